@@ -47,7 +47,7 @@ func (p project) options(production bool) api.BuildOptions {
 	}
 	return api.BuildOptions{
 		AbsWorkingDir:     p.web,
-		EntryPoints:       []string{"src/main.tsx", "src/frame/frame.ts"},
+		EntryPoints:       []string{"src/main.tsx", "src/ui/frame/frame.ts"},
 		Outdir:            outputDir,
 		PublicPath:        "/app/assets",
 		Bundle:            true,
@@ -157,7 +157,7 @@ func (b bundle) manifest() (manifest, error) {
 					m.Preload = append(m.Preload, filepath.Base(file))
 				}
 			}
-		case "src/frame/frame.ts":
+		case "src/ui/frame/frame.ts":
 			m.Frame = filepath.Base(name)
 		}
 	}

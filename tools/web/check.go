@@ -114,7 +114,7 @@ func (p project) checkBudgets() error {
 		if out.EntryPoint == "src/main.tsx" {
 			start = b.static(name)
 			for _, i := range out.Imports {
-				if i.Kind == "dynamic-import" && b.meta.Outputs[i.Path].EntryPoint == "src/home/Home.tsx" {
+				if i.Kind == "dynamic-import" && b.meta.Outputs[i.Path].EntryPoint == "src/features/home/Home.tsx" {
 					start = including(start, b.static(i.Path))
 				}
 			}
@@ -124,7 +124,7 @@ func (p project) checkBudgets() error {
 	limit("the style sheet", style, budgetStyle)
 	limit("the whole application", all, budgetAll)
 	for name, out := range b.meta.Outputs {
-		if out.EntryPoint == "" || !strings.HasSuffix(name, ".js") || slices.Contains(start, name) || strings.HasPrefix(out.EntryPoint, "src/frame/") {
+		if out.EntryPoint == "" || !strings.HasSuffix(name, ".js") || slices.Contains(start, name) || strings.HasPrefix(out.EntryPoint, "src/ui/frame/") {
 			continue
 		}
 		more := slices.DeleteFunc(b.static(name), func(f string) bool { return slices.Contains(start, f) })

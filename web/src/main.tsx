@@ -3,7 +3,7 @@ import { createRoot } from "react-dom/client";
 import "./tokens.css";
 import "./base.css";
 import { App } from "./app/App";
-import { applyTheme, theme } from "./app/theme";
+import { applyTheme, theme } from "./base/theme";
 import { combos } from "./ui/Combo";
 import { dialogs } from "./ui/Dialog";
 import { menus } from "./ui/Menu";

@@ -1,8 +1,9 @@
 import { Menu } from "../ui/Menu";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Shell.module.css";
-import { useSession, useSignOut } from "./session";
-import { applyTheme, type Theme } from "./theme";
+import { useSession } from "../base/session";
+import { useSignOut } from "../sync/session";
+import { applyTheme, type Theme } from "../base/theme";
 
 const words = catalogue({
 	account: (name: string) => `Account of ${name}`,

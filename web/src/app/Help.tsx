@@ -1,5 +1,5 @@
 import { Dialog } from "../ui/Dialog";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Help.module.css";
 
 const words = catalogue({

@@ -7,12 +7,12 @@ import { Button } from "../ui/Button";
 import { Popup } from "../ui/Popup";
 import { Progress } from "../ui/Progress";
 import { toast } from "../ui/Toast";
-import { catalogue, full, plural } from "../words/catalogue";
-import { explain } from "../words/errors";
-import { stateOf } from "../words/status";
+import { catalogue, full, plural } from "../base/words/catalogue";
+import { explain } from "../base/words/errors";
+import { stateOf } from "../base/words/status";
 import css from "./JobsChip.module.css";
-import { useKey, useWhyNot } from "./session";
-import { jobsChanged, underWay, useShell } from "./around";
+import { useKey, useWhyNot } from "../base/session";
+import { jobsChanged, underWay, useShell } from "../base/shell";
 
 const words = catalogue({
 	title: "Jobs under way",

@@ -4,15 +4,16 @@ import { useLocation } from "wouter";
 import { api } from "../api/client";
 import { undoLast, undoText } from "../ui/Toast";
 import { useSettled } from "../ui/useSettled";
-import { catalogue, plural } from "../words/catalogue";
+import { catalogue, plural } from "../base/words/catalogue";
 import { bestFirst } from "./matches";
 import { navigation } from "./navigation";
 import css from "./Palette.module.css";
-import { pageOffers } from "./offers";
-import { recent } from "./recent";
-import { useKey, useSignOut, useWhyNot } from "./session";
-import { density, setDensity } from "./density";
-import { applyTheme } from "./theme";
+import { pageOffers } from "../base/pageActions";
+import { recent } from "../base/recentRecords";
+import { useKey, useWhyNot } from "../base/session";
+import { useSignOut } from "../sync/session";
+import { density, setDensity } from "../base/density";
+import { applyTheme } from "../base/theme";
 
 const words = catalogue({
 	title: "Search, jump or act",

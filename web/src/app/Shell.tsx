@@ -3,20 +3,20 @@ import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } fr
 import { Link, useLocation } from "wouter";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toast";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { AccountMenu } from "./AccountMenu";
-import { OpenSearch } from "./find";
-import { useShell } from "./around";
+import { OpenSearch } from "../base/openSearch";
+import { useShell } from "../base/shell";
 import { JobsChip } from "./JobsChip";
 import { LiveIndicator } from "./LiveIndicator";
-import { chooser } from "./last";
-import { later } from "./later";
+import { chooser } from "../base/lastWorkspace";
+import { later } from "../base/lazy";
 import { navigation } from "./navigation";
 import { prefetch } from "./routes";
 import css from "./Shell.module.css";
 import { Strip } from "./Strip";
-import { useSession } from "./session";
-import { useShortcuts } from "./shortcuts";
+import { useSession } from "../base/session";
+import { useShortcuts } from "../base/shortcuts";
 import { Switcher } from "./Switcher";
 
 const Palette = later(() => import("./Palette"));

@@ -3,11 +3,11 @@ import { ApiError, api } from "../api/client";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/Field";
-import { catalogue } from "../words/catalogue";
-import { explain } from "../words/errors";
-import { useSession } from "./session";
-import { goOn, requestsWait, subscribeWaiting } from "./sessionEnd";
-import { onTabs, tellTabs } from "./tabs";
+import { catalogue } from "../base/words/catalogue";
+import { explain } from "../base/words/errors";
+import { useSession } from "../base/session";
+import { goOn, requestsWait, subscribeWaiting } from "../base/sessionEnd";
+import { onTabs, tellTabs } from "../base/tabs";
 
 const words = catalogue({
 	title: "Your session has ended",

@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from "react";
 import { Link } from "wouter";
-import { catalogue } from "../words/catalogue";
-import { liveState, subscribeLive } from "./live";
-import { saveAll } from "./leaving";
+import { catalogue } from "../base/words/catalogue";
+import { liveState, subscribeLive } from "../base/live";
+import { saveAll } from "../sync/pendingSaves";
 import css from "./Strip.module.css";
-import { useShell } from "./around";
-import { useKeepsTyped } from "./device";
-import { hasNewer, subscribeNewer } from "./version";
+import { useShell } from "../base/shell";
+import { useKeepsTyped } from "../sync/device";
+import { hasNewer, subscribeNewer } from "../base/version";
 
 const words = catalogue({
 	paused: "This workspace is paused. Nothing is sent.",

@@ -4,13 +4,13 @@ import { useLocation } from "wouter";
 import { Copy } from "../ui/Copy";
 import { Dialog } from "../ui/Dialog";
 import { Menu } from "../ui/Menu";
-import { catalogue } from "../words/catalogue";
-import { roleName } from "../words/roles";
+import { catalogue } from "../base/words/catalogue";
+import { roleName } from "../base/words/roles";
 import css from "./Switcher.module.css";
 import { withoutRecord } from "./routes";
-import { chooser } from "./last";
-import { useOptions, useSession, useWorkspace } from "./session";
-import { useShortcuts } from "./shortcuts";
+import { chooser } from "../base/lastWorkspace";
+import { useOptions, useSession, useWorkspace } from "../base/session";
+import { useShortcuts } from "../base/shortcuts";
 
 const words = catalogue({
 	switch: (name: string) => `Workspace ${name}. Switch workspace`,

@@ -1,4 +1,4 @@
-import { equals, type Tests } from "../testing";
+import { equals, type Tests } from "../base/testing";
 import { bestFirst, finds } from "./matches";
 
 const tests: Tests = {

@@ -16,7 +16,7 @@ import {
 	Workflow,
 	Zap,
 } from "lucide-react";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 
 const words = catalogue({
 	home: "Home",

@@ -1,6 +1,6 @@
 import { type ComponentType, useEffect, useState } from "react";
 import { Skeleton } from "../ui/States";
-import { patiently } from "./later";
+import { patiently } from "../base/lazy";
 
 type Module = { default: ComponentType };
 

@@ -1,6 +1,6 @@
 import { AlertTriangle, Check, CircleDashed, CircleDot, X } from "lucide-react";
 import type { ReactNode } from "react";
-import { type Kind, stateOf, type Tone } from "../words/status";
+import { type Kind, stateOf, type Tone } from "../base/words/status";
 import css from "./Badge.module.css";
 
 const icons: { [T in Tone]: typeof Check } = {

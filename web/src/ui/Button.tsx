@@ -1,7 +1,7 @@
 import { Plus } from "lucide-react";
 import { type ButtonHTMLAttributes, type ReactNode, type Ref, useContext, useId, useLayoutEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
-import { type Offer, useOffers } from "../app/offers";
+import { type Offer, useOffers } from "../base/pageActions";
 import css from "./Button.module.css";
 import { CurrentRow } from "./row";
 

@@ -1,13 +1,13 @@
 import { Suspense } from "react";
 import type { PreviewProblem } from "../api/schema";
-import { later } from "../app/later";
-import { catalogue } from "../words/catalogue";
+import { later } from "../base/lazy";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Code.module.css";
 import { useFixed } from "./Locked";
 
 const words = catalogue({ leave: "Escape, then Tab, leaves the editor", help: "Ctrl Space completes, F1 explains" });
 
-const CodeEditor = later(() => import("../editor/CodeEditor"));
+const CodeEditor = later(() => import("./editor/CodeEditor"));
 
 /** Name is something that code may name, for completion and help. */
 export type Name = { kind: "parameter" | "section" | "item" | "slot" | "field"; name: string; label?: string | null; help?: string | null; of?: string };

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Module } from "../app/later";
+import { Module } from "../base/lazy";
 import type { ComboProps, PicksProps } from "./aria/Combo";
 import css from "./Field.module.css";
 

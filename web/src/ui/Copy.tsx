@@ -1,6 +1,6 @@
 import { Check, Copy as CopyIcon } from "lucide-react";
 import { useState } from "react";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { Button, IconButton } from "./Button";
 
 const words = catalogue({ copy: (what: string) => `Copy ${what}`, copied: "Copied", failed: "Copying failed: select the text" });

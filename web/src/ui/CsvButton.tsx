@@ -1,6 +1,6 @@
 import { Download } from "lucide-react";
-import { catalogue } from "../words/catalogue";
-import { type Cell, csvText, download } from "../words/csv";
+import { catalogue } from "../base/words/catalogue";
+import { type Cell, csvText, download } from "../base/csv";
 import { Button } from "./Button";
 
 const words = catalogue({ csv: "CSV", label: (name: string) => `Download “${name}” as CSV` });

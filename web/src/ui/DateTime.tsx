@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { catalogue, timeZone } from "../words/catalogue";
-import { ownZone, timesOf, wallTime } from "../words/zone";
+import { catalogue, timeZone } from "../base/words/catalogue";
+import { ownZone, timesOf, wallTime } from "../base/words/zone";
 import { Radios, TextField } from "./Field";
 
 const words = catalogue({

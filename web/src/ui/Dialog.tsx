@@ -1,5 +1,5 @@
 import { Suspense } from "react";
-import { Module } from "../app/later";
+import { Module } from "../base/lazy";
 import type { ConfirmProps, DialogProps } from "./aria/Dialog";
 
 export const dialogs = new Module(() => import("./aria/Dialog"));

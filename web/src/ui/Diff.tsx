@@ -1,4 +1,4 @@
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Diff.module.css";
 
 const words = catalogue({ same: "There is no difference.", added: "Added", removed: "Removed", skipped: (n: number) => `${n} equal lines`, long: "The texts are too long to compare line by line." });

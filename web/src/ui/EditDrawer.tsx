@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { isConflict } from "../api/client";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { Button } from "./Button";
 import { Confirm, Dialog } from "./Dialog";
 import { FormProblems } from "./FormProblems";

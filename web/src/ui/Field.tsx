@@ -1,5 +1,5 @@
 import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId, useState } from "react";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Field.module.css";
 
 const words = catalogue({

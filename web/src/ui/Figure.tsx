@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { catalogue, clock, full, percent } from "../words/catalogue";
+import { catalogue, clock, full, percent } from "../base/words/catalogue";
 import css from "./Figure.module.css";
 import { Popup } from "./Popup";
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Field.module.css";
 import type { Problems } from "./form";
 

@@ -1,6 +1,6 @@
 import { GripVertical } from "lucide-react";
 import type { PointerEvent } from "react";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Grip.module.css";
 
 const words = catalogue({ drag: "Drag to move" });

@@ -1,8 +1,8 @@
 import { Link } from "wouter";
 import { ApiError } from "../api/client";
 import type { Holder } from "../api/schema";
-import { catalogue, plural } from "../words/catalogue";
-import { explain } from "../words/errors";
+import { catalogue, plural } from "../base/words/catalogue";
+import { explain } from "../base/words/errors";
 
 const words = catalogue({
 	counts: {

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
-import { workingCopy } from "../app/collections";
-import { held, release } from "../app/device";
-import { useKey, useWhyNot } from "../app/session";
-import { catalogue } from "../words/catalogue";
-import { explain } from "../words/errors";
+import { workingCopy } from "../base/collections";
+import { held, release } from "../sync/device";
+import { useKey, useWhyNot } from "../base/session";
+import { catalogue } from "../base/words/catalogue";
+import { explain } from "../base/words/errors";
 import { Button } from "./Button";
 import { Copy } from "./Copy";
 import css from "./KeptWork.module.css";

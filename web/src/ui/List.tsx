@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { Heading } from "./Figure";
 import css from "./List.module.css";
 import { useNarrow } from "./narrow";

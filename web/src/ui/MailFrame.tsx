@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { useParam } from "../app/params";
-import { bytes, catalogue } from "../words/catalogue";
+import { useParam } from "../base/params";
+import { bytes, catalogue } from "../base/words/catalogue";
 import { Checkbox, Select } from "./Field";
 import { Framed } from "./Framed";
 import css from "./MailFrame.module.css";

@@ -1,8 +1,8 @@
 import { MoreHorizontal } from "lucide-react";
 import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from "react";
-import { Module } from "../app/later";
-import { useOffers } from "../app/offers";
-import { catalogue } from "../words/catalogue";
+import { Module } from "../base/lazy";
+import { useOffers } from "../base/pageActions";
+import { catalogue } from "../base/words/catalogue";
 import button from "./Button.module.css";
 import { CurrentRow } from "./row";
 

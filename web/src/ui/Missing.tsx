@@ -1,5 +1,5 @@
 import { ApiError } from "../api/client";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { LinkButton } from "./Button";
 import { KeptWork } from "./KeptWork";
 import { Page } from "./Page";

@@ -1,4 +1,4 @@
-import { catalogue, plural } from "../words/catalogue";
+import { catalogue, plural } from "../base/words/catalogue";
 import { TextField } from "./Field";
 
 const words = catalogue({

@@ -1,9 +1,9 @@
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
-import { Offering } from "../app/offers";
-import { remember } from "../app/recent";
-import { useWorkspace } from "../app/session";
-import { catalogue } from "../words/catalogue";
+import { Offering } from "../base/pageActions";
+import { remember } from "../base/recentRecords";
+import { useWorkspace } from "../base/session";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Page.module.css";
 
 const words = catalogue({ notSet: "not set", trail: "Breadcrumb" });

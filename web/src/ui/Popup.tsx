@@ -1,5 +1,5 @@
 import { type ReactNode, Suspense, useRef, useState } from "react";
-import { Module } from "../app/later";
+import { Module } from "../base/lazy";
 import button from "./Button.module.css";
 
 const panels = new Module(() => import("./aria/PopupPanel"));

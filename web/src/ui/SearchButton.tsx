@@ -1,6 +1,6 @@
 import { useContext } from "react";
-import { OpenSearch } from "../app/find";
-import { catalogue } from "../words/catalogue";
+import { OpenSearch } from "../base/openSearch";
+import { catalogue } from "../base/words/catalogue";
 import { Button } from "./Button";
 
 const words = catalogue({ search: "Search" });

@@ -1,9 +1,9 @@
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "../api/client";
-import { Offering } from "../app/offers";
-import { catalogue } from "../words/catalogue";
-import { explain } from "../words/errors";
+import { Offering } from "../base/pageActions";
+import { catalogue } from "../base/words/catalogue";
+import { explain } from "../base/words/errors";
 import { Button } from "./Button";
 import css from "./States.module.css";
 

@@ -1,9 +1,9 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { density, subscribeDensity } from "../app/density";
-import { useShortcuts } from "../app/shortcuts";
-import { catalogue, full, plural } from "../words/catalogue";
+import { density, subscribeDensity } from "../base/density";
+import { useShortcuts } from "../base/shortcuts";
+import { catalogue, full, plural } from "../base/words/catalogue";
 import { Heading } from "./Figure";
 import { useNarrow } from "./narrow";
 import { CurrentRow } from "./row";

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { Button, IconButton } from "./Button";
 import css from "./Toast.module.css";
 

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { catalogue } from "../words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { Button } from "./Button";
 import { Dialog } from "./Dialog";
 import { Diff } from "./Diff";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { ApiError } from "../api/client";
-import { explain } from "../words/errors";
+import { explain } from "../base/words/errors";
 
 /** Problems are the problems of a form: by the path of the field, and those of no field. */
 export type Problems = { byPath: { [path: string]: string }; general: string[] };

@@ -1,8 +1,8 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
-import { useWorkspace } from "../app/session";
-import { type Place, useWorkingCopy } from "../source/workingCopy";
-import { and, catalogue } from "../words/catalogue";
+import { useWorkspace } from "../base/session";
+import { type Place, useWorkingCopy } from "../sync/workingCopy";
+import { and, catalogue } from "../base/words/catalogue";
 import { Button } from "./Button";
 import { type Problems, useForm } from "./form";
 import { Callout } from "./Page";

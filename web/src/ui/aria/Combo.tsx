@@ -9,7 +9,7 @@ import { Label } from "react-aria-components/Label";
 import { ListBox, ListBoxItem, ListBoxSection } from "react-aria-components/ListBox";
 import { Popover } from "react-aria-components/Popover";
 import { FieldError, Text } from "react-aria-components/TextField";
-import { catalogue } from "../../words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Combo.module.css";
 import field from "../Field.module.css";
 

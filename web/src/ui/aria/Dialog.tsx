@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Dialog as AriaDialog, Heading } from "react-aria-components/Dialog";
 import { Modal, ModalOverlay } from "react-aria-components/Modal";
-import { catalogue } from "../../words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { Button, IconButton } from "../Button";
 import css from "./Dialog.module.css";
 import { CurrentRow } from "../row";

@@ -1,0 +1,110 @@
+import type { QueryClient } from "@tanstack/react-query";
+import type { ShellView } from "../api/schema";
+import { forgetWorkspace } from "./lastWorkspace";
+
+// Answers that are kept in IndexedDB, so that the next visit paints at once and then loads them again. They
+// are those of set-up and of lists, by user and workspace. Nothing about contacts is kept, and signing out
+// deletes everything.
+
+/** The kinds of answers that are kept: the second parts of the keys of cached answers. */
+const kinds = new Set([
+	"account", "automations", "blocks", "broadcasts", "custom-fields", "domains", "email-categories", "email-types", "forms", "identities",
+	"messages", "mta-configs", "overview", "segments", "seed-lists", "sequences", "shell", "stages", "template-starters", "templates",
+]);
+
+/** keptOf is what is kept of an answer: the names of jobs may say something about contacts. */
+const keptOf = (kind: string, data: unknown) => (kind === "shell" ? { ...(data as ShellView), jobs: [] } : data);
+
+const database = "packetboat";
+const store = "answers";
+const most = 40; // answers of a workspace
+const largest = 500_000; // characters of an answer
+const oldest = 7 * 24 * 3600_000; // milliseconds
+const pause = 2000; // milliseconds from a change to its saving
+
+type Kept = { key: readonly unknown[]; data: unknown; at: number };
+
+/** Some browsers never answer; pages do not wait longer than this many milliseconds. */
+const slowest = 3000;
+
+function open(): Promise<IDBDatabase> {
+	return new Promise((done, fail) => {
+		setTimeout(() => fail(new Error("IndexedDB does not answer")), slowest);
+		const request = indexedDB.open(database, 1);
+		request.onupgradeneeded = () => request.result.createObjectStore(store);
+		request.onsuccess = () => done(request.result);
+		request.onerror = () => fail(request.error);
+		request.onblocked = () => fail(new Error("IndexedDB is in use"));
+	});
+}
+
+async function run<T>(mode: IDBTransactionMode, act: (s: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+	const db = await open();
+	try {
+		return await new Promise<T>((done, fail) => {
+			const request = act(db.transaction(store, mode).objectStore(store));
+			request.onsuccess = () => done(request.result);
+			request.onerror = () => fail(request.error);
+		});
+	} finally {
+		db.close();
+	}
+}
+
+/**
+ * restore puts the kept answers of a user in a workspace into the cache, and deletes those of other users. Without
+ * storage it does nothing.
+ */
+export async function restore(client: QueryClient, user: string, workspace: string) {
+	try {
+		for (const name of await run("readonly", (s) => s.getAllKeys())) if (!String(name).startsWith(`${user} `)) await run("readwrite", (s) => s.delete(name));
+		const kept = (await run("readonly", (s) => s.get(`${user} ${workspace}`))) as Kept[] | undefined;
+		for (const k of kept ?? []) {
+			if (k.at <= Date.now() - oldest || client.getQueryState(k.key)) continue;
+			client.setQueryData(k.key, k.data, { updatedAt: k.at });
+			// Nobody told of changes while no page was open: it is shown, and loaded again.
+			void client.invalidateQueries({ queryKey: k.key, exact: true, refetchType: "none" });
+		}
+	} catch {
+		// Storage is off or full: everything is loaded.
+	}
+}
+
+let forgotten = 0; // how often everything was deleted: what was to be saved before is not saved any more
+
+/** keep saves answers of a workspace as they come, until the returned function is called. */
+export function keep(client: QueryClient, user: string, workspace: string): () => void {
+	let timer = 0;
+	const since = forgotten;
+	const save = () => {
+		timer = 0;
+		if (since !== forgotten) return;
+		const list: Kept[] = client
+			.getQueryCache()
+			.findAll({ predicate: (q) => q.queryKey[0] === workspace && kinds.has(String(q.queryKey[1])) && q.state.status === "success" })
+			.map((q) => ({ key: q.queryKey, data: keptOf(String(q.queryKey[1]), q.state.data), at: q.state.dataUpdatedAt }))
+			.sort((a, b) => b.at - a.at)
+			.filter((k) => JSON.stringify(k.data).length < largest)
+			.slice(0, most);
+		run("readwrite", (s) => s.put(list, `${user} ${workspace}`)).catch(() => undefined);
+	};
+	const stop = client.getQueryCache().subscribe((e) => {
+		const [first, kind] = e.query.queryKey;
+		if (e.type === "updated" && e.action.type === "success" && first === workspace && kinds.has(String(kind)) && !timer) timer = window.setTimeout(save, pause);
+	});
+	return () => {
+		clearTimeout(timer);
+		stop();
+	};
+}
+
+/** forget deletes everything that is kept. */
+export async function forget() {
+	forgetWorkspace();
+	forgotten++;
+	try {
+		await run("readwrite", (s) => s.clear());
+	} catch {
+		// Nothing was kept.
+	}
+}

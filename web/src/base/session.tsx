@@ -1,0 +1,70 @@
+import { useQuery } from "@tanstack/react-query";
+import { createContext, type ReactNode, useCallback, useContext, useSyncExternalStore } from "react";
+import { api, type Route, workspaceSlug } from "../api/client";
+import { roles, type SessionMembership, type SessionView } from "../api/schema";
+import { roleNames } from "./words/roles";
+import { and, catalogue } from "./words/catalogue";
+import { liveState, subscribeLive } from "./live";
+
+const words = catalogue({
+	may: (who: string) => `Only ${who} of this workspace may do this. Ask one of them.`,
+	offline: "The server cannot be reached. Try again when you are online.",
+});
+
+export type Role = "viewer" | "editor" | "admin" | "owner";
+
+const order: Role[] = ["viewer", "editor", "admin", "owner"];
+
+/** useOptions reads what is possible before signing in. */
+export function useOptions() {
+	return useQuery({ queryKey: ["options"], staleTime: 60_000, queryFn: () => api("GET /api/auth/options", { quiet: true }) });
+}
+
+const Session = createContext<SessionView | null>(null);
+const Workspace = createContext<SessionMembership | null>(null);
+
+export function SessionProvider({ session, children }: { session: SessionView; children: ReactNode }) {
+	return <Session value={session}>{children}</Session>;
+}
+
+export function WorkspaceProvider({ workspace, children }: { workspace: SessionMembership; children: ReactNode }) {
+	return <Workspace value={workspace}>{children}</Workspace>;
+}
+
+/** useSession returns the session of the signed-in person. */
+export function useSession(): SessionView {
+	const session = useContext(Session);
+	if (!session) throw new Error("no session");
+	return session;
+}
+
+/** useWorkspace returns the membership of the workspace on the screen; null outside of workspaces. */
+export const useWorkspace = () => useContext(Workspace);
+
+/** least returns the least role that may send a request. */
+export const least = (route: Route): Role => roles[route] ?? "viewer";
+
+/** allows reports whether a role may send a request. */
+export const allows = (role: Role, route: Route) => order.indexOf(role) >= order.indexOf(least(route));
+
+/** whoMay says who may send a request. */
+export function whoMay(route: Route): string {
+	return words.may(and(order.slice(order.indexOf(least(route))).map((r) => roleNames[r].many)));
+}
+
+/**
+ * useWhyNot returns why the signed-in person cannot send a request, and undefined if they can: the role, or
+ * for what sends, creates or deletes, that the server cannot be reached.
+ */
+export function useWhyNot(route: Route): string | undefined {
+	const workspace = useContext(Workspace);
+	const live = useSyncExternalStore(subscribeLive, liveState);
+	if (workspace && !allows(workspace.role as Role, route)) return whoMay(route);
+	return live === "offline" && /^(POST|DELETE) /.test(route) ? words.offline : undefined;
+}
+
+/** useKey returns keys of cached answers of the workspace on the screen. */
+export const useKey = () => {
+	const slug = workspaceSlug();
+	return useCallback((...parts: unknown[]) => [slug, ...parts], [slug]);
+};

@@ -1,0 +1,166 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ArrowUp } from "lucide-react";
+import { Fragment } from "react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { FeedRow } from "../../api/schema";
+import { useParams } from "../../base/params";
+import { useKey } from "../../base/session";
+import { ContactPick } from "../source/ContactPick";
+import { Button, LinkButton } from "../../ui/Button";
+import { Combo } from "../../ui/Combo";
+import { Select } from "../../ui/Field";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { catalogue, day, plural } from "../../base/words/catalogue";
+import { ActivityEvent } from "./ActivityEvent";
+import css from "./Activity.module.css";
+import { kinds, typesOf } from "./kinds";
+
+const words = catalogue({
+	kind: "Kind",
+	all: "All kinds",
+	event: "Name of an event",
+	contact: "Contact",
+	clear: "Clear the filters",
+	feed: "Activity, the latest first",
+	newer: (n: number) => plural(n, { one: "Show # newer", other: "Show # newer" }),
+	manyNewer: (n: number) => `Show more than ${n} newer`,
+	said: (n: number) => plural(n, { one: "# newer event", other: "# newer events" }),
+	more: "Load earlier",
+	end: "That is all there is.",
+	none: "Nobody has done anything yet",
+	noneText: "Opens and clicks of mail, events that your programs send, page views and forms appear here as they happen.",
+	website: "Set up the website script",
+	noMatch: "Nothing matches",
+	noMatchText: "Choose another kind, event or contact.",
+});
+
+const pageSize = 50;
+
+/** How often the feed looks for what is newer, in milliseconds. */
+const pause = 10_000;
+
+/** newerThan returns how many rows of a fresh first page stand before what is shown, and whether there may be more. */
+function newerThan(shown: FeedRow[], fresh: FeedRow[]): { count: number; more: boolean } {
+	const known = new Set(shown.map((r) => r.id));
+	const first = fresh.findIndex((r) => known.has(r.id));
+	return first < 0 ? { count: fresh.length, more: fresh.length >= pageSize } : { count: first, more: false };
+}
+
+/** Feed lists the activity of all contacts. What is newer waits behind a button, so that nothing moves while one reads. */
+export function Feed() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [params, set] = useParams();
+	const kind = params.get("kind") ?? "";
+	const event = params.get("event") ?? "";
+	const contact = params.get("contact") ?? "";
+	const filtered = Boolean(kind || event || contact);
+	const query = { types: typesOf(kind), event_name: event || undefined, contact_id: contact || undefined, limit: pageSize };
+	const feedKey = key("activity", kind, event, contact);
+	const found = useInfiniteQuery({
+		queryKey: feedKey,
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /activity", { query: { ...query, cursor: pageParam ?? undefined }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		staleTime: Number.POSITIVE_INFINITY,
+		gcTime: 0,
+		refetchOnWindowFocus: false,
+	});
+	const fresh = useQuery({
+		queryKey: key("activity-newest", kind, event, contact),
+		enabled: found.isSuccess,
+		queryFn: ({ signal }) => api("GET /activity", { query, signal }),
+		initialData: found.data?.pages[0],
+		refetchInterval: pause,
+		gcTime: 0,
+	});
+	const names = useQuery({ queryKey: key("suggestions", "event_names"), queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_names" }, signal }), staleTime: 60_000 });
+	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	const newer = found.data && fresh.data ? newerThan(rows, fresh.data.data) : { count: 0, more: false };
+	const show = () => {
+		if (fresh.data) client.setQueryData(feedKey, { pages: [fresh.data], pageParams: [null] });
+		document.getElementById("main")?.scrollTo({ top: 0 });
+	};
+	const options = (names.data?.data ?? []).map((n) => ({ id: n.value, label: n.value }));
+	const none = found.isSuccess && rows.length === 0 && !filtered;
+	let before = "";
+	return (
+		<div className={css.feed}>
+			{!none && (
+				<div className={css.filters}>
+					<Select label={words.kind} value={kind} onChange={(v) => set({ kind: v || null, ...(v && v !== "events" ? { event: null } : {}) })} choices={[{ value: "", label: words.all }, ...kinds]} />
+					<Combo
+						label={words.event}
+						options={event && !options.some((o) => o.id === event) ? [{ id: event, label: event }, ...options] : options}
+						value={event || null}
+						onChange={(v) => set({ event: v, ...(v && kind !== "events" ? { kind: null } : {}) })}
+					/>
+					<ContactPick label={words.contact} value={contact || null} onChange={(v) => set({ contact: v })} />
+					{filtered && (
+						<Button look="quiet" onClick={() => set({ kind: null, event: null, contact: null })}>
+							{words.clear}
+						</Button>
+					)}
+				</div>
+			)}
+			<p className="visually-hidden" role="status">
+				{newer.count > 0 ? words.said(newer.count) : ""}
+			</p>
+			{newer.count > 0 && (
+				<div className={css.newer}>
+					<Button look="primary" icon={<ArrowUp aria-hidden size={16} />} onClick={show}>
+						{newer.more ? words.manyNewer(newer.count) : words.newer(newer.count)}
+					</Button>
+				</div>
+			)}
+			{found.isPending ? (
+				<Skeleton rows={10} height={36} />
+			) : found.isError && rows.length === 0 ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : rows.length === 0 && filtered ? (
+				<Empty title={words.noMatch}>{words.noMatchText}</Empty>
+			) : rows.length === 0 ? (
+				<Empty title={words.none} action={<LinkButton look="primary" to="/settings/website">{words.website}</LinkButton>}>
+					{words.noneText}
+				</Empty>
+			) : (
+				<section aria-label={words.feed} className={css.list}>
+					<ol>
+						{rows.map((r) => {
+							const date = day(r.occurred_at);
+							const first = date !== before;
+							before = date;
+							return (
+								<Fragment key={r.id}>
+									{first && <li className={css.day}>{date}</li>}
+									<ActivityEvent row={r} contact={r.contact.id} who={<Who row={r} />} />
+								</Fragment>
+							);
+						})}
+					</ol>
+				</section>
+			)}
+			{found.isError && rows.length > 0 && <Failure error={found.error} retry={() => void found.fetchNextPage()} />}
+			{found.hasNextPage ? (
+				<div>
+					<Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+						{words.more}
+					</Button>
+				</div>
+			) : (
+				rows.length > 0 && <p className={css.about}>{words.end}</p>
+			)}
+		</div>
+	);
+}
+
+/** Who names the contact of an event. */
+function Who({ row: r }: { row: FeedRow }) {
+	return (
+		<p className={css.who}>
+			<Link href={`/contacts/${r.contact.id}`}>{r.contact.name || r.contact.email || r.contact.id}</Link>
+			{r.contact.name && <span className={css.about}>{r.contact.email}</span>}
+		</p>
+	);
+}

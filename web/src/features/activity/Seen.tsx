@@ -1,0 +1,151 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { Suggestion } from "../../api/schema";
+import { useParams } from "../../base/params";
+import { useKey } from "../../base/session";
+import { Button, LinkButton } from "../../ui/Button";
+import { CsvButton } from "../../ui/CsvButton";
+import { Dialog } from "../../ui/Dialog";
+import { Explained } from "../../ui/Figure";
+import { List } from "../../ui/List";
+import { Card, NotSet } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { Tools } from "../../ui/Tools";
+import { and, catalogue, full } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import css from "./Activity.module.css";
+
+const words = catalogue({
+	title: "Events seen",
+	search: "Search names of events",
+	name: "Name",
+	count: "Times",
+	last: "Last time",
+	properties: "Properties",
+	propertiesOf: (name: string) => `Properties of ${name}`,
+	property: "Property",
+	kinds: "Values",
+	feed: (name: string) => `Who did it: ${name}`,
+	who: "Who did it",
+	none: "No events have arrived yet",
+	noneText: "Programs and websites send events, such as “order_placed”, with the API or the website script. Their names and properties then appear here and can be used in segments, sequences and automations.",
+	website: "Set up the website script",
+	noMatch: "No event has such a name",
+	noProperties: "This event has no properties.",
+	most: "The 50 that were seen last.",
+	kindNames: { string: "text", number: "number", boolean: "yes or no", array: "list", object: "group", null: "empty" },
+});
+
+/** What a page or a program sends. */
+const example = `packetboat("event", "order_placed", { total: 119, currency: "EUR" })`;
+
+/** The most names that an answer has. */
+const most = 50;
+
+const kindsOf = (s: Suggestion) => (s.kinds?.length ? and(s.kinds.map((k) => (words.kindNames as { [k: string]: string })[k] ?? k)) : null);
+
+/** Seen lists the events that programs and websites have sent, with their properties. */
+export function Seen() {
+	const key = useKey();
+	const [params, set] = useParams();
+	const q = params.get("q") ?? "";
+	const open = params.get("name");
+	const found = useQuery({
+		queryKey: key("suggestions", "event_names", q),
+		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_names", q: q || undefined }, signal }),
+		staleTime: 30_000,
+		placeholderData: (x) => x,
+	});
+	const rows = found.data?.data ?? [];
+	return (
+		<>
+			{found.isPending ? (
+				<Skeleton rows={6} height={36} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : rows.length === 0 && !q ? (
+				<Empty title={words.none} example={<pre>{example}</pre>} action={<LinkButton look="primary" to="/settings/website">{words.website}</LinkButton>}>
+					{words.noneText}
+				</Empty>
+			) : (
+				<Card title={words.title} actions={<CsvButton name="events seen" header={["event_name", "count", "last_seen_at"]} rows={rows.map((r) => [r.value, r.count ?? null, r.last_seen_at])} />}>
+					<Tools label={words.search} value={q} onChange={(v) => set({ q: v || null })}>
+						<span className={css.about}>
+							<Explained name={words.count} about={{ definition: term("eventsSeen").definition }} />
+						</span>
+					</Tools>
+					{rows.length === 0 ? (
+						<NoMatch title={words.noMatch} filters={[searched(q, () => set({ q: null }))]} />
+					) : (
+						<List
+							label={words.title}
+							rows={rows}
+							rowKey={(r) => r.value}
+							columns={[
+								{ id: "name", name: words.name, cell: (r) => <code>{r.value}</code> },
+								{ id: "count", name: words.count, end: true, cell: (r) => (r.count === undefined ? <NotSet /> : full(r.count)) },
+								{ id: "last", name: words.last, cell: (r) => <Time at={r.last_seen_at} /> },
+								{
+									id: "feed",
+									name: words.who,
+									cell: (r) => (
+										<Link href={`/activity?${new URLSearchParams({ event: r.value })}`} aria-label={words.feed(r.value)}>
+											{words.who}
+										</Link>
+									),
+								},
+								{
+									id: "properties",
+									name: "",
+									end: true,
+									cell: (r) => (
+										<Button small aria-label={words.propertiesOf(r.value)} onClick={() => set({ name: r.value })}>
+											{words.properties}
+										</Button>
+									),
+								},
+							]}
+						/>
+					)}
+					{rows.length >= most && <p className={css.about}>{words.most}</p>}
+				</Card>
+			)}
+			{open && <Properties name={open} onClose={() => set({ name: null })} />}
+		</>
+	);
+}
+
+/** Properties lists the properties that events with a name have. */
+function Properties({ name, onClose }: { name: string; onClose: () => void }) {
+	const key = useKey();
+	const found = useQuery({
+		queryKey: key("suggestions", "event_properties", name),
+		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_properties", event_name: name }, signal }),
+		staleTime: 30_000,
+	});
+	return (
+		<Dialog drawer="narrow" title={words.propertiesOf(name)} onClose={onClose}>
+			{found.isPending ? (
+				<Skeleton rows={6} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : found.data.data.length === 0 ? (
+				<p>{words.noProperties}</p>
+			) : (
+				<List
+					label={words.propertiesOf(name)}
+					rows={found.data.data}
+					rowKey={(p) => p.value}
+					columns={[
+						{ id: "name", name: words.property, cell: (p) => <code>{p.value}</code> },
+						{ id: "kinds", name: words.kinds, cell: (p) => kindsOf(p) ?? <NotSet /> },
+						{ id: "count", name: words.count, end: true, cell: (p) => (p.count === undefined ? <NotSet /> : full(p.count)) },
+						{ id: "last", name: words.last, cell: (p) => <Time at={p.last_seen_at} /> },
+					]}
+				/>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,35 @@
+import { catalogue } from "../../base/words/catalogue";
+
+// The kinds of activity that the feed is filtered by. Each stands for types of the API.
+
+const names = catalogue({
+	opens: "Opens",
+	clicks: "Clicks",
+	trouble: "Mail that failed or came back",
+	unsubscribed: "Unsubscribed or changed",
+	events: "Events of your programs",
+	website: "Page views",
+	forms: "Forms",
+	sequences: "Sequences",
+	contacts: "Changes of contacts",
+});
+
+export type Kind = keyof typeof names;
+
+const types: { [K in Kind]: string[] } = {
+	opens: ["email_opened"],
+	clicks: ["email_clicked"],
+	trouble: ["email_bounced", "email_failed", "email_complained"],
+	unsubscribed: ["email_unsubscribed", "subscription_changed", "suppression_added", "suppression_removed"],
+	events: ["event"],
+	website: ["page_viewed"],
+	forms: ["form_submitted", "opt_in_requested", "opt_in_confirmed"],
+	sequences: ["sequence_enrolled", "sequence_completed", "sequence_exited"],
+	contacts: ["contact_created", "contact_updated", "contact_deleted", "contact_restored", "contact_anonymized", "tag_added", "tag_removed", "stage_changed"],
+};
+
+/** kinds are all kinds with their names. */
+export const kinds = (Object.keys(names) as Kind[]).map((k) => ({ value: k as string, label: names[k] }));
+
+/** typesOf returns the types of a kind as the API takes them; undefined for all. */
+export const typesOf = (kind: string): string | undefined => (types as { [kind: string]: string[] })[kind]?.join();

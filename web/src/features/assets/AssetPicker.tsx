@@ -1,0 +1,132 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Trash2, Upload } from "lucide-react";
+import { useRef, useState } from "react";
+import { api } from "../../api/client";
+import type { AssetRow } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button, IconButton } from "../../ui/Button";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { TextField } from "../../ui/Field";
+import { Callout } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { bytes, catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Assets.module.css";
+import { accepted, hasFiles, imagesOf, localOf, upload } from "./assets";
+
+const words = catalogue({
+	title: "Choose an image",
+	search: "Search images",
+	upload: "Upload",
+	file: "Image file",
+	hint: "PNG, JPEG, GIF or WebP, up to 5 MB. You can also drop or paste one here.",
+	public: "Images are public: readers' mail programs load them.",
+	empty: "No image yet",
+	none: "No image matches",
+	size: (w: number, h: number, size: string) => `${w} × ${h}, ${size}`,
+	remove: (name: string) => `Delete ${name}`,
+	removeTitle: (name: string) => `Delete ${name}?`,
+	removeText: "Mail that was sent with it no longer shows it. This cannot be undone.",
+	delete: "Delete",
+	failed: (name: string, why: string) => `${name}: ${why}`,
+});
+
+/** AssetPicker is a dialog that chooses an image of the account, or uploads one. */
+export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow) => void; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /assets");
+	const [search, setSearch] = useState("");
+	const [over, setOver] = useState(false);
+	const [deleting, setDeleting] = useState<AssetRow | null>(null);
+	const [problem, setProblem] = useState("");
+	const input = useRef<HTMLInputElement>(null);
+	const list = useQuery({ queryKey: key("assets", search), queryFn: ({ signal }) => api("GET /assets", { query: { q: search }, signal }), placeholderData: (b) => b });
+	const add = useMutation({
+		mutationFn: async (files: File[]) => {
+			setProblem("");
+			let last: AssetRow | null = null;
+			for (const f of files) {
+				try {
+					last = await upload(f);
+				} catch (e) {
+					setProblem(words.failed(f.name, explain(e)));
+				}
+			}
+			await client.invalidateQueries({ queryKey: key("assets") });
+			return files.length === 1 ? last : null;
+		},
+		onSuccess: (made) => made && onPick(made),
+	});
+	const remove = useMutation({
+		mutationFn: (a: AssetRow) => api("DELETE /assets/{id}", { path: { id: a.id } }),
+		onSuccess: () => {
+			setDeleting(null);
+			void client.invalidateQueries({ queryKey: key("assets") });
+		},
+	});
+	const take = (files: File[]) => {
+		if (!why && files.length > 0) add.mutate(files);
+	};
+	const rows = list.data?.data ?? [];
+	return (
+		<Dialog drawer="wide" title={words.title} onClose={onClose}>
+			{/* biome-ignore lint/a11y/noStaticElementInteractions: dropping and pasting are ways besides the button */}
+			<div
+				className={css.drop}
+				data-over={over || undefined}
+				onDragOver={(e) => {
+					if (!hasFiles(e.dataTransfer)) return;
+					e.preventDefault();
+					setOver(true);
+				}}
+				onDragLeave={() => setOver(false)}
+				onDrop={(e) => {
+					e.preventDefault();
+					setOver(false);
+					take(imagesOf(e.dataTransfer));
+				}}
+				onPaste={(e) => take(imagesOf(e.clipboardData))}
+			>
+				<div className={css.tools}>
+					<TextField label={words.search} hideLabel type="search" placeholder={words.search} value={search} onChange={setSearch} />
+					<input ref={input} type="file" accept={accepted} multiple hidden aria-label={words.file} onChange={(e) => take([...(e.target.files ?? [])])} />
+					<Button look="primary" icon={<Upload aria-hidden />} why={why} busy={add.isPending} onClick={() => input.current?.click()}>
+						{words.upload}
+					</Button>
+				</div>
+				<p>
+					{words.hint} {words.public}
+				</p>
+				{problem && <Callout tone="danger">{problem}</Callout>}
+				{list.isPending ? (
+					<Skeleton rows={4} height={80} />
+				) : list.isError ? (
+					<Failure error={list.error} retry={() => void list.refetch()} />
+				) : rows.length === 0 ? (
+					<Empty title={search ? words.none : words.empty} />
+				) : (
+					<ul className={css.grid}>
+						{rows.map((a) => (
+							<li key={a.id}>
+								<button type="button" className={css.pick} onClick={() => onPick(a)}>
+									<img src={localOf(a)} alt="" loading="lazy" />
+									<b>{a.name}</b>
+								</button>
+								<span className={css.foot}>
+									{words.size(a.width, a.height, bytes(a.size))}
+									<IconButton small label={words.remove(a.name)} icon={<Trash2 aria-hidden />} why={why} onClick={() => setDeleting(a)} />
+								</span>
+							</li>
+						))}
+					</ul>
+				)}
+			</div>
+			{deleting && (
+				<Confirm title={words.removeTitle(deleting.name)} action={words.delete} busy={remove.isPending} error={remove.error && <p role="alert">{explain(remove.error)}</p>} onConfirm={() => remove.mutate(deleting)} onClose={() => setDeleting(null)}>
+					<p>{words.removeText}</p>
+				</Confirm>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,75 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Image } from "lucide-react";
+import { Suspense, useState } from "react";
+import { later } from "../../base/lazy";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Code, type CodeProps } from "../../ui/Code";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Assets.module.css";
+import { hasFiles, imagesOf, markupOf, upload } from "./assets";
+
+const AssetPicker = later(() => import("./AssetPicker"));
+
+const words = catalogue({ insert: "Insert an image" });
+
+/** CodeWithImages is a code editor into which images of the account are inserted: chosen, dropped or pasted. */
+export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml" | "html" }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /assets");
+	const [choosing, setChoosing] = useState(false);
+	const [inserted, setInserted] = useState<{ text: string } | null>(null);
+	const take = async (files: File[]) => {
+		for (const f of files) {
+			try {
+				setInserted({ text: markupOf(await upload(f), format) });
+				void client.invalidateQueries({ queryKey: key("assets") });
+			} catch (e) {
+				toast(explain(e), { tone: "danger" });
+			}
+		}
+	};
+	if (props.readOnly) return <Code {...props} />;
+	return (
+		// biome-ignore lint/a11y/noStaticElementInteractions: dropping and pasting are ways besides the button
+		<div
+			className={css.code}
+			onDragOver={(e) => hasFiles(e.dataTransfer) && e.preventDefault()}
+			onDropCapture={(e) => {
+				const files = imagesOf(e.dataTransfer);
+				if (files.length === 0 || why) return;
+				e.preventDefault();
+				e.stopPropagation();
+				void take(files);
+			}}
+			onPasteCapture={(e) => {
+				const files = imagesOf(e.clipboardData);
+				if (files.length === 0 || why) return;
+				e.preventDefault();
+				e.stopPropagation();
+				void take(files);
+			}}
+		>
+			<div>
+				<Button small look="quiet" icon={<Image aria-hidden />} why={why} onClick={() => setChoosing(true)}>
+					{words.insert}
+				</Button>
+			</div>
+			<Code {...props} insert={inserted} />
+			{choosing && (
+				<Suspense fallback={null}>
+					<AssetPicker
+						onClose={() => setChoosing(false)}
+						onPick={(a) => {
+							setChoosing(false);
+							setInserted({ text: markupOf(a, format) });
+						}}
+					/>
+				</Suspense>
+			)}
+		</div>
+	);
+}

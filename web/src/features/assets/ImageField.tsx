@@ -1,0 +1,85 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Image } from "lucide-react";
+import { type ReactNode, Suspense, useState } from "react";
+import { later } from "../../base/lazy";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Assets.module.css";
+import { hasFiles, imagesOf, upload } from "./assets";
+
+const AssetPicker = later(() => import("./AssetPicker"));
+
+const words = catalogue({ choose: "Choose an image" });
+
+/** ImageField adds the images of the account to a field for the address of an image: chosen, dropped or pasted. */
+export function ImageField({ onChange, className, readOnly, children }: { onChange: (url: string) => void; className?: string; readOnly?: boolean; children: ReactNode }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /assets");
+	const [choosing, setChoosing] = useState(false);
+	const [over, setOver] = useState(false);
+	const [busy, setBusy] = useState(false);
+	const take = async (file: File | undefined) => {
+		if (!file || why) return;
+		setBusy(true);
+		try {
+			onChange((await upload(file)).url);
+			void client.invalidateQueries({ queryKey: key("assets") });
+		} catch (e) {
+			toast(explain(e), { tone: "danger" });
+		} finally {
+			setBusy(false);
+		}
+	};
+	if (readOnly) return <div className={className}>{children}</div>;
+	return (
+		<>
+			{/* biome-ignore lint/a11y/noStaticElementInteractions: dropping and pasting are ways besides the button */}
+			<div
+				className={[className, css.over].filter(Boolean).join(" ")}
+				data-over={over || undefined}
+				onDragOver={(e) => {
+					if (!hasFiles(e.dataTransfer)) return;
+					e.preventDefault();
+					setOver(true);
+				}}
+				onDragLeave={() => setOver(false)}
+				onDrop={(e) => {
+					setOver(false);
+					const [file] = imagesOf(e.dataTransfer);
+					if (!file) return;
+					e.preventDefault();
+					void take(file);
+				}}
+				onPasteCapture={(e) => {
+					const [file] = imagesOf(e.clipboardData);
+					if (!file) return;
+					e.preventDefault();
+					e.stopPropagation();
+					void take(file);
+				}}
+			>
+				{children}
+			</div>
+			<div>
+				<Button small icon={<Image aria-hidden />} why={why} busy={busy} onClick={() => setChoosing(true)}>
+					{words.choose}
+				</Button>
+			</div>
+			{choosing && (
+				<Suspense fallback={null}>
+					<AssetPicker
+						onClose={() => setChoosing(false)}
+						onPick={(a) => {
+							setChoosing(false);
+							onChange(a.url);
+						}}
+					/>
+				</Suspense>
+			)}
+		</>
+	);
+}

@@ -1,0 +1,29 @@
+import { api, newKey } from "../../api/client";
+import type { AssetRow } from "../../api/schema";
+
+/** The types of images that can be uploaded. */
+export const accepted = "image/png,image/jpeg,image/gif,image/webp";
+
+/** upload stores an image, which is public from then on. */
+export function upload(file: File): Promise<AssetRow> {
+	const body = new FormData();
+	body.append("file", file, file.name);
+	return api("POST /assets", { body, idempotencyKey: newKey() } as never) as Promise<AssetRow>;
+}
+
+/** imagesOf returns the images among what is dropped or pasted. */
+export const imagesOf = (data: DataTransfer | null) => [...(data?.files ?? [])].filter((f) => accepted.includes(f.type) && f.type !== "");
+
+/** hasFiles reports whether files are dragged. */
+export const hasFiles = (data: DataTransfer | null) => [...(data?.types ?? [])].includes("Files");
+
+/** localOf returns the address of an image on this installation, from which the application may load it. */
+export const localOf = (a: AssetRow) => new URL(a.url).pathname;
+
+/** markupOf returns the code that shows an image. */
+export function markupOf(a: AssetRow, format: "mjml" | "html"): string {
+	const alt = a.name.replace(/\.[a-z]+$/i, "").replaceAll(/[-_]+/g, " ").replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+	const width = Math.min(a.width, 600);
+	if (format === "mjml") return `<mj-image src="${a.url}" alt="${alt}" width="${width}px" />`;
+	return `<img src="${a.url}" alt="${alt}" width="${width}" height="${Math.round((a.height * width) / a.width)}">`;
+}

@@ -1,0 +1,201 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { Automation } from "../../api/schema";
+import { useParam, useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import own from "../sequences/Sequences.module.css";
+import { type Names, titleOf, triggerWords, useNames } from "../sequences/steps";
+import { StateBadge } from "../../ui/Badge";
+import { Button, LinkButton } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Select } from "../../ui/Field";
+import { List } from "../../ui/List";
+import { Menu } from "../../ui/Menu";
+import { Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { Tools } from "../../ui/Tools";
+import { catalogue, full } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import { explain } from "../../base/words/errors";
+import { stateOf } from "../../base/words/status";
+import { actionStep } from "./actions";
+
+const words = catalogue({
+	title: "Automations",
+	about: "Rules with one step: when something happens to a contact, something is done at once.",
+	add: "New automation",
+	search: "Search automations",
+	status: "State",
+	all: "All but archived",
+	every: "All",
+	name: "Name",
+	does: "What it does",
+	runs: "Runs",
+	last: "Last run",
+	none: "No automation matches",
+	empty: "No automation yet",
+	emptyText: "For example: when somebody orders for more than 100, add the tag “vip” and tell the sales team.",
+	actions: (name: string) => `Actions of ${name}`,
+	pause: "Pause",
+	activate: "Activate",
+	archive: "Archive",
+	delete: "Delete",
+	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteText: (runs: number) => `Its runs disappear with it (${full(runs)} so far). What they did stays.`,
+	archived: (name: string) => `Archived ${name}`,
+	more: "Show more",
+});
+
+/** whatWords says in short what an automation does. */
+export const whatWords = (a: Pick<Automation, "actions">, names: Names) =>
+	a.actions.map((x) => titleOf(actionStep(x), names)).join(" · ");
+
+/** Automations lists the automations. */
+export default function Automations() {
+	const key = useKey();
+	const names = useNames();
+	const why = useWhyNot("POST /automations");
+	const [search, setSearch] = useTyped("q");
+	const [status, setStatus] = useParam("status");
+	const statuses = status === "all" ? undefined : status || "active,paused";
+	const list = useInfiniteQuery({
+		queryKey: key("automations", "list", statuses, search),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /automations", {
+				query: { status: statuses, q: search || undefined, limit: 100, cursor: pageParam ?? undefined },
+				signal,
+			}),
+		getNextPageParam: (last) => last.next_cursor,
+		placeholderData: (x) => x,
+		refetchInterval: 15_000,
+	});
+	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
+	const add = (
+		<LinkButton kind="create" to="/automations/new" why={why}>
+			{words.add}
+		</LinkButton>
+	);
+	const none = list.isSuccess && rows.length === 0 && !search && !status;
+	const choices = [
+		{ value: "", label: words.all },
+		...["active", "paused", "archived"].map((s) => ({ value: s, label: stateOf("automation", s).word })),
+		{ value: "all", label: words.every },
+	];
+	return (
+		<Page title={words.title} description={words.about} actions={!none && add}>
+			{!none && (
+				<Tools label={words.search} value={search} onChange={setSearch}>
+					<Select label={words.status} hideLabel value={status} onChange={setStatus} choices={choices} />
+				</Tools>
+			)}
+			{list.isPending ? (
+				<Skeleton rows={6} />
+			) : list.isError ? (
+				<Failure error={list.error} retry={() => void list.refetch()} />
+			) : rows.length === 0 ? (
+				search || status ? (
+					<NoMatch
+						title={words.none}
+						filters={[
+							searched(search, setSearch),
+							status !== "" && { name: choices.find((c) => c.value === status)?.label ?? status, drop: () => setStatus("") },
+						]}
+					/>
+				) : (
+					<Empty title={words.empty} action={add}>
+						{words.emptyText}
+					</Empty>
+				)
+			) : (
+				<>
+					<List
+						label={words.title}
+						rows={rows}
+						rowKey={(a) => a.id}
+						columns={[
+							{
+								id: "name",
+								name: words.name,
+								cell: (a) => (
+									<span className={own.named}>
+										<Link href={`/automations/${a.id}`}>{a.name}</Link>
+										<small>{triggerWords(a.trigger_type, a.trigger_config, names)}</small>
+									</span>
+								),
+							},
+							{ id: "does", name: words.does, cell: (a) => whatWords(a, names) },
+							{ id: "status", name: words.status, cell: (a) => <StateBadge kind="automation" state={a.status} /> },
+							{
+								id: "runs",
+								name: words.runs, about: term("runs").definition,
+								end: true,
+								cell: (a) => <Link href={`/automations/${a.id}?tab=runs`}>{full(a.run_count)}</Link>,
+							},
+							{ id: "last", name: words.last, cell: (a) => <Time at={a.last_run_at} /> },
+							{ id: "actions", name: "", end: true, cell: (a) => <RowMenu automation={a} /> },
+						]}
+					/>
+					{list.hasNextPage && (
+						<div>
+							<Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+								{words.more}
+							</Button>
+						</div>
+					)}
+				</>
+			)}
+		</Page>
+	);
+}
+
+function RowMenu({ automation: a }: { automation: Automation }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /automations/{id}");
+	const [deleting, setDeleting] = useState(false);
+	const refresh = () => void client.invalidateQueries({ queryKey: key("automations") });
+	const put = useMutation({
+		mutationFn: (status: string) => api("PUT /automations/{id}", { path: { id: a.id }, body: { status } }),
+		onSuccess: (_, status) => {
+			if (status === "archived") toast(words.archived(a.name), { undo: () => put.mutate(a.status) });
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSettled: refresh,
+	});
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /automations/{id}", { path: { id: a.id } }),
+		onSuccess: () => setDeleting(false),
+		onSettled: refresh,
+	});
+	return (
+		<>
+			<Menu
+				small
+				label={words.actions(a.name)}
+				actions={[
+					a.status === "active" && { id: "pause", label: words.pause, why, run: () => put.mutate("paused") },
+					a.status !== "active" && { id: "activate", label: words.activate, why, run: () => put.mutate("active") },
+					a.status !== "archived" && { id: "archive", label: words.archive, why, run: () => put.mutate("archived") },
+					{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
+				]}
+			/>
+			{deleting && (
+				<Confirm
+					title={words.deleteTitle(a.name)}
+					action={words.delete}
+					busy={remove.isPending}
+					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate()}
+					onClose={() => setDeleting(false)}
+				>
+					<p>{words.deleteText(a.run_count)}</p>
+				</Confirm>
+			)}
+		</>
+	);
+}

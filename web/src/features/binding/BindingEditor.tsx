@@ -1,0 +1,209 @@
+import { CircleX } from "lucide-react";
+import { useRef, useState } from "react";
+import { ApiError } from "../../api/client";
+import type { BindingOptions, Issue, PreviewAnswer } from "../../api/schema";
+import { Button } from "../../ui/Button";
+import { Code } from "../../ui/Code";
+import { Callout } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { useSettled } from "../../ui/useSettled";
+import { catalogue, plural } from "../../base/words/catalogue";
+import css from "./Binding.module.css";
+import { type Binding, formable, groupsOf, isUnknown, issuesOf, type Item, objectAt, useBindingOptions, withMember, withoutUnknown } from "./binding";
+import { Control } from "./Control";
+import { usePicked } from "./picked";
+import { Rows } from "./Rows";
+import { Slot } from "./Slot";
+
+const words = catalogue({
+	issues: (n: number) => plural(n, { one: "# problem to solve", other: "# problems to solve" }),
+	first: (n: number) => `and ${plural(n, { one: "# more", other: "# more" })}`,
+	unknown: (n: number) => plural(n, { one: "Remove the unknown value", other: "Remove the # unknown values" }),
+	all: "All values fit the template.",
+	rest: "Other values",
+	form: "Form",
+	json: "JSON",
+	view: "View",
+	jsonLabel: "Values of the template, as JSON",
+	badJson: "This is not JSON yet; the last valid values are kept.",
+	notFormable: "These values do not have the shape of a form. Correct them here.",
+	nothing: "This template has nothing to fill in.",
+	checkFailed: "The values could not be checked",
+	gone: "The template was deleted",
+	goneText: "What was made from it stays as it is. To change it, choose another template, or write your own code.",
+});
+
+type Props = {
+	options: BindingOptions;
+	value: unknown;
+	onChange: (value: Binding) => void;
+	issues: Issue[];
+	/** The issues belong to the value on the screen. */
+	checked?: boolean;
+	readOnly?: boolean;
+	/** The blocks that the server picked, by slot. */
+	picked?: { [slot: string]: string | null };
+};
+
+/** At most so many issues are listed before the rest are counted. */
+const listed = 20;
+
+/** BindingEditor edits the values of a template, as a form or as JSON, with everything that is wrong with them. */
+export function BindingEditor({ options, value, onChange, issues, checked = true, readOnly, picked }: Props) {
+	const root = useRef<HTMLDivElement>(null);
+	const canForm = value === undefined || value === null || formable(value);
+	const [asJson, setAsJson] = useState(false);
+	const json = asJson || !canForm;
+	const binding: Binding = formable(value) ? value : {};
+	const byPath = new Map<string, string>();
+	for (const i of issues) byPath.set(i.path, [byPath.get(i.path), i.message].filter(Boolean).join("; "));
+	const groups = groupsOf(options);
+	const fields = groups.reduce((n, g) => n + g.items.length, 0);
+	const go = (path: string) => {
+		setAsJson(false);
+		requestAnimationFrame(() => {
+			// The field itself, or the nearest part around it that the form shows.
+			for (let at = path; at !== ""; at = at.replace(/(\.[^.[\]]*|\[\d+\])$/, "")) {
+				const el = root.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(at)}"]`);
+				if (el) {
+					for (let d = el.closest("details"); d; d = d.parentElement?.closest("details") ?? null) d.open = true;
+					el.focus();
+					el.scrollIntoView({ block: "center" });
+					return;
+				}
+				if (!/[.[]/.test(at)) return;
+			}
+		});
+	};
+	const unknown = issues.filter(isUnknown);
+	const item = (i: Item) => {
+		const path = `${i.kind}.${i.entry.name}`;
+		const of = objectAt(binding, i.kind);
+		const set = (v: unknown) => onChange(withMember(binding, i.kind, withMember(of, i.entry.name, v)));
+		const faults = (p: string) => byPath.get(p);
+		if (i.kind === "parameters") return <Control key={path} p={i.entry} path={path} value={of[i.entry.name]} error={byPath.get(path)} readOnly={readOnly} onChange={set} />;
+		if (i.kind === "sections") return <Rows key={path} section={i.entry} path={path} of={of} faults={faults} readOnly={readOnly} onChange={set} />;
+		return <Slot key={path} slot={i.entry} path={path} value={of[i.entry.name]} faults={faults} readOnly={readOnly} template={options.slug} picked={picked?.[i.entry.name]} onChange={set} />;
+	};
+	return (
+		<div ref={root} className={css.binding}>
+			<div className={css.bar}>
+				<p role="status" className={css.state} data-bad={issues.length > 0 || undefined} data-late={!checked || undefined}>
+					{issues.length > 0 ? words.issues(issues.length) : checked ? words.all : "\u00a0"}
+				</p>
+				<fieldset className={css.views}>
+					<legend className="visually-hidden">{words.view}</legend>
+					<button type="button" aria-pressed={!json} onClick={() => setAsJson(false)}>
+						{words.form}
+					</button>
+					<button type="button" aria-pressed={json} onClick={() => setAsJson(true)}>
+						{words.json}
+					</button>
+				</fieldset>
+			</div>
+			{issues.length > 0 && (
+				<div className={css.issues}>
+					<ul>
+						{issues.slice(0, listed).map((i) => (
+							<li key={`${i.path} ${i.code} ${i.message}`}>
+								<CircleX aria-hidden size={16} />
+								<button type="button" onClick={() => go(i.path)}>
+									<code>{i.path || "{}"}</code> {i.message}
+									{i.fix && <span className={css.fix}>{i.fix}</span>}
+								</button>
+							</li>
+						))}
+					</ul>
+					{issues.length > listed && <p className={css.hint}>{words.first(issues.length - listed)}</p>}
+					{unknown.length > 0 && !readOnly && canForm && (
+						<Button small onClick={() => onChange(withoutUnknown(binding, issues))}>
+							{words.unknown(unknown.length)}
+						</Button>
+					)}
+				</div>
+			)}
+			{json ? (
+				<Json value={value ?? {}} onChange={onChange} readOnly={readOnly} note={canForm ? undefined : words.notFormable} />
+			) : fields === 0 ? (
+				<p className={css.hint}>{words.nothing}</p>
+			) : (
+				groups.map((g) =>
+					g.name === "" && groups.length === 1 ? (
+						<div key="" className={css.items}>
+							{g.items.map(item)}
+						</div>
+					) : (
+						<details key={g.name} className={css.group} open={!g.collapsed}>
+							<summary>{g.label ?? words.rest}</summary>
+							{g.help && <p className={css.hint}>{g.help}</p>}
+							<div className={css.items}>{g.items.map(item)}</div>
+						</details>
+					),
+				)
+			)}
+		</div>
+	);
+}
+
+function Json({ value, onChange, readOnly, note }: { value: unknown; onChange: (value: Binding) => void; readOnly?: boolean; note?: string }) {
+	const [text, setText] = useState(() => JSON.stringify(value, null, 2));
+	const [bad, setBad] = useState(false);
+	return (
+		<div className={css.json}>
+			{note && <p className={css.bad}>{note}</p>}
+			<Code
+				label={words.jsonLabel}
+				language="json"
+				value={text}
+				readOnly={readOnly}
+				onChange={(t) => {
+					setText(t);
+					try {
+						const v: unknown = JSON.parse(t);
+						setBad(false);
+						onChange(v as Binding);
+					} catch {
+						setBad(true);
+					}
+				}}
+			/>
+			{bad && <p className={css.bad}>{words.badJson}</p>}
+		</div>
+	);
+}
+
+type OfTemplate = {
+	template: string;
+	/** The broadcast or library entry that is filled: it decides which blocks are picked. */
+	record?: string;
+	value: unknown;
+	onChange: (value: Binding) => void;
+	readOnly?: boolean;
+	/** The preview of the content, which checks the values too. */
+	preview: { data?: PreviewAnswer; isPlaceholderData: boolean; error: Error | null };
+};
+
+/** TemplateBinding edits the values of a stored template, which the server checks while they are typed. */
+export default function TemplateBinding({ template, record, value, onChange, readOnly, preview }: OfTemplate) {
+	const options = useBindingOptions(template);
+	const text = JSON.stringify(value ?? {});
+	const checked = useSettled(text, 350) === text && preview.data !== undefined && !preview.isPlaceholderData;
+	const { error } = preview;
+	const issues = issuesOf(preview.data?.problems ?? [], "content.template_binding.");
+	const picked = usePicked(template, record, value, options.data?.slots_schema ?? []);
+	if (options.error instanceof ApiError && options.error.status === 404) {
+		return (
+			<Callout tone="warning" title={words.gone}>
+				{words.goneText}
+			</Callout>
+		);
+	}
+	if (options.isError) return <Failure error={options.error} retry={() => void options.refetch()} />;
+	if (!options.data) return <Skeleton rows={6} height={32} />;
+	return (
+		<>
+			{error && <Failure title={words.checkFailed} error={error} />}
+			<BindingEditor key={template} options={options.data} value={value} onChange={onChange} issues={issues} checked={checked} readOnly={readOnly} picked={picked} />
+		</>
+	);
+}

@@ -1,0 +1,189 @@
+import { useId } from "react";
+import { CodeWithImages } from "../assets/CodeWithImages";
+import type { ParameterEntry } from "../../api/schema";
+import { Button } from "../../ui/Button";
+import { described, Frame, Select, Switch, TextField } from "../../ui/Field";
+import field from "../../ui/Field.module.css";
+import { ImageField } from "../assets/ImageField";
+import { DateTime } from "../../ui/DateTime";
+import { Thumb } from "../../ui/Thumb";
+import { catalogue, plural } from "../../base/words/catalogue";
+import css from "./Binding.module.css";
+import { fromText, nameOf, optionsOf, textOf } from "./binding";
+import { RichText } from "./RichText";
+import { TokenField } from "./Tokens";
+
+const words = catalogue({
+	reset: "Use the default",
+	choose: "Not chosen",
+	other: (value: string) => `${value} (not a choice)`,
+	listHelp: "One on each line.",
+	picture: (name: string) => `Picture of ${name}`,
+	pick: (name: string) => `Pick ${name}`,
+	items: (n: number) => plural(n, { one: "# entry", other: "# entries" }),
+	whole: "A whole number",
+	between: (min: string, max: string) => `From ${min} to ${max}`,
+	least: (min: string) => `At least ${min}`,
+	most: (max: string) => `At most ${max}`,
+});
+
+type Props = {
+	p: ParameterEntry;
+	path: string;
+	value: unknown;
+	/** undefined removes the value: the default is used. */
+	onChange: (value: unknown) => void;
+	error?: string;
+	readOnly?: boolean;
+};
+
+const mostOf = (p: ParameterEntry) => (typeof p.validation.max_length === "number" ? p.validation.max_length : undefined);
+
+/** helpOf returns the help of a parameter, or what its rule for numbers says. */
+function helpOf(p: ParameterEntry): string | undefined {
+	if (p.help_text) return p.help_text;
+	const { min, max, integer } = p.validation;
+	const range = min !== undefined && max !== undefined ? words.between(textOf(min), textOf(max)) : min !== undefined ? words.least(textOf(min)) : max !== undefined ? words.most(textOf(max)) : undefined;
+	return range ?? (integer === true ? words.whole : undefined);
+}
+
+/** Control edits the value of one parameter, by its type. A wrong value stays as it was typed. */
+export function Control(c: Props) {
+	const { p, value, onChange, readOnly } = c;
+	const hasDefault = p.default !== null && p.default !== undefined;
+	const set = value !== undefined && value !== null;
+	return (
+		<div className={css.control}>
+			<Input {...c} />
+			{hasDefault && set && !readOnly && p.type !== "boolean" && (
+				<Button small look="quiet" onClick={() => onChange(undefined)}>
+					{words.reset}
+				</Button>
+			)}
+		</div>
+	);
+}
+
+function Input({ p, path, value, onChange, error, readOnly }: Props) {
+	const label = nameOf(p);
+	const help = helpOf(p);
+	const optional = !p.required;
+	const text = textOf(value);
+	const placeholder = p.default !== null && p.default !== undefined ? textOf(p.default) : undefined;
+	// An empty text is the same as none, except where a default would take its place.
+	const write = (t: string) => onChange(t === "" && placeholder === undefined ? undefined : t);
+	const common = { label, help, error, optional, path, placeholder, readOnly };
+	switch (p.type) {
+		case "text":
+			return <TokenField {...common} value={text} onChange={write} most={mostOf(p)} />;
+		case "textarea":
+			return <TokenField {...common} lines value={text} onChange={write} most={mostOf(p)} />;
+		case "url":
+			return <TokenField {...common} value={text} onChange={write} most={mostOf(p)} inputMode="url" placeholder={placeholder ?? "https://"} />;
+		case "email":
+			return <TextField {...common} value={text} onChange={write} inputMode="email" autoComplete="off" spellCheck={false} />;
+		case "rich_text":
+			return <RichText {...common} value={text} onChange={write} most={mostOf(p)} />;
+		case "html":
+			return <Markup {...common} value={text} onChange={write} />;
+		case "image":
+			return (
+				<ImageField className={css.image} readOnly={readOnly} onChange={write}>
+					<Thumb html={picture(text)} label={words.picture(label)} width={96} height={72} layout={288} />
+					<TokenField {...common} value={text} onChange={write} most={mostOf(p)} inputMode="url" placeholder={placeholder ?? "https://"} />
+				</ImageField>
+			);
+		case "color":
+			return <Color {...common} value={text} onChange={write} />;
+		case "number":
+			return <TextField {...common} inputMode="decimal" autoComplete="off" value={text} onChange={(t) => onChange(t.trim() === "" ? (placeholder === undefined ? undefined : "") : t.endsWith(".") || /\.\d*0$/.test(t) ? t : fromText(p, t))} onBlur={() => typeof value === "string" && value !== "" && onChange(fromText(p, value))} />;
+		case "boolean":
+			return <Switch label={label} help={error ? <span className={css.bad}>{error}</span> : help} checked={value === undefined || value === null ? p.default === true : value === true} onChange={readOnly ? () => undefined : onChange} path={path} />;
+		case "date":
+			if (text !== "" && !/^\d{4}-\d\d-\d\d$/.test(text)) return <TextField {...common} value={text} onChange={write} />;
+			return <TextField {...common} type="date" value={text} onChange={write} />;
+		case "datetime": {
+			if (text !== "" && !(/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d/.test(text) && !Number.isNaN(Date.parse(text)))) return <TextField {...common} value={text} onChange={write} />;
+			return <DateTime {...common} value={text || null} onChange={(at) => (at === null ? write("") : onChange(at.replace(".000Z", "Z")))} />;
+		}
+		case "select": {
+			const choices = optionsOf(p);
+			const known = text === "" || choices.some((o) => o.value === text);
+			return (
+				<Select
+					{...common}
+					value={text}
+					disabled={readOnly}
+					onChange={write}
+					choices={[{ value: "", label: placeholder === undefined ? words.choose : (choices.find((o) => o.value === placeholder)?.label ?? placeholder) }, ...choices, ...(known ? [] : [{ value: text, label: words.other(text) }])]}
+				/>
+			);
+		}
+		case "list":
+			return <Lines {...common} value={value} onChange={onChange} />;
+	}
+}
+
+/** picture is a page that shows an image of an address. */
+function picture(address: string): string | null {
+	if (!/^https?:\/\//.test(address)) return null;
+	const page = document.implementation.createHTMLDocument();
+	const img = page.createElement("img");
+	img.src = address;
+	img.alt = "";
+	img.style.cssText = "display: block; width: 100%; height: 100vh; object-fit: contain";
+	page.body.style.margin = "0";
+	page.body.append(img);
+	return page.documentElement.outerHTML;
+}
+
+type Common = { label: string; help?: string; error?: string; optional: boolean; path: string; placeholder?: string; readOnly?: boolean };
+
+function Color({ value, onChange, ...c }: Common & { value: string; onChange: (v: string) => void }) {
+	const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(value);
+	const long = short ? `#${short[1]}${short[1]}${short[2]}${short[2]}${short[3]}${short[3]}` : value;
+	const shown = /^#[0-9a-f]{6}$/i.test(long) ? long : /^#[0-9a-f]{6}$/i.test(c.placeholder ?? "") ? (c.placeholder ?? "") : "#000000";
+	return (
+		<TextField
+			{...c}
+			placeholder={c.placeholder ?? "#rrggbb"}
+			value={value}
+			onChange={onChange}
+			spellCheck={false}
+			before={<input type="color" className={css.swatch} aria-label={words.pick(c.label)} value={shown.toLowerCase()} disabled={c.readOnly} onChange={(e) => onChange(e.target.value)} />}
+		/>
+	);
+}
+
+function Markup({ value, onChange, ...c }: Common & { value: string; onChange: (v: string) => void }) {
+	const id = useId();
+	return (
+		<Frame id={id} label={c.label} help={c.help} error={c.error} optional={c.optional}>
+			<div id={id} tabIndex={-1} data-path={c.path} className={css.markup} data-bad={c.error ? true : undefined}>
+				<CodeWithImages format="html" label={c.label} value={value} onChange={onChange} readOnly={c.readOnly} />
+			</div>
+		</Frame>
+	);
+}
+
+function Lines({ value, onChange, ...c }: Common & { value: unknown; onChange: (v: unknown) => void }) {
+	const id = useId();
+	const plain = Array.isArray(value) && value.every((v) => typeof v === "string" && !v.includes("\n"));
+	const text = plain ? (value as string[]).join("\n") : textOf(value);
+	const help = plain && value.length > 0 ? `${words.listHelp} ${words.items(value.filter((v) => v !== "").length)}` : words.listHelp;
+	return (
+		<Frame id={id} label={c.label} help={c.help ?? help} error={c.error} optional={c.optional}>
+			<textarea
+				{...described(id, true, c.error)}
+				data-path={c.path}
+				rows={4}
+				readOnly={c.readOnly}
+				placeholder={c.placeholder}
+				className={`${field.input} ${field.area}`}
+				value={text}
+				onChange={(e) => onChange(e.target.value === "" ? undefined : e.target.value.split("\n"))}
+				onBlur={() => plain && value.some((v) => v === "") && onChange(value.filter((v) => v !== ""))}
+			/>
+		</Frame>
+	);
+}

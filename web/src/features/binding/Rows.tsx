@@ -1,0 +1,95 @@
+import { ClipboardPaste, Plus } from "lucide-react";
+import { useRef, useState } from "react";
+import type { SectionEntry } from "../../api/schema";
+import { Button } from "../../ui/Button";
+import { Cards } from "../../ui/Cards";
+import { catalogue, plural } from "../../base/words/catalogue";
+import css from "./Binding.module.css";
+import { type Fields, nameOf, rowsAt, textOf, withMember } from "./binding";
+import { Control } from "./Control";
+import { Paste } from "./Paste";
+
+const words = catalogue({
+	row: (n: number) => `Row ${n}`,
+	titled: (n: number, title: string) => `Row ${n}: ${title}`,
+	count: (n: number, min: number, max: number) => (min > 0 ? `${plural(n, { one: "# row", other: "# rows" })} of ${min} to ${max}` : `${plural(n, { one: "# row", other: "# rows" })} of at most ${max}`),
+	add: "Add a row",
+	full: (max: number) => `There may be at most ${max} rows.`,
+	paste: "Paste from a spreadsheet",
+});
+
+export type Faults = (path: string) => string | undefined;
+
+type Props = {
+	section: SectionEntry;
+	path: string;
+	/** The object that has the section. */
+	of: unknown;
+	onChange: (rows: Fields[]) => void;
+	faults: Faults;
+	readOnly?: boolean;
+};
+
+/** Above so many rows their cards are closed at first. */
+const manyRows = 8;
+
+/** Rows edits the rows of a section. */
+export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props) {
+	const rows = rowsAt(of, s.name);
+	const [pasting, setPasting] = useState(false);
+	const box = useRef<HTMLFieldSetElement>(null);
+	const add = () => {
+		onChange([...rows, {}]);
+		requestAnimationFrame(() => {
+			const last = box.current?.querySelector<HTMLElement>(`ol > li:last-child`);
+			const details = last?.querySelector("details");
+			if (details) details.open = true;
+			last?.querySelector<HTMLElement>("input, textarea, select, [contenteditable]")?.focus();
+		});
+	};
+	const title = (row: Fields, i: number) => {
+		const name = s.item_schema.map((p) => textOf(row[p.name]).replace(/<[^>]*>/g, " ").trim()).find(Boolean);
+		return name ? words.titled(i + 1, name) : words.row(i + 1);
+	};
+	const fault = faults(path);
+	const full = rows.length >= s.max ? words.full(s.max) : undefined;
+	return (
+		<fieldset ref={box} className={css.section} data-path={path} tabIndex={-1}>
+			<legend>{nameOf(s)}</legend>
+			<p className={css.hint}>
+				{s.help_text && <>{s.help_text} </>}
+				<span data-bad={rows.length < s.min || rows.length > s.max || undefined}>{words.count(rows.length, s.min, s.max)}</span>
+			</p>
+			{fault && <p className={css.bad}>{fault}</p>}
+			<Cards items={rows} onChange={onChange} title={title} copy={(row) => structuredClone(row)} full={full} open={rows.length <= manyRows} readOnly={readOnly}>
+				{(row, i) =>
+					s.item_schema.map((p) => {
+						const at = `${path}[${i}].${p.name}`;
+						return <Control key={p.name} p={p} path={at} value={row[p.name]} error={faults(at)} readOnly={readOnly} onChange={(v) => onChange(rows.map((r, n) => (n === i ? withMember(r, p.name, v) : r)))} />;
+					})
+				}
+			</Cards>
+			{!readOnly && (
+				<div className={css.actions}>
+					<Button small icon={<Plus aria-hidden />} why={full} onClick={add}>
+						{words.add}
+					</Button>
+					<Button small look="quiet" icon={<ClipboardPaste aria-hidden />} onClick={() => setPasting(true)}>
+						{words.paste}
+					</Button>
+				</div>
+			)}
+			{pasting && (
+				<Paste
+					section={s}
+					present={rows.length}
+					onClose={() => setPasting(false)}
+					onPaste={(pasted, replace) => {
+						setPasting(false);
+						onChange(replace ? pasted : [...rows, ...pasted]);
+					}}
+				/>
+			)}
+		</fieldset>
+	);
+}

@@ -1,0 +1,162 @@
+import { Braces } from "lucide-react";
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
+import { useFields } from "../rules/fields";
+import { described, Frame } from "../../ui/Field";
+import field from "../../ui/Field.module.css";
+import { Popup } from "../../ui/Popup";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Tokens.module.css";
+
+const words = catalogue({
+	menu: "Insert a merge field",
+	menuFor: (name: string) => `Insert a merge field into ${name}`,
+	search: "Search fields",
+	links: "Links",
+	unsubscribe: "Unsubscribe link",
+	preferences: "Preferences link",
+	none: "No field matches.",
+	used: (used: number, most: number) => `${used} of ${most}`,
+});
+
+/** What merge fields look like in a text. */
+const liquid = /(\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\})/;
+
+/** Fields of contacts that mails do not print. */
+const unprinted = ["list", "tags", "email_domain", "global_status", "deliverability_status", "do_not_contact"];
+
+type MenuProps = { label: string; onInsert: (text: string) => void };
+
+/** MergeMenu is a button that inserts a merge field. */
+export function MergeMenu({ label, onInsert }: MenuProps) {
+	return (
+		<Popup label={words.menu} buttonLabel={words.menuFor(label)} button={<Braces aria-hidden size={14} />} className={css.menuButton} end>
+			{(close) => (
+				<MergeFields
+					onChoose={(text) => {
+						onInsert(text);
+						close();
+					}}
+				/>
+			)}
+		</Popup>
+	);
+}
+
+function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
+	const [search, setSearch] = useState("");
+	const first = useRef<HTMLInputElement>(null);
+	useEffect(() => first.current?.focus(), []);
+	const fields = useFields();
+	const all = [
+		...fields.filter((f) => !unprinted.includes(f.field)).map((f) => ({ name: f.name, group: f.group, text: `{{ contact.${f.field} }}` })),
+		{ name: words.unsubscribe, group: words.links, text: "{{ unsubscribe_url }}" },
+		{ name: words.preferences, group: words.links, text: "{{ preferences_url }}" },
+	];
+	const found = all.filter((f) => `${f.name} ${f.text}`.toLowerCase().includes(search.trim().toLowerCase()));
+	return (
+		<div className={css.panel}>
+			<input ref={first} type="search" className={field.input} aria-label={words.search} placeholder={words.search} value={search} onChange={(e) => setSearch(e.target.value)} />
+			<ul className={css.fields}>
+				{found.map((f) => (
+					<li key={f.text}>
+						<button type="button" onClick={() => onChoose(f.text)}>
+							<span>{f.name}</span>
+							<code>{f.text}</code>
+						</button>
+					</li>
+				))}
+			</ul>
+			{found.length === 0 && <p className={css.none}>{words.none}</p>}
+		</div>
+	);
+}
+
+/** Marked shows a text with its merge fields marked. */
+function Marked({ text, inner }: { text: string; inner: RefObject<HTMLDivElement | null> }) {
+	return (
+		<div ref={inner} className={css.marks} aria-hidden>
+			{text.split(liquid).map((part, i) =>
+				i % 2 === 1 ? (
+					<mark key={i} className={css.mark}>
+						{part}
+					</mark>
+				) : (
+					part
+				),
+			)}
+			{"\n"}
+		</div>
+	);
+}
+
+type Props = {
+	label: string;
+	value: string;
+	onChange: (value: string) => void;
+	help?: ReactNode;
+	error?: string;
+	optional?: boolean;
+	path?: string;
+	placeholder?: string;
+	readOnly?: boolean;
+	lines?: boolean;
+	/** Beyond this many characters the server refuses the text; nothing is cut. */
+	most?: number;
+	inputMode?: "url" | "email" | "text";
+	/** Beside the label. */
+	aside?: ReactNode;
+};
+
+/** TokenField is a field of text in which merge fields are inserted from a menu and shown as tokens; its value is plain text. */
+export function TokenField({ label, value, onChange, help, error, optional, path, placeholder, readOnly, lines, most, inputMode, aside }: Props) {
+	const id = useId();
+	const at = useRef({ start: value.length, end: value.length });
+	const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+	const marks = useRef<HTMLDivElement>(null);
+	const full = most !== undefined && value.length >= most * 0.9;
+	const follow = () => {
+		if (!marks.current || !input.current) return;
+		marks.current.scrollLeft = input.current.scrollLeft;
+		marks.current.scrollTop = input.current.scrollTop;
+	};
+	const remember = () => {
+		const e = input.current;
+		if (e) at.current = { start: e.selectionStart ?? e.value.length, end: e.selectionEnd ?? e.value.length };
+	};
+	const insert = (text: string) => {
+		const { start, end } = at.current;
+		onChange(value.slice(0, start) + text + value.slice(end));
+		requestAnimationFrame(() => {
+			input.current?.focus();
+			input.current?.setSelectionRange(start + text.length, start + text.length);
+			remember();
+		});
+	};
+	const common = {
+		...described(id, help, error),
+		ref: input,
+		"data-path": path,
+		value,
+		placeholder,
+		readOnly,
+		onScroll: follow,
+		onSelect: remember,
+		onBlur: remember,
+		onChange: (e: { target: { value: string } }) => onChange(e.target.value),
+	};
+	const tools = (
+		<>
+			{aside}
+			{full && <span className={css.count} role="status" data-over={value.length > most || undefined}>{words.used(value.length, most)}</span>}
+			{!readOnly && <MergeMenu label={label} onInsert={insert} />}
+		</>
+	);
+	return (
+		<Frame id={id} label={label} help={help} error={error} optional={optional} tools={tools}>
+			<div className={css.box} data-lines={lines || undefined}>
+				<Marked text={value} inner={marks} />
+				{lines ? <textarea {...common} rows={4} className={`${field.input} ${field.area} ${css.input}`} /> : <input {...common} inputMode={inputMode} className={`${field.input} ${css.input}`} />}
+			</div>
+		</Frame>
+	);
+}

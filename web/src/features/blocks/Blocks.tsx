@@ -1,0 +1,167 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import type { BlockRow } from "../../api/schema";
+import { useParam, useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { BlockThumb, Tags } from "../binding/Slot";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Radios, Select, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { List } from "../../ui/List";
+import { NotSet, Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { Tools } from "../../ui/Tools";
+import { catalogue, number, plural } from "../../base/words/catalogue";
+import css from "./Blocks.module.css";
+
+const words = catalogue({
+	title: "Blocks",
+	about: "Parts of mails that fill the slots of templates: a promotion, a quotation, a footer.",
+	add: "New block",
+	search: "Search blocks",
+	tag: "Tag",
+	anyTag: "All tags",
+	picture: "Picture",
+	name: "Name",
+	tags: "Tags",
+	formats: "Bodies",
+	values: "Values",
+	used: "Used by",
+	changed: "Changed",
+	state: "State",
+	active: "Active",
+	inactive: "Not offered",
+	drafts: (n: number) => plural(n, { one: "# draft", other: "# drafts" }),
+	recent: (n: number) => plural(n, { one: "# recent broadcast", other: "# recent broadcasts" }),
+	empty: "No block yet",
+	emptyText: "A block is written once and used in many mails. A template says with tags which blocks a slot takes; a block that has these tags is offered there.",
+	none: "No block matches",
+	new: "New block",
+	format: "Written in",
+	mjml: "MJML",
+	mjmlHelp: "For templates in MJML.",
+	html: "HTML",
+	htmlHelp: "For templates in HTML.",
+	create: "Create",
+});
+
+const begin = {
+	mjml: `<mj-section>\n  <mj-column>\n    <mj-text>{{param:title}}</mj-text>\n  </mj-column>\n</mj-section>\n`,
+	html: `<h2>{{param:title}}</h2>\n`,
+};
+
+/** Blocks lists the parts that fill slots. */
+export default function Blocks() {
+	const key = useKey();
+	const why = useWhyNot("POST /blocks");
+	const [search, setSearch] = useTyped("q");
+	const [tag, setTag] = useParam("tag");
+	const [adding, setAdding] = useParam("new");
+	const blocks = useQuery({ queryKey: key("blocks", "full", "usage"), queryFn: ({ signal }) => api("GET /blocks", { query: { full: true, include_usage: true }, signal }) });
+	const all = (blocks.data?.data ?? []) as BlockRow[];
+	const rows = all.filter((b) => `${b.name} ${b.slug}`.toLowerCase().includes(search.trim().toLowerCase()) && (!tag || b.tags.includes(tag)));
+	const tags = [...new Set(all.flatMap((b) => b.tags))].sort();
+	const none = blocks.isSuccess && all.length === 0;
+	const add = (
+		<Button look="primary" icon={<Plus aria-hidden />} why={why} onClick={() => setAdding("1")}>
+			{words.add}
+		</Button>
+	);
+	return (
+		<Page title={words.title} description={words.about} actions={!none && add}>
+			{all.length > 0 && (
+				<Tools label={words.search} value={search} onChange={setSearch}>
+					{tags.length > 0 && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.anyTag }, ...tags.map((t) => ({ value: t, label: t }))]} />}
+				</Tools>
+			)}
+			{blocks.isPending ? (
+				<Skeleton rows={6} height={64} />
+			) : blocks.isError ? (
+				<Failure error={blocks.error} retry={() => void blocks.refetch()} />
+			) : none ? (
+				<Empty title={words.empty} action={add} example={<pre>{begin.mjml}</pre>}>
+					{words.emptyText}
+				</Empty>
+			) : rows.length === 0 ? (
+				<NoMatch title={words.none} filters={[searched(search, setSearch), tag !== "" && { name: tag, drop: () => setTag("") }]} />
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(b) => b.id}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (b) => (
+								<span className={css.named}>
+									<BlockThumb slug={b.slug} name={b.name} changed={b.updated_at} width={96} height={56} />
+									<Link href={`/blocks/${b.id}`}>{b.name}</Link>
+								</span>
+							),
+						},
+						{ id: "state", name: words.state, cell: (b) => <Badge tone={b.active ? "success" : "neutral"}>{b.active ? words.active : words.inactive}</Badge> },
+						{ id: "tags", name: words.tags, cell: (b) => (b.tags.length > 0 ? <Tags tags={b.tags} /> : <NotSet />) },
+						{ id: "formats", name: words.formats, cell: (b) => [b.content_mjml !== null && words.mjml, b.content_html !== null && words.html].filter(Boolean).join(", ") },
+						{ id: "values", name: words.values, end: true, cell: (b) => number(b.parameters_schema.length + b.sections_schema.length) },
+						{
+							id: "used",
+							name: words.used,
+							cell: (b) => [b.usage && b.usage.active_drafts > 0 && words.drafts(b.usage.active_drafts), b.usage && b.usage.recent_broadcasts > 0 && words.recent(b.usage.recent_broadcasts)].filter(Boolean).join(", ") || <NotSet />,
+						},
+						{ id: "changed", name: words.changed, cell: (b) => <Time at={b.updated_at} /> },
+					]}
+				/>
+			)}
+			{adding && <NewBlock onClose={() => setAdding("")} />}
+		</Page>
+	);
+}
+
+function NewBlock({ onClose }: { onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const form = useForm({ name: "" });
+	const [format, setFormat] = useState("mjml");
+	const make = useMutation({
+		mutationFn: () =>
+			api("POST /blocks", {
+				body: { name: form.values.name, ...(format === "mjml" ? { content_mjml: begin.mjml } : { content_html: begin.html }), parameters_schema: [{ name: "title", type: "text", label: "Title", sample: form.values.name }] },
+				idempotencyKey: newKey(),
+			}),
+	});
+	return (
+		<Dialog
+			title={words.new}
+			onClose={onClose}
+			onSubmit={() =>
+				void form.submit(async () => {
+					const made = await make.mutateAsync();
+					void client.invalidateQueries({ queryKey: key("blocks") });
+					navigate(`/blocks/${made.id}`);
+				})
+			}
+			submit={{ label: words.create, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<Radios
+				label={words.format}
+				value={format}
+				onChange={setFormat}
+				choices={[
+					{ value: "mjml", label: words.mjml, help: words.mjmlHelp },
+					{ value: "html", label: words.html, help: words.htmlHelp },
+				]}
+			/>
+		</Dialog>
+	);
+}

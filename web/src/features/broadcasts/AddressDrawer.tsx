@@ -1,0 +1,79 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { api } from "../../api/client";
+import type { AccountSessionView } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { Dialog } from "../../ui/Dialog";
+import { Columns, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import { countryField } from "../../base/words/countries";
+
+const words = catalogue({
+	title: "Postal address of the workspace",
+	about: "It stands below every mail. Many laws ask for it.",
+	line1: "Street or box",
+	line2: "More",
+	postal_code: "Postal code",
+	city: "City",
+	state: "State",
+	country: "Country",
+	save: "Save",
+});
+
+const fields = ["line1", "line2", "postal_code", "city", "state", "country"] as const;
+
+/** AddressDrawer asks for the account's postal address without leaving the draft. */
+export function AddressDrawer({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+	const key = useKey();
+	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView> });
+	if (!account.data) {
+		return (
+			<Dialog drawer="narrow" title={words.title} onClose={onClose}>
+				<Skeleton rows={6} />
+			</Dialog>
+		);
+	}
+	return <AddressForm account={account.data} onClose={onClose} onDone={onDone} />;
+}
+
+function AddressForm({ account: a, onClose, onDone }: { account: AccountSessionView; onClose: () => void; onDone: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /settings/account");
+	const p = a.postal_address as { [field: string]: string | null };
+	const form = useForm(Object.fromEntries(fields.map((f) => [`postal_address.${f}`, p[f] ?? ""])));
+	const send = () =>
+		form.submit(async () => {
+			await api("PUT /settings/account", { body: { postal_address: Object.fromEntries(fields.map((f) => [f, form.values[`postal_address.${f}`] || null])) } });
+			void client.invalidateQueries({ queryKey: key("account") });
+			onDone();
+		});
+	const field = (f: (typeof fields)[number]) => {
+		const path = `postal_address.${f}`;
+		return <TextField label={words[f]} {...(f === "country" ? countryField(form.values[path] ?? "") : {})} path={path} value={form.values[path] ?? ""} onChange={(v) => form.set({ [path]: v })} error={form.problems.byPath[path]} />;
+	};
+	return (
+		<Dialog
+			drawer="narrow"
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => !why && void send()}
+			submit={{ label: words.save, busy: form.busy, why: why }}
+		>
+			<p>{words.about}</p>
+			<FormProblems problems={form.problems} />
+			{field("line1")}
+			{field("line2")}
+			<Columns>
+				{field("postal_code")}
+				{field("city")}
+			</Columns>
+			<Columns>
+				{field("state")}
+				{field("country")}
+			</Columns>
+		</Dialog>
+	);
+}

@@ -1,0 +1,138 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { BounceRow, BroadcastSessionView } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { CsvButton } from "../../ui/CsvButton";
+import { Figure, Figures } from "../../ui/Figure";
+import { List } from "../../ui/List";
+import { Card } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import { replyOf } from "../../base/words/replies";
+import css from "./Report.module.css";
+import { useExport } from "./useExport";
+
+const words = catalogue({
+	kinds: "Kinds",
+	hard: "Hard: the address does not exist",
+	soft: "Soft: for now",
+	block: "Blocked: by policy or reputation",
+	rows: "Returned mail",
+	who: "Address",
+	kind: "Kind",
+	words: "What the server said",
+	when: "When",
+	none: "No mail was returned",
+	more: "More",
+	hardWord: "Hard",
+	softWord: "Soft",
+	where: "Where and why",
+	domains: "By domain",
+	domain: "Domain",
+	codes: "By code",
+	code: "Code",
+	count: "Mails",
+	first: (n: number) => plural(n, { one: "The newest one is shown.", other: "The newest # are shown." }),
+	csv: "CSV",
+	csvLabel: "Download the returned mail as CSV",
+});
+
+/** Bounces lists the mail that servers returned, with their words. */
+export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionView }) {
+	const key = useKey();
+	const id = b.id;
+	const found = useInfiniteQuery({
+		queryKey: key("report", id, "bounces"),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /broadcasts/{broadcast_id}/bounces", { path: { broadcast_id: id }, query: { cursor: pageParam ?? undefined, limit: 100 }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+	});
+	const summary = found.data?.pages[0]?.summary;
+	const file = useExport<BounceRow>({
+		broadcast: b,
+		what: "bounces",
+		query: {},
+		total: summary && summary.hard + summary.soft + summary.block,
+		read: (cursor) => api("GET /broadcasts/{broadcast_id}/bounces", { path: { broadcast_id: id }, query: { cursor: cursor ?? undefined, limit: 200 } }),
+		fields: ["contact_id", "email", "type", "category", "smtp_code", "enhanced_code", "message", "bounced_at"],
+	});
+	if (found.isPending) return <Skeleton rows={8} />;
+	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+	const rows = found.data.pages.flatMap((p) => p.data);
+	if (rows.length === 0) return <Empty title={words.none} />;
+	return (
+		<>
+			{summary && (
+				<Card title={words.kinds}>
+					<Figures>
+						<Figure name={words.hard} about={{ definition: term("bouncedHard").definition }} value={full(summary.hard)} />
+						<Figure name={words.soft} about={{ definition: term("bouncedSoft").definition }} value={full(summary.soft)} />
+						<Figure name={words.block} about={{ definition: term("bouncedBlock").definition }} value={full(summary.block)} />
+					</Figures>
+				</Card>
+			)}
+			{summary && (summary.by_domain.length > 0 || summary.by_code.length > 0) && (
+				<Card title={words.where}>
+					<div className={css.halves}>
+						<Counts title={words.domains} report={b.name} column={words.domain} rows={summary.by_domain.map((d) => [d.domain, d.count])} />
+						<Counts title={words.codes} report={b.name} column={words.code} rows={summary.by_code.map((c) => [String(c.code), c.count])} />
+					</div>
+				</Card>
+			)}
+			<Card
+				title={words.rows}
+				actions={
+					<Button small look="quiet" icon={<Download aria-hidden size={14} />} aria-label={words.csvLabel} busy={file.busy} why={file.why} onClick={file.save}>
+						{words.csv}
+					</Button>
+				}
+			>
+				<List
+					label={words.rows}
+					rows={rows}
+					rowKey={(r) => r.contact_id + r.bounced_at}
+					columns={[
+						{ id: "who", name: words.who, cell: (r) => <Link href={`/broadcasts/${id}/recipients/${r.contact_id}`}>{r.email}</Link> },
+						{ id: "kind", name: words.kind, cell: (r) => <Badge tone={r.type === "hard" ? "danger" : "warning"}>{r.type === "hard" ? words.hardWord : words.softWord}</Badge> },
+						{ id: "words", name: words.words, cell: (r) => <span className={css.url}>{replyOf(r.smtp_code, r.enhanced_code, r.message)}</span> },
+						{ id: "when", name: words.when, cell: (r) => <Time at={r.bounced_at} /> },
+					]}
+				/>
+				{found.hasNextPage && <p className={css.muted}>{words.first(rows.length)}</p>}
+				{found.hasNextPage && (
+					<div>
+						<Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+							{words.more}
+						</Button>
+					</div>
+				)}
+			</Card>
+		</>
+	);
+}
+
+function Counts({ title, report, column, rows }: { title: string; report: string; column: string; rows: [string, number][] }) {
+	return (
+		<section aria-label={title}>
+			<div className={css.heading}>
+				<h3>{title}</h3>
+				<CsvButton name={`${report} bounces ${title}`} header={[column.toLowerCase(), "count"]} rows={rows} />
+			</div>
+			<List
+				label={title}
+				rows={rows}
+				rowKey={([name]) => name}
+				columns={[
+					{ id: "name", name: column, cell: ([name]) => name },
+					{ id: "count", name: words.count, about: term("bounceCount").definition, end: true, cell: ([, n]) => full(n) },
+				]}
+			/>
+		</section>
+	);
+}

@@ -1,0 +1,277 @@
+import { RotateCw } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import type { BroadcastRow, MetricsRow } from "../../api/schema";
+import { useParam, useTyped } from "../../base/params";
+import { useWhyNot } from "../../base/session";
+import { NextStep } from "../home/NextStep";
+import { Badge, StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Select } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { NotSet, Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { Tools } from "../../ui/Tools";
+import { catalogue, day, dayTime, exact, full, percent, plural } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import { stateOf } from "../../base/words/status";
+import { useSegments } from "./Audience";
+import rowsCss from "../../ui/Rows.module.css";
+import css from "./Broadcasts.module.css";
+import { CancelSend } from "./CancelSend";
+import { NewBroadcast } from "./NewBroadcast";
+import { Peek } from "./Peek";
+import { Sparkline } from "./Sparkline";
+import { useActions, useBroadcasts, useCancelling, useMetrics, useUnsaved } from "./useBroadcasts";
+
+const words = catalogue({
+	title: "Broadcasts",
+	about: "One mail to many people at once.",
+	add: "New broadcast",
+	search: "Search broadcasts",
+	all: "All",
+	archived: "Archived",
+	tag: "Tag",
+	allTags: "All tags",
+	name: "Name",
+	audience: "Audience",
+	status: "Status",
+	when: "When",
+	recipients: "Recipients",
+	opened: "Open rate",
+	clicked: "Click rate",
+	trend: "First days",
+	empty: "Your first broadcast",
+	emptyText: "Choose who gets it, write it, look at it, and send it now or later. Nothing is sent before you confirm.",
+	noMatch: "No broadcast matches",
+	archive: "Archive",
+	unarchive: "Move out of the archive",
+	copy: "Copy",
+	delete: "Delete the draft",
+	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteText: "The draft and its content are gone. This cannot be undone.",
+	open: "Open",
+	edit: "Edit",
+	peek: "Preview",
+	pause: "Pause",
+	resume: "Resume",
+	unschedule: "Unschedule",
+	cancel: "Cancel the send",
+	report: "Report",
+	more: (name: string) => `Actions of ${name}`,
+	noSegment: "Nobody yet",
+	older: "Show older",
+	since: (when: string) => `Created since ${when}.`,
+	recount: "Recount",
+	selected: (n: number) => plural(n, { one: "# selected", other: "# selected" }),
+	deselect: "Clear the selection",
+	unsaved: (n: number) => plural(n, { one: "Not yet saved: # problem", other: "Not yet saved: # problems" }),
+});
+
+const filters = ["draft", "scheduled", "sending", "paused", "completed", "failed", "cancelled"] as const;
+
+const to = (b: BroadcastRow) => (b.status === "draft" ? `/broadcasts/${b.id}/edit` : `/broadcasts/${b.id}`);
+
+/** can reports whether the server allows an action. */
+const can = (b: BroadcastRow, action: string) => (b.available_actions ?? []).includes(action); // none in answers kept by an older version
+
+/** Broadcasts is the list of all broadcasts. */
+export default function Broadcasts() {
+	const [path, navigate] = useLocation();
+	const creating = path === "/broadcasts/new";
+	const [status, setStatus] = useParam("status");
+	const [search, setSearch] = useTyped("q");
+	const [tag, setTag] = useParam("tag");
+	const [peek, setPeek] = useParam("peek");
+	const [selected, setSelected] = useState<Set<string>>(new Set());
+	const [deleting, setDeleting] = useState<BroadcastRow | null>(null);
+	const why = useWhyNot("POST /broadcasts");
+	const whyArchive = useWhyNot("POST /broadcasts/bulk-archive");
+	const whySend = useWhyNot("POST /broadcasts/{broadcast_id}/pause");
+	const archived = status === "archived";
+	const { list, rows: all, since } = useBroadcasts(archived);
+	const unsaved = useUnsaved();
+	const tags = [...new Set(all.flatMap((b) => b.tags))].sort();
+	const shown = all
+		.filter((b) => (archived || !status || b.status === status) && (!tag || b.tags.includes(tag)) && b.name.toLowerCase().includes(search.toLowerCase()))
+		.sort((a, b) => Number(unsaved.has(b.id)) - Number(unsaved.has(a.id)));
+	const metrics = useMetrics(shown);
+	const segments = useSegments();
+	const segmentNames = new Map(segments.map((s) => [s.segment_key, s.name]));
+	const { act, archive, busy } = useActions();
+	const cancelling = useCancelling();
+	const peeked = all.find((b) => b.id === peek);
+	const chosen = shown.filter((b) => selected.has(b.id)).map((b) => b.id);
+	const rate = (m: MetricsRow | undefined, of: "opened_rate" | "clicked_rate") => (m ? percent(m[of]) : <NotSet />);
+	const actions = (b: BroadcastRow) => [
+		{ id: "open", label: b.status === "draft" ? words.edit : b.dispatch_started_at ? words.report : words.open, run: () => navigate(to(b)) },
+		{ id: "peek", label: words.peek, run: () => setPeek(b.id) },
+		can(b, "pause") && { id: "pause", label: words.pause, why: whySend, run: () => act({ id: b.id, do: "pause" }) },
+		can(b, "resume") && { id: "resume", label: words.resume, why: whySend, run: () => act({ id: b.id, do: "resume" }) },
+		can(b, "unschedule") && { id: "unschedule", label: words.unschedule, why: whySend, run: () => act({ id: b.id, do: "unschedule" }) },
+		can(b, "clone") && { id: "copy", label: words.copy, why, run: () => act({ id: b.id, do: "clone" }) },
+		can(b, "archive") && { id: "archive", label: words.archive, why: whyArchive, run: () => archive([b.id]) },
+		can(b, "unarchive") && { id: "unarchive", label: words.unarchive, why: whyArchive, run: () => act({ id: b.id, do: "unarchive" }) },
+		can(b, "cancel") && { id: "cancel", label: words.cancel, danger: true, why: whySend, run: () => cancelling.ask(b.id) },
+		can(b, "delete") && { id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(b) },
+	];
+	const none = list.isSuccess && all.length === 0 && !archived && !status && !search;
+	const addButton = (
+		<Button kind="create" why={why} onClick={() => navigate("/broadcasts/new")}>
+			{words.add}
+		</Button>
+	);
+	return (
+		<Page wide title={words.title} description={words.about} actions={!none && addButton}>
+			{!none && (
+				<Tools label={words.search} value={search} onChange={setSearch} coming={list.isPending}>
+					{(tags.length > 0 || tag) && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.allTags }, ...tags.map((t) => ({ value: t, label: t }))]} />}
+					<fieldset className={css.filters} aria-label={words.status}>
+						<Button small look="quiet" aria-pressed={!status} onClick={() => setStatus("")}>
+							{words.all}
+						</Button>
+						{filters.map((f) => {
+							const n = all.filter((b) => b.status === f).length;
+							return (
+								(n > 0 || status === f) && (
+									<Button key={f} small look="quiet" aria-pressed={status === f} onClick={() => setStatus(f)}>
+										<StateBadge kind="broadcast" state={f} /> {full(n)}
+									</Button>
+								)
+							);
+						})}
+						<Button small look="quiet" aria-pressed={archived} onClick={() => setStatus(archived ? "" : "archived")}>
+							{words.archived}
+						</Button>
+					</fieldset>
+					{metrics.some && (
+						<Button small look="quiet" icon={<RotateCw aria-hidden size={14} />} busy={metrics.recount.isPending} onClick={() => metrics.recount.mutate()}>
+							{words.recount}
+						</Button>
+					)}
+				</Tools>
+			)}
+			{chosen.length > 0 && (
+				<div className={css.bulk} role="status">
+					<b>{words.selected(chosen.length)}</b>
+					{!archived && (
+						<Button
+							small
+							why={whyArchive}
+							busy={busy}
+							onClick={() => {
+								archive(chosen);
+								setSelected(new Set());
+							}}
+						>
+							{words.archive}
+						</Button>
+					)}
+					<Button small look="quiet" onClick={() => setSelected(new Set())}>
+						{words.deselect}
+					</Button>
+				</div>
+			)}
+			{list.isPending ? (
+				<Skeleton rows={8} height={36} />
+			) : list.isError ? (
+				<Failure error={list.error} retry={() => void list.refetch()} />
+			) : shown.length === 0 ? (
+				none ? (
+					<Empty title={words.empty} action={addButton} example={<NextStep />}>
+						{words.emptyText}
+					</Empty>
+				) : (
+					<NoMatch
+						title={words.noMatch}
+						filters={[searched(search, setSearch), tag !== "" && { name: tag, drop: () => setTag("") }, status !== "" && { name: stateOf("broadcast", status).word, drop: () => setStatus("") }]}
+					/>
+				)
+			) : (
+				<Table
+					found={`${status} ${search} ${tag}`}
+					fill
+					label={words.title}
+					rows={shown}
+					rowKey={(b) => b.id}
+					rowName={(b) => b.name}
+					selected={selected}
+					onSelect={setSelected}
+					onOpen={(b) => navigate(to(b))}
+					onPeek={(b) => setPeek(b.id)}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (b) => (
+								<span className={rowsCss.name}>
+									<Link href={to(b)} tabIndex={-1}>
+										{b.name}
+									</Link>
+									{unsaved.has(b.id) ? <Badge tone="warning">{words.unsaved(unsaved.get(b.id) ?? 1)}</Badge> : b.content.subject && <span>{b.content.subject}</span>}
+								</span>
+							),
+						},
+						{ id: "status", name: words.status, width: 130, least: 120, cell: (b) => <StateBadge kind="broadcast" state={b.status} /> },
+						{ id: "audience", name: words.audience, width: 160, spare: true, cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment },
+						{ id: "when", name: words.when, width: 150, least: 132, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? <time dateTime={b.scheduled_at} title={exact(b.scheduled_at)}>{dayTime(b.scheduled_at)}</time> : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
+						{ id: "recipients", name: words.recipients, about: term("recipients").definition, width: 100, spare: true, align: "end", cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />) },
+						{ id: "opened", name: words.opened, about: term("opened").definition, width: 90, least: 76, align: "end", cell: (b) => rate(metrics.of.get(b.id), "opened_rate") },
+						{ id: "clicked", name: words.clicked, about: term("clicked").definition, width: 90, least: 76, align: "end", cell: (b) => rate(metrics.of.get(b.id), "clicked_rate") },
+						{ id: "trend", name: words.trend, width: 110, spare: true, cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} /> },
+						{ id: "menu", name: "", width: 56, cell: (b) => <Menu small label={words.more(b.name)} actions={actions(b)} /> },
+					]}
+					card={(b) => (
+						<span className={rowsCss.card}>
+							<span className={rowsCss.name}>
+								<b>{b.name}</b>
+								<span>{unsaved.has(b.id) ? words.unsaved(unsaved.get(b.id) ?? 1) : (b.content.subject ?? words.noSegment)}</span>
+							</span>
+							<StateBadge kind="broadcast" state={b.status} />
+							<Menu small label={words.more(b.name)} actions={actions(b)} />
+						</span>
+					)}
+				/>
+			)}
+			{!list.isPending && (all.length > 0 || archived) && (
+				<p className={css.older}>
+					{words.since(day(since))}{" "}
+					{list.hasNextPage && (
+						<Button small look="quiet" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+							{words.older}
+						</Button>
+					)}
+				</p>
+			)}
+			{creating && !why && <NewBroadcast onClose={() => navigate("/broadcasts")} />}
+			{peeked && <Peek broadcast={peeked} to={to(peeked)} onClose={() => setPeek("")} />}
+			{cancelling.broadcast && (
+				<CancelSend
+					broadcast={cancelling.broadcast}
+					busy={busy}
+					onConfirm={() => {
+						act({ id: cancelling.broadcast?.id ?? "", do: "cancel" });
+						cancelling.done();
+					}}
+					onClose={cancelling.done}
+				/>
+			)}
+			{deleting && (
+				<Confirm
+					title={words.deleteTitle(deleting.name)}
+					action={words.delete}
+					onConfirm={() => {
+						act({ id: deleting.id, do: "delete" });
+						setDeleting(null);
+					}}
+					onClose={() => setDeleting(null)}
+				>
+					<p>{words.deleteText}</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}

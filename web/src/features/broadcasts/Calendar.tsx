@@ -1,0 +1,91 @@
+import { catalogue, full, locale } from "../../base/words/catalogue";
+import { stateOf } from "../../base/words/status";
+import css from "./Calendar.module.css";
+
+const words = catalogue({
+	planned: (n: number) => `${full(n)} planned`,
+	sent: (n: number) => `${full(n)} sent`,
+	room: (n: number) => `room for ${full(n)}`,
+	taken: (n: number) => `${full(n)} taken by other sends`,
+	skip: "Press to skip this day.",
+	unskip: "Press to use this day.",
+});
+
+/** CalendarDay is a day of a plan. */
+export type CalendarDay = { date: string; planned: number; sent?: number; capacity?: number | null; taken?: number; status: string };
+
+const weekday = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" });
+const dayOfMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+const whole = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+
+const utc = (date: string) => new Date(`${date}T00:00:00Z`);
+
+/** dayName writes a day of a plan, such as "Monday 9 May 2026". */
+export const dayName = (date: string) => whole.format(utc(date));
+
+type Props = {
+	label: string;
+	days: CalendarDay[];
+	/** Called with a day that is pressed; days it does not apply to have no button. */
+	onToggle?: (date: string) => void;
+	canToggle?: (day: CalendarDay) => boolean;
+	/** All days that are skipped, also those after the last day of the plan. */
+	skipped?: ReadonlySet<string>;
+};
+
+/** Calendar shows the days of a plan: how much is planned, how much room there is, and what others take of it. */
+export function Calendar({ label, days: planned, onToggle, canToggle, skipped }: Props) {
+	const first = planned[0]?.date ?? "";
+	const added = [...(skipped ?? [])].filter((date) => date > first && !planned.some((d) => d.date === date)).map((date): CalendarDay => ({ date, planned: 0, status: "skipped" }));
+	const days = [...planned, ...added].sort((a, b) => (a.date < b.date ? -1 : 1));
+	const most = Math.max(1, ...days.map((d) => Math.max(d.planned, d.sent ?? 0) + (d.taken ?? 0)));
+	const monday = days[0] ? (utc(days[0].date).getUTCDay() + 6) % 7 : 0;
+	return (
+		<figure className={css.figure} aria-label={label}>
+			<ol className={css.days} style={{ "--first": monday + 1 } as React.CSSProperties}>
+				{days.map((d) => {
+					const off = skipped ? skipped.has(d.date) : d.status === "skipped";
+					const status = stateOf("day", off ? "skipped" : d.status === "skipped" ? "planned" : d.status);
+					const scale = d.capacity ? Math.max(d.capacity, d.planned + (d.taken ?? 0)) : most;
+					const facts = [
+						status.word,
+						words.planned(d.planned),
+						d.sent !== undefined && d.sent > 0 && words.sent(d.sent),
+						d.capacity !== null && d.capacity !== undefined && words.room(d.capacity),
+						d.taken !== undefined && d.taken > 0 && words.taken(d.taken),
+					].filter(Boolean);
+					const inner = (
+						<>
+							<span className={css.date}>
+								<span>{weekday.format(utc(d.date))}</span> {dayOfMonth.format(utc(d.date))}
+							</span>
+							<b className={css.number}>{off ? status.word : full(d.planned || (d.sent ?? 0))}</b>
+							<span className={css.bar} aria-hidden>
+								<span style={{ inlineSize: `${(100 * Math.max(d.planned, d.sent ?? 0)) / scale}%` }} />
+								<span data-others style={{ inlineSize: `${(100 * (d.taken ?? 0)) / scale}%` }} />
+							</span>
+							<span className={css.small}>
+								{d.taken ? words.taken(d.taken) : d.capacity !== null && d.capacity !== undefined ? words.room(d.capacity) : d.sent ? words.sent(d.sent) : status.word}
+							</span>
+						</>
+					);
+					const can = onToggle && (canToggle?.(d) ?? true);
+					return (
+						<li key={d.date} data-status={off ? "skipped" : d.status}>
+							{can ? (
+								<button type="button" className={css.day} aria-pressed={off} aria-label={`${dayName(d.date)}: ${facts.join(", ")}. ${off ? words.unskip : words.skip}`} title={off ? words.unskip : words.skip} onClick={() => onToggle(d.date)}>
+									{inner}
+								</button>
+							) : (
+								<div className={css.day}>
+									{inner}
+									<span className="visually-hidden">{facts.join(", ")}</span>
+								</div>
+							)}
+						</li>
+					);
+				})}
+			</ol>
+		</figure>
+	);
+}

@@ -1,0 +1,29 @@
+import type { BroadcastSessionView } from "../../api/schema";
+import { Confirm } from "../../ui/Dialog";
+import { catalogue, plural } from "../../base/words/catalogue";
+
+const words = catalogue({
+	action: "Cancel the send",
+	title: (name: string) => `Cancel ${name}?`,
+	people: (n: number) => plural(n, { one: "# person will not get it.", other: "# people will not get it." }),
+	nobody: "Nothing has been sent, and nobody will get it.",
+	note: "Mail that is with servers already goes its way.",
+	final: "This cannot be undone.",
+});
+
+/** More people than this are cancelled only when the name is typed. */
+const many = 1000;
+
+type Props = { broadcast: BroadcastSessionView; busy: boolean; onConfirm: () => void; onClose: () => void };
+
+/** CancelSend asks before a send is cancelled, and says how many will not get it. */
+export function CancelSend({ broadcast: b, busy, onConfirm, onClose }: Props) {
+	const progress = b.view_model.delivery_progress;
+	return (
+		<Confirm title={words.title(b.name)} action={words.action} type={progress && progress.remaining > many ? b.name : undefined} busy={busy} onConfirm={onConfirm} onClose={onClose}>
+			<p>
+				<b>{progress ? words.people(progress.remaining) : words.nobody}</b> {progress && words.note} {words.final}
+			</p>
+		</Confirm>
+	);
+}

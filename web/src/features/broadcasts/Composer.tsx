@@ -1,0 +1,280 @@
+import { useMutation } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { Redirect, useLocation, useParams } from "wouter";
+import type { BroadcastSessionView } from "../../api/schema";
+import { keepsTyped } from "../../sync/device";
+import { useWhyNot } from "../../base/session";
+import { useShortcuts } from "../../base/shortcuts";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { TextField } from "../../ui/Field";
+import { isGone, Missing } from "../../ui/Missing";
+import { Card, Callout, Page } from "../../ui/Page";
+import { Fixed } from "../../ui/Locked";
+import { and, catalogue, clock, dateTime, plural, timeZone } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { Audience, useSegments } from "./Audience";
+import css from "./Composer.module.css";
+import { Content } from "./Content";
+import { Countdown } from "./Countdown";
+import { Delivery } from "./Delivery";
+import { type Draft, useDraft } from "./draft";
+import { refusalText } from "./partNames";
+import { useForecast } from "./forecast";
+import { From, useSending } from "./From";
+import { JoinedCallout, Merge } from "./Merge";
+import { Opened, Preview } from "./Preview";
+import { Readiness } from "./Readiness";
+import { Schedule } from "./Schedule";
+import { begins } from "./begin";
+import { unschedule as takeOff, useBegins } from "./useBegins";
+import { focusField, Reveal, Section } from "./sections";
+import { TestSend } from "./TestSend";
+import { Variants } from "./Variants";
+
+const words = catalogue({
+	broadcasts: "Broadcasts",
+	name: "Name, for you alone",
+	untitled: "Untitled",
+	audience: "Audience",
+	from: "From",
+	content: "Content",
+	variants: "Variants",
+	delivery: "Delivery",
+	review: "Review",
+	test: "Send a test",
+	send: "Review and send",
+	saving: "Saving",
+	saved: (at: Date) => `Saved ${clock(at)}`,
+	allSaved: "Saved",
+	brought: (saved: string) => `Brought back from this device. ${saved}`,
+	refused: (n: number, first: string) => plural(n, { one: `Not saved: ${first}`, other: `Not saved: # problems` }),
+	offline: (problem: string) => `Kept here: ${problem}`,
+	alone: (problem: string) => `On this page alone: ${problem}`,
+	conflict: "Not saved: choose between two versions",
+	conflictTitle: "Somebody else changed the same parts of this draft",
+	choose: "Choose",
+	scheduled: (when: string) => `It is scheduled for ${when}. To change it, take it off the schedule first.`,
+	unschedule: "Unschedule and edit",
+	nobody: "Nobody is chosen yet.",
+	to: (who: string) => `To ${who}.`,
+	without: (who: string, without: string) => `To ${who}, without ${without}.`,
+	typeFrom: (type: string, from: string) => `${type} from ${from}.`,
+	anySender: "any sender of this type",
+	noType: "No email type is chosen yet.",
+	noSubject: "No subject yet.",
+	one: "One version for everybody.",
+	compared: (n: number, names: string) => plural(n, { one: "One variant.", other: `# variants: ${names}.` }),
+	now: "Begins when you send it.",
+	over: "Its start is over.",
+	at: (when: string, zone: string) => `Begins ${when} (${zone}).`,
+	days: (n: number) => plural(n, { one: "Over # day.", other: "Over # days." }),
+	by: (day: string) => `Done by ${day}.`,
+	sheet: (n: number) => (n > 0 ? plural(n, { one: "Review: one thing is missing", other: "Review: # things are missing" }) : "Review: ready to send"),
+	hide: "Hide the review",
+});
+
+const sections = ["audience", "from", "content", "variants", "delivery"] as const;
+
+/** The checks that a section has passed when it is finished. */
+const guards: { [section: string]: string[] } = { audience: ["segment"], from: ["email_type", "mta", "identity"], content: ["content"] };
+
+/** foldedAtFirst returns the sections that are finished when a draft is opened again. */
+function foldedAtFirst(b: BroadcastSessionView): Set<string> {
+	const r = b.view_model.schedule_readiness;
+	if (!r || !b.scheduled_at) return new Set();
+	return new Set(sections.filter((s) => !(s === "delivery" && begins(b.scheduled_at, Date.now()) === "over") && !r.reasons.some((x) => guards[s]?.includes(x.guard)) && !(s === "audience" && r.warnings.some((w) => w.code === "EMPTY_AUDIENCE" || w.code === "AUDIENCE_UNKNOWN"))));
+}
+
+/** Composer is the page on which a broadcast is written, from its audience to its sending. */
+export default function Composer() {
+	const { id = "" } = useParams<{ id: string }>();
+	const draft = useDraft(id);
+	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
+	if (!draft.value || !draft.saved || isGone(draft.query.error)) return <Missing query={draft.query} list={words.broadcasts} to="/broadcasts" trail={trail} kept={{ kinds: ["broadcast"], id }} />;
+	if (draft.saved.status !== "draft" && draft.saved.status !== "scheduled") return <Redirect to={`/broadcasts/${id}`} replace />;
+	return (
+		<Opened value={draft.opened}>
+			<Editor draft={draft} saved={draft.saved} value={draft.value} />
+		</Opened>
+	);
+}
+
+function stateText(draft: Draft): string {
+	const s = draft.saving;
+	switch (s.state) {
+		case "saving":
+			return words.saving;
+		case "refused":
+			return words.refused(s.problems.length, s.problems[0] ? refusalText(s.problems[0]) : "");
+		case "conflict":
+			return words.conflict;
+		case "offline":
+			return keepsTyped() ? words.offline(s.problem) : words.alone(s.problem);
+		default:
+			return draft.brought && s.at ? words.brought(words.saved(s.at)) : s.at ? words.saved(s.at) : words.allSaved;
+	}
+}
+
+function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSessionView; value: BroadcastSessionView }) {
+	const [, navigate] = useLocation();
+	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
+	const whyTest = useWhyNot("POST /broadcasts/{broadcast_id}/test-send");
+	const whySend = useWhyNot("POST /broadcasts/{broadcast_id}/schedule");
+	const [testing, setTesting] = useState(false);
+	const [scheduling, setScheduling] = useState(false);
+	const [merging, setMerging] = useState(true);
+	const [sheet, setSheet] = useState(false);
+	const [folded, setFolded] = useState(() => foldedAtFirst(saved));
+	const aside = useRef<HTMLElement>(null);
+	const locked = saved.status === "scheduled";
+	const forecast = useForecast(saved);
+	const unschedule = useMutation({
+		mutationFn: () => takeOff(saved.id),
+		onSettled: () => void draft.query.refetch(),
+	});
+	const openSchedule = async () => {
+		await draft.flush();
+		await draft.query.refetch();
+		setScheduling(true);
+	};
+	useShortcuts({ "mod+s": () => void draft.flush(), "mod+enter": () => !locked && !whySend && void openSchedule() });
+	useEffect(() => {
+		// What is refused is kept as a working copy; without the server and without storage there is only this page.
+		if (draft.saving.state !== "offline" || keepsTyped()) return;
+		const stay = (e: BeforeUnloadEvent) => e.preventDefault();
+		window.addEventListener("beforeunload", stay);
+		return () => window.removeEventListener("beforeunload", stay);
+	}, [draft.saving.state]);
+	const fold = (section: string, open: boolean) =>
+		setFolded((now) => {
+			const next = new Set(now);
+			if (open) next.delete(section);
+			else next.add(section);
+			return next;
+		});
+	const reveal = useCallback((section: string, path?: string) => {
+		setFolded((now) => new Set([...now].filter((s) => s !== section)));
+		setSheet(false);
+		setTimeout(() => focusField(section, path), 50);
+	}, []);
+	const summaries = useSummaries(b, locked);
+	const s = draft.saving;
+	const over = useBegins(saved.scheduled_at) === "over" && !locked;
+	const missing = Number(over) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + (s.state === "refused" ? s.problems.length : 0);
+	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
+		<Section id={id} title={words[id]} summary={summaries[id]} open={!folded.has(id)} onOpen={(open) => fold(id, open)}>
+			<Fixed when={why !== undefined && id !== "content"}>{children}</Fixed>
+		</Section>
+	);
+	return (
+		<Page
+			wide
+			title={b.name || words.untitled}
+			trail={[{ name: words.broadcasts, to: "/broadcasts" }]}
+			status={<StateBadge kind="broadcast" state={saved.status} />}
+			actions={
+				<>
+					<span className={css.saving} role="status" data-bad={s.state === "refused" || s.state === "conflict" || s.state === "offline" || undefined}>
+						{stateText(draft)}
+					</span>
+					<Button why={whyTest} onClick={() => setTesting(true)}>
+						{words.test}
+					</Button>
+					{!locked && (
+						<Button look="primary" why={whySend ?? (s.state === "conflict" ? words.conflict : undefined)} onClick={() => void openSchedule()}>
+							{words.send}
+						</Button>
+					)}
+				</>
+			}
+		>
+			{locked && saved.scheduled_at && (
+				<Callout tone="progress" title={words.scheduled(dateTime(saved.scheduled_at))}>
+					<p>
+						<Countdown to={saved.scheduled_at} />
+					</p>
+					<Button small busy={unschedule.isPending} why={whySend} onClick={() => unschedule.mutate()}>
+						{words.unschedule}
+					</Button>
+					{unschedule.error && <p>{explain(unschedule.error)}</p>}
+				</Callout>
+			)}
+			{why && !locked && <Callout>{why}</Callout>}
+			{draft.joined && <JoinedCallout joined={draft.joined} onDismiss={draft.dismissJoined} />}
+			{draft.conflict && (
+				<Callout tone="warning" title={words.conflictTitle}>
+					<Button small onClick={() => setMerging(true)}>
+						{words.choose}
+					</Button>
+				</Callout>
+			)}
+			<Reveal value={reveal}>
+				<div className={css.composer}>
+					{locked ? (
+						<div className={css.sections}>
+							{sections.map((id) => (
+								<Card key={id} title={words[id]}>
+									<p className={css.summary}>{summaries[id]}</p>
+									{id === "content" && <Preview value={b} />}
+								</Card>
+							))}
+						</div>
+					) : (
+						<fieldset className={css.sections}>
+							<legend className="visually-hidden">{b.name}</legend>
+							<Card id="name">
+								<Fixed when={why !== undefined}>
+									<TextField label={words.name} value={b.name} path="name" maxLength={200} error={draft.problem("name")} onChange={(name) => draft.change({ name })} />
+								</Fixed>
+							</Card>
+							{section("audience", <Audience draft={draft} value={b} forecast={forecast} />)}
+							{section("from", <From draft={draft} value={b} forecast={forecast} />)}
+							{section("content", <Content draft={draft} value={b} fixed={why !== undefined} />)}
+							{section("variants", <Variants draft={draft} value={b} forecast={forecast} />)}
+							{section("delivery", <Delivery draft={draft} value={b} forecast={forecast} />)}
+						</fieldset>
+					)}
+					<aside ref={aside} className={css.side} data-open={sheet || undefined} aria-label={words.review}>
+						<button type="button" className={css.handle} aria-expanded={sheet} onClick={() => setSheet(!sheet)}>
+							{sheet ? words.hide : words.sheet(missing)}
+						</button>
+						<Card title={words.review}>
+							<Readiness saved={saved} unsaved={s.state === "refused" ? s.problems : []} onChanged={() => void draft.query.refetch()} />
+						</Card>
+					</aside>
+				</div>
+				{testing && <TestSend draft={draft} value={saved} senders={forecast.data?.senders.length ?? Math.max(1, saved.sending_identity_emails?.length ?? 1)} onClose={() => setTesting(false)} />}
+				{scheduling && <Schedule draft={draft} saved={saved} onClose={() => setScheduling(false)} onDone={() => navigate(`/broadcasts/${saved.id}`)} />}
+			</Reveal>
+			{draft.conflict && merging && <Merge conflict={draft.conflict} onSettle={draft.settle} onClose={() => setMerging(false)} />}
+		</Page>
+	);
+}
+
+/** useSummaries returns each section as a sentence. */
+function useSummaries(b: BroadcastSessionView, scheduled: boolean): { [section in (typeof sections)[number]]: string } {
+	const segments = useSegments();
+	const start = useBegins(b.scheduled_at);
+	const { types } = useSending();
+	const names = (keys: string[]) => and(keys.map((k) => segments.find((s) => s.segment_key === k)?.name ?? k));
+	const type = types.find((t) => t.type_key === b.email_type_key)?.display_name ?? b.email_type_key;
+	return {
+		audience:
+			b.include_segment_keys.length === 0
+				? words.nobody
+				: b.exclude_segment_keys.length > 0
+					? words.without(names(b.include_segment_keys), names(b.exclude_segment_keys))
+					: words.to(names(b.include_segment_keys)),
+		from: type ? words.typeFrom(type, b.sending_identity_emails?.length ? and(b.sending_identity_emails) : words.anySender) : words.noType,
+		content: b.content.subject || words.noSubject,
+		variants: b.variants?.length ? words.compared(b.variants.length, and(b.variants.map((a) => a.name))) : words.one,
+		delivery: [
+			start === "over" && !scheduled ? words.over : b.scheduled_at ? words.at(dateTime(b.scheduled_at), timeZone()) : words.now,
+			b.delivery_mode === "over_days" && b.delivery_window_days && words.days(b.delivery_window_days),
+			b.delivery_mode === "by_date" && b.delivery_window_date && words.by(b.delivery_window_date),
+		]
+			.filter(Boolean)
+			.join(" "),
+	};
+}

@@ -1,0 +1,144 @@
+import { useQuery } from "@tanstack/react-query";
+import { Suspense, useState } from "react";
+import { api } from "../../api/client";
+import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
+import { later } from "../../base/lazy";
+import { useKey } from "../../base/session";
+import { CodeWithImages } from "../assets/CodeWithImages";
+import { templateOptions, useBindingOptions } from "../binding/binding";
+import { TokenField } from "../binding/Tokens";
+import { useNames } from "../source/names";
+import { Combo } from "../../ui/Combo";
+import { Radios, TextArea } from "../../ui/Field";
+import { Fixed } from "../../ui/Locked";
+import { Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Composer.module.css";
+import type { Draft } from "./draft";
+import { EmojiMenu } from "./Emoji";
+import { Inbox, Preview, usePreview } from "./Preview";
+
+const TemplateBinding = later(() => import("../binding/BindingEditor"));
+
+const words = catalogue({
+	kind: "How it is made",
+	own: "Own code",
+	template: "From a template",
+	choose: "Template",
+	values: "Values of the template",
+	subject: "Subject",
+	preheader: "Preview text",
+	preheaderHelp: "Programs show it after the subject.",
+	format: "Format",
+	mjml: "MJML",
+	html: "HTML",
+	body: { mjml: "MJML", html: "HTML" },
+	text: "Plain text",
+	textHelp: "Made from the HTML if empty.",
+});
+
+/** Content is what the mail says: own code or a template, with its subject, and how it looks. */
+export function Content({ draft, value: b, fixed }: { draft: Draft; value: BroadcastSessionView; fixed: boolean }) {
+	const key = useKey();
+	const c = b.content;
+	const [chosen, setKind] = useState("own");
+	const kind = c.template_slug ? "template" : chosen;
+	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
+	const [opened, setOpened] = useState(false);
+	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: opened });
+	const named = useBindingOptions(c.template_slug).data;
+	const names = useNames();
+	const preview = usePreview(b);
+	const fault = draft.problem(`content.body_${format}`);
+	const change = (part: Partial<BroadcastContent>) => draft.change({ content: part as BroadcastContent });
+	return (
+		<>
+			<Inbox value={b} />
+			<Fixed when={fixed}>
+				<TokenField
+					label={words.subject}
+					value={c.subject ?? ""}
+					most={500}
+					path="content.subject"
+					error={draft.problem("content.subject")}
+					onChange={(subject) => change({ subject })}
+					aside={<EmojiMenu field={words.subject} onChoose={(e) => change({ subject: `${c.subject ?? ""}${e}` })} />}
+				/>
+				<TokenField
+					label={words.preheader}
+					optional
+					help={words.preheaderHelp}
+					value={c.preheader ?? ""}
+					most={500}
+					path="content.preheader"
+					error={draft.problem("content.preheader")}
+					onChange={(preheader) => change({ preheader: preheader || null })}
+					aside={<EmojiMenu field={words.preheader} onChoose={(e) => change({ preheader: `${c.preheader ?? ""}${e}` })} />}
+				/>
+				<Radios
+					label={words.kind}
+					value={kind}
+					onChange={(k) => {
+						setKind(k);
+						if (k === "own" && c.template_slug) change({ template_slug: null, template_binding: null } as Partial<BroadcastContent>);
+					}}
+					choices={[
+						{ value: "own", label: words.own },
+						{ value: "template", label: words.template },
+					]}
+				/>
+				{kind === "template" ? (
+					<>
+						<Combo
+							label={words.choose}
+							path="content.template_slug"
+							options={templateOptions(templates.data?.data, named)}
+							onOpen={() => setOpened(true)}
+							loading={templates.isPending}
+							value={c.template_slug}
+							onChange={(slug) => change({ template_slug: slug, template_binding: {}, body_html: null, body_mjml: null, body_text: null } as Partial<BroadcastContent>)}
+						/>
+						{c.template_slug && (
+							<section className={css.values} aria-label={words.values}>
+								<Suspense fallback={<Skeleton rows={6} height={32} />}>
+									<TemplateBinding template={c.template_slug} record={b.id} value={c.template_binding ?? {}} preview={preview} onChange={(template_binding) => change({ template_binding })} />
+								</Suspense>
+							</section>
+						)}
+					</>
+				) : (
+					<>
+						<Radios
+							label={words.format}
+							value={format}
+							onChange={(f) => {
+								const source = c.body_mjml ?? c.body_html ?? "";
+								setFormat(f as "mjml" | "html");
+								change(f === "mjml" ? { body_mjml: source, body_html: null } : { body_html: source, body_mjml: null });
+							}}
+							choices={[
+								{ value: "mjml", label: words.mjml },
+								{ value: "html", label: words.html },
+							]}
+						/>
+						<div className={css.codeField} data-path={`content.body_${format}`}>
+							<h3>{words.body[format]}</h3>
+							<CodeWithImages
+								key={format}
+								format={format}
+								label={words.body[format]}
+								names={names}
+								problems={preview.data?.problems.filter((x) => x.field === `content.body_${format}`)}
+								value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
+								onChange={(text) => change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null })}
+							/>
+							{fault && <p role="alert">{fault}</p>}
+						</div>
+						<TextArea rows={4} label={words.text} optional help={words.textHelp} value={draft.changes.content?.body_text ?? c.body_text ?? ""} onChange={(body_text) => change({ body_text: body_text || null })} />
+					</>
+				)}
+			</Fixed>
+			<Preview value={b} />
+		</>
+	);
+}

@@ -1,0 +1,116 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { BroadcastSessionView, LinkRow } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { Select } from "../../ui/Field";
+import { Framed, type Link as Place } from "../../ui/Framed";
+import { Card } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { catalogue, full, percent, plural } from "../../base/words/catalogue";
+import css from "./Report.module.css";
+
+const words = catalogue({
+	title: "On the mail",
+	about: "Each mark is the people who clicked the link at its side, as a share of recipients. The mail is shown with sample values.",
+	several: (n: number) => plural(n, { one: "# address stands at several places, which share one figure: ×2 and so on tells at how many.", other: "# addresses stand at several places, which share one figure: ×2 and so on tells at how many." }),
+	mail: "The mail with the clicks of its links",
+	width: "Width",
+	phone: "Phone",
+	desktop: "Desktop",
+	variant: "Variant",
+	mark: (shown: string, label: string, n: number, places: number) => `${shown}, ${label}: ${plural(n, { one: "# person", other: "# people" })}${places > 1 ? `, at ${full(places)} places` : ""}`,
+	gone: "The mail has no HTML.",
+});
+
+/** addressOf returns an address without the parameters that tracking adds to it. */
+function addressOf(url: string): string {
+	try {
+		const u = new URL(url);
+		for (const name of [...u.searchParams.keys()]) if (name.startsWith("utm_")) u.searchParams.delete(name);
+		return u.href;
+	} catch {
+		return url;
+	}
+}
+
+/** The room that a mark takes at the edge of a mail, in pixels. */
+const markWidth = 76;
+
+const mailWidths = { "600": 600, "375": 375 } as const;
+
+/** LinkMap shows the mail with the clicks of each link at its place. The table of links says the same in words. */
+export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastSessionView; links: LinkRow[]; people: (url: string) => string }) {
+	const key = useKey();
+	const variants = b.variants ?? [];
+	const [variant, setVariant] = useState(variants[0]?.id ?? "");
+	const [width, setWidth] = useState<keyof typeof mailWidths>("600");
+	const [places, setPlaces] = useState<Place[]>([]);
+	const mail = useQuery({
+		queryKey: key("broadcast", b.id, "as-sent", variant),
+		queryFn: ({ signal }) => api("POST /preview", { body: { source: { broadcast_id: b.id }, variant_id: variant || undefined }, signal }),
+		staleTime: 300_000,
+	});
+	const of = new Map(links.map((l) => [addressOf(l.url), l]));
+	const marks = places.flatMap((p) => {
+		const link = of.get(addressOf(p.address));
+		return link && p.width > 0 && p.height > 0 ? [{ ...p, link }] : [];
+	});
+	const count = (id: number) => marks.filter((m) => m.link.link_id === id).length;
+	const shared = new Set(marks.filter((m) => count(m.link.link_id) > 1).map((m) => m.link.link_id)).size;
+	return (
+		<Card
+			title={words.title}
+			actions={
+				<div className={css.mapTools}>
+					{variants.length > 0 && <Select label={words.variant} hideLabel value={variant} onChange={setVariant} choices={variants.map((a) => ({ value: a.id, label: a.name }))} />}
+					<Select
+						label={words.width}
+						hideLabel
+						value={width}
+						onChange={(v) => setWidth(v === "375" ? "375" : "600")}
+						choices={[
+							{ value: "600", label: words.desktop },
+							{ value: "375", label: words.phone },
+						]}
+					/>
+				</div>
+			}
+		>
+			<p className={css.muted}>
+				{words.about} {shared > 0 && words.several(shared)}
+			</p>
+			{mail.isPending ? (
+				<Skeleton rows={8} />
+			) : mail.isError ? (
+				<Failure error={mail.error} retry={() => void mail.refetch()} />
+			) : !mail.data.html ? (
+				<p>{words.gone}</p>
+			) : (
+				<div className={css.stage}>
+					<div className={css.map} style={{ inlineSize: mailWidths[width] }}>
+						<Framed title={words.mail} html={mail.data.html} dark={false} onLinks={setPlaces} />
+						{marks.map((m, i) => {
+							const n = m.link.unique_clicks;
+							const at = count(m.link.link_id);
+							const shown = `${full(n)}${n > 0 ? ` · ${percent(m.link.click_rate)}` : ""}${at > 1 ? ` ×${full(at)}` : ""}`;
+							return (
+								<Link
+									key={`${m.link.link_id} ${i}`}
+									href={people(m.link.url)}
+									className={css.mark}
+									data-none={n === 0 || undefined}
+									style={{ insetInlineStart: `min(${m.x + m.width + 4}px, 100% - ${markWidth}px)`, insetBlockStart: m.y + m.height / 2 }}
+									aria-label={words.mark(shown, m.link.label || m.link.url, n, at)}
+								>
+									{shown}
+								</Link>
+							);
+						})}
+					</div>
+				</div>
+			)}
+		</Card>
+	);
+}

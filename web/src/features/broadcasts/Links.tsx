@@ -1,0 +1,75 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { BroadcastSessionView } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { CsvButton } from "../../ui/CsvButton";
+import { Explained } from "../../ui/Figure";
+import { List } from "../../ui/List";
+import { Card } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { catalogue, full, percent } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import { LinkMap } from "./LinkMap";
+import css from "./Report.module.css";
+
+const words = catalogue({
+	title: "Links",
+	url: "Address",
+	label: "Text",
+	people: "People",
+	clicks: "Clicks",
+	rate: "Of recipients",
+	first: "First click",
+	last: "Last click",
+	none: "This mail has no links",
+	note: "One person may click several links, so these do not add up. Several places with one address share one figure.",
+});
+
+/** Links lists the links of a mail with their clicks by people. */
+export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
+	const key = useKey();
+	const links = useQuery({
+		queryKey: key("report", b.id, "links"),
+		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/links", { path: { broadcast_id: b.id }, signal }),
+		refetchInterval: live ? 10_000 : 300_000,
+	});
+	if (links.isPending) return <Skeleton rows={6} />;
+	if (links.isError) return <Failure error={links.error} retry={() => void links.refetch()} />;
+	if (links.data.length === 0) return <Empty title={words.none} />;
+	const people = (url: string) => `/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: "clicked", link: url })}`;
+	return (
+		<>
+			<Card
+				title={words.title}
+				actions={
+					<CsvButton
+						name={`${b.name} links`}
+						header={["url", "label", "unique_clicks", "total_clicks", "click_rate", "first_click_at", "last_click_at"]}
+						rows={links.data.map((l) => [l.url, l.label, l.unique_clicks, l.total_clicks, l.click_rate, l.first_click_at, l.last_click_at])}
+					/>
+				}
+			>
+				<p className={css.muted}>
+					<Explained name={words.people} about={{ definition: term("linkPeople").definition }} />. {words.note}
+				</p>
+				<List
+					label={words.title}
+					rows={links.data}
+					rowKey={(l) => String(l.link_id)}
+					columns={[
+						{ id: "url", name: words.url, cell: (l) => <span className={css.url}>{l.url}</span> },
+						{ id: "label", name: words.label, cell: (l) => l.label },
+						{ id: "people", name: words.people, about: term("linkPeople").definition, end: true, cell: (l) => (l.unique_clicks > 0 ? <Link href={people(l.url)}>{full(l.unique_clicks)}</Link> : full(0)) },
+						{ id: "clicks", name: words.clicks, about: term("clicks").definition, end: true, cell: (l) => full(l.total_clicks) },
+						{ id: "rate", name: words.rate, about: term("linkRate").definition, end: true, cell: (l) => percent(l.click_rate) },
+						{ id: "first", name: words.first, cell: (l) => <Time at={l.first_click_at} /> },
+						{ id: "last", name: words.last, cell: (l) => <Time at={l.last_click_at} /> },
+					]}
+				/>
+			</Card>
+			<LinkMap broadcast={b} links={links.data} people={people} />
+		</>
+	);
+}

@@ -1,0 +1,26 @@
+import { Suspense, useState } from "react";
+import { later } from "../../base/lazy";
+import { useWhyNot } from "../../base/session";
+import { Menu } from "../../ui/Menu";
+import { catalogue } from "../../base/words/catalogue";
+import { type Criterion, criteria, segmentName } from "./criteria";
+
+const words = catalogue({ menu: "Make a segment of" });
+
+const NameSegment = later(() => import("./NameSegment"));
+
+/** MakeSegment makes a segment of those to whom something happened by a broadcast. */
+export function MakeSegment({ id, name }: { id: string; name: string }) {
+	const why = useWhyNot("POST /segments/from-broadcast");
+	const [criterion, setCriterion] = useState<Criterion | null>(null);
+	return (
+		<>
+			<Menu actions={criteria.map((c) => ({ ...c, why, run: () => setCriterion(c.id) }))}>{words.menu}</Menu>
+			{criterion && (
+				<Suspense fallback={null}>
+					<NameSegment id={id} criterion={criterion} initial={segmentName(name, criterion)} onClose={() => setCriterion(null)} />
+				</Suspense>
+			)}
+		</>
+	);
+}

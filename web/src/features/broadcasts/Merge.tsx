@@ -1,0 +1,66 @@
+import { Button } from "../../ui/Button";
+import { Callout } from "../../ui/Page";
+import { Versions } from "../../ui/Versions";
+import { and, catalogue, clock, dateTime, full } from "../../base/words/catalogue";
+import type { Conflict, Joined } from "./draft";
+import { partName } from "./partNames";
+
+const words = catalogue({
+	text: (who: string, at: string) => `${who} changed this draft at ${at}. What only one of you changed is kept. Choose for the rest.`,
+	somebody: "Somebody else",
+	joinedTitle: (who: string, at: string) => `${who} changed this draft at ${at}. Both changes are kept.`,
+	joinedParts: (parts: string) => `Changed by them: ${parts}.`,
+	dismiss: "Dismiss",
+	yes: "On",
+	no: "Off",
+});
+
+/** shown writes the value of a part, on several lines if it has some. */
+function shown(group: string, v: unknown): string {
+	if (v === null || v === undefined || v === "") return "";
+	if (typeof v === "string") return group === "scheduled_at" ? dateTime(v) : v;
+	if (typeof v === "number") return full(v);
+	if (typeof v === "boolean") return v ? words.yes : words.no;
+	if (Array.isArray(v)) {
+		return v
+			.map((x: unknown) => {
+				if (typeof x === "string") return x;
+				const o = x as { mta_config_key?: string; name?: string; weight?: number; content_overrides?: object };
+				return o.mta_config_key ? `${o.mta_config_key} ${o.weight}` : [`${o.name} (${o.weight})`, ...Object.entries(o.content_overrides ?? {}).map(([k, t]) => `  ${k}: ${t}`)].join("\n");
+			})
+			.join("\n");
+	}
+	const o = v as { body_html?: string | null; body_mjml?: string; body_text?: string };
+	const code = o.body_mjml ?? o.body_html;
+	return code ? [code, o.body_text].filter(Boolean).join("\n\n") : JSON.stringify(v, null, 2);
+}
+
+/** Merge asks, for each part that both sides have changed, which of the two versions stays. */
+export function Merge({ conflict, onSettle, onClose }: { conflict: Conflict; onSettle: (theirs: Set<string>) => void; onClose: () => void }) {
+	return (
+		<Versions
+			text={words.text(conflict.by?.name || words.somebody, clock(conflict.theirs.data.updated_at))}
+			versions={conflict.clashes.map((c) => ({
+				id: c.group,
+				name: partName(c.group),
+				mine: shown(c.group, c.mine),
+				theirs: shown(c.group, c.theirs),
+				code: c.group === "content.body",
+			}))}
+			onSettle={onSettle}
+			onClose={onClose}
+		/>
+	);
+}
+
+/** JoinedCallout says which changes by others were taken over. */
+export function JoinedCallout({ joined, onDismiss }: { joined: Joined; onDismiss: () => void }) {
+	return (
+		<Callout tone="progress" title={words.joinedTitle(joined.by?.name || words.somebody, clock(joined.at))}>
+			<p>{words.joinedParts(and(joined.groups.map(partName)))}</p>
+			<Button small onClick={onDismiss}>
+				{words.dismiss}
+			</Button>
+		</Callout>
+	);
+}

@@ -1,0 +1,52 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
+import { useLocation } from "wouter";
+import { ApiError, api, newKey } from "../../api/client";
+import { useKey } from "../../base/session";
+import { Dialog } from "../../ui/Dialog";
+import { TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { catalogue } from "../../base/words/catalogue";
+import { type Criterion, nameOf } from "./criteria";
+
+const words = catalogue({
+	title: "New segment",
+	name: "Name",
+	about: "It counts again each time, so late opens and clicks are in it too.",
+	create: "Create the segment",
+});
+
+/** NameSegment asks for the name of a segment of a broadcast, and makes it. */
+export default function NameSegment({ id, criterion, initial, onClose }: { id: string; criterion: Criterion; initial: string; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const form = useForm({ name: initial.slice(0, 200) });
+	const idempotencyKey = useRef(newKey());
+	const send = () =>
+		form.submit(async () => {
+			try {
+				const made = await api("POST /segments/from-broadcast", { body: { broadcast_id: id, criterion, name: form.values.name }, idempotencyKey: idempotencyKey.current });
+				void client.invalidateQueries({ queryKey: key("segments") });
+				navigate(`/segments/${made.segment_key}`);
+			} catch (e) {
+				if (e instanceof ApiError && e.status !== 0) idempotencyKey.current = newKey();
+				throw e;
+			}
+		});
+	return (
+		<Dialog
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			submit={{ label: words.create, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<p>
+				{nameOf(criterion)}. {words.about}
+			</p>
+			<TextField label={words.name} path="name" maxLength={200} value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+		</Dialog>
+	);
+}

@@ -1,0 +1,143 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { ApiError, api, newKey } from "../../api/client";
+import type { BroadcastContent } from "../../api/schema";
+import { collection } from "../../base/collections";
+import { useKey } from "../../base/session";
+import { blankMjml } from "../templates/blank";
+import { aboutOf, begin, useStarters } from "../templates/fromStarter";
+import { Combo } from "../../ui/Combo";
+import { Dialog } from "../../ui/Dialog";
+import { Radios } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { catalogue } from "../../base/words/catalogue";
+import { readable } from "../../base/words/placeholders";
+import type { Copy } from "./workingCopy";
+
+const words = catalogue({
+	title: "New broadcast",
+	from: "Begin with",
+	own: "Own code",
+	ownHelp: "An empty MJML mail.",
+	template: "A template",
+	templateHelp: "Its values are asked for on the next page.",
+	starter: "A finished mail to change",
+	starterHelp: "One of ours, with sample texts. Its template becomes one of yours.",
+	library: "A library entry",
+	libraryHelp: "Its current version is copied.",
+	past: "A copy of a broadcast",
+	pastHelp: "With its audience, senders and delivery, but no start.",
+	chooseTemplate: "Template",
+	chooseStarter: "Mail to begin with",
+	chooseLibrary: "Library entry",
+	choosePast: "Broadcast",
+	create: "Create",
+	none: "Choose one first.",
+	untitled: "Untitled",
+});
+
+type Kind = "own" | "starter" | "template" | "library" | "past";
+
+/** NewBroadcast chooses what a broadcast begins with, and creates its draft. */
+export function NewBroadcast({ onClose }: { onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const form = useForm({ kind: "own" as Kind, of: null as string | null });
+	const { kind, of } = form.values;
+	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
+	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: kind === "template" });
+	const library = useQuery({ queryKey: key("messages", "pick"), queryFn: () => api("GET /messages", { query: { limit: 100 } }), enabled: kind === "library" });
+	const past = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}), enabled: kind === "past" });
+	const starters = useStarters(kind === "starter");
+	const options =
+		kind === "starter"
+			? (starters.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: aboutOf(t) }))
+			: kind === "template"
+			? (templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))
+			: kind === "library"
+				? (library.data?.data ?? []).map((m) => ({ id: m.id, label: m.name }))
+				: (past.data?.data ?? []).map((b) => ({ id: b.id, label: b.name, detail: readable(b.content.subject ?? "") || undefined }));
+
+	const create = async (content: BroadcastContent, name: string) => {
+		const types = await collection("email_types");
+		return api("POST /broadcasts", { idempotencyKey, body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content } });
+	};
+	/** Creates a draft of a template. If values are missing, the choice is kept as a working copy of an empty draft. */
+	const ofTemplate = async (slug: string, name: string, template_binding: { [part: string]: unknown } = {}) => {
+		const choice = { template_slug: slug, template_binding };
+		try {
+			return await create(choice, name);
+		} catch (e) {
+			if (!(e instanceof ApiError) || e.status !== 400) throw e;
+			const types = await collection("email_types");
+			const made = await api("POST /broadcasts", { idempotencyKey: newKey(), body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content: { subject: name, body_mjml: blankMjml } } });
+			const parts = { "content.template_slug": slug, "content.template_binding": template_binding };
+			const data: Copy = { parts, base: { "content.template_slug": null, "content.template_binding": null }, problems: 1 };
+			await api("PUT /working-copies/{kind}/{id}", { path: { kind: "broadcast", id: made.id }, body: { title: name, data } });
+			return made;
+		}
+	};
+	/** Creates a draft of a starter, of which a template is made. */
+	const ofStarter = async (slug: string, name: string) => {
+		const starter = starters.data?.data.find((t) => t.slug === slug);
+		if (!starter) throw new Error(words.none);
+		const { template_slug, template_binding } = await begin(starter);
+		void client.invalidateQueries({ queryKey: key("templates") });
+		return ofTemplate(template_slug, name, template_binding);
+	};
+	const send = () =>
+		form.submit(async () => {
+			const name = options.find((o) => o.id === of)?.label ?? words.untitled;
+			try {
+				const made =
+					kind === "own"
+						? await create({ subject: words.untitled, body_mjml: blankMjml }, words.untitled)
+						: kind === "starter"
+							? await ofStarter(of ?? "", name)
+							: kind === "template"
+								? await ofTemplate(of ?? "", name)
+								: kind === "library"
+									? await create({ message_id: of }, name)
+									: await api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: of ?? "" }, body: {}, idempotencyKey });
+				navigate(`/broadcasts/${made.id}/edit`);
+			} catch (e) {
+				if (e instanceof ApiError && e.status !== 0) setIdempotencyKey(newKey());
+				throw e;
+			}
+		});
+	const why = kind !== "own" && !of ? words.none : undefined;
+	return (
+		<Dialog
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => !why && void send()}
+			submit={{ label: words.create, busy: form.busy, why: why }}
+		>
+			<FormProblems problems={form.problems} />
+			<Radios
+				label={words.from}
+				value={kind}
+				onChange={(k) => form.set({ kind: k as Kind, of: null })}
+				choices={[
+					{ value: "own", label: words.own, help: words.ownHelp },
+					{ value: "starter", label: words.starter, help: words.starterHelp },
+					{ value: "template", label: words.template, help: words.templateHelp },
+					{ value: "library", label: words.library, help: words.libraryHelp },
+					{ value: "past", label: words.past, help: words.pastHelp },
+				]}
+			/>
+			{kind !== "own" && (
+				<Combo
+					key={kind}
+					label={kind === "starter" ? words.chooseStarter : kind === "template" ? words.chooseTemplate : kind === "library" ? words.chooseLibrary : words.choosePast}
+					options={options}
+					value={of}
+					onChange={(id) => form.set({ of: id })}
+				/>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,41 @@
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../../api/client";
+import type { BroadcastRow } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { LinkButton } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { MailFrame } from "../../ui/MailFrame";
+import { Failure, Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import { Problems } from "./Problems";
+
+const words = catalogue({ open: "Open" });
+
+/** Peek shows the mail of a broadcast beside the list. */
+export function Peek({ broadcast: b, to, onClose }: { broadcast: BroadcastRow; to: string; onClose: () => void }) {
+	const key = useKey();
+	const preview = useQuery({
+		queryKey: key("broadcast", b.id, "preview", "peek", b.updated_at),
+		queryFn: ({ signal }) => api("POST /preview", { body: { source: { broadcast_id: b.id } }, signal }),
+	});
+	const p = preview.data;
+	return (
+		<Dialog drawer="wide" title={b.name} onClose={onClose} footer={<LinkButton to={to}>{words.open}</LinkButton>}>
+			<p>
+				<StateBadge kind="broadcast" state={b.status} />
+			</p>
+			{preview.isPending && <Skeleton rows={8} />}
+			{preview.isError && <Failure error={preview.error} retry={() => void preview.refetch()} />}
+			{p && (
+				<>
+					<p>
+						<b>{p.subject}</b>
+					</p>
+					{p.problems.length > 0 && <Problems problems={p.problems} />}
+					<MailFrame html={p.html} text={p.text} size={p.size} />
+				</>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,286 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useLocation } from "wouter";
+import { api } from "../../api/client";
+import type { BroadcastSessionView, Contact, RecipientRow } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { useParams } from "../../base/params";
+import { useKey } from "../../base/session";
+import { asSent } from "../rules/groups";
+import { StateBadge } from "../../ui/Badge";
+import { Button, LinkButton } from "../../ui/Button";
+import { Select } from "../../ui/Field";
+import { NotSet } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { Tools } from "../../ui/Tools";
+import { useMore } from "../../ui/useMore";
+import { useSettled } from "../../ui/useSettled";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { stateOf } from "../../base/words/status";
+import rowsCss from "../../ui/Rows.module.css";
+import { reasonName } from "./forecast";
+import { didRule, ruleLink } from "./peopleLinks";
+import { useExport } from "./useExport";
+
+const words = catalogue({
+	title: "Recipients",
+	searching: (n: number) => `Searching ${full(n)} recipients …`,
+	stop: "Stop",
+	search: "Search addresses",
+	show: "Show",
+	all: "All recipients",
+	several: "Several states",
+	email: "Address",
+	state: "State",
+	sent: "Sent",
+	opened: "First open",
+	clicked: "First click",
+	why: "Reason",
+	variant: "Variant",
+	none: "Nobody matches",
+	csv: "CSV",
+	csvLabel: "Download the recipients as CSV",
+	name: "Name",
+	contactState: "Status",
+	lastOpen: "Last open",
+	count: (n: number) => plural(n, { one: "# person", other: "# people" }),
+	segment: "Make a segment",
+	did: {
+		opened: "Opened, by people",
+		clicked: "Clicked, by people",
+		engaged: "Opened or clicked",
+		unsubscribed: "Unsubscribed",
+		complained: "Complained",
+		bounced: "Bounced",
+	},
+	link: (url: string) => `Clicked ${url}`,
+	inVariant: (name: string) => `, variant ${name}`,
+	levels: { confirmed: ", confirmed", apparent: ", machines counted" },
+});
+
+const states = ["pending", "queued", "sent", "delivered", "deferred", "bounced", "failed", "skipped", "held_back", "cancelled"];
+
+/** The columns of a file of recipients. */
+const columns = [
+	"contact_id",
+	"email",
+	"status",
+	"variant_id",
+	"sending_identity_email",
+	"mta_config_key",
+	"content_version",
+	"planned_for",
+	"sent_at",
+	"delivered_at",
+	"first_opened_at",
+	"first_clicked_at",
+	"bounced_at",
+	"bounce_type",
+	"complained_at",
+	"unsubscribed_at",
+	"skip_reason",
+	"error",
+] as const;
+
+/** People lists the recipients of a broadcast with what became of their mail, or those to whom something happened. */
+export default function People({ broadcast: b }: { broadcast: BroadcastSessionView }) {
+	const [params, set] = useParams();
+	const who = params.get("who") ?? "";
+	const status = params.get("status") ?? "";
+	const choose = (v: string) => set(v in words.did ? { who: v, status: null, link: null, level: null, variant: null } : { status: v || null, who: null, link: null, level: null });
+	const known = [...states, ...Object.keys(words.did)];
+	const value = who || status;
+	const choices = [
+		{ value: "", label: words.all },
+		...states.map((s) => ({ value: s, label: stateOf("recipient", s).word })),
+		...Object.entries(words.did).map(([v, label]) => ({ value: v, label })),
+		...(value && !known.includes(value) ? [{ value, label: status.split(",").map((s) => stateOf("recipient", s).word).join(", ") || words.several }] : []),
+	].filter((c, i, all) => all.findIndex((x) => x.value === c.value) === i);
+	const picker = <Select label={words.show} hideLabel value={value} onChange={choose} choices={choices} />;
+	return who ? (
+		<Did broadcast={b} event={who} level={params.get("level") ?? ""} link={params.get("link") ?? ""} variant={params.get("variant") ?? ""} picker={picker} />
+	) : (
+		<Rows broadcast={b} status={status} search={params.get("q") ?? ""} variant={params.get("variant") ?? ""} onSearch={(q) => set({ q }, { replace: true })} picker={picker} />
+	);
+}
+
+type RowsProps = { broadcast: BroadcastSessionView; status: string; search: string; variant: string; onSearch: (text: string) => void; picker: React.ReactNode };
+
+/** Of more recipients than this a search takes a while, so that it says that it is under way and can be stopped. */
+const many = 10_000;
+
+/** Rows lists recipients by the state of their mail. */
+function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsProps) {
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const asked = useSettled(search, 250);
+	const query = { status, search: asked, variant_id: variant || undefined, limit: 200 };
+	const found = useInfiniteQuery({
+		queryKey: key("report", b.id, "recipients", status, asked, variant),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /broadcasts/{broadcast_id}/recipients", { path: { broadcast_id: b.id }, query: { ...query, cursor: pageParam ?? undefined }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		placeholderData: (x) => x,
+		refetchInterval: pollEvery(30_000),
+	});
+	const onEnd = useMore(found);
+	const searching = search !== "" && b.total_recipients > many && (found.isPending || found.isPlaceholderData || asked !== search);
+	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	const why = (r: RecipientRow) => r.error ?? (r.skip_reason ? reasonName(r.skip_reason) : null);
+	const variantName = (id: string | null) => b.variants?.find((a) => a.id === id)?.name ?? id;
+	const whole = !status && !search && !variant;
+	const file = useExport<RecipientRow>({
+		broadcast: b,
+		what: "recipients",
+		query: { status: status || undefined, search: search || undefined, variant_id: variant || undefined },
+		total: whole ? b.total_recipients : undefined,
+		read: (cursor) => api("GET /broadcasts/{broadcast_id}/recipients", { path: { broadcast_id: b.id }, query: { ...query, cursor: cursor ?? undefined } }),
+		fields: columns,
+	});
+	return (
+		<>
+			<Tools label={words.search} value={search} onChange={onSearch}>
+				{picker}
+				{searching && (
+					<>
+						<span role="status">{words.searching(b.total_recipients)}</span>
+						<Button small onClick={() => onSearch("")}>
+							{words.stop}
+						</Button>
+					</>
+				)}
+				<Button small look="quiet" aria-label={words.csvLabel} busy={file.busy} why={file.why} onClick={file.save}>
+					{words.csv}
+				</Button>
+			</Tools>
+			{found.isPending ? (
+				<Skeleton rows={8} height={36} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : rows.length === 0 ? (
+				<Empty title={words.none} />
+			) : (
+				<Table
+					found={`${status} ${search} ${variant}`}
+					fill
+					label={words.title}
+					rows={rows}
+					rowKey={(r) => r.contact_id}
+					rowName={(r) => r.email}
+					onOpen={(r) => navigate(`/broadcasts/${b.id}/recipients/${r.contact_id}`)}
+					onEnd={onEnd}
+					columns={[
+						{
+							id: "email",
+							name: words.email,
+							cell: (r) => (
+								<Link href={`/broadcasts/${b.id}/recipients/${r.contact_id}`} tabIndex={-1}>
+									{r.email}
+								</Link>
+							),
+						},
+						{ id: "state", name: words.state, width: 160, least: 132, cell: (r) => <StateBadge kind="recipient" state={r.status} /> },
+						...(b.variants?.length ? [{ id: "variant", name: words.variant, width: 100, least: 84, spare: true, cell: (r: RecipientRow) => variantName(r.variant_id) ?? <NotSet /> }] : []),
+						{ id: "sent", name: words.sent, width: 120, least: 96, spare: true, cell: (r) => <Time at={r.sent_at} /> },
+						{ id: "opened", name: words.opened, width: 120, least: 100, cell: (r) => <Time at={r.first_opened_at} /> },
+						{ id: "clicked", name: words.clicked, width: 120, least: 100, cell: (r) => <Time at={r.first_clicked_at} /> },
+						{ id: "why", name: words.why, width: 240, least: 148, cell: (r) => why(r) ?? <NotSet /> },
+					]}
+					card={(r) => (
+						<span className={rowsCss.card}>
+							<span className={rowsCss.name}>
+								<b>{r.email}</b>
+								<span>{why(r)}</span>
+							</span>
+							<StateBadge kind="recipient" state={r.status} />
+						</span>
+					)}
+				/>
+			)}
+		</>
+	);
+}
+
+type DidProps = { broadcast: BroadcastSessionView; event: string; level: string; link: string; variant: string; picker: React.ReactNode };
+
+/** Did lists the people to whom something happened by a broadcast, and makes them a segment. */
+function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const rule = didRule(b.id, event, { ...(link ? { link_url: link } : {}), ...(variant ? { variant_id: variant } : {}), ...(level ? { level } : {}) });
+	const name = [
+		link ? words.link(link) : ((words.did as { [e: string]: string })[event] ?? event),
+		variant && words.inVariant(b.variants?.find((a) => a.id === variant)?.name ?? variant),
+		(words.levels as { [l: string]: string })[level],
+	]
+		.filter(Boolean)
+		.join("");
+	const found = useInfiniteQuery({
+		queryKey: key("report", b.id, "did", rule),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("POST /contacts/search", { body: { definition: asSent(rule), limit: 200, cursor: pageParam }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		placeholderData: (x) => x,
+		refetchInterval: pollEvery(30_000),
+	});
+	const count = useQuery({ queryKey: key("report", b.id, "did", "count", rule), queryFn: ({ signal }) => api("POST /contacts/count", { body: { definition: asSent(rule) }, signal }) });
+	const onEnd = useMore(found);
+	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	const full = (c: Contact) => [c.first_name, c.last_name].filter(Boolean).join(" ");
+	return (
+		<>
+			<div className={rowsCss.tools}>
+				{picker}
+				<p role="status">
+					<b>{name}</b>
+					{count.data && `: ${words.count(count.data.count)}`}
+				</p>
+				<LinkButton small to={ruleLink(rule, `${b.name}: ${name.toLowerCase()}`.slice(0, 200))}>
+					{words.segment}
+				</LinkButton>
+			</div>
+			{found.isPending ? (
+				<Skeleton rows={8} height={36} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : rows.length === 0 ? (
+				<Empty title={words.none} />
+			) : (
+				<Table
+					fill
+					label={name}
+					rows={rows}
+					total={count.data?.count}
+					rowKey={(c) => c.id}
+					rowName={(c) => c.email}
+					onOpen={(c) => navigate(`/broadcasts/${b.id}/recipients/${c.id}`)}
+					onEnd={onEnd}
+					columns={[
+						{
+							id: "email",
+							name: words.email,
+							cell: (c) => (
+								<Link href={`/broadcasts/${b.id}/recipients/${c.id}`} tabIndex={-1}>
+									{c.email}
+								</Link>
+							),
+						},
+						{ id: "name", name: words.name, cell: (c) => full(c) || <NotSet /> },
+						{ id: "state", name: words.contactState, width: 160, cell: (c) => <StateBadge kind="contact" state={c.global_status} /> },
+						{ id: "open", name: words.lastOpen, width: 140, cell: (c) => <Time at={c.last_email_opened_at} /> },
+					]}
+					card={(c) => (
+						<span className={rowsCss.card}>
+							<span className={rowsCss.name}>
+								<b>{c.email}</b>
+								<span>{full(c)}</span>
+							</span>
+							<StateBadge kind="contact" state={c.global_status} />
+						</span>
+					)}
+				/>
+			)}
+		</>
+	);
+}

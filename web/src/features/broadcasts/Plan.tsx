@@ -1,0 +1,106 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client";
+import type { BroadcastSessionView, PlanDay } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Card, Callout } from "../../ui/Page";
+import { Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
+import { catalogue, dateTime, plural, timeZone } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { today } from "../../base/words/zone";
+import { Calendar } from "./Calendar";
+import css from "./Report.module.css";
+
+const words = catalogue({
+	title: "Plan",
+	edit: "Change skipped days",
+	editing: "Press a day to skip it, or to use it again. Only days to come can be changed.",
+	new: "The new plan",
+	newText: "It is not saved yet. The numbers are of mail that was not sent.",
+	save: "Save the new plan",
+	cancel: "Keep the old plan",
+	saved: "The plan was changed",
+	finishes: (at: string) => `The last batch would be due ${at}.`,
+	held: (n: number) => plural(n, { one: "# person would be held back.", other: "# people would be held back." }),
+	none: "Nothing has changed.",
+});
+
+/** Plan shows the days of a send, and skips days to come after showing the plan without them. */
+export function Plan({ broadcast: b, plan }: { broadcast: BroadcastSessionView; plan: PlanDay[] }) {
+	const [skipped, setSkipped] = useState<string[] | null>(null);
+	const why = useWhyNot("POST /broadcasts/{broadcast_id}/reschedule");
+	const can = b.view_model.available_actions.includes("reschedule");
+	return (
+		<Card
+			title={words.title}
+			actions={
+				can &&
+				skipped === null && (
+					<Button small why={why} onClick={() => setSkipped(b.skipped_dates)}>
+						{words.edit}
+					</Button>
+				)
+			}
+		>
+			{skipped === null || !can ? (
+				<Calendar label={words.title} days={plan.map((d) => ({ date: d.date, planned: d.planned, sent: d.sent, status: d.status }))} skipped={new Set(b.skipped_dates)} />
+			) : (
+				<Reschedule broadcast={b} skipped={skipped} onChange={setSkipped} onClose={() => setSkipped(null)} />
+			)}
+		</Card>
+	);
+}
+
+function Reschedule({ broadcast: b, skipped, onChange, onClose }: { broadcast: BroadcastSessionView; skipped: string[]; onChange: (skipped: string[]) => void; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const now = today(timeZone());
+	const preview = useQuery({
+		queryKey: key("broadcast", b.id, "reschedule", skipped),
+		queryFn: ({ signal }) => api("POST /broadcasts/preview-send", { body: { broadcast_id: b.id, skipped_dates: skipped }, signal }),
+		staleTime: 0,
+		retry: false,
+		placeholderData: keepPreviousData,
+	});
+	const save = useMutation({
+		mutationFn: () => api("POST /broadcasts/{broadcast_id}/reschedule", { path: { broadcast_id: b.id }, body: { skipped_dates: skipped } }),
+		onSuccess: (next) => {
+			client.setQueryData(key("broadcast", b.id), next);
+			toast(words.saved);
+			onClose();
+		},
+	});
+	const p = preview.data;
+	const changed = skipped.join() !== [...b.skipped_dates].sort().join();
+	const toggle = (date: string) => onChange(skipped.includes(date) ? skipped.filter((d) => d !== date) : [...skipped, date].sort());
+	return (
+		<>
+			<p>{words.editing}</p>
+			{preview.isError && <Callout tone="danger">{explain(preview.error)}</Callout>}
+			{save.error && <Callout tone="danger">{explain(save.error)}</Callout>}
+			{preview.isPending && <Skeleton rows={4} />}
+			{p?.plan && (
+				<>
+					<h3>{words.new}</h3>
+					<p className={css.muted}>{words.newText}</p>
+					<Calendar
+						label={words.new}
+						days={p.plan.map((d) => ({ date: d.date, planned: d.planned, capacity: d.capacity, taken: d.taken_by_others, status: d.status }))}
+						skipped={new Set(skipped)}
+						canToggle={(d) => d.date > now}
+						onToggle={toggle}
+					/>
+					<p className={css.muted}>{[p.finishes_at && words.finishes(dateTime(p.finishes_at)), p.held_back > 0 && words.held(p.held_back)].filter(Boolean).join(" ")}</p>
+				</>
+			)}
+			<div className={css.buttons}>
+				<Button onClick={onClose}>{words.cancel}</Button>
+				<Button look="primary" busy={save.isPending || preview.isPlaceholderData} why={!changed ? words.none : preview.isError ? explain(preview.error) : undefined} onClick={() => save.mutate()}>
+					{words.save}
+				</Button>
+			</div>
+		</>
+	);
+}

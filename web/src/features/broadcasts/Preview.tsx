@@ -1,0 +1,137 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { createContext, useContext, useRef, useState } from "react";
+import { api } from "../../api/client";
+import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
+import { useParam } from "../../base/params";
+import { useKey } from "../../base/session";
+import { Combo } from "../../ui/Combo";
+import { Columns, Select } from "../../ui/Field";
+import { MailFrame } from "../../ui/MailFrame";
+import { Failure } from "../../ui/States";
+import { useSettled } from "../../ui/useSettled";
+import { catalogue, plural } from "../../base/words/catalogue";
+import css from "./Composer.module.css";
+import { Problems } from "./Problems";
+
+const words = catalogue({
+	preview: "Preview",
+	as: "As it looks for",
+	samples: "Sample values",
+	variant: "Variant",
+	without: "Without a variant",
+	inbox: "In the inbox of a phone",
+	noSubject: "No subject yet",
+	sender: "Sender",
+	missing: (paths: string) => `Without a value here: ${paths}.`,
+	lengths: (subject: number, preheader: number) => `Subject ${plural(subject, { one: "# character", other: "# characters" })}, preview text ${plural(preheader, { one: "# character", other: "# characters" })}.`,
+	long: "Phones cut subjects after about 40 characters; over 150 is too long anywhere.",
+});
+
+/** contentOf returns the fields of content that requests take. */
+export function contentOf(c: BroadcastSessionView["content"]): BroadcastContent {
+	const common = { subject: c.subject, preheader: c.preheader, from_name: c.from_name, reply_to: c.reply_to };
+	if (c.template_slug) return { ...common, template_slug: c.template_slug, template_binding: c.template_binding ?? {} } as BroadcastContent;
+	return { ...common, body_html: c.body_mjml ? null : c.body_html, body_mjml: c.body_mjml, body_text: c.body_text } as BroadcastContent;
+}
+
+/** variantContent returns the content of a variant: that of all, with what differs. */
+function variantContent(b: BroadcastSessionView, id: string): BroadcastContent {
+	const own = b.variants?.find((a) => a.id === id)?.content_overrides ?? {};
+	const content = { ...contentOf(b.content), ...own } as BroadcastContent;
+	if (own.body_html) content.body_mjml = null;
+	if (own.body_mjml) content.body_html = null;
+	return content;
+}
+
+/** Opened is whether the unsaved work of a draft has come back: before, a preview would show what nobody sees. */
+export const Opened = createContext(true);
+
+/**
+ * usePreview shows a draft as it would be sent, a moment after the last change; newer requests replace older
+ * ones. A variant of a mail from a template is shown as it is saved.
+ */
+export function usePreview(b: BroadcastSessionView, variant = "", contact: string | null = null) {
+	const key = useKey();
+	const own = b.variants?.find((a) => a.id === variant)?.content_overrides;
+	const stored = Boolean(own && b.content.template_slug);
+	const text = stored ? b.updated_at : JSON.stringify(variantContent(b, variant));
+	const asked = useSettled(text, 200);
+	const opened = useContext(Opened);
+	const begun = useRef(false); // the first preview is of what the page shows at first
+	if (opened && asked === text) begun.current = true;
+	const sender = b.sending_identity_emails?.[0] ?? null;
+	return useQuery({
+		enabled: begun.current,
+		queryKey: key("broadcast", b.id, "preview", stored ? variant : "", asked, sender, contact),
+		queryFn: ({ signal }) =>
+			api("POST /preview", {
+				body: asked.startsWith("{")
+					? { source: { content: JSON.parse(asked) as BroadcastContent }, sending_identity_email: sender, contact_id: contact }
+					: { source: { broadcast_id: b.id }, variant_id: variant, sending_identity_email: sender, contact_id: contact },
+				signal,
+			}),
+		staleTime: 0,
+		gcTime: 60_000,
+		retry: false,
+		placeholderData: keepPreviousData,
+	});
+}
+
+/** ContactPick chooses a contact by name or address. */
+export function ContactPick({ label, value, onChange, help }: { label: string; value: string | null; onChange: (id: string | null) => void; help?: string }) {
+	const key = useKey();
+	const [search, setSearch] = useState("");
+	const [opened, setOpened] = useState(false);
+	const found = useQuery({
+		queryKey: key("contacts", "pick", search),
+		queryFn: ({ signal }) => api("POST /contacts/search", { body: { search: search || undefined, limit: 10 }, signal }),
+		enabled: opened,
+		placeholderData: keepPreviousData,
+		staleTime: 15_000,
+	});
+	const options = (found.data?.data ?? []).map((c) => ({ id: c.id, label: c.email, detail: [c.first_name, c.last_name].filter(Boolean).join(" ") }));
+	return <Combo label={label} help={help} options={options} value={value} onSearch={setSearch} onOpen={() => setOpened(true)} loading={found.isPending} onChange={onChange} placeholder={words.samples} />;
+}
+
+/** Inbox shows sender, subject and preview text as a phone lists them. */
+export function Inbox({ value: b }: { value: BroadcastSessionView }) {
+	const [variant] = useParam("variant");
+	const preview = usePreview(b, variant);
+	const p = preview.data;
+	const subject = p?.subject || b.content.subject || "";
+	return (
+		<div>
+			<div className={css.inbox} role="img" aria-label={`${words.inbox}: ${subject || words.noSubject}`}>
+				<b>{p?.from ?? b.content.from_name ?? words.sender}</b>
+				<span>{subject || words.noSubject}</span>
+				<span>{p?.preheader || "\u00a0"}</span>
+			</div>
+			<p className={css.muted}>
+				{words.lengths([...subject].length, [...(p?.preheader ?? "")].length)} {[...subject].length > 40 && words.long}
+			</p>
+		</div>
+	);
+}
+
+/** Preview shows the mail as one recipient would get it, with what is wrong with it. */
+export function Preview({ value: b }: { value: BroadcastSessionView }) {
+	const [variant, setVariant] = useParam("variant");
+	const [contact, setContact] = useState<string | null>(null);
+	const preview = usePreview(b, variant, contact);
+	const p = preview.data;
+	return (
+		<section className={css.section} aria-label={words.preview} id="preview">
+			<h3>{words.preview}</h3>
+			<Columns>
+				<ContactPick label={words.as} value={contact} onChange={setContact} />
+				{b.variants && b.variants.length > 0 && (
+					<Select label={words.variant} value={variant} onChange={setVariant} choices={[{ value: "", label: words.without }, ...b.variants.map((a) => ({ value: a.id, label: a.name }))]} />
+				)}
+			</Columns>
+			{preview.isError && <Failure error={preview.error} retry={() => void preview.refetch()} />}
+			{p && p.problems.length > 0 && <Problems problems={p.problems} />}
+			{p && p.missing.length > 0 && <p className={css.muted}>{words.missing(p.missing.map((m) => m.path).join(", "))}</p>}
+			{p && <MailFrame html={p.html} text={p.text} size={p.size} />}
+		</section>
+	);
+}

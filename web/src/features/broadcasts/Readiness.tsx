@@ -1,0 +1,287 @@
+import { AlertTriangle, Check, CircleX } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
+import type { BroadcastSessionView } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { AddressDrawer } from "./AddressDrawer";
+import { useSegments } from "./Audience";
+import css from "./Composer.module.css";
+import { warningsOf } from "./facts";
+import { useSending } from "./From";
+import { refusalText } from "./partNames";
+import { inAudience } from "./peopleLinks";
+import { useReveal } from "./sections";
+import { useBegins } from "./useBegins";
+import { TemplateChanged } from "./TemplateChanged";
+
+const words = catalogue({
+	ready: "Ready to send",
+	over: "Its start is over. Choose a later one, or none.",
+	left: (n: number) => plural(n, { one: "One thing is missing", other: "# things are missing" }),
+	warnings: "Worth a look",
+	error: "Missing",
+	warning: "Warning",
+	open: "Open",
+	compare: "Compare, and render anew",
+	people: "Who lacks it",
+	footer: "How the footer looks",
+	address: "Enter it",
+	domain: (name: string) => `Domain of ${name}`,
+	config: (name: string) => `MTA config ${name}`,
+	types: "Email types",
+	unsaved: "Not saved",
+	update: (name: string) => `Update ${name}`,
+	codes: {
+		NO_SEGMENT: "No audience is chosen.",
+		INVALID_EMAIL_TYPE: "No email type is chosen, or it is not active.",
+		NO_MTA: "No active MTA config can carry it.",
+		NO_IDENTITY: "No sender can send it: one is needed that is active, on a verified domain, and has its email type.",
+		NO_POSTAL_ADDRESS: "The workspace has no postal address, which many laws ask for.",
+		LANE_UNVERIFIED: "An MTA config has never been tried with one of its senders.",
+		NO_DMARC: "No DMARC record was found for the domain of a sender.",
+		EMPTY_AUDIENCE: "Nobody is in the audience now.",
+	},
+});
+
+/** sentenceOf returns our words for a code, or else the server's message as a sentence. */
+function sentenceOf(code: string, message: string): string {
+	const own = (words.codes as { [code: string]: string })[code];
+	const name = /^\S*[@._]\S/.test(message); // a domain, an address or a field is written as it is
+	return own ?? (name ? message.charAt(0) : message.charAt(0).toUpperCase()) + message.slice(1) + (/[.!?]$/.test(message) ? "" : ".");
+}
+
+/** Place is where something is fixed: a section of the composer with a field, or another page. */
+type Place = { section: string; path?: string };
+
+const places: { [code: string]: Place } = {
+	NO_SEGMENT: { section: "audience", path: "include_segment_keys" },
+	EMPTY_AUDIENCE: { section: "audience", path: "include_segment_keys" },
+	AUDIENCE_UNKNOWN: { section: "audience", path: "include_segment_keys" },
+	INVALID_EMAIL_TYPE: { section: "from", path: "email_type_key" },
+	NO_MTA: { section: "from", path: "mta_config_key" },
+	LANE_UNVERIFIED: { section: "from", path: "unverified" },
+	NO_IDENTITY: { section: "from", path: "sending_identity_emails" },
+	NO_CONTENT: { section: "content", path: "content.subject" },
+	INVALID_VARIANTS: { section: "variants", path: "variants" },
+	INVALID_TEMPLATE: { section: "content", path: "content.template_slug" },
+	INVALID_BINDING: { section: "content", path: "content.template_binding" },
+	SEED_LIST_STALE: { section: "delivery", path: "seed_list_ids" },
+	TEMPLATE_CHANGED: { section: "content", path: "content.template_slug" },
+};
+
+const guards: { [guard: string]: Place } = {
+	segment: { section: "audience" },
+	email_type: { section: "from", path: "email_type_key" },
+	mta: { section: "from" },
+	content: { section: "content", path: "content.subject" },
+	identity: { section: "from", path: "sending_identity_emails" },
+};
+
+/** sectionOf returns the section of the composer that a field is in. */
+export function sectionOf(path: string): string {
+	if (path.startsWith("variants")) return "variants";
+	if (path.includes("segment")) return "audience";
+	if (/^(email_type|sending_identity|mta_config|delivery_lanes|content\.from_name|content\.reply_to)/.test(path)) return "from";
+	if (path.startsWith("content") || path.startsWith("parameters") || path.startsWith("sections") || path.startsWith("slots")) return "content";
+	return path === "name" ? "name" : "delivery";
+}
+
+function placeOf(code: string, guard?: string, field?: string): Place {
+	if (field) return { section: sectionOf(field), path: field };
+	return places[code] ?? guards[guard ?? ""] ?? { section: "content", path: "content.subject" };
+}
+
+type Props = {
+	saved: BroadcastSessionView;
+	/** What the server did not accept yet. */
+	unsaved?: { path: string; message: string }[];
+	/** Called when a link leads to a part of the page. */
+	onLeave?: () => void;
+	/** Called after something was changed that the list depends on. */
+	onChanged?: () => void;
+};
+
+/** Readiness lists what keeps a draft from being sent, each with the place where it is fixed. */
+export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props) {
+	const reveal = useReveal();
+	const { senders, lanes } = useSending();
+	const segments = useSegments();
+	const warned = b.view_model.schedule_readiness?.warnings.some((w) => w.code === "SEED_LIST_STALE") ?? false;
+	const stale = useCollection("seed_lists", { enabled: warned }).data?.data.filter((l) => l.freshness === "stale") ?? [];
+	const [address, setAddress] = useState(false);
+	const [comparing, setComparing] = useState(false);
+	const r = b.view_model.schedule_readiness;
+	const over = useBegins(b.scheduled_at) === "over" && b.status === "draft";
+	if (!r) return null;
+	const warnings = warningsOf(b);
+	const go = (p: Place) => (
+		<button
+			type="button"
+			className={css.link}
+			onClick={() => {
+				onLeave?.();
+				reveal(p.section, p.path);
+			}}
+		>
+			{words.open}
+		</button>
+	);
+	const domains = (): ReactNode => {
+		const chosen = senders.filter((s) => s.active && (b.sending_identity_emails?.length ? b.sending_identity_emails.includes(s.email_address) : !b.email_type_id || s.email_type_ids.includes(b.email_type_id)));
+		const first = new Map(chosen.map((s) => [s.sending_domain_id, s.email_address.split("@")[1] ?? s.email_address]));
+		return [...first].map(([id, name]) => (
+			<span key={id}>
+				{" "}
+				<Link href={`/sending/domains/${id}`}>{words.domain(name)}</Link>
+			</span>
+		));
+	};
+	const used = b.delivery_lanes?.map((l) => l.mta_config_key) ?? (b.mta_config_key ? [b.mta_config_key] : []);
+	const off = lanes.filter((l) => !l.active && used.includes(l.key));
+	const more = (code: string, message: string, field?: string): ReactNode => {
+		switch (code) {
+			case "NO_IDENTITY":
+			case "NO_DMARC":
+				return domains();
+			case "NO_MTA":
+				return off.map((l) => (
+					<span key={l.id}>
+						{" "}
+						<Link href={`/sending/mta/${l.id}`}>{words.config(l.name)}</Link>
+					</span>
+				));
+			case "INVALID_EMAIL_TYPE":
+				return (
+					b.email_type_key && (
+						<>
+							{" "}
+							<Link href="/sending/types">{words.types}</Link>
+						</>
+					)
+				);
+			case "NO_POSTAL_ADDRESS":
+				return (
+					<button type="button" className={css.link} onClick={() => setAddress(true)}>
+						{words.address}
+					</button>
+				);
+			case "TEMPLATE_CHANGED":
+				return (
+					<button type="button" className={css.link} onClick={() => setComparing(true)}>
+						{words.compare}
+					</button>
+				);
+			case "NO_UNSUBSCRIBE_LINK":
+				return (
+					<button
+						type="button"
+						className={css.link}
+						onClick={() => {
+							onLeave?.();
+							reveal("content");
+							requestAnimationFrame(() => document.getElementById("preview")?.scrollIntoView({ block: "start" }));
+						}}
+					>
+						{words.footer}
+					</button>
+				);
+			case "SEED_LIST_STALE":
+				return stale
+					.filter((l) => message.includes(`"${l.name}"`))
+					.map((l) => (
+						<span key={l.id}>
+							{" "}
+							<Link href={`/sending/seeds/${l.id}`}>{words.update(l.name)}</Link>
+						</span>
+					));
+			case "EXPECTED_DATA_MISSING":
+				return lacking(field) && <Link href={lacking(field) ?? ""}>{words.people}</Link>;
+			default:
+				return null;
+		}
+	};
+	const lacking = (field?: string) => (field ? inAudience(b, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" }) : null);
+	const alone = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "EXPECTED_DATA_MISSING"];
+	const missing = Number(over) + r.reasons.length + unsaved.length;
+	return (
+		<>
+			<p role="status" className={css.ready} data-ready={missing === 0 || undefined}>
+				{missing === 0 ? (
+					<>
+						<Check aria-hidden size={16} /> {words.ready}
+					</>
+				) : (
+					words.left(missing)
+				)}
+			</p>
+			{missing > 0 && (
+				<ul className={css.reasons}>
+					{unsaved.map((u) => (
+						<li key={`${u.path} ${u.message}`}>
+							<CircleX aria-label={words.error} size={16} />
+							<span>
+								{words.unsaved}: {refusalText(u)} {go({ section: sectionOf(u.path), path: u.path })}
+							</span>
+						</li>
+					))}
+					{over && (
+						<li>
+							<CircleX aria-label={words.error} size={16} />
+							<span>
+								{words.over} {go({ section: "delivery", path: "scheduled_at" })}
+							</span>
+						</li>
+					)}
+					{r.reasons.map((x) => (
+						<li key={x.code + x.message} data-code={x.code}>
+							<CircleX aria-label={words.error} size={16} />
+							<span>
+								{sentenceOf(x.code, x.message)} {go(placeOf(x.code, x.guard, pathIn(x.message)))}
+								{more(x.code, x.message)}
+							</span>
+						</li>
+					))}
+				</ul>
+			)}
+			{warnings.length > 0 && (
+				<>
+					<h3>{words.warnings}</h3>
+					<ul className={css.reasons}>
+						{warnings.map((w) => (
+							<li key={[w.code, w.field, w.line, w.message].join()} data-code={w.code} data-warning>
+								<AlertTriangle aria-label={words.warning} size={16} />
+								<span>
+									{sentenceOf(w.code, w.message)} {!alone.includes(w.code) && go(placeOf(w.code, undefined, w.field))}
+									{more(w.code, w.message, w.field)}
+								</span>
+							</li>
+						))}
+					</ul>
+				</>
+			)}
+			{address && (
+				<AddressDrawer
+					onClose={() => setAddress(false)}
+					onDone={() => {
+						setAddress(false);
+						onChanged?.();
+					}}
+				/>
+			)}
+			{comparing && (
+				<TemplateChanged
+					saved={b}
+					onClose={() => setComparing(false)}
+					onDone={() => {
+						setComparing(false);
+						onChanged?.();
+					}}
+				/>
+			)}
+		</>
+	);
+}
+
+/** pathIn returns the field that a message begins with, such as "content.subject, line 1: …". */
+const pathIn = (message: string) => message.match(/^((?:content|variants)[\w.[\]]*)[:,]/)?.[1];

@@ -1,0 +1,92 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "wouter";
+import { api } from "../../api/client";
+import { useKey } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { LinkButton } from "../../ui/Button";
+import { isGone, Missing } from "../../ui/Missing";
+import { Card, Facts, Page } from "../../ui/Page";
+import { catalogue, dateTime } from "../../base/words/catalogue";
+import { Attempts, Hits, SentMail, useEvidence } from "../activity/Evidence";
+import { reasonName } from "./forecast";
+
+const words = catalogue({
+	broadcasts: "Broadcasts",
+	people: "People",
+	contact: "Open the contact",
+	happened: "What became of it",
+	planned: "Planned for",
+	sent: "Sent",
+	delivered: "Delivered",
+	opened: "First open by a person",
+	clicked: "First click by a person",
+	bounced: "Bounced",
+	hard: "for good",
+	soft: "for now",
+	complained: "Reported as spam",
+	unsubscribed: "Unsubscribed",
+	reason: "Reason",
+	sender: "Sender",
+	config: "MTA config",
+	variant: "Variant",
+	version: "Version of the content",
+	mail: "The mail as it was sent",
+	servers: "What the servers said",
+	hits: "Opens and clicks",
+});
+
+/** Recipient shows what one person got of a broadcast: the mail, its way, and every open and click with why it counts. */
+export default function Recipient() {
+	const { id = "", contact = "" } = useParams<{ id: string; contact: string }>();
+	const key = useKey();
+	const broadcast = useQuery({
+		queryKey: key("broadcast", id),
+		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" }, signal }),
+		staleTime: 60_000,
+	});
+	const found = useEvidence(id, contact);
+	const b = broadcast.data;
+	const e = found.data;
+	const report = `/broadcasts/${id}?tab=people`;
+	const trail = [{ name: words.broadcasts, to: "/broadcasts" }, ...(b ? [{ name: b.name, to: `/broadcasts/${id}` }] : []), { name: words.people, to: report }];
+	if (!e || isGone(found.error)) return <Missing query={found} list={words.people} to={report} trail={trail} />;
+	const at = (t: string | null) => t && dateTime(t);
+	const facts: [string, string | null | undefined][] = [
+		[words.planned, e.planned_for],
+		[words.sent, at(e.sent_at)],
+		[words.delivered, at(e.delivered_at)],
+		[words.opened, at(e.first_opened_at)],
+		[words.clicked, at(e.first_clicked_at)],
+		[words.bounced, e.bounced_at && `${dateTime(e.bounced_at)}, ${e.bounce_type === "hard" ? words.hard : words.soft}`],
+		[words.complained, at(e.complained_at)],
+		[words.unsubscribed, at(e.unsubscribed_at)],
+		[words.reason, e.error ?? (e.skip_reason && reasonName(e.skip_reason))],
+		[words.sender, e.sending_identity_email],
+		[words.config, e.mta_config_key],
+		[words.variant, e.variant_id && (b?.variants?.find((v) => v.id === e.variant_id)?.name ?? e.variant_id)],
+		[words.version, String(e.content_version)],
+	];
+	const always = new Set<string>([words.sent, words.delivered, words.opened, words.clicked]);
+	return (
+		<Page
+			title={e.email}
+			trail={trail}
+			status={<StateBadge kind="recipient" state={e.status} />}
+			description={b && <Link href={`/broadcasts/${id}`}>{b.name}</Link>}
+			actions={<LinkButton to={`/contacts/${contact}?tab=mail`}>{words.contact}</LinkButton>}
+		>
+			<Card title={words.happened}>
+				<Facts rows={facts.filter(([name, value]) => value || always.has(name))} />
+			</Card>
+			<Card title={words.hits}>
+				<Hits evidence={e} />
+			</Card>
+			<Card title={words.servers}>
+				<Attempts evidence={e} />
+			</Card>
+			<Card title={words.mail}>
+				<SentMail evidence={e} />
+			</Card>
+		</Page>
+	);
+}

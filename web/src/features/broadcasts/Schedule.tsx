@@ -1,0 +1,202 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { ApiError, request } from "../../api/client";
+import type { BroadcastSessionView } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Diff } from "../../ui/Diff";
+import { TextField } from "../../ui/Field";
+import { Callout } from "../../ui/Page";
+import { Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
+import { and, catalogue, dateTime, full, plural, timeZone } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { useSegments } from "./Audience";
+import { grace } from "./begin";
+import css from "./Composer.module.css";
+import type { Draft } from "./draft";
+import { sendersOf, subjectsOf, warningsOf } from "./facts";
+import { useForecast } from "./forecast";
+import { useSending } from "./From";
+import { Readiness } from "./Readiness";
+import { unschedule, useBegins } from "./useBegins";
+
+const words = catalogue({
+	title: (name: string) => `Send ${name}?`,
+	notReady: "It cannot be sent yet",
+	people: (n: number) => plural(n, { one: "to # person", other: "to # people" }),
+	from: (who: string) => `from ${who}`,
+	at: (when: string, zone: string) => `${when} (${zone})`,
+	now: "as soon as you press Send; a minute to undo",
+	over: (days: number) => plural(days, { one: "over # day", other: "over # days" }),
+	until: (day: string) => `until ${day}`,
+	variants: (n: number) => plural(n, { one: "# variant", other: "# variants" }),
+	warnings: (n: number) => plural(n, { one: "# warning", other: "# warnings" }),
+	anySender: "any sender of its type",
+	more: (n: number) => plural(n, { one: "# more sender", other: "# more senders" }),
+	subject: (text: string) => `Subject: “${text}”`,
+	subjects: (n: number) => plural(n, { one: "# subject", other: "# different subjects" }),
+	perHour: (n: number) => `at most ${full(n)} an hour`,
+	skipping: (n: number) => plural(n, { one: "without # skipped day", other: "without # skipped days" }),
+	send: (n: number) => plural(n, { one: "Send to # person", other: "Send to # people" }),
+	schedule: (n: number) => plural(n, { one: "Schedule for # person", other: "Schedule for # people" }),
+	sendPlain: "Send",
+	schedulePlain: "Schedule",
+	cancel: "Not yet",
+	larger: (n: number, largest: number) => `This is more than twice your largest send of the last 90 days (${full(largest)}). Type ${full(n)} to confirm.`,
+	everybody: (n: number, name: string) => `It goes to “${name}”, and nobody is left out. Type ${full(n)} to confirm.`,
+	type: "Number of recipients",
+	undone: "Taken off the schedule. Nothing was sent.",
+	done: (when: string) => `Scheduled for ${when}`,
+	starts: "It starts in a minute",
+	changed: "The content changed since you looked at it: its template was edited. Look at the differences, then send it.",
+	differences: "Differences in the content",
+	became: (was: string, now: string) => `Subject: “${was}” became “${now}”.`,
+	held: (n: number) => plural(n, { one: "# person does not fit into the plan and is held back", other: "# people do not fit into the plan and are held back" }),
+	again: "Try again",
+	noForecast: "How many people would get it is not known yet",
+	waiting: (problem: string) => `Your changes are not saved yet: ${problem} They are sent again soon.`,
+	unsaved: "Some changes are not saved. Correct or undo them first.",
+});
+
+const named = 3; // senders
+
+/** Schedule states exactly what will happen, and starts it. */
+export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; saved: BroadcastSessionView; onClose: () => void; onDone: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const segments = useSegments();
+	const { senders } = useSending();
+	const [busy, setBusy] = useState(false);
+	const [error, setError] = useState("");
+	const [typed, setTyped] = useState("");
+	const [changed, setChanged] = useState<{ was: BroadcastSessionView; now: BroadcastSessionView } | null>(null);
+	const reviewed = useRef(b);
+	const unsaved = draft.saving.state === "refused" ? draft.saving.problems : [];
+	const reasons = b.view_model.schedule_readiness?.reasons ?? [];
+	const warnings = warningsOf(b);
+	const start = useBegins(b.scheduled_at);
+	const blocked = reasons.length > 0 || start === "over" || draft.saving.state !== "saved";
+	const sum = useForecast(b, !blocked);
+	const p = sum.data;
+	const later = start === "later";
+	const n = p?.recipients ?? 0;
+	const larger = p?.largest_recent ? n > 2 * p.largest_recent : false;
+	// Where there is nothing but system segments to choose, choosing one is not unusual.
+	const system = segments.some((s) => !s.system_key) && b.exclude_segment_keys.length === 0 ? segments.find((s) => s.system_key && b.include_segment_keys.includes(s.segment_key)) : undefined;
+	const addresses = sendersOf(b, p);
+	const who =
+		addresses.length === 0
+			? words.anySender
+			: and([
+					...addresses.slice(0, named).map((email) => {
+						const name = b.content.from_name || senders.find((s) => s.email_address === email)?.display_name;
+						return name ? `${name} <${email}>` : email;
+					}),
+					...(addresses.length > named ? [words.more(addresses.length - named)] : []),
+				]);
+	const subjects = subjectsOf(b);
+	const unusual = larger ? words.larger(n, p?.largest_recent ?? 0) : system ? words.everybody(n, system.name) : undefined;
+
+	const send = async () => {
+		setBusy(true);
+		setError("");
+		const path = { broadcast_id: b.id };
+		try {
+			let revision = draft.revision.current ?? undefined;
+			if (!later) {
+				const put = await request("PUT /broadcasts/{broadcast_id}", { path, body: { scheduled_at: new Date(Date.now() + grace).toISOString() }, revision });
+				revision = put.revision ?? undefined;
+				if (put.data.content_version !== reviewed.current.content_version) {
+					setChanged({ was: reviewed.current, now: put.data });
+					reviewed.current = put.data;
+					await draft.query.refetch();
+					return;
+				}
+			}
+			const { data } = await request("POST /broadcasts/{broadcast_id}/schedule", { path, revision });
+			client.setQueryData(key("broadcast", b.id), data);
+			void client.invalidateQueries({ queryKey: key("broadcasts") });
+			void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
+			toast(later && data.scheduled_at ? words.done(dateTime(data.scheduled_at)) : words.starts, {
+				undo: () =>
+					void unschedule(b.id).then(
+						() => {
+							void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
+							void client.invalidateQueries({ queryKey: key("broadcasts") });
+							toast(words.undone);
+						},
+						(e) => toast(explain(e), { tone: "danger" }),
+					),
+			});
+			onDone();
+		} catch (e) {
+			setError(e instanceof ApiError ? explain(e) : String(e));
+			void draft.query.refetch();
+		} finally {
+			setBusy(false);
+		}
+	};
+	if (blocked) {
+		return (
+			<Dialog title={words.notReady} onClose={onClose} footer={<Button onClick={onClose}>{words.cancel}</Button>}>
+				{unsaved.length > 0 && <Callout tone="warning">{words.unsaved}</Callout>}
+				{draft.saving.state === "offline" && (
+					<Callout tone="warning">
+						{words.waiting(draft.saving.problem)}{" "}
+						<Button small onClick={() => void draft.flush()}>
+							{words.again}
+						</Button>
+					</Callout>
+				)}
+				<Readiness saved={b} unsaved={unsaved} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
+			</Dialog>
+		);
+	}
+	const confirmed = !unusual || typed.replace(/\D/g, "") === String(n);
+	return (
+		<Dialog
+			title={words.title(b.name)}
+			onClose={onClose}
+			onSubmit={() => confirmed && p && void send()}
+			submit={{ label: p ? (later ? words.schedule(n) : words.send(n)) : later ? words.schedulePlain : words.sendPlain, busy: busy || sum.isPending, why: !p ? words.noForecast : confirmed ? undefined : unusual }}
+		>
+			{sum.isPending && <Skeleton rows={4} />}
+			{sum.isError && (
+				<Callout tone="danger">
+					{explain(sum.error)}{" "}
+					<Button small onClick={() => void sum.refetch()}>
+						{words.again}
+					</Button>
+				</Callout>
+			)}
+			{p && (
+				<ul className={css.facts}>
+					<li>
+						<b>{words.people(n)}</b>
+					</li>
+					<li>{words.from(who)}</li>
+					<li>{subjects.length === 1 ? words.subject(subjects[0] ?? "") : words.subjects(subjects.length)}</li>
+					<li>{later && b.scheduled_at ? words.at(dateTime(b.scheduled_at), timeZone()) : words.now}</li>
+					{b.delivery_window_days && <li>{words.over(b.delivery_window_days)}</li>}
+					{b.throttle_per_hour && <li>{words.perHour(b.throttle_per_hour)}</li>}
+					{b.skipped_dates.length > 0 && <li>{words.skipping(b.skipped_dates.length)}</li>}
+					{p.finishes_at && <li>{words.until(dateTime(p.finishes_at))}</li>}
+					{b.variants && b.variants.length > 0 && <li>{words.variants(b.variants.length)}</li>}
+					{warnings.length > 0 && <li>{words.warnings(warnings.length)}</li>}
+					{p.held_back > 0 && <li>{words.held(p.held_back)}</li>}
+				</ul>
+			)}
+			{changed && (
+				<Callout tone="warning" title={words.changed}>
+					{changed.was.content.subject !== changed.now.content.subject && <p>{words.became(changed.was.content.subject ?? "", changed.now.content.subject ?? "")}</p>}
+					<Diff label={words.differences} was={changed.was.content.body_html ?? ""} now={changed.now.content.body_html ?? ""} />
+				</Callout>
+			)}
+			<Readiness saved={b} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
+			{unusual && p && <TextField label={words.type} help={unusual} value={typed} onChange={setTyped} inputMode="numeric" autoComplete="off" />}
+			{error && <Callout tone="danger">{error}</Callout>}
+		</Dialog>
+	);
+}

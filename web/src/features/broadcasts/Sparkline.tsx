@@ -1,0 +1,16 @@
+import { catalogue, full } from "../../base/words/catalogue";
+import css from "./Broadcasts.module.css";
+
+const words = catalogue({ label: (all: string) => `Hits by day: ${all}` });
+
+/** Sparkline draws a few values as a line without axes; screen readers get the values. */
+export function Sparkline({ values }: { values: number[] }) {
+	if (values.length < 2) return null;
+	const most = Math.max(1, ...values);
+	const points = values.map((v, i) => `${(i / (values.length - 1)) * 80},${22 - (v / most) * 20}`).join(" ");
+	return (
+		<svg className={css.spark} width={80} height={24} viewBox="0 0 80 24" role="img" aria-label={words.label(values.map(full).join(", "))}>
+			<polyline points={points} fill="none" stroke="currentColor" strokeWidth={1.5} strokeLinejoin="round" />
+		</svg>
+	);
+}

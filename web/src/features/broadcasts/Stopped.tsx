@@ -1,0 +1,106 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { BroadcastSessionView, FailureInfo } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { pollEvery } from "../../base/live";
+import { useKey } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Callout } from "../../ui/Page";
+import { catalogue, dateTime, plural } from "../../base/words/catalogue";
+import { stateOf } from "../../base/words/status";
+import css from "./Report.module.css";
+
+const words = catalogue({
+	gone: "The cause is gone. It can be resumed.",
+	active: "It can be resumed once the cause is gone.",
+	configs: "MTA configs",
+	types: "Email types",
+	senders: "Senders",
+	account: "The workspace's settings",
+	failed: (at: string) => `The send failed on ${at}`,
+	count: (n: number) => plural(n, { one: "# mail failed.", other: "# mails failed." }),
+	samples: "Some of them",
+	all: "All that failed",
+	fixes: {
+		EMAIL_TYPE_DELETED: "Copy the broadcast and choose another email type.",
+		MTA_CONFIG_DELETED: "Copy the broadcast and choose another MTA config.",
+		NO_IDENTITY: "Make a sender of this email type usable, then copy the broadcast.",
+		RENDER_FAILED: "Copy the broadcast and correct its content.",
+		ALL_FAILED: "Look at why the mails failed, correct it, then copy the broadcast.",
+	},
+});
+
+const fixPages: { [code: string]: { to: string; name: string } } = {
+	EMAIL_TYPE_DELETED: { to: "/sending/types", name: words.types },
+	MTA_CONFIG_DELETED: { to: "/sending", name: words.configs },
+	NO_IDENTITY: { to: "/sending/senders", name: words.senders },
+};
+
+/** PauseCallout says why a send is paused, what is behind it, and whether it can go on. */
+export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView }) {
+	const key = useKey();
+	const reason = b.pause_reason ?? "user";
+	const platform = reason !== "user";
+	const lanes = useCollection("mta_configs", { enabled: reason === "capacity_collapsed", refetchInterval: pollEvery(10_000) });
+	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), enabled: reason === "domain_paused", refetchInterval: pollEvery(10_000) });
+	const state = stateOf("pause", reason);
+	const can = b.view_model.available_actions.includes("resume");
+	const down = (lanes.data?.data ?? []).filter((l) => l.health.state !== "healthy");
+	const paused = (domains.data?.data ?? []).filter((d) => d.paused);
+	return (
+		<Callout tone="warning" title={`${state.word}. ${state.sentence ?? ""}`}>
+			{platform && <p>{can ? words.gone : words.active}</p>}
+			<ul className={css.causes}>
+				{down.map((l) => (
+					<li key={l.id}>
+						<Link href={`/sending/mta/${l.id}`}>{l.name}</Link> <StateBadge kind="mta" state={l.health.state} /> {l.health.last_error}
+					</li>
+				))}
+				{paused.map((d) => (
+					<li key={d.id}>
+						<Link href={`/sending/domains/${d.id}`}>{d.domain}</Link> {stateOf("domainPause", d.pause_reason ?? "").word}
+					</li>
+				))}
+				{reason === "tenant_paused" && (
+					<li>
+						<Link href="/settings/account">{words.account}</Link>
+					</li>
+				)}
+			</ul>
+		</Callout>
+	);
+}
+
+/** FailureCallout says why a send failed, with samples and what to do. */
+export function FailureCallout({ id, failure: f }: { id: string; failure: FailureInfo }) {
+	const fix = (words.fixes as { [code: string]: string })[f.code];
+	const page = fixPages[f.code];
+	return (
+		<Callout tone="danger" title={words.failed(dateTime(f.failed_at))}>
+			<p>
+				{f.message.charAt(0).toUpperCase()}
+				{f.message.slice(1)}.
+			</p>
+			{fix && (
+				<p>
+					{fix} {page && <Link href={page.to}>{page.name}</Link>}
+				</p>
+			)}
+			{f.failed_count > 0 && (
+				<p>
+					{words.count(f.failed_count)} <Link href={`/broadcasts/${id}?tab=people&status=failed`}>{words.all}</Link>
+				</p>
+			)}
+			{f.samples.length > 0 && (
+				<ul className={css.causes} aria-label={words.samples}>
+					{f.samples.map((s) => (
+						<li key={s.email}>
+							{s.email}: {s.error}
+						</li>
+					))}
+				</ul>
+			)}
+		</Callout>
+	);
+}

@@ -1,0 +1,87 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api } from "../../api/client";
+import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Diff } from "../../ui/Diff";
+import { MailFrame } from "../../ui/MailFrame";
+import { Callout } from "../../ui/Page";
+import { Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Composer.module.css";
+import { contentOf } from "./Preview";
+import { Problems } from "./Problems";
+
+const words = catalogue({
+	title: "The template has changed",
+	about: "This draft holds the mail as it was made from the template then. Rendered anew, it would look like the second.",
+	kept: "As it is in the draft",
+	anew: "Rendered anew",
+	difference: "Differences in the HTML",
+	take: "Render anew",
+	keep: "Keep it",
+	gone: "The template was deleted. Choose another one in the content, or write your own code.",
+});
+
+/** TemplateChanged compares a draft with what its template would make of it now. */
+export function TemplateChanged({ saved: b, onClose, onDone }: { saved: BroadcastSessionView; onClose: () => void; onDone: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
+	const read = (name: string, source: { broadcast_id?: string; content?: BroadcastContent }) => ({
+		queryKey: key("broadcast", b.id, "compare", name, b.updated_at),
+		queryFn: ({ signal }: { signal: AbortSignal }) => api("POST /preview", { body: { source }, signal }),
+		staleTime: 0,
+	});
+	const was = useQuery(read("kept", { broadcast_id: b.id }));
+	const now = useQuery(read("anew", { content: contentOf(b.content) }));
+	const gone = now.data?.problems.some((p) => p.code === "INVALID_TEMPLATE");
+	const take = useMutation({
+		mutationFn: () => api("PUT /broadcasts/{broadcast_id}", { path: { broadcast_id: b.id }, body: { content: { template_slug: b.content.template_slug, template_binding: b.content.template_binding ?? {} } as BroadcastContent } }),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
+			onDone();
+		},
+	});
+	return (
+		<Dialog
+			drawer="wide"
+			title={words.title}
+			onClose={onClose}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.keep}</Button>
+					<Button look="primary" why={why ?? (gone ? words.gone : undefined)} busy={take.isPending} onClick={() => take.mutate()}>
+						{words.take}
+					</Button>
+				</>
+			}
+		>
+			<p>{words.about}</p>
+			{take.error && <Callout tone="danger">{explain(take.error)}</Callout>}
+			{!was.data || !now.data ? (
+				<Skeleton rows={8} />
+			) : (
+				<>
+					{now.data.problems.length > 0 && <Problems problems={now.data.problems} />}
+					<div className={css.compare}>
+						<section aria-label={words.kept}>
+							<h3>{words.kept}</h3>
+							<p>{was.data.subject}</p>
+							<MailFrame html={was.data.html} text={was.data.text} />
+						</section>
+						<section aria-label={words.anew}>
+							<h3>{words.anew}</h3>
+							<p>{now.data.subject}</p>
+							<MailFrame html={now.data.html} text={now.data.text} />
+						</section>
+					</div>
+					<h3>{words.difference}</h3>
+					<Diff label={words.difference} was={was.data.html ?? ""} now={now.data.html ?? ""} />
+				</>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,109 @@
+import { useRef, useState } from "react";
+import { ApiError, api, newKey } from "../../api/client";
+import type { BroadcastSessionView, TestSendAnswer } from "../../api/schema";
+import { useSession } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Checkbox, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { addressesIn } from "../../base/words/addresses";
+import { catalogue, plural } from "../../base/words/catalogue";
+import css from "./Composer.module.css";
+import type { Draft } from "./draft";
+import { ContactPick } from "./Preview";
+
+const words = catalogue({
+	title: "Send a test",
+	to: "To",
+	help: "Up to 10 addresses, separated by commas. Tests count in no report.",
+	send: (n: number) => plural(n, { one: "Send # mail", other: "Send # mails" }),
+	close: "Close",
+	sent: "Sent",
+	suppressed: "On the suppression list",
+	failed: "Failed",
+	address: "Write at least one address.",
+	variant: "Choose at least one variant.",
+	most: "Ten addresses at most.",
+	as: "With the data of",
+	asHelp: "Without a contact, sample values stand in the mail.",
+	variants: "Variants",
+	copies: (addresses: number, variants: number, senders: number) =>
+		[plural(addresses, { one: "# address", other: "# addresses" }), variants > 1 && plural(variants, { one: "# variant", other: "# variants" }), senders > 1 && plural(senders, { one: "# sender", other: "# senders" })].filter(Boolean).join(" × "),
+	from: (sender: string) => `from ${sender}`,
+	variantOf: (name: string) => `variant ${name}`,
+});
+
+/** TestSend sends the draft to a few addresses. */
+export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; value: BroadcastSessionView; senders: number; onClose: () => void }) {
+	const { user } = useSession();
+	const form = useForm({ to: user.email });
+	const variants = b.variants ?? [];
+	const [contact, setContact] = useState<string | null>(null);
+	const [chosen, setChosen] = useState(() => variants.map((a) => a.id));
+	const [answer, setAnswer] = useState<TestSendAnswer | null>(null);
+	const to = [...new Set(addressesIn(form.values.to))];
+	const copies = to.length * Math.max(1, chosen.length) * senders;
+	const why = to.length === 0 ? words.address : to.length > 10 ? words.most : variants.length > 0 && chosen.length === 0 ? words.variant : undefined;
+	const idempotencyKey = useRef(newKey());
+	const send = () =>
+		form.submit(async () => {
+			setAnswer(null);
+			await draft.flush();
+			const body = { to, contact_id: contact, ...(variants.length > 0 ? { variant_ids: chosen } : {}) };
+			try {
+				setAnswer(await api("POST /broadcasts/{broadcast_id}/test-send", { path: { broadcast_id: b.id }, body, idempotencyKey: idempotencyKey.current }));
+				idempotencyKey.current = newKey();
+			} catch (e) {
+				// Without an answer the same request may have arrived, or still runs; with one, the next is another.
+				const running = e instanceof ApiError && e.code === "IDEMPOTENCY_IN_PROGRESS" && e.details.reason !== "interrupted";
+				if (e instanceof ApiError && e.status !== 0 && !running) idempotencyKey.current = newKey();
+				throw e;
+			}
+		});
+	return (
+		<Dialog
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => !why && void send()}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.close}</Button>
+					<Button type="submit" look="primary" busy={form.busy} why={why}>
+						{words.send(copies)}
+					</Button>
+				</>
+			}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.to} help={words.help} path="to" value={form.values.to} onChange={(v) => form.set({ to: v })} error={form.problems.byPath.to} autoFocus />
+			<ContactPick label={words.as} help={words.asHelp} value={contact} onChange={setContact} />
+			{variants.length > 0 && (
+				<fieldset className={css.choices}>
+					<legend>{words.variants}</legend>
+					{variants.map((a) => (
+						<Checkbox key={a.id} label={a.name} checked={chosen.includes(a.id)} onChange={(on) => setChosen(on ? [...chosen, a.id] : chosen.filter((x) => x !== a.id))} />
+					))}
+				</fieldset>
+			)}
+			<p className={css.muted}>{words.copies(to.length, chosen.length, senders)}</p>
+			{answer && (
+				<ul className={css.results} role="status">
+					{answer.results.map((r) => (
+						<li key={r.to + r.sending_identity_email + r.variant_id}>
+							<Badge tone={r.status === "sent" ? "success" : r.status === "suppressed" ? "warning" : "danger"}>
+								{r.status === "sent" ? words.sent : r.status === "suppressed" ? words.suppressed : words.failed}
+							</Badge>{" "}
+							{r.to}{" "}
+							<span className={css.muted}>
+								{[words.from(r.sending_identity_email), r.variant_id && words.variantOf(variants.find((a) => a.id === r.variant_id)?.name ?? r.variant_id)].filter(Boolean).join(", ")}
+							</span>{" "}
+							{r.error && <span className={css.muted}>{r.error}</span>}
+						</li>
+					))}
+				</ul>
+			)}
+		</Dialog>
+	);
+}

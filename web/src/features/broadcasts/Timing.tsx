@@ -1,0 +1,156 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client";
+import type { BroadcastSessionView, TimingPeriod } from "../../api/schema";
+import { useParam } from "../../base/params";
+import { useKey } from "../../base/session";
+import { LinePlot } from "../../ui/plots/LinePlot";
+import { withSteps } from "../../ui/plots/steps";
+import { Button } from "../../ui/Button";
+import { CsvButton } from "../../ui/CsvButton";
+import { Select } from "../../ui/Field";
+import { Figure, Figures } from "../../ui/Figure";
+import { List } from "../../ui/List";
+import { Card } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { catalogue, clock, dateTime, day, dayTime, full, plural } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import { timesOf, wallTime } from "../../base/words/zone";
+import css from "./Report.module.css";
+
+const words = catalogue({
+	title: "Over time",
+	none: "Nothing has happened yet",
+	opened: "Opened",
+	clicked: "Clicked",
+	delivered: "Delivered",
+	sent: "Sent",
+	bounced: "Bounced",
+	unsubscribed: "Unsubscribed",
+	at: "Time",
+	table: "As a table",
+	plot: "As a plot",
+	period: "Period",
+	auto: "Hours or days",
+	hour: "Per hour",
+	day: "Per day",
+	reading: "Opens and clicks",
+	sending: "Sent and delivered",
+	openSentence: (n: number, when: string) => `Most people opened first in one period: ${full(n)}, ${when}.`,
+	noOpens: "Nobody has opened it yet.",
+	sendSentence: (n: number, when: string) => `Most was sent in one period: ${full(n)}, ${when}.`,
+	zone: (zone: string) => `Times in ${zone}.`,
+	never: "–",
+	minutes: (n: number) => plural(n, { one: "# minute", other: "# minutes" }),
+	hours: (n: number) => plural(n, { one: "# hour", other: "# hours" }),
+	days: (n: number) => plural(n, { one: "# day", other: "# days" }),
+});
+
+function duration(seconds: number | null): string {
+	if (seconds === null) return words.never;
+	if (seconds < 5400) return words.minutes(Math.max(1, Math.round(seconds / 60)));
+	return seconds < 2 * 86_400 ? words.hours(Math.round(seconds / 3600)) : words.days(Math.round(seconds / 86_400));
+}
+
+const columns = ["sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** nothing is a period in which nothing happened; the server leaves those out. */
+const nothing = (at: Date): TimingPeriod => ({ at: at.toISOString(), sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, unsubscribed: 0 });
+
+/** Timing shows sent, delivered, opened and clicked over time. */
+export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
+	const key = useKey();
+	const [table, setTable] = useState(false);
+	const [interval, setInterval] = useParam("per");
+	const timing = useQuery({
+		queryKey: key("report", b.id, "timing", interval),
+		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/timing", { path: { broadcast_id: b.id }, query: { interval: interval === "hour" || interval === "day" ? interval : undefined }, signal }),
+		refetchInterval: live ? 10_000 : 300_000,
+		placeholderData: (x) => x,
+	});
+	if (timing.isPending) return <Skeleton rows={6} />;
+	if (timing.isError) return <Failure error={timing.error} retry={() => void timing.refetch()} />;
+	const t = timing.data;
+	if (t.series.length === 0) return <Empty title={words.none} />;
+	const name = (at: string) => (t.interval === "day" ? day(at) : dateTime(at));
+	const daily = t.interval === "day";
+	// The day of a time in the account's zone, as a number to count with.
+	const dayOf = (at: string) => Date.parse(wallTime(new Date(at), t.timezone).slice(0, 10));
+	const series = daily
+		? withSteps(t.series, (p) => dayOf(p.at), dayMs, (time) => nothing(timesOf(`${new Date(time).toISOString().slice(0, 10)}T12:00`, t.timezone)[0] ?? new Date(time)))
+		: withSteps(t.series, (p) => Date.parse(p.at), hourMs, (time) => nothing(new Date(time)));
+	const tick = (at: string, after?: string) => (daily ? day(at) : after && dayOf(at) === dayOf(after) ? clock(at) : dayTime(at));
+	const top = (of: "opened" | "sent") => t.series.reduce((a, p) => (p[of] > a[of] ? p : a));
+	const points = series.map((p) => p.at);
+	const values = (of: keyof Omit<TimingPeriod, "at">) => series.map((p) => p[of]);
+	return (
+		<Card
+			title={words.title}
+			actions={
+				<>
+					<Select
+						label={words.period}
+						hideLabel
+						value={interval}
+						onChange={setInterval}
+						choices={[
+							{ value: "", label: words.auto },
+							{ value: "hour", label: words.hour },
+							{ value: "day", label: words.day },
+						]}
+					/>
+					<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
+						{table ? words.plot : words.table}
+					</Button>
+					<CsvButton name={`${b.name} over time`} header={["at", ...columns]} rows={t.series.map((p) => [p.at, ...columns.map((c) => p[c])])} />
+				</>
+			}
+		>
+			<Figures>
+				<Figure name={term("medianOpen").name} value={duration(t.median_seconds_to_open)} about={{ definition: term("medianOpen").definition }} />
+				<Figure name={term("medianClick").name} value={duration(t.median_seconds_to_click)} about={{ definition: term("medianClick").definition }} />
+			</Figures>
+			<p className={css.muted}>{words.zone(t.timezone)}</p>
+			{table ? (
+				<List
+					label={words.title}
+					rows={t.series}
+					rowKey={(p) => p.at}
+					columns={[{ id: "at", name: words.at, cell: (p) => name(p.at) }, ...columns.map((c) => ({ id: c, name: words[c], end: true, cell: (p: TimingPeriod) => full(p[c]) }))]}
+				/>
+			) : (
+				<div className={css.charts}>
+					<section aria-label={words.reading}>
+						<h3>{words.reading}</h3>
+						<LinePlot
+							sentence={top("opened").opened > 0 ? words.openSentence(top("opened").opened, name(top("opened").at)) : words.noOpens}
+							points={points}
+							tick={tick}
+							tickWidth={88}
+							lines={[
+								{ name: words.opened, color: "var(--plot-blue)", values: values("opened") },
+								{ name: words.clicked, color: "var(--plot-orange)", dash: "6 3", values: values("clicked") },
+							]}
+						/>
+					</section>
+					<section aria-label={words.sending}>
+						<h3>{words.sending}</h3>
+						<LinePlot
+							sentence={words.sendSentence(top("sent").sent, name(top("sent").at))}
+							points={points}
+							tick={tick}
+							tickWidth={88}
+							lines={[
+								{ name: words.sent, color: "var(--plot-teal)", values: values("sent") },
+								{ name: words.delivered, color: "var(--plot-grey)", dash: "2 3", values: values("delivered") },
+							]}
+						/>
+					</section>
+				</div>
+			)}
+		</Card>
+	);
+}

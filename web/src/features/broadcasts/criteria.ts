@@ -1,0 +1,27 @@
+import { catalogue } from "../../base/words/catalogue";
+
+const words = catalogue({
+	criteria: {
+		engagers: "People who opened or clicked",
+		openers: "People who opened",
+		non_openers: "People who got it and did not open",
+		clickers: "People who clicked",
+		non_clickers: "People who got it and did not click",
+		bouncers: "People whose mail bounced",
+		complainers: "People who complained",
+		unsubscribers: "People who unsubscribed",
+		not_received: "People of the audience who were not sent it",
+	},
+});
+
+/** Criterion is what people have done by a broadcast, or not. */
+export type Criterion = keyof typeof words.criteria;
+
+/** criteria are all of them. */
+export const criteria = (Object.keys(words.criteria) as Criterion[]).map((id) => ({ id, label: words.criteria[id] }));
+
+/** nameOf returns the words of a criterion. */
+export const nameOf = (c: Criterion) => words.criteria[c];
+
+/** segmentName is what a segment of a broadcast is called at first. */
+export const segmentName = (broadcast: string, c: Criterion) => `${broadcast}: ${words.criteria[c].toLowerCase()}`;

@@ -1,0 +1,35 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { api } from "../../api/client";
+import type { BroadcastSessionView } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { useSettled } from "../../ui/useSettled";
+import { catalogue } from "../../base/words/catalogue";
+
+const reasons = catalogue({
+	pending: "not confirmed yet",
+	not_active: "no longer active",
+	do_not_contact: "do not contact",
+	suppressed_address: "on the suppression list",
+	unsubscribed_category: "unsubscribed from its category",
+	unsubscribed_type: "unsubscribed from this type",
+	invalid_email: "with an address that cannot be used",
+});
+
+/** reasonName says why people of an audience get no mail. */
+export const reasonName = (reason: string) => (reasons as { [r: string]: string })[reason] ?? reason.replaceAll("_", " ");
+
+/** useForecast asks who would get a draft, from whom and when, by the code that sends. */
+export function useForecast(b: BroadcastSessionView | undefined, enabled = true) {
+	const key = useKey();
+	const version = b?.updated_at ?? "";
+	const asked = useSettled(version, 400);
+	return useQuery({
+		queryKey: key("broadcast", b?.id, "forecast", asked),
+		enabled: enabled && b !== undefined && b.include_segment_keys.length > 0,
+		staleTime: 0,
+		placeholderData: keepPreviousData,
+		queryFn: ({ signal }) => api("POST /broadcasts/preview-send", { body: { broadcast_id: b?.id }, signal }),
+	});
+}
+
+export type Forecast = ReturnType<typeof useForecast>;

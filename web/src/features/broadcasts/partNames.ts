@@ -1,0 +1,47 @@
+import { catalogue } from "../../base/words/catalogue";
+import type { Refusal } from "./draft";
+import { groupOf } from "./parts";
+
+/** What the parts of a draft are called. */
+const names = catalogue({
+	name: "Name",
+	include_segment_keys: "Audience",
+	exclude_segment_keys: "Who is left out",
+	email_type_key: "Email type",
+	sending_identity_emails: "Senders",
+	lanes: "How it leaves",
+	"content.subject": "Subject",
+	"content.preheader": "Preview text",
+	"content.from_name": "From name",
+	"content.reply_to": "Reply to",
+	"content.body": "Content",
+	variants: "Variants",
+	scheduled_at: "Start",
+	delivery: "How fast",
+	skipped_dates: "Skipped days",
+	overflow_mode: "What does not fit",
+	throttle_per_hour: "At most an hour",
+	tracking_enabled: "Counting of opens and clicks",
+	seed_list_ids: "Seed lists",
+	tags: "Tags",
+	variant: (n: number, field: string) => `Variant ${n}, ${field}`,
+	ofVariant: { name: "name", weight: "weight", subject: "subject", preheader: "preview text", from_name: "from name", reply_to: "reply to", body_html: "HTML", body_mjml: "MJML", body_text: "plain text" },
+});
+
+/** variantName names a field of a variant by its path, such as variants[1].weight. */
+function variantName(path: string): string | null {
+	const [, index, field] = path.match(/^variants\[(\d+)\]\.(?:content_overrides\.)?(\w+)/) ?? [];
+	return index && field ? names.variant(Number(index) + 1, (names.ofVariant as { [field: string]: string })[field] ?? field) : null;
+}
+
+/** partName names a group of parts. */
+export const partName = (group: string) => (names as unknown as { [group: string]: string })[group] ?? group;
+
+/** refusalText says what the server refused, with the name of the field. */
+export function refusalText({ path, message }: Refusal): string {
+	const group = groupOf(path);
+	const first = path.split(/[.[]/)[0] ?? "";
+	if (message.startsWith(first)) return message; // names it already
+	const name = variantName(path) ?? partName(group);
+	return `${name === group ? path : name}: ${message}`;
+}

@@ -1,0 +1,54 @@
+import type { BroadcastSessionView, SegmentSession } from "../../api/schema";
+import type { Condition, Group } from "../rules/groups";
+
+// Links to people behind a number. They are rules as of segments, so that the people can be looked at,
+// exported, or made a segment.
+
+/** ruleLink returns the address of the page that shows who a rule matches, and can save it as a segment. */
+export const ruleLink = (rule: Group, name?: string) => `/segments/new?${new URLSearchParams({ rule: JSON.stringify(rule), ...(name ? { name } : {}) })}`;
+
+function members(keys: string[], segments: SegmentSession[], operator: "in" | "not_in"): Condition[] {
+	const of = (type: "static" | "dynamic") => keys.filter((k) => segments.find((s) => s.segment_key === k)?.type === type);
+	const lists = of("static");
+	const rules = of("dynamic");
+	return [...(lists.length ? [{ type: "list", operator, segment_keys: lists }] : []), ...(rules.length ? [{ type: "segment", operator, segment_keys: rules }] : [])];
+}
+
+function reasonRule(b: BroadcastSessionView, reason: string): Condition | null {
+	switch (reason) {
+		case "not_active":
+			return { field: "global_status", operator: "not_equals", value: "active" };
+		case "do_not_contact":
+			return { field: "do_not_contact", operator: "is_true" };
+		case "suppressed_address":
+			return { type: "suppression", operator: "listed" };
+		case "unsubscribed_type":
+		case "unsubscribed_category":
+			return b.email_type_key ? { type: "subscription", operator: "unsubscribed", email_type_key: b.email_type_key } : null;
+		default:
+			return null;
+	}
+}
+
+/** peopleOf returns a link to the audience of a broadcast, or to those of it who get no mail for a reason; null if no rule finds them. */
+export function peopleOf(b: BroadcastSessionView, segments: SegmentSession[], reason: string | null): string | null {
+	const why = reason === null ? null : reasonRule(b, reason);
+	return reason !== null && !why ? null : inAudience(b, segments, why);
+}
+
+/** inAudience returns a link to those of the audience of a broadcast who match a condition, or to all of it; null without an audience. */
+export function inAudience(b: BroadcastSessionView, segments: SegmentSession[], why: Condition | null): string | null {
+	const include = members(b.include_segment_keys, segments, "in");
+	const [first] = include;
+	if (!first) return null;
+	return ruleLink({
+		logic: "and",
+		conditions: [include.length > 1 ? { logic: "or", conditions: include } : first, ...members(b.exclude_segment_keys, segments, "not_in"), ...(why ? [why] : [])],
+	});
+}
+
+/** didRule is the rule of the people to whom something happened by a broadcast. */
+export const didRule = (broadcast: string, event: string, more: { link_url?: string; variant_id?: string; level?: string } = {}): Group => ({
+	logic: "and",
+	conditions: [{ type: "broadcast", broadcast_id: broadcast, event, operator: "did", ...more }],
+});

@@ -1,0 +1,158 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import type { BroadcastRow, BroadcastSessionView } from "../../api/schema";
+import { collection, workingCopy } from "../../base/collections";
+import { pollEvery } from "../../base/live";
+import { useKey, useWhyNot } from "../../base/session";
+import { toast } from "../../ui/Toast";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { unschedule } from "./useBegins";
+import { type Copy, problemsIn } from "./workingCopy";
+
+const words = catalogue({
+	archived: (n: number) => plural(n, { one: "Archived # broadcast", other: "Archived # broadcasts" }),
+	skipped: (n: number) => plural(n, { one: "# has not ended, and stays", other: "# have not ended, and stay" }),
+	restored: "Moved out of the archive",
+	deleted: "Deleted the draft",
+	counted: "Counted again",
+});
+
+/** The list is loaded by this many months, the newest first. */
+const months = 6;
+
+function monthsAgo(n: number): string {
+	const d = new Date();
+	d.setUTCHours(0, 0, 0, 0);
+	d.setUTCDate(1);
+	d.setUTCMonth(d.getUTCMonth() - n);
+	return d.toISOString();
+}
+
+/** useBroadcasts reads the list of broadcasts, some months at a time. */
+export function useBroadcasts(archived: boolean) {
+	const key = useKey();
+	const list = useInfiniteQuery({
+		queryKey: key("broadcasts", "list", archived),
+		initialPageParam: 0,
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /broadcasts", {
+				query: { archived: archived ? "only" : undefined, since: monthsAgo((pageParam + 1) * months - 1), before: pageParam === 0 ? undefined : monthsAgo(pageParam * months - 1) },
+				signal,
+			}),
+		getNextPageParam: (_, all) => (all.length < 20 ? all.length : null),
+		refetchInterval: pollEvery(15_000),
+	});
+	const rows = useMemo(() => list.data?.pages.flatMap((p) => p.data) ?? [], [list.data]);
+	return { list, rows, since: monthsAgo((list.data?.pages.length ?? 1) * months - 1) };
+}
+
+/** useMetrics reads the figures of broadcasts that have begun, at most a hundred. */
+export function useMetrics(rows: BroadcastRow[]) {
+	const key = useKey();
+	const client = useQueryClient();
+	const ids = rows
+		.filter((b) => b.dispatch_started_at)
+		.slice(0, 100)
+		.map((b) => b.id);
+	const name = key("broadcasts", "metrics", ids.join());
+	const metrics = useQuery({
+		queryKey: name,
+		enabled: ids.length > 0,
+		queryFn: ({ signal }) => api("GET /broadcasts/metrics-bulk", { query: { ids: ids.join() }, signal }),
+		placeholderData: (b) => b,
+		refetchInterval: pollEvery(15_000),
+	});
+	const recount = useMutation({
+		mutationFn: () => api("GET /broadcasts/metrics-bulk", { query: { ids: ids.join(), refresh: true } }),
+		onSuccess: (fresh) => {
+			client.setQueryData(name, fresh);
+			toast(words.counted);
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	return { of: new Map((metrics.data ?? []).map((m) => [m.broadcast_id, m])), recount, some: ids.length > 0 };
+}
+
+/** useUnsaved reads the working copies of drafts: how many problems each has, by the id of the draft. */
+export function useUnsaved(): Map<string, number> {
+	const key = useKey();
+	const why = useWhyNot("GET /working-copies/{kind}/{id}");
+	const found = useQuery({
+		queryKey: key("working-copies", "broadcast"),
+		enabled: !why,
+		queryFn: async () => {
+			const all = await collection("working_copies");
+			const copies = await Promise.all(all.data.filter((c) => c.kind === "broadcast").slice(0, 20).map((c) => workingCopy("broadcast", c.id)));
+			return copies.filter((c) => c !== null).map((c) => [c.id, problemsIn(c.data as Copy)] as const);
+		},
+	});
+	return new Map(found.data ?? []);
+}
+
+/** How many broadcasts one request archives. */
+const most = 100;
+
+/** useCancelling reads a send before somebody is asked whether to cancel it: how many would not get it. */
+export function useCancelling() {
+	const [broadcast, setBroadcast] = useState<BroadcastSessionView | null>(null);
+	const ask = (id: string) =>
+		void api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" } }).then(setBroadcast, (e) => toast(explain(e), { tone: "danger" }));
+	return { broadcast, ask, done: () => setBroadcast(null) };
+}
+
+/** useActions returns what can be done with rows of the list. */
+export function useActions() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const refresh = () => client.invalidateQueries({ queryKey: key("broadcasts") });
+	const fail = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const unarchive = async (ids: string[]) => {
+		try {
+			for (const id of ids) await api("POST /broadcasts/{broadcast_id}/unarchive", { path: { broadcast_id: id } });
+		} catch (e) {
+			fail(e);
+		} finally {
+			void refresh();
+		}
+	};
+	const one = useMutation({
+		mutationFn: async (v: { id: string; do: "unarchive" | "delete" | "clone" | "pause" | "resume" | "unschedule" | "cancel" }) => {
+			const path = { broadcast_id: v.id };
+			if (v.do === "unarchive") await api("POST /broadcasts/{broadcast_id}/unarchive", { path });
+			else if (v.do === "delete") await api("DELETE /broadcasts/{broadcast_id}", { path });
+			else if (v.do === "pause") await api("POST /broadcasts/{broadcast_id}/pause", { path });
+			else if (v.do === "resume") await api("POST /broadcasts/{broadcast_id}/resume", { path });
+			else if (v.do === "cancel") await api("POST /broadcasts/{broadcast_id}/cancel", { path });
+			else if (v.do === "unschedule") await unschedule(v.id);
+			else navigate(`/broadcasts/${(await api("POST /broadcasts/{broadcast_id}/clone", { path, body: {}, idempotencyKey: newKey() })).id}/edit`);
+		},
+		onSettled: () => void refresh(),
+		onSuccess: (_, v) => {
+			if (v.do === "unarchive") toast(words.restored);
+			if (v.do === "delete") toast(words.deleted);
+		},
+		onError: fail,
+	});
+	const archive = useMutation({
+		mutationFn: async (ids: string[]) => {
+			const all: { archived: string[]; skipped: string[] } = { archived: [], skipped: [] };
+			for (let at = 0; at < ids.length; at += most) {
+				const done = await api("POST /broadcasts/bulk-archive", { body: { ids: ids.slice(at, at + most) } });
+				all.archived.push(...done.archived);
+				all.skipped.push(...done.skipped);
+			}
+			return all;
+		},
+		onSettled: () => void refresh(),
+		onSuccess: ({ archived, skipped }) => {
+			const text = [archived.length > 0 && words.archived(archived.length), skipped.length > 0 && words.skipped(skipped.length)].filter(Boolean).join(". ");
+			toast(text, archived.length === 0 ? {} : { undo: () => void unarchive(archived) });
+		},
+		onError: fail,
+	});
+	return { act: one.mutate, archive: archive.mutate, busy: one.isPending || archive.isPending };
+}

@@ -1,0 +1,59 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, newKey } from "../../api/client";
+import type { BroadcastSessionView } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { jobsChanged } from "../../base/shell";
+import { toast } from "../../ui/Toast";
+import { catalogue, full } from "../../base/words/catalogue";
+import { type Cell, csvText, download } from "../../base/csv";
+import { explain } from "../../base/words/errors";
+
+const words = catalogue({
+	job: (most: number) => `More than ${full(most)} rows: a job makes the file. It will be under Jobs.`,
+});
+
+/** The most rows that a file made in the browser has; a job makes files with more. */
+const mostRows = 10_000;
+
+type Page<R> = { data: R[]; next_cursor: string | null };
+
+type Props<R> = {
+	broadcast: BroadcastSessionView;
+	what: "recipients" | "bounces";
+	/** What is selected, as the list and the job take it. */
+	query: { status?: string; search?: string; variant_id?: string };
+	/** How many rows there are, if it is known. */
+	total?: number;
+	read: (cursor: string | null) => Promise<Page<R>>;
+	/** The columns of the file. */
+	fields: readonly (keyof R & string)[];
+};
+
+/** useExport makes a file of what became of a broadcast: here if there are few rows, else in a job. */
+export function useExport<R>({ broadcast: b, what, query, total, read, fields }: Props<R>) {
+	const key = useKey();
+	const client = useQueryClient();
+	const whyNot = useWhyNot("POST /broadcasts/{broadcast_id}/export");
+	const large = total !== undefined && total > mostRows;
+	const inJob = async () => {
+		await api("POST /broadcasts/{broadcast_id}/export", { path: { broadcast_id: b.id }, idempotencyKey: newKey(), body: { what, format: "csv", ...query } });
+		jobsChanged(client, key);
+		toast(words.job(mostRows));
+	};
+	const run = useMutation({
+		mutationFn: async () => {
+			if (large) return inJob();
+			const all: R[] = [];
+			let cursor: string | null = null;
+			do {
+				const page: Page<R> = await read(cursor);
+				all.push(...page.data);
+				cursor = page.next_cursor;
+			} while (cursor && all.length < mostRows);
+			if (cursor) return inJob();
+			download(`${what}.csv`, csvText([...fields], all.map((r) => fields.map((f) => r[f] as Cell))));
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	return { save: () => run.mutate(), busy: run.isPending, why: large ? whyNot : undefined };
+}

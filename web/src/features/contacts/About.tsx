@@ -1,0 +1,63 @@
+import { useEffect, useState } from "react";
+import type { Contact } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { Figure, Figures } from "../../ui/Figure";
+import { Card } from "../../ui/Page";
+import { catalogue, full, locale } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import css from "./Contacts.module.css";
+import { Tags } from "./Tags";
+
+const words = catalogue({
+	stage: "Stage",
+	none: "None",
+	prospect: "Prospect score",
+	customer: "Customer score",
+	local: "Local time",
+	why: "Deliverability",
+	because: (reason: string) => reason.replaceAll("_", " "),
+});
+
+/** useClock returns the time, a new one each minute. */
+function useClock() {
+	const [now, setNow] = useState(() => new Date());
+	useEffect(() => {
+		const timer = setInterval(() => setNow(new Date()), 60_000);
+		return () => clearInterval(timer);
+	}, []);
+	return now;
+}
+
+function localTime(zone: string | null, now: Date): string | null {
+	if (!zone) return null;
+	try {
+		return new Intl.DateTimeFormat(locale, { timeZone: zone, weekday: "short", hour: "2-digit", minute: "2-digit" }).format(now);
+	} catch {
+		return null; // a zone that this browser does not know
+	}
+}
+
+/** About shows where a contact stands, and its tags. */
+export function About({ contact: c, off }: { contact: Contact; off: boolean }) {
+	const now = useClock();
+	const stages = useCollection("stages");
+	const stage = stages.data?.data.find((s) => s.id === c.stage_id);
+	const zone = c.timezone ?? c.first_touch_timezone;
+	const local = localTime(zone, now);
+	return (
+		<Card>
+			<Figures>
+				<Figure name={words.stage} value={stage?.name ?? words.none} />
+				<Figure name={words.prospect} about={{ definition: term("prospectScore").definition }} value={full(c.prospect_score)} />
+				<Figure name={words.customer} about={{ definition: term("customerScore").definition }} value={full(c.customer_score)} />
+				{local && <Figure name={words.local} value={local} detail={zone} />}
+			</Figures>
+			{c.deliverability_reason && (
+				<p className={css.muted}>
+					{words.why}: {words.because(c.deliverability_reason)}
+				</p>
+			)}
+			<Tags contact={c} off={off} />
+		</Card>
+	);
+}

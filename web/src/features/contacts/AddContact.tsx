@@ -1,0 +1,87 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiError, api, newKey } from "../../api/client";
+import { useKey, useWhyNot } from "../../base/session";
+import { LinkButton } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Columns, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { Callout } from "../../ui/Page";
+import { catalogue } from "../../base/words/catalogue";
+
+const words = catalogue({
+	title: "Add a contact",
+	email: "Email",
+	first: "First name",
+	last: "Last name",
+	company: "Company",
+	tags: "Tags",
+	tagsHelp: "Separated by commas.",
+	add: "Add",
+	exists: "This address belongs to a contact already.",
+	open: "Open that contact",
+});
+
+/** AddContact is a drawer with the fields of a new contact. */
+export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded: (id: string) => void }) {
+	const form = useForm({ email: "", first_name: "", last_name: "", company: "", tags: "" });
+	const [other, setOther] = useState<string | null>(null);
+	const [idempotencyKey] = useState(newKey);
+	const client = useQueryClient();
+	const key = useKey();
+	const why = useWhyNot("POST /contacts");
+	const v = form.values;
+	const send = () =>
+		form.submit(async () => {
+			setOther(null);
+			try {
+				const added = await api("POST /contacts", {
+					idempotencyKey,
+					body: {
+						email: v.email.trim(),
+						first_name: v.first_name || null,
+						last_name: v.last_name || null,
+						company: v.company || null,
+						tags: v.tags.split(",").map((t) => t.trim()).filter(Boolean),
+					},
+				});
+				void client.invalidateQueries({ queryKey: key("contacts") });
+				onAdded(added.id);
+			} catch (e) {
+				if (e instanceof ApiError && e.code === "DUPLICATE_EMAIL") {
+					const found = await api("GET /contacts/lookup", { query: { email: v.email.trim() } }).catch(() => null);
+					if (found) {
+						setOther(found.id);
+						return;
+					}
+				}
+				throw e;
+			}
+		});
+	return (
+		<Dialog
+			drawer="narrow"
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			submit={{ label: words.add, busy: form.busy, why }}
+		>
+			<FormProblems problems={form.problems} />
+			{other && (
+				<Callout tone="warning" title={words.exists}>
+					<LinkButton small to={`/contacts/${other}`}>
+						{words.open}
+					</LinkButton>
+				</Callout>
+			)}
+			<TextField label={words.email} type="email" path="email" value={v.email} onChange={(email) => form.set({ email })} error={form.problems.byPath.email} autoFocus autoComplete="off" />
+			<Columns>
+				<TextField label={words.first} optional path="first_name" value={v.first_name} onChange={(first_name) => form.set({ first_name })} error={form.problems.byPath.first_name} autoComplete="off" />
+				<TextField label={words.last} optional path="last_name" value={v.last_name} onChange={(last_name) => form.set({ last_name })} error={form.problems.byPath.last_name} autoComplete="off" />
+			</Columns>
+			<TextField label={words.company} optional path="company" value={v.company} onChange={(company) => form.set({ company })} error={form.problems.byPath.company} autoComplete="off" />
+			<TextField label={words.tags} optional path="tags" help={words.tagsHelp} value={v.tags} onChange={(tags) => form.set({ tags })} error={form.problems.byPath.tags} autoComplete="off" />
+		</Dialog>
+	);
+}

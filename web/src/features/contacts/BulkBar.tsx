@@ -1,0 +1,424 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Tag, X } from "lucide-react";
+import { useState } from "react";
+import { ApiError, api, newKey } from "../../api/client";
+import type { BulkContactsRequestBody, Contact, ContactSelectorBody, ListContact } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useWhyNot } from "../../base/session";
+import { fieldOptions } from "../rules/fieldOptions";
+import { useFields } from "../rules/fields";
+import { initialValue, ValueEditor } from "../rules/ValueEditor";
+import { Button } from "../../ui/Button";
+import { Combo, Picks } from "../../ui/Combo";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { Checkbox, TextField } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { useReturnToTable } from "../../ui/Table";
+import { toast } from "../../ui/Toast";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Contacts.module.css";
+import { fieldOf } from "./columns";
+import { doneText } from "./skipped";
+
+const words = catalogue({
+	selected: (n: number) => plural(n, { one: "# selected", other: "# selected" }),
+	everybody: (n: number) => `All ${full(n)} that match`,
+	chooseAll: (n: number) => `Select all ${full(n)} that match`,
+	clear: "Clear",
+	tag: "Add tags",
+	untag: "Remove tags",
+	list: "Add to a list",
+	unlist: "Remove from a list",
+	stage: "Set the stage",
+	dnc: "Do not contact",
+	undnc: "May be contacted again",
+	subscribe: "Subscribe to an email type",
+	unsubscribe: "Unsubscribe from an email type",
+	suppress: "Add to the suppression list",
+	delete: "Delete",
+	restore: "Restore",
+	reset: "Reset the status",
+	export: "Export",
+	apply: "Apply",
+	tags: "Tags",
+	choose: "Choose",
+	deleteTitle: (n: number) => plural(n, { one: "Delete # contact?", other: "Delete # contacts?" }),
+	deleteText: "They get no more mail. They can be restored.",
+	suppressTitle: (n: number) => plural(n, { one: "Add # address to the suppression list?", other: "Add # addresses to the suppression list?" }),
+	field: "Set a field",
+	fieldName: "Field",
+	empty: "Leave it empty",
+	enroll: "Add to a sequence",
+	exit: "Take out of a sequence",
+	sequence: "Sequence",
+	allMail: "All mail",
+	anonymize: "Anonymise",
+	anonymizeTitle: (n: number) => plural(n, { one: "Anonymise # contact?", other: "Anonymise # contacts?" }),
+	anonymizeText:
+		"Names, addresses, fields, tags and events of these people are erased for good. What stays are counts in reports, which no longer lead to anybody.",
+	keep: "Keep the addresses on the suppression list, so that nobody mails them again",
+	resetTitle: (n: number) => plural(n, { one: "Reset the status of # contact?", other: "Reset the status of # contacts?" }),
+	dncTitle: (n: number) => plural(n, { one: "Mark # contact as not to be contacted?", other: "Mark # contacts as not to be contacted?" }),
+	dncText: "They get no more mail until the mark is taken away, and leave the sequences they are in.",
+	undncTitle: (n: number) => plural(n, { one: "Take the mark “do not contact” from # contact?", other: "Take the mark “do not contact” from # contacts?" }),
+	undncText: "Those who still want mail get it again.",
+	restoreTitle: (n: number) => plural(n, { one: "Restore # contact?", other: "Restore # contacts?" }),
+	restoreText: "Deleted contacts get the status again that they had before.",
+	concerns: (n: number) => plural(n, { one: "# contact is selected.", other: "# contacts are selected." }),
+	cannotUndo: "This runs as a job. It can be cancelled, but not undone.",
+	leftSequences: "Sequences that they left because of the mark are not entered again.",
+	undone: (n: number) => plural(n, { one: "Undone for # contact", other: "Undone for # contacts" }),
+	resetText: "People who unsubscribed, bounced or complained become active again, and their addresses leave the suppression list. Do this only when they asked for it.",
+	reason: "Reason, for you",
+	suppressText: "Nothing is ever sent to an address on this list, whoever imports it.",
+	limit: "At most 1,000 rows can be chosen by hand.",
+	more: "More",
+});
+
+type ActionName = BulkContactsRequestBody["action"];
+type Ask = "add_tags" | "remove_tags" | "add_to_list" | "remove_from_list" | "set_stage" | "subscribe" | "unsubscribe" | "enroll" | "exit_sequence" | "set_field";
+
+type Props = {
+	/** The selected contacts, as they were last seen. */
+	contacts: Contact[];
+	ids: string[];
+	everybody: boolean;
+	total?: number;
+	selector: ContactSelectorBody;
+	onEverybody: (all: boolean) => void;
+	onClear: () => void;
+	/** Called with the job that changes or exports the contacts. */
+	onJob: (id: string) => void;
+	/** The fields of an export: those of the columns shown. */
+	exported: string[];
+};
+
+/** One change that undoes a part of an action. */
+type Step = { action: ActionName; params?: { [name: string]: unknown }; ids: string[] };
+
+/** opposite returns the change that takes an action back from those contacts that were otherwise before. */
+function opposite(action: ActionName, contacts: Contact[], params: { [name: string]: unknown } = {}): Step[] {
+	const those = (is: (c: Contact) => boolean) => contacts.filter(is).map((c) => c.id);
+	const tags = Array.isArray(params.tags) ? (params.tags as string[]) : [];
+	switch (action) {
+		case "delete":
+			return [{ action: "restore", ids: those((c) => c.global_status !== "suppressed") }];
+		case "restore":
+			return [{ action: "delete", ids: those((c) => c.global_status === "suppressed") }];
+		case "add_tags":
+			return tags.map((t) => ({ action: "remove_tags", params: { tags: [t] }, ids: those((c) => !c.tags.includes(t)) }));
+		case "remove_tags":
+			return tags.map((t) => ({ action: "add_tags", params: { tags: [t] }, ids: those((c) => c.tags.includes(t)) }));
+		case "set_do_not_contact":
+			return [{ action, params: { value: !params.value }, ids: those((c) => c.do_not_contact !== params.value) }];
+		case "set_stage":
+			return [...new Set(contacts.map((c) => c.stage_id))].filter((stage) => stage !== params.stage_id).map((stage) => ({ action, params: { stage_id: stage }, ids: those((c) => c.stage_id === stage) }));
+		case "set_field": {
+			const field = String(params.field);
+			const before = new Map<string, { value: unknown; ids: string[] }>();
+			for (const c of contacts) {
+				const value = fieldOf(c, field) ?? null;
+				const same = before.get(JSON.stringify(value)) ?? { value, ids: [] };
+				same.ids.push(c.id);
+				before.set(JSON.stringify(value), same);
+			}
+			return [...before.values()].map(({ value, ids }) => ({ action, params: { field, value }, ids }));
+		}
+		default:
+			return [];
+	}
+}
+
+/** membersAmong returns which of some contacts are members of a list. */
+async function membersAmong(ids: string[], list: unknown): Promise<Set<string>> {
+	const members = new Set<string>();
+	let cursor: string | null = null;
+	do {
+		const page: ListContact = await api("POST /contacts/search", {
+			body: { filters: [{ field: "id", operator: "in", value: ids }, { field: "list", operator: "in", value: [list] }], limit: 200, cursor },
+		});
+		for (const c of page.data) members.add(c.id);
+		cursor = page.next_cursor;
+	} while (cursor);
+	return members;
+}
+
+/** Actions after which the contacts are gone from most views, so that nothing more is done with them. */
+const leaving: ActionName[] = ["delete", "anonymize"];
+
+type Question = "delete" | "suppress" | "anonymize" | "reset_status" | "restore" | "block" | "unblock";
+
+/** BulkBar acts on the selected contacts, or on all that match the filters. */
+export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody, onClear, onJob, exported }: Props) {
+	const client = useQueryClient();
+	const key = useKey();
+	const why = useWhyNot("POST /contacts/bulk");
+	const adminOnly = useWhyNot("POST /contacts/{id}/anonymize");
+	const [ask, setAsk] = useState<Ask | null>(null);
+	const [confirm, setConfirm] = useState<Question | null>(null);
+	const [suppress, setSuppress] = useState(true);
+	const [reason, setReason] = useState("");
+	const [error, setError] = useState("");
+	const [busy, setBusy] = useState(false);
+	const count = everybody ? (total ?? 0) : ids.length;
+	const tooMany = !everybody && ids.length > 1000 ? words.limit : undefined;
+
+	const back = useReturnToTable();
+
+	const bulk = (body: BulkContactsRequestBody) => api("POST /contacts/bulk", { idempotencyKey: newKey(), body });
+	// The job takes the focus.
+	const begun = (job: string) => {
+		back.stay();
+		onJob(job);
+	};
+	const changed = () => void client.invalidateQueries({ queryKey: key("contacts") });
+	const takeBack = async (steps: Step[]) => {
+		const done = new Set<string>();
+		try {
+			for (const { action, params, ids } of steps) {
+				await bulk({ action, params, contact_ids: ids });
+				for (const id of ids) done.add(id);
+			}
+			const marked = steps.some((s) => s.action === "set_do_not_contact" && s.params?.value === false);
+			toast(marked ? `${words.undone(done.size)}. ${words.leftSequences}` : words.undone(done.size));
+		} catch (e) {
+			toast(explain(e), { tone: "danger" });
+		}
+		changed();
+	};
+	// An undo changes only the contacts that the action changed. It is offered if all are known as they were before.
+	const stepsBack = async (action: ActionName, params?: { [name: string]: unknown }): Promise<Step[]> => {
+		if (action === "add_to_list" || action === "remove_from_list") {
+			const members = await membersAmong(ids, params?.segment_key);
+			return action === "add_to_list"
+				? [{ action: "remove_from_list", params, ids: ids.filter((id) => !members.has(id)) }]
+				: [{ action: "add_to_list", params, ids: ids.filter((id) => members.has(id)) }];
+		}
+		return contacts.length === ids.length ? opposite(action, contacts, params) : [];
+	};
+	const send = async (action: ActionName, params?: { [name: string]: unknown }) => {
+		if (busy) return;
+		setBusy(true);
+		try {
+			if (everybody) {
+				const { job_id } = await bulk({ action, params, selector });
+				if (job_id) begun(job_id);
+			} else {
+				const steps = (await stepsBack(action, params)).filter((s) => s.ids.length > 0);
+				const answer = await bulk({ action, params, contact_ids: ids });
+				toast(doneText(answer), { undo: steps.length > 0 && (answer.affected ?? 0) > 0 ? () => void takeBack(steps) : undefined });
+				if (leaving.includes(action)) onClear();
+			}
+			changed();
+			setAsk(null);
+			setConfirm(null);
+			setError("");
+		} catch (e) {
+			if (ask || confirm) setError((e instanceof ApiError && e.fields[0]?.message) || explain(e));
+			else toast(explain(e), { tone: "danger" });
+		}
+		setBusy(false);
+	};
+	// Jobs cannot be undone, so what else happens at once is asked about.
+	const oneOrAsk = (question: Question, action: ActionName, params?: { [name: string]: unknown }) => (everybody ? setConfirm(question) : void send(action, params));
+	const exportThem = async () => {
+		try {
+			const { job_id } = await api("POST /contacts/export", {
+				idempotencyKey: newKey(),
+				body: { format: "csv", fields: exported, selector: everybody ? selector : { filters: [{ field: "id", operator: "in", value: ids }] } },
+			});
+			begun(job_id);
+		} catch (e) {
+			toast(explain(e), { tone: "danger" });
+		}
+	};
+	return (
+		<div className={css.bulk}>
+			<p role="status">{everybody ? words.everybody(count) : words.selected(count)}</p>
+			{!everybody && total !== undefined && total > ids.length && (
+				<Button small look="quiet" onClick={() => onEverybody(true)}>
+					{words.chooseAll(total)}
+				</Button>
+			)}
+			<Button small icon={<Tag aria-hidden />} why={why ?? tooMany} onClick={() => setAsk("add_tags")}>
+				{words.tag}
+			</Button>
+			<Button small why={why ?? tooMany} onClick={() => setAsk("add_to_list")}>
+				{words.list}
+			</Button>
+			<Menu
+				small
+				label={words.more}
+				actions={[
+					{ id: "untag", label: words.untag, why: why ?? tooMany, run: () => setAsk("remove_tags") },
+					{ id: "unlist", label: words.unlist, why: why ?? tooMany, run: () => setAsk("remove_from_list") },
+					{ id: "stage", label: words.stage, why: why ?? tooMany, run: () => setAsk("set_stage") },
+					{ id: "field", label: words.field, why: why ?? tooMany, run: () => setAsk("set_field") },
+					{ id: "enroll", label: words.enroll, why: why ?? tooMany, run: () => setAsk("enroll") },
+					{ id: "exit", label: words.exit, why: why ?? tooMany, run: () => setAsk("exit_sequence") },
+					{ id: "subscribe", label: words.subscribe, why: why ?? tooMany, run: () => setAsk("subscribe") },
+					{ id: "unsubscribe", label: words.unsubscribe, why: why ?? tooMany, run: () => setAsk("unsubscribe") },
+					{ id: "dnc", label: words.dnc, why: why ?? tooMany, run: () => oneOrAsk("block", "set_do_not_contact", { value: true }) },
+					{ id: "undnc", label: words.undnc, why: why ?? tooMany, run: () => oneOrAsk("unblock", "set_do_not_contact", { value: false }) },
+					{ id: "export", label: words.export, why, run: () => void exportThem() },
+					{ id: "restore", label: words.restore, why: why ?? tooMany, run: () => oneOrAsk("restore", "restore") },
+					{ id: "reset", label: words.reset, why: adminOnly ?? tooMany, run: () => setConfirm("reset_status") },
+					{ id: "suppress", label: words.suppress, danger: true, why: why ?? tooMany, run: () => setConfirm("suppress") },
+					{ id: "delete", label: words.delete, danger: true, why: why ?? tooMany, run: () => oneOrAsk("delete", "delete") },
+					{ id: "anonymize", label: words.anonymize, danger: true, why: adminOnly ?? tooMany, run: () => setConfirm("anonymize") },
+				]}
+			/>
+			<Button small look="quiet" icon={<X aria-hidden />} onClick={onClear}>
+				{words.clear}
+			</Button>
+			{ask && (
+				<AskDialog
+					kind={ask}
+					count={count}
+					job={everybody}
+					busy={busy}
+					error={error}
+					onClose={() => {
+						setAsk(null);
+						setError("");
+					}}
+					onApply={(params) => void send(ask, params)}
+				/>
+			)}
+			{confirm && (
+				<Confirm
+					title={asks[confirm].title(count)}
+					action={asks[confirm].action}
+					type={confirm === "anonymize" || confirm === "reset_status" ? String(count) : undefined}
+					busy={busy}
+					danger={confirm !== "restore" && confirm !== "unblock"}
+					error={error && <p role="alert">{error}</p>}
+					onConfirm={() => void send(asks[confirm].does, confirm === "anonymize" ? { suppress } : confirm === "suppress" && reason ? { reason } : asks[confirm].params)}
+					onClose={() => {
+						setConfirm(null);
+						setError("");
+					}}
+				>
+					<p>{asks[confirm].text}</p>
+					{everybody && <p>{words.cannotUndo}</p>}
+					{confirm === "anonymize" && <Checkbox label={words.keep} checked={suppress} onChange={setSuppress} />}
+					{confirm === "suppress" && <TextField label={words.reason} optional value={reason} onChange={setReason} />}
+				</Confirm>
+			)}
+		</div>
+	);
+}
+
+const asks: { [Q in Question]: { title: (n: number) => string; text: string; action: string; does: ActionName; params?: { [name: string]: unknown } } } = {
+	delete: { title: words.deleteTitle, text: words.deleteText, action: words.delete, does: "delete" },
+	suppress: { title: words.suppressTitle, text: words.suppressText, action: words.suppress, does: "suppress" },
+	anonymize: { title: words.anonymizeTitle, text: words.anonymizeText, action: words.anonymize, does: "anonymize" },
+	reset_status: { title: words.resetTitle, text: words.resetText, action: words.reset, does: "reset_status" },
+	restore: { title: words.restoreTitle, text: words.restoreText, action: words.restore, does: "restore" },
+	block: { title: words.dncTitle, text: words.dncText, action: words.dnc, does: "set_do_not_contact", params: { value: true } },
+	unblock: { title: words.undncTitle, text: words.undncText, action: words.undnc, does: "set_do_not_contact", params: { value: false } },
+};
+
+const titles: { [A in Ask]: string } = {
+	add_tags: words.tag,
+	remove_tags: words.untag,
+	add_to_list: words.list,
+	remove_from_list: words.unlist,
+	set_stage: words.stage,
+	subscribe: words.subscribe,
+	unsubscribe: words.unsubscribe,
+	enroll: words.enroll,
+	exit_sequence: words.exit,
+	set_field: words.field,
+};
+
+/** Fields that the program counts or writes. */
+const computed = /^(total_|last_(activity|email)|created_at|updated_at|prospect_score|customer_score|full_name$)/;
+
+/** The id that stands for all mail where an email type is chosen. */
+const allMail = "*";
+
+/** Fields that an action on many contacts cannot set: each has its own value, or an action of its own. */
+const notMany = ["email", "email_domain", "external_id", "stage", "tags", "list", "global_status", "deliverability_status", "do_not_contact"];
+
+type AskProps = {
+	kind: Ask;
+	count: number;
+	/** Whether it runs as a job. */
+	job: boolean;
+	busy: boolean;
+	error: string;
+	onClose: () => void;
+	onApply: (params: { [name: string]: unknown }) => void;
+};
+
+function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps) {
+	const key = useKey();
+	const [tags, setTags] = useState<string[]>([]);
+	const [typed, setTyped] = useState("");
+	const [value, setValue] = useState<unknown>("");
+	const [empty, setEmpty] = useState(false);
+	const ofSequence = kind === "enroll" || kind === "exit_sequence";
+	const [choice, setChoice] = useState<string | null>(null);
+	const tagged = kind === "add_tags" || kind === "remove_tags";
+	const segments = useCollection("segments", { enabled: kind.endsWith("_list") });
+	const stages = useCollection("stages", { enabled: kind === "set_stage" });
+	const types = useCollection("email_types", { enabled: kind.endsWith("subscribe") });
+	const known = useQuery({ queryKey: key("suggestions", "tags", typed), queryFn: () => api("GET /suggestions", { query: { for: "tags", q: typed } }), enabled: tagged, retry: false, placeholderData: (b) => b });
+	const sequences = useCollection("sequences", { enabled: ofSequence });
+	const settable = useFields().filter((f) => !notMany.includes(f.field) && !computed.test(f.field));
+	const field = settable.find((f) => f.field === choice);
+	const fresh = typed.trim();
+	const tagOptions = (known.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
+	if (fresh && !tagOptions.some((o) => o.id === fresh)) tagOptions.push({ id: fresh, label: fresh, detail: undefined });
+	const options =
+		kind === "set_stage"
+			? (stages.data?.data ?? []).map((s) => ({ id: s.id, label: s.name }))
+			: kind.endsWith("_list")
+				? (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ id: s.segment_key, label: s.name }))
+				: ofSequence
+					? (sequences.data?.data ?? []).filter((q) => kind === "exit_sequence" || q.status === "active").map((q) => ({ id: q.id, label: q.name }))
+					: kind === "set_field"
+						? fieldOptions(settable)
+						: [...(types.data?.data ?? []).map((t) => ({ id: t.type_key, label: t.display_name })), { id: allMail, label: words.allMail }];
+	const ready = tagged ? tags.length > 0 : kind === "set_field" ? field !== undefined && (empty || (value !== "" && value !== null)) : choice !== null;
+	const params = (): { [name: string]: unknown } =>
+		tagged ? { tags } : kind === "set_stage" ? { stage_id: choice } : kind.endsWith("_list") ? { segment_key: choice } : ofSequence ? { sequence_id: choice } : kind === "set_field" ? { field: choice, value: empty ? null : value } : choice === allMail ? {} : { email_type_key: choice };
+	return (
+		<Dialog
+			title={titles[kind]}
+			onClose={onClose}
+			onSubmit={() => ready && onApply(params())}
+			submit={{ label: words.apply, busy: busy, why: ready ? undefined : words.choose }}
+		>
+			<p>
+				{words.concerns(count)} {job && words.cannotUndo}
+			</p>
+			{tagged ? (
+				<Picks autoFocus label={words.tags} options={tagOptions} values={tags} onChange={setTags} onSearch={setTyped} error={error} />
+			) : (
+				<>
+					<Combo
+						autoFocus
+						label={ofSequence ? words.sequence : kind === "set_field" ? words.fieldName : words.choose}
+						options={options}
+						value={choice}
+						onChange={(id) => {
+							const next = settable.find((f) => f.field === id);
+							setChoice(id);
+							if (kind === "set_field") setValue(next && (next.kind === "tags" ? [] : initialValue("equals", next.kind)));
+						}}
+						error={field ? undefined : error}
+					/>
+					{kind === "set_field" && field && (
+						<>
+							{!empty && <ValueEditor field={field} operator={field.kind === "tags" ? "has_any" : "equals"} value={value} onChange={setValue} error={error} />}
+							<Checkbox label={words.empty} checked={empty} onChange={setEmpty} />
+						</>
+					)}
+				</>
+			)}
+		</Dialog>
+	);
+}

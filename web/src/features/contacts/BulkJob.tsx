@@ -1,0 +1,110 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { X } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { Link } from "wouter";
+import { api, url } from "../../api/client";
+import { useKey, useWhyNot } from "../../base/session";
+import { jobsChanged } from "../../base/shell";
+import { StateBadge } from "../../ui/Badge";
+import { Button, IconButton } from "../../ui/Button";
+import { Progress } from "../../ui/Progress";
+import { useReturnToTable } from "../../ui/Table";
+import { toast } from "../../ui/Toast";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Contacts.module.css";
+import { doneText, reasonOf } from "./skipped";
+
+const words = catalogue({
+	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
+	cancel: "Cancel",
+	cancelled: (n: number) => plural(n, { one: "Cancelled. # contact was changed before, and stays so.", other: "Cancelled. # contacts were changed before, and stay so." }),
+	stopped: "Cancelled.",
+	failed: (message: string, done: string) => `${message}. ${done} before.`,
+	exported: (n: number) => plural(n, { one: "# row exported", other: "# rows exported" }),
+	download: "Download",
+	close: "Close",
+	contact: "One contact",
+});
+
+const ended = ["completed", "failed", "cancelled"];
+const mostShown = 3; // errors
+
+type Result = { affected?: number; skipped?: number; errors_truncated?: boolean; rows?: number; errors?: { contact_id: string; code: string }[]; results?: { status: string }[] };
+
+/** BulkJob shows a job that changes or exports contacts: its progress, a way to cancel it, and then its result. */
+export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /jobs/{id}/cancel");
+	const job = useQuery({
+		queryKey: key("job", id),
+		queryFn: async ({ signal }) => {
+			const found = await api("GET /jobs/{id}", { path: { id }, signal });
+			if (ended.includes(found.status)) void client.invalidateQueries({ queryKey: key("contacts") });
+			return found;
+		},
+		staleTime: 1000,
+		refetchInterval: (q) => (q.state.data && ended.includes(q.state.data.status) ? false : 1000),
+	});
+	const cancel = useMutation({
+		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
+		onSuccess: () => void job.refetch(),
+		onSettled: () => jobsChanged(client, key),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const j = job.data;
+	useReturnToTable();
+	const section = useRef<HTMLElement>(null);
+	const shown = j !== undefined;
+	useEffect(() => {
+		// The button that began the job is gone.
+		if (shown && (document.activeElement === null || document.activeElement === document.body)) section.current?.focus();
+	}, [shown]);
+	if (!j) return null;
+	const over = ended.includes(j.status);
+	const r = (j.result ?? {}) as Result;
+	const text = j.error
+		? r.affected
+			? words.failed(j.error.message, doneText(r))
+			: j.error.message
+		: j.status === "cancelled"
+			? j.type === "bulk"
+				? words.cancelled(r.affected ?? 0)
+				: words.stopped
+			: j.type === "export"
+				? words.exported(r.rows ?? j.progress.processed)
+				: doneText(r);
+	return (
+		<section ref={section} tabIndex={-1} className={css.bulk} aria-label={j.title}>
+			<p>
+				{j.title} <StateBadge kind="job" state={j.status} />
+			</p>
+			{over ? (
+				<span role="status">{text}</span>
+			) : (
+				<>
+					<Progress label={j.title} value={j.progress.processed} max={j.progress.total} text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)} />
+					<Button small why={why} busy={cancel.isPending} onClick={() => cancel.mutate()}>
+						{words.cancel}
+					</Button>
+				</>
+			)}
+			{j.type === "export" && j.status === "completed" && (
+				<a href={url("GET /jobs/{id}/download", { id })} download>
+					{words.download}
+				</a>
+			)}
+			{over && <IconButton small label={words.close} icon={<X aria-hidden />} onClick={onClose} />}
+			{over && r.errors && r.errors.length > 0 && (
+				<ul className={css.refused}>
+					{r.errors.slice(0, mostShown).map((e) => (
+						<li key={e.contact_id}>
+							<Link href={`/contacts/${e.contact_id}`}>{words.contact}</Link>: {reasonOf(e.code)}
+						</li>
+					))}
+				</ul>
+			)}
+		</section>
+	);
+}

@@ -1,0 +1,77 @@
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { type ReactNode, useState, useSyncExternalStore } from "react";
+import { density, setDensity, subscribeDensity } from "../../base/density";
+import type { FieldInfo } from "../rules/fields";
+import { IconButton } from "../../ui/Button";
+import { useSorting } from "../../ui/drag";
+import { Checkbox, Switch, TextField } from "../../ui/Field";
+import { Grip } from "../../ui/Grip";
+import { Popup } from "../../ui/Popup";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Contacts.module.css";
+
+const words = catalogue({
+	title: "Columns of the table",
+	search: "Search fields",
+	shown: "Shown",
+	others: "Others",
+	compact: "Compact rows",
+	up: (name: string) => `Move ${name} up`,
+	down: (name: string) => `Move ${name} down`,
+});
+
+/** ColumnChooser chooses the columns of a table, and their order. */
+export function ColumnChooser({ all, chosen, onChange, icon, children }: { all: FieldInfo[]; chosen: string[]; onChange: (chosen: string[]) => void; icon: ReactNode; children: ReactNode }) {
+	const [typed, setTyped] = useState("");
+	const rows = useSyncExternalStore(subscribeDensity, density);
+	const match = (f: FieldInfo) => f.name.toLowerCase().includes(typed.toLowerCase());
+	const shown = chosen.map((c) => all.find((f) => f.field === c)).filter((f): f is FieldInfo => Boolean(f));
+	const others = all.filter((f) => !chosen.includes(f.field) && f.field !== "email" && match(f));
+	const move = (index: number, by: number) => {
+		const next = [...chosen];
+		const [field] = next.splice(index, 1);
+		if (field) next.splice(index + by, 0, field);
+		onChange(next);
+	};
+	const sorting = useSorting((from, to) => move(from, to - from));
+	return (
+		<Popup
+			label={words.title}
+			end
+			button={
+				<>
+					{icon}
+					<span>{children}</span>
+				</>
+			}
+		>
+			{() => (
+					<div className={css.chooser}>
+						<TextField label={words.search} value={typed} onChange={setTyped} />
+						<Switch label={words.compact} checked={rows === "compact"} onChange={(on) => setDensity(on ? "compact" : "comfortable")} />
+						<h3>{words.shown}</h3>
+						<ul>
+							{shown.map((f, i) => (
+								<li key={f.field} {...sorting.item(i)}>
+									<Grip {...sorting.handle(i)} />
+									<Checkbox label={f.name} checked onChange={() => onChange(chosen.filter((c) => c !== f.field))} />
+									<span>
+										{i > 0 && <IconButton small label={words.up(f.name)} icon={<ArrowUp aria-hidden />} onClick={() => move(i, -1)} />}
+										{i < shown.length - 1 && <IconButton small label={words.down(f.name)} icon={<ArrowDown aria-hidden />} onClick={() => move(i, 1)} />}
+									</span>
+								</li>
+							))}
+						</ul>
+						<h3>{words.others}</h3>
+						<ul>
+							{others.map((f) => (
+								<li key={f.field}>
+									<Checkbox label={f.name} checked={false} onChange={() => onChange([...chosen, f.field])} />
+								</li>
+							))}
+						</ul>
+					</div>
+			)}
+		</Popup>
+	);
+}

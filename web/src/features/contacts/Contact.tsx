@@ -1,0 +1,171 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { ApiError, api, newKey, url } from "../../api/client";
+import type { Contact } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { useParam } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Confirm } from "../../ui/Dialog";
+import { Checkbox } from "../../ui/Field";
+import { isGone, Missing } from "../../ui/Missing";
+import { Menu } from "../../ui/Menu";
+import { Callout, Page } from "../../ui/Page";
+import { Tabs } from "../../ui/Tabs";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { Consent } from "./Consent";
+import { nameOf } from "./columns";
+import { About } from "./About";
+import { Eligibility } from "./Eligibility";
+import { Lists } from "./Lists";
+import { Mail } from "./Mail";
+import { Profile } from "./Profile";
+import { Sequences } from "./Sequences";
+import { Timeline } from "./Timeline";
+
+const words = catalogue({
+	contacts: "Contacts",
+	views: "Views of the contact",
+	timeline: "Timeline",
+	profile: "Profile",
+	consent: "Consent",
+	sequences: "Sequences",
+	lists: "Lists",
+	mail: "Mail",
+	other: "Open the other contact",
+	delete: "Delete",
+	restore: "Restore",
+	deleted: (name: string) => `Deleted ${name}`,
+	restored: (name: string) => `Restored ${name}`,
+	export: "Export all data",
+	anonymise: "Anonymise",
+	anonymiseTitle: "Anonymise this contact?",
+	anonymiseText:
+		"Name, address, fields, tags and events of this person are erased for good. What stays are counts in reports, which no longer lead to anybody.",
+	keep: "Keep the address on the suppression list, so that nobody mails it again",
+	anonymised: "This contact was anonymised. Nothing of it can be changed.",
+	isDeleted: "This contact is deleted: it gets no mail. It can be restored.",
+	done: "Anonymised",
+});
+
+/** Contact is the page of one person. */
+export default function ContactPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [tab] = useParam("tab", "timeline");
+	const [anonymising, setAnonymising] = useState(false);
+	const whyNotEdit = useWhyNot("PUT /contacts/{id}");
+	const whyNotAnonymise = useWhyNot("POST /contacts/{id}/anonymize");
+	const contact = useQuery({
+		queryKey: key("contact", id),
+		queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id }, signal }),
+		staleTime: 5000,
+		refetchInterval: pollEvery(60_000),
+	});
+	const refresh = () => {
+		void client.invalidateQueries({ queryKey: key("contact", id) });
+		void client.invalidateQueries({ queryKey: key("contacts") });
+	};
+	const bulk = (action: "delete" | "restore") => api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
+	const restore = useMutation({ mutationFn: () => bulk("restore"), onSuccess: refresh, onError: (e) => toast(explain(e), { tone: "danger" }) });
+	const remove = useMutation({
+		mutationFn: () => bulk("delete"),
+		onSuccess: () => {
+			refresh();
+			if (contact.data) toast(words.deleted(nameOf(contact.data)), { undo: () => restore.mutate() });
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const c = contact.data;
+	if (!c || isGone(contact.error)) return <Missing query={contact} list={words.contacts} to="/contacts" />;
+	const gone = c.global_status === "suppressed";
+	const erased = c.anonymized_at !== null;
+	return (
+		<Page
+			title={nameOf(c)}
+			trail={[{ name: words.contacts, to: "/contacts" }]}
+			status={
+				<>
+					<StateBadge kind="contact" state={c.global_status} />
+					<StateBadge kind="deliverability" state={c.deliverability_status} />
+				</>
+			}
+			description={nameOf(c) === c.email ? undefined : c.email}
+			actions={
+				<Menu
+					actions={[
+						{ id: "export", label: words.export, run: () => window.location.assign(url("GET /contacts/{id}/export", { id })) },
+						gone && !erased && { id: "restore", label: words.restore, why: whyNotEdit, run: () => restore.mutate() },
+						!gone && { id: "delete", label: words.delete, danger: true, why: whyNotEdit, run: () => remove.mutate() },
+						!erased && { id: "anonymise", label: words.anonymise, danger: true, why: whyNotAnonymise, run: () => setAnonymising(true) },
+					]}
+				/>
+			}
+		>
+			{erased ? <Callout>{words.anonymised}</Callout> : gone && <Callout tone="warning">{words.isDeleted}</Callout>}
+			{!erased && <Eligibility key={c.id} contact={c} onRestore={() => restore.mutate()} whyNot={whyNotEdit} />}
+			<About contact={c} off={erased || whyNotEdit !== undefined} />
+			<Tabs
+				label={words.views}
+				current={tab}
+				tabs={[
+					{ id: "timeline", name: words.timeline },
+					{ id: "profile", name: words.profile },
+					{ id: "consent", name: words.consent },
+					{ id: "sequences", name: words.sequences },
+					{ id: "lists", name: words.lists },
+					{ id: "mail", name: words.mail },
+				]}
+			/>
+			{tab === "timeline" && <Timeline id={id} />}
+			{tab === "profile" && <Profile contact={c} readOnly={erased} onSaved={(next) => client.setQueryData(key("contact", id), next)} />}
+			{tab === "consent" && <Consent contact={c} onChanged={refresh} />}
+			{tab === "sequences" && <Sequences id={id} />}
+			{tab === "lists" && <Lists id={id} />}
+			{tab === "mail" && <Mail id={id} />}
+			{anonymising && (
+				<Anonymise
+					contact={c}
+					onClose={() => setAnonymising(false)}
+					onDone={() => {
+						setAnonymising(false);
+						refresh();
+						toast(words.done);
+						navigate("/contacts");
+					}}
+				/>
+			)}
+		</Page>
+	);
+}
+
+function Anonymise({ contact: c, onClose, onDone }: { contact: Contact; onClose: () => void; onDone: () => void }) {
+	const [suppress, setSuppress] = useState(true);
+	const send = useMutation({ mutationFn: () => api("POST /contacts/{id}/anonymize", { path: { id: c.id }, body: { suppress } }), onSuccess: onDone });
+	const other = send.error instanceof ApiError && send.error.code === "DUPLICATE_EMAIL" ? (send.error.details.contact_id as string | undefined) : undefined;
+	return (
+		<Confirm
+			title={words.anonymiseTitle}
+			action={words.anonymise}
+			type={c.email}
+			busy={send.isPending}
+			error={
+				send.error && (
+					<p role="alert">
+						{explain(send.error)} {other && <Link href={`/contacts/${other}`}>{words.other}</Link>}
+					</p>
+				)
+			}
+			onConfirm={() => send.mutate()}
+			onClose={onClose}
+		>
+			<p>{words.anonymiseText}</p>
+			<Checkbox label={words.keep} checked={suppress} onChange={setSuppress} />
+		</Confirm>
+	);
+}

@@ -1,0 +1,341 @@
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Columns3, Search, Upload } from "lucide-react";
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import type { Contact, SavedFilterRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { pollEvery } from "../../base/live";
+import { useParams } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { type Filter, FilterBar } from "../rules/FilterBar";
+import { useRuleFields } from "../rules/fields";
+import { StateBadge } from "../../ui/Badge";
+import { Button, LinkButton } from "../../ui/Button";
+import { CsvButton } from "../../ui/CsvButton";
+import { Menu } from "../../ui/Menu";
+import { Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { type Column, Table } from "../../ui/Table";
+import { toast } from "../../ui/Toast";
+import { useMore } from "../../ui/useMore";
+import { catalogue, number, plural } from "../../base/words/catalogue";
+import { csvText } from "../../base/csv";
+import { explain } from "../../base/words/errors";
+import { AddContact } from "./AddContact";
+import { BulkBar } from "./BulkBar";
+import { BulkJob } from "./BulkJob";
+import { ColumnChooser } from "./ColumnChooser";
+import css from "./Contacts.module.css";
+import { exportOf, initialColumns, nameOf, parseWidths, useColumns } from "./columns";
+import { Peek } from "./Peek";
+import { SavedFilters } from "./SavedFilters";
+
+const words = catalogue({
+	title: "Contacts",
+	menu: (name: string) => `Actions for ${name}`,
+	open: "Open",
+	peek: "Look",
+	delete: "Delete",
+	deleted: (name: string) => `${name} is deleted`,
+	add: "Add a contact",
+	import: "Import",
+	columns: "Columns",
+	search: "Search names, addresses, companies",
+	count: (n: number) => plural(n, { one: "# contact", other: "# contacts" }),
+	counting: "Counting",
+	loaded: (n: number) => `The first ${number(n)} are shown. Filter or export to reach the others.`,
+	empty: "Your audience starts here",
+	emptyText: "A contact is a person you may write to: an address, a name, and what you know of them.",
+	example: "contacts example",
+	others: "Contacts also come by:",
+	form: "a form on your website",
+	api: "the API",
+	noMatch: "Nobody matches",
+	noMatchText: "No contact matches the search and all the filters. Drop one of them, or begin again.",
+	clear: "Clear search and filters",
+	saved: (name: string) => `Saved as “${name}”`,
+});
+
+/** How many rows a table holds at most. */
+const most = 10_000;
+const pageSize = 200;
+
+function parseFilters(text: string | null): Filter[] {
+	try {
+		const all: unknown = JSON.parse(text ?? "[]");
+		return Array.isArray(all) ? (all as Filter[]) : [];
+	} catch {
+		return [];
+	}
+}
+
+/** Contacts is the table of all contacts, with its filters. */
+export default function Contacts() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [params, setParams] = useParams();
+	const [, navigate] = useLocation();
+	const fields = useRuleFields();
+	const whyNot = useWhyNot("POST /contacts");
+	const whyNotSegment = useWhyNot("POST /segments");
+	const whyNotImport = useWhyNot("POST /contacts/import");
+	const [selected, setSelected] = useState<Set<string>>(new Set());
+	const [everybody, setEverybody] = useState(false);
+	const [typed, setTyped] = useState(params.get("q") ?? "");
+	const search = useDeferredValue(params.get("q") ?? "");
+	const filterText = params.get("filters");
+	const widthText = params.get("widths");
+	const filters = useMemo(() => parseFilters(filterText), [filterText]);
+	const sort = params.get("sort") ?? "created_at";
+	const dir = params.get("dir") === "asc" ? "asc" : "desc";
+	const widths = useMemo(() => parseWidths(widthText), [widthText]);
+	const columnText = params.get("columns");
+	const chosen = useMemo(() => columnText?.split(",").filter(Boolean) ?? initialColumns, [columnText]);
+
+	// What is typed goes into the address a moment later; Back and saved filters bring other words.
+	const inAddress = params.get("q") ?? "";
+	const written = useRef(inAddress);
+	useEffect(() => {
+		if (inAddress !== written.current) {
+			written.current = inAddress;
+			setTyped(inAddress);
+			return;
+		}
+		if (typed === inAddress) return;
+		const timer = setTimeout(() => {
+			written.current = typed;
+			setParams({ q: typed || null }, { replace: true });
+		}, 250);
+		return () => clearTimeout(timer);
+	}, [typed, inAddress, setParams]);
+
+	const selector = useMemo(() => ({ search: search || undefined, filters }), [search, filters]);
+	const rows = useInfiniteQuery({
+		queryKey: key("contacts", selector, sort, dir),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("POST /contacts/search", { body: { ...selector, sort, dir, limit: pageSize, cursor: pageParam }, signal }),
+		getNextPageParam: (last, all) => (all.length * pageSize >= most ? null : last.next_cursor),
+		placeholderData: keepPreviousData,
+		staleTime: 15_000,
+		refetchInterval: pollEvery(60_000),
+	});
+	const count = useQuery({
+		queryKey: key("contacts", "count", selector),
+		queryFn: ({ signal }) => api("GET /contacts/count", { query: { search: selector.search, filters: JSON.stringify(filters) }, signal }),
+		placeholderData: keepPreviousData,
+	});
+	const stages = useCollection("stages");
+	const stageNames = useMemo(() => new Map((stages.data?.data ?? []).map((s) => [s.id, s.name])), [stages.data]);
+	const { columns, all } = useColumns(chosen, stageNames, widths, !columnText);
+	const contacts = useMemo(() => rows.data?.pages.flatMap((p) => p.data) ?? [], [rows.data]);
+
+	// Contacts that are selected stay so when the table shows others. They are kept as they were last seen, for Undo.
+	const seen = useRef(new Map<string, Contact>());
+	const selectedContacts = useMemo(() => {
+		const shown = new Map(contacts.map((c) => [c.id, c]));
+		const known = new Map<string, Contact>();
+		for (const id of selected) {
+			const c = shown.get(id) ?? seen.current.get(id);
+			if (c) known.set(id, c);
+		}
+		seen.current = known;
+		return [...known.values()];
+	}, [contacts, selected]);
+
+	const onEnd = useMore(rows);
+
+	const apply = (f: SavedFilterRow) => {
+		setTyped(f.search ?? "");
+		setParams({ q: f.search, filters: f.filters.length ? JSON.stringify(f.filters) : null, sort: f.sort || null, dir: f.dir, columns: f.columns.length ? f.columns.join(",") : null, saved: f.id });
+	};
+	const save = useMutation({
+		mutationFn: (v: { name: string; shared: boolean }) => api("POST /saved-filters", { body: { ...v, search: search || null, filters, sort, dir, columns: chosen } }),
+		onSuccess: (f) => {
+			void client.invalidateQueries({ queryKey: key("saved-filters") });
+			setParams({ saved: f.id });
+			toast(words.saved(f.name));
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const clear = () => {
+		setTyped("");
+		setParams({ q: null, filters: null, saved: null });
+	};
+	const change = (action: "delete" | "restore", id: string) => api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
+	const refused = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const reload = () => client.invalidateQueries({ queryKey: key("contacts") });
+	const remove = useMutation({
+		mutationFn: (c: Contact) => change("delete", c.id),
+		onSuccess: (_, c) => {
+			void reload();
+			toast(words.deleted(nameOf(c)), { undo: () => void change("restore", c.id).then(reload, refused) });
+		},
+		onError: refused,
+	});
+	const deselect = () => {
+		setSelected(new Set());
+		setEverybody(false);
+	};
+	const open = (c: Contact) => navigate(`/contacts/${c.id}`);
+	// The columns stay the same while rows come, so that those which are drawn are not drawn again.
+	const acts = useRef({ open, remove: remove.mutate, setParams });
+	acts.current = { open, remove: remove.mutate, setParams };
+	const withActions = useMemo<Column<Contact>[]>(
+		() => [
+			...columns,
+			{
+				id: "actions",
+				name: "",
+				width: 56,
+				cell: (c) => (
+					<Menu
+						small
+						label={words.menu(nameOf(c))}
+						actions={[
+							{ id: "open", label: words.open, run: () => acts.current.open(c) },
+							{ id: "peek", label: words.peek, run: () => acts.current.setParams({ peek: c.id }) },
+							c.global_status !== "suppressed" && { id: "delete", label: words.delete, danger: true, why: whyNot, run: () => acts.current.remove(c) },
+						]}
+					/>
+				),
+			},
+		],
+		[columns, whyNot],
+	);
+	const peek = params.get("peek") ?? "";
+	const listed = contacts.find((c) => c.id === peek);
+	const other = useQuery({ queryKey: key("contact", peek, "peek"), enabled: peek !== "" && !listed && !rows.isPending, queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id: peek }, signal }) });
+	const peeked = peek === "" ? undefined : (listed ?? other.data);
+	const walk = (by: number) => {
+		const next = listed && contacts[contacts.indexOf(listed) + by];
+		if (next) setParams({ peek: next.id }, { replace: true });
+	};
+	const filtered = search !== "" || filters.length > 0;
+	const total = count.data?.count;
+	const none = rows.isSuccess && contacts.length === 0 && !filtered && !typed;
+
+	return (
+		<Page
+			wide
+			title={words.title}
+			description={
+				<span role="status" className={count.isFetching ? css.counting : undefined}>
+					{total !== undefined ? words.count(total) : count.isError ? "\u00a0" : words.counting}
+				</span>
+			}
+			actions={
+				<div className={css.actions} data-coming={rows.isPending || undefined}>
+					{!none && (
+						<LinkButton to="/contacts/import" icon={<Upload aria-hidden />} why={whyNotImport}>
+							{words.import}
+						</LinkButton>
+					)}
+					<Button kind="create" look={none ? "default" : "primary"} why={whyNot} onClick={() => setParams({ new: "1" })}>
+						{words.add}
+					</Button>
+				</div>
+			}
+		>
+			{!none && (
+				<>
+					<SavedFilters current={params.get("saved")} state={{ search, filters, sort, dir, columns: chosen }} onApply={apply} onReset={clear} onSave={(name, shared) => save.mutate({ name, shared })} />
+					<div className={css.tools}>
+						<div className={css.search}>
+							<Search aria-hidden size={16} />
+							<input type="search" aria-label={words.search} placeholder={words.search} value={typed} maxLength={200} onChange={(e) => setTyped(e.target.value)} />
+						</div>
+						<FilterBar filters={filters} fields={fields} search={search} why={whyNotSegment} onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })} />
+						<div className={css.end}>
+							<ColumnChooser all={all} chosen={chosen} onChange={(c) => setParams({ columns: c.join(",") === initialColumns.join(",") ? null : c.join(",") })} icon={<Columns3 aria-hidden />}>
+								{words.columns}
+							</ColumnChooser>
+						</div>
+					</div>
+				</>
+			)}
+			{(selected.size > 0 || everybody) && (
+				<BulkBar
+					contacts={selectedContacts}
+					ids={[...selected]}
+					everybody={everybody}
+					total={total}
+					selector={selector}
+					exported={exportOf(chosen)}
+					onEverybody={setEverybody}
+					onClear={deselect}
+					onJob={(job) => {
+						deselect();
+						setParams({ job });
+					}}
+				/>
+			)}
+			{params.get("job") && <BulkJob id={params.get("job") ?? ""} onClose={() => setParams({ job: null })} />}
+			{rows.isPending ? (
+				<Skeleton rows={12} height={36} />
+			) : rows.isError ? (
+				<Failure error={rows.error} retry={() => void rows.refetch()} />
+			) : contacts.length === 0 ? (
+				filtered ? (
+					<Empty title={words.noMatch} action={<Button onClick={clear}>{words.clear}</Button>}>
+						{words.noMatchText}
+					</Empty>
+				) : (
+					<Empty title={words.empty} example={<Example />} action={<LinkButton look="primary" to="/contacts/import" why={whyNotImport}>{words.import}</LinkButton>}>
+						{words.emptyText}
+					</Empty>
+				)
+			) : (
+				<Table
+					fill
+					recycle
+					label={words.title}
+					columns={withActions}
+					rows={contacts}
+					rowKey={(c) => c.id}
+					rowName={nameOf}
+					total={total}
+					found={`${search} ${filterText}`}
+					sort={{ by: sort, dir }}
+					onSort={(by, d) => setParams({ sort: by === "created_at" ? null : by, dir: d === "desc" ? null : d })}
+					selected={selected}
+					onSelect={(s) => {
+						setSelected(s);
+						setEverybody(false);
+					}}
+					onOpen={open}
+					onPeek={(c) => setParams({ peek: c.id })}
+					onResize={(field, width) => setParams({ widths: Object.entries({ ...widths, [field]: width }).map((pair) => pair.join(":")).join(",") }, { replace: true })}
+					onEnd={onEnd}
+					card={(c) => (
+						<span className={css.card}>
+							<span className={css.name}>
+								<b>{nameOf(c)}</b>
+								<span>{c.email}</span>
+							</span>
+							<StateBadge kind="contact" state={c.global_status} />
+						</span>
+					)}
+				/>
+			)}
+			{contacts.length >= most && <p className={css.limit}>{words.loaded(most)}</p>}
+			{params.get("new") && <AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />}
+			{peeked && <Peek contact={peeked} onWalk={walk} onClose={() => setParams({ peek: null })} />}
+		</Page>
+	);
+}
+
+const example = { header: ["email", "first_name", "tags"], rows: [["ada@example.com", "Ada", "reader"], ["alan@example.com", "Alan", "customer"]] };
+
+/** Example is a small file to import, and the other ways to the first contacts. */
+function Example() {
+	return (
+		<>
+			<pre className={css.example}>{csvText(example.header, example.rows)}</pre>
+			<CsvButton name={words.example} header={example.header} rows={example.rows} />
+			<p>
+				{words.others} <Link href="/forms">{words.form}</Link> · <a href="/docs">{words.api}</a>
+			</p>
+		</>
+	);
+}

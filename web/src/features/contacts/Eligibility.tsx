@@ -1,0 +1,161 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Check, X } from "lucide-react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { Contact, EligibilityRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useParam } from "../../base/params";
+import { useKey } from "../../base/session";
+import { useAccount } from "../../base/shell";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Select } from "../../ui/Field";
+import { Card } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { catalogue, day } from "../../base/words/catalogue";
+import css from "./Eligibility.module.css";
+
+const words = catalogue({
+	title: "Can be mailed?",
+	yes: "Yes",
+	no: "No",
+	for: "With what mail",
+	type: (name: string) => `Mail of the type ${name}`,
+	broadcast: (name: string) => `Broadcast ${name}`,
+	sequence: (name: string) => `Sequence ${name}`,
+	since: (at: string) => `since ${day(at)}`,
+	checks: {
+		audience: "Is in the audience",
+		recipient: "Has not been handled by this send yet",
+		pending: "Has confirmed the subscription",
+		not_active: "Is active",
+		do_not_contact: "May be contacted",
+		suppressed_address: "Is not on the suppression list",
+		unsubscribed_category: "Has not left the category",
+		unsubscribed_type: "Has not left this type",
+		invalid_email: "Has an address that can be mailed",
+	},
+	failed: {
+		audience: "Not in the audience",
+		recipient: "Handled by this send already",
+		pending: "Has not confirmed the subscription",
+		not_active: "Not active",
+		do_not_contact: "Not to be contacted",
+		suppressed_address: "On the suppression list",
+		unsubscribed_category: "Has left the category",
+		unsubscribed_type: "Has left this type",
+		invalid_email: "Has an address that cannot be mailed",
+	},
+	actions: {
+		restore: "Restore the contact",
+		reset_status: "See consent",
+		clear_do_not_contact: "Change it in the profile",
+		remove_suppression: "Open the suppression list",
+		change_email: "Change the address",
+		change_segments: "See the lists",
+	},
+});
+
+/** Where each fix is made. */
+function place(c: Contact, action: Exclude<NonNullable<EligibilityRow["action"]>, "restore">): string {
+	const here = `/contacts/${c.id}`;
+	const places = {
+		reset_status: `${here}?tab=consent`,
+		clear_do_not_contact: `${here}?tab=profile`,
+		remove_suppression: `/suppressions?q=${encodeURIComponent(c.email)}`,
+		change_email: `${here}?tab=profile`,
+		change_segments: `${here}?tab=lists`,
+	};
+	return places[action];
+}
+
+/** whyOf says why a check failed: why the address is on the suppression list, or else the server's sentence. */
+function whyOf(check: EligibilityRow): string | undefined {
+	const reason = check.reason?.replaceAll("_", " ");
+	return (check.check === "suppressed_address" ? reason : check.detail) || reason || undefined;
+}
+
+const queryOf = (key: ReturnType<typeof useKey>, c: Contact, about: string) => {
+	const [kind = "", value = ""] = about.split(/:(.*)/s);
+	return {
+		queryKey: key("contact", c.id, "eligibility", about, c.updated_at),
+		enabled: value !== "",
+		queryFn: ({ signal }: { signal: AbortSignal }) => api("GET /contacts/{id}/eligibility", { path: { id: c.id }, query: { [kind]: value }, signal }),
+	};
+};
+
+/** useTypes returns the active email types, and the one that mail has unless another is chosen. */
+function useTypes() {
+	const types = useCollection("email_types");
+	const account = useAccount();
+	const all = (types.data?.data ?? []).filter((t) => t.active);
+	return { all, pending: types.isPending, usual: all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0] };
+}
+
+/** useUsualVerdict says whether the contact gets mail of the account's default type, and if not, the first reason. */
+export function useUsualVerdict(c: Contact): { eligible: boolean; why: string } | undefined {
+	const { usual } = useTypes();
+	const verdict = useQuery(queryOf(useKey(), c, usual ? `email_type_key:${usual.type_key}` : "")).data;
+	const first = verdict?.checks.find((check) => !check.ok);
+	return verdict && { eligible: verdict.eligible, why: first ? words.failed[first.check] : "" };
+}
+
+/** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */
+export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contact; onRestore: () => void; whyNot?: string }) {
+	const key = useKey();
+	const { all, usual, pending } = useTypes();
+	const broadcasts = useCollection("broadcasts");
+	const sequences = useCollection("sequences");
+	const [chosen, choose] = useParam("for");
+	const about = chosen || (usual ? `email_type_key:${usual.type_key}` : "");
+	const choices = [
+		...all.map((t) => ({ value: `email_type_key:${t.type_key}`, label: words.type(t.display_name) })),
+		...(broadcasts.data?.data ?? []).slice(0, 50).map((b) => ({ value: `broadcast_id:${b.id}`, label: words.broadcast(b.name) })),
+		...(sequences.data?.data ?? []).map((s) => ({ value: `sequence_id:${s.id}`, label: words.sequence(s.name) })),
+	];
+	const verdict = useQuery({ ...queryOf(key, c, about), placeholderData: keepPreviousData });
+	const v = verdict.data;
+	const coming = !v && !verdict.isError && (pending || about !== "");
+	return (
+		<div data-whole aria-busy={coming || undefined}>
+			<Card
+				title={
+					<span className={css.title}>
+						{words.title} {v && <Badge tone={v.eligible ? "success" : "danger"}>{v.eligible ? words.yes : words.no}</Badge>}
+					</span>
+				}
+				actions={
+					choices.length > 1 && <Select label={words.for} hideLabel value={about} onChange={choose} choices={choices} />
+				}
+			>
+				{coming && <Skeleton rows={9} />}
+				{verdict.isError && <Failure error={verdict.error} retry={() => void verdict.refetch()} />}
+				{v && (
+					<ol className={css.checks}>
+						{v.checks.map((check) => (
+							<li key={check.check} data-ok={check.ok}>
+								{check.ok ? <Check aria-hidden size={16} /> : <X aria-hidden size={16} />}
+								<span>
+									<span className="visually-hidden">{check.ok ? words.yes : words.no}: </span>
+									{(check.ok ? words.checks : words.failed)[check.check]}
+									{!check.ok && (
+										<small>
+											{[whyOf(check), check.since && words.since(check.since)].filter(Boolean).join(", ")}{" "}
+											{check.action === "restore" ? (
+												<Button small why={whyNot} onClick={onRestore}>
+													{words.actions.restore}
+												</Button>
+											) : (
+												check.action && <Link href={place(c, check.action)}>{words.actions[check.action]}</Link>
+											)}
+										</small>
+									)}
+								</span>
+							</li>
+						))}
+					</ol>
+				)}
+			</Card>
+		</div>
+	);
+}

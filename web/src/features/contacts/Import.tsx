@@ -1,0 +1,296 @@
+import { Upload } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { api, newKey } from "../../api/client";
+import { useCollection } from "../../base/collections";
+import { useParam } from "../../base/params";
+import { useWhyNot } from "../../base/session";
+import { type FieldInfo, useFields } from "../rules/fields";
+import { AddField } from "../settings/Fields";
+import { Button } from "../../ui/Button";
+import { Checkbox, Columns, Radios, Select, TextField } from "../../ui/Field";
+import { Card, Callout, Page } from "../../ui/Page";
+import { Failure } from "../../ui/States";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { guessField } from "../rules/guessField";
+import { readSample, type Sample } from "./importSample";
+import css from "./Import.module.css";
+import { ImportJob } from "./ImportJob";
+
+const words = catalogue({
+	title: "Import contacts",
+	contacts: "Contacts",
+	about: "A CSV or TSV file in UTF-8, with a header row. One column must be the email address.",
+	choose: "Choose a file",
+	drop: "or drop it here",
+	size: (bytes: number) => `${full(Math.ceil(bytes / 1000))} KB`,
+	other: "Choose another file",
+	columns: "What the columns are",
+	column: "Column",
+	sample: "First values",
+	target: "Becomes",
+	ignore: "Not imported",
+	newField: "A new field …",
+	groups: { consent: "Consent" },
+	subscription: (type: string) => `Gets ${type}`,
+	needEmail: "Choose which column is the email address.",
+	twice: (name: string) => `Two columns become ${name}.`,
+	options: "What happens",
+	mode: "Rows whose address is known",
+	upsert: "Update them, and create the others",
+	create: "Leave them as they are, create the others",
+	update: "Update them, and leave out the others",
+	blank: "Empty cells clear the field",
+	list: "Add everybody to a list",
+	noList: "No list",
+	tags: "Tags for everybody",
+	tagsHelp: "Separated by commas. A tag of this import makes its people easy to find.",
+	consent: "Importing never brings back people who unsubscribed, and a status other than active in the file is kept. Import only people who agreed to your mail.",
+	check: "Check the file",
+	checkHelp: "Nothing is written yet.",
+	run: "Import",
+	broken: "The file has no rows.",
+	rows: (n: number) => plural(n, { one: "# column", other: "# columns" }),
+});
+
+/** Import is the wizard that reads contacts from a file: choose, map, check, run. */
+export default function Import() {
+	const why = useWhyNot("POST /contacts/import");
+	const [job, setJob] = useParam("job");
+	const [file, setFile] = useState<File | null>(null);
+	const [sample, setSample] = useState<Sample | null>(null);
+	const [error, setError] = useState<unknown>(null);
+
+	const take = async (f: File | undefined) => {
+		if (!f) return;
+		setError(null);
+		try {
+			const read = await readSample(f);
+			if (read.header.length === 0) throw new Error(words.broken);
+			setFile(f);
+			setSample(read);
+		} catch (e) {
+			setError(e);
+		}
+	};
+	return (
+		<Page title={words.title} trail={[{ name: words.contacts, to: "/contacts" }]} description={words.about}>
+			{why && <Callout>{why}</Callout>}
+			{job && (
+				<ImportJob
+					id={job}
+					onAgain={() => {
+						setFile(null);
+						setSample(null);
+						setJob("");
+					}}
+					onRetry={(rows) => {
+						setJob("");
+						void take(rows);
+					}}
+				/>
+			)}
+			{error !== null && <Failure error={error} />}
+			{!job && !sample && !why && (
+				<label
+					className={css.drop}
+					onDragOver={(e) => e.preventDefault()}
+					onDrop={(e) => {
+						e.preventDefault();
+						void take(e.dataTransfer.files[0]);
+					}}
+				>
+					<Upload aria-hidden size={24} />
+					<b>{words.choose}</b>
+					<span>{words.drop}</span>
+					<input className="visually-hidden" type="file" accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values" onChange={(e) => void take(e.target.files?.[0])} />
+				</label>
+			)}
+			{!job && sample && file && (
+				<Mapping
+					key={`${file.name} ${file.lastModified}`}
+					file={file}
+					sample={sample}
+					onStarted={setJob}
+					onOther={() => {
+						setFile(null);
+						setSample(null);
+					}}
+				/>
+			)}
+		</Page>
+	);
+}
+
+function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sample; onStarted: (job: string) => void; onOther: () => void }) {
+	const whyNoField = useWhyNot("POST /settings/custom-fields");
+	const fields = useTargets();
+	const segments = useCollection("segments");
+	const [chosen, setChosen] = useState<{ [column: string]: string }>({});
+	const [adding, setAdding] = useState<string | null>(null); // the column that becomes a new field
+	const [mode, setMode] = useState("upsert");
+	const [blank, setBlank] = useState(false);
+	const [list, setList] = useState("");
+	const [tags, setTags] = useState(`import-${new Date().toISOString().slice(0, 10)}`);
+	const [busy, setBusy] = useState<"check" | "run" | null>(null);
+	const [checked, setChecked] = useState<string | null>(null);
+	const [error, setError] = useState<unknown>(null);
+	const shown = sample.header.map((name, at) => ({ name, at })).filter((h) => !h.name.startsWith("error_"));
+	const mapping = Object.fromEntries(shown.map((h) => [h.name, chosen[h.name] ?? guessField(h.name, fields)]));
+	const targets = Object.values(mapping).filter(Boolean);
+	const doubled = targets.find((t, i) => targets.indexOf(t) !== i && !repeatable.includes(t));
+	const nameOf = (field: string) => fields.find((f) => f.field === field)?.name ?? field;
+	const problem = !targets.includes("email") ? words.needEmail : doubled ? words.twice(nameOf(doubled)) : undefined;
+
+	// biome-ignore lint/correctness/useExhaustiveDependencies: whatever changes makes the check old
+	useEffect(() => setChecked(null), [chosen, mode, blank, list, tags]);
+
+	const send = async (dry: boolean) => {
+		setBusy(dry ? "check" : "run");
+		setError(null);
+		try {
+			const body = new FormData();
+			body.set("file", file);
+			body.set(
+				"options",
+				JSON.stringify({
+					mapping, // with the columns that are not imported, which the server would else map by their names
+					mode,
+					update_blank: blank,
+					segment_key: list || null,
+					tags: tags.split(",").map((t) => t.trim()).filter(Boolean),
+					...(dry && { dry_run: true }),
+				}),
+			);
+			const { job_id } = await api("POST /contacts/import", { body, idempotencyKey: newKey() });
+			if (dry) setChecked(job_id);
+			else onStarted(job_id);
+		} catch (e) {
+			setError(e);
+		} finally {
+			setBusy(null);
+		}
+	};
+	return (
+		<>
+			<Card
+				title={file.name}
+				actions={
+					<>
+						<span className={css.muted}>
+							{words.rows(shown.length)} · {words.size(file.size)}
+						</span>
+						<Button small onClick={onOther}>
+							{words.other}
+						</Button>
+					</>
+				}
+			>
+				<h3>{words.columns}</h3>
+				<div className={css.scroll}>
+					<table className={css.table}>
+						<thead>
+							<tr>
+								<th scope="col">{words.column}</th>
+								<th scope="col">{words.sample}</th>
+								<th scope="col">{words.target}</th>
+							</tr>
+						</thead>
+						<tbody>
+							{shown.map(({ name: h, at }) => (
+								<tr key={h}>
+									<th scope="row">{h}</th>
+									<td className={css.sample}>
+										{sample.rows
+											.slice(0, 3)
+											.map((r) => r[at])
+											.filter(Boolean)
+											.join(" · ")}
+									</td>
+									<td>
+										<Target
+											label={`${words.target}: ${h}`}
+											fields={fields}
+											value={mapping[h] ?? ""}
+											onChange={(t) => setChosen({ ...chosen, [h]: t })}
+											onNew={whyNoField ? undefined : () => setAdding(h)}
+										/>
+									</td>
+								</tr>
+							))}
+						</tbody>
+					</table>
+				</div>
+			</Card>
+			<Card title={words.options}>
+				<Radios
+					label={words.mode}
+					value={mode}
+					onChange={setMode}
+					choices={(["upsert", "create", "update"] as const).map((m) => ({ value: m, label: words[m] }))}
+				/>
+				<Checkbox label={words.blank} checked={blank} onChange={setBlank} />
+				<Columns>
+					<Select
+						label={words.list}
+						value={list}
+						onChange={setList}
+						choices={[{ value: "", label: words.noList }, ...(segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }))]}
+					/>
+					<TextField label={words.tags} help={words.tagsHelp} value={tags} onChange={setTags} />
+				</Columns>
+				<p>{words.consent}</p>
+				{error !== null && <Failure error={error} />}
+				<div className={css.actions}>
+					<Button busy={busy === "check"} why={problem} onClick={() => void send(true)}>
+						{words.check}
+					</Button>
+					<Button look="primary" busy={busy === "run"} why={problem} onClick={() => void send(false)}>
+						{words.run}
+					</Button>
+					<span className={css.muted}>{words.checkHelp}</span>
+				</div>
+				{checked && <ImportJob id={checked} dry />}
+			</Card>
+			{adding !== null && (
+				<AddField
+					name={adding}
+					onClose={() => setAdding(null)}
+					onAdded={(f) => setChosen({ ...chosen, [adding]: `custom_fields.${f.field_key}` })}
+				/>
+			)}
+		</>
+	);
+}
+
+/** The fields of a contact that a column can become, besides its own fields. */
+const plain = ["email", "first_name", "last_name", "full_name", "company", "title", "phone", "website", "external_id", "source", "tags", "stage", "global_status", "do_not_contact", "city", "state", "postal_code", "country", "timezone"];
+
+/** What several columns can become. */
+const repeatable = ["tags", "global_status"];
+
+/** useTargets returns what a column can become: fields of contacts, tags, and the consent to a type of mail. */
+function useTargets(): FieldInfo[] {
+	const fields = useFields();
+	const types = useCollection("email_types");
+	return useMemo(() => {
+		const own = fields
+			.filter((f) => plain.includes(f.field) || f.field.startsWith("custom_fields."))
+			.map((f) => (f.field === "stage" ? { ...f, field: "stage_id" } : f));
+		const consent = (types.data?.data ?? []).map((t): FieldInfo => ({ field: `subscriptions.${t.type_key}`, name: words.subscription(t.display_name), group: words.groups.consent, kind: "subscription" }));
+		return [...own, ...consent];
+	}, [fields, types.data]);
+}
+
+const newField = "+";
+
+function Target({ label, fields, value, onChange, onNew }: { label: string; fields: FieldInfo[]; value: string; onChange: (t: string) => void; onNew?: () => void }) {
+	return (
+		<Select
+			label={label}
+			hideLabel
+			value={value}
+			onChange={(t) => (t === newField ? onNew?.() : onChange(t))}
+			choices={[{ value: "", label: words.ignore }, ...fields.map((f) => ({ value: f.field, label: f.name })), ...(onNew ? [{ value: newField, label: words.newField }] : [])]}
+		/>
+	);
+}

@@ -1,0 +1,194 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api, url } from "../../api/client";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button, LinkButton } from "../../ui/Button";
+import { Progress } from "../../ui/Progress";
+import { Failure, Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { parseRows } from "../../base/csv";
+import css from "./Import.module.css";
+
+const words = catalogue({
+	checking: "Check of the file",
+	running: "Import",
+	leave: "You can leave this page; the import goes on.",
+	cancel: "Cancel",
+	rows: "Rows",
+	created: "Created",
+	updated: "Updated",
+	skipped: "Left as they were",
+	invalid: "Invalid",
+	would: { created: "Would be created", updated: "Would be updated", skipped: "Would be left", invalid: "Invalid" },
+	errors: "Download the rows with errors",
+	again: "Import another file",
+	retry: "Try these rows again",
+	retryHelp: "When fields or stages have been added meanwhile. Else correct the downloaded file and import that.",
+	first: (n: number, all: number) => (all > n ? `The first ${full(n)} of ${full(all)} rows with errors` : plural(all, { one: "The row with an error", other: "The # rows with errors" })),
+	stopped: (n: number) => plural(n, { one: "# contact gets no mail because of its status in the file.", other: "# contacts get no mail because of their status in the file." }),
+	omitted: (n: number) => plural(n, { one: "# more row with an error is not in the file.", other: "# more rows with errors are not in the file." }),
+	row: "Row",
+	column: "Column",
+	problem: "Problem",
+	fileName: "rows-with-errors.csv",
+	value: "Value",
+	see: "See the contacts",
+	of: (n: number, total: number) => `${full(n)} of ${full(total)} rows`,
+	done: (n: number) => plural(n, { one: "# row read", other: "# rows read" }),
+});
+
+type Result = { rows: number; created: number; updated: number; skipped: number; invalid: number; errors_url?: string; errors_omitted?: number; stopped?: number };
+
+/** How many rows with errors are shown, and how much of their file is read for it. */
+const mostRows = 10;
+const mostBytes = 64 * 1024;
+
+const errorsOf = (id: string) => url("GET /jobs/{id}/download", { id }, { file: "errors" });
+
+type BadRow = { row: string; column: string; message: string; value: string };
+
+/** readErrors reads the first rows that an import refused. */
+async function readErrors(id: string, signal: AbortSignal): Promise<BadRow[]> {
+	const answer = await fetch(errorsOf(id), { signal });
+	if (!answer.ok || !answer.body) throw new Error(answer.statusText);
+	const reader = answer.body.getReader();
+	const decoder = new TextDecoder();
+	let text = "";
+	for (let read = 0; read < mostBytes; ) {
+		const { done, value } = await reader.read();
+		if (done) break;
+		read += value.length;
+		text += decoder.decode(value, { stream: true });
+	}
+	void reader.cancel();
+	const [header = [], ...rows] = parseRows(text, ",", mostRows + 1);
+	return rows.map((cells) => {
+		const cell = (name: string) => cells[header.indexOf(name)] ?? "";
+		const column = cell("error_column");
+		return { row: cell("error_row"), column, message: cell("error_message") || cell("error_code"), value: column ? cell(column) : "" };
+	});
+}
+
+/** ImportJob shows an import, or the check of a file, while it runs and when it has ended. */
+export function ImportJob({ id, dry, onAgain, onRetry }: { id: string; dry?: boolean; onAgain?: () => void; onRetry?: (rows: File) => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /jobs/{id}/cancel");
+	const job = useQuery({
+		queryKey: key("job", id),
+		queryFn: async ({ signal }) => {
+			const found = await api("GET /jobs/{id}", { path: { id }, signal });
+			if (found.status === "completed" && !dry) void client.invalidateQueries({ queryKey: key("contacts") });
+			return found;
+		},
+		refetchInterval: (q) => (q.state.data && ["completed", "failed", "cancelled"].includes(q.state.data.status) ? false : dry ? 500 : 1500),
+	});
+	const cancel = useMutation({ mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }), onSuccess: (j) => client.setQueryData(key("job", id), j) });
+	if (job.isPending) return <Skeleton rows={3} />;
+	if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
+	const j = job.data;
+	const result = j.result as Result | undefined;
+	const ended = ["completed", "failed", "cancelled"].includes(j.status);
+	const names = dry ? words.would : words;
+	return (
+		<div className={css.job}>
+			<div className={css.actions}>
+				<b>{dry ? words.checking : words.running}</b>
+				<StateBadge kind="job" state={j.status} />
+				{!ended && (
+					<Button small why={why} busy={cancel.isPending} onClick={() => cancel.mutate()}>
+						{words.cancel}
+					</Button>
+				)}
+			</div>
+			{!ended && (
+				<>
+					<Progress label={words.running} value={j.progress.processed} max={j.progress.total} text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : words.done(j.progress.processed)} />
+					{!dry && <p className={css.muted}>{words.leave}</p>}
+				</>
+			)}
+			{j.error && <Failure error={new Error(j.error.message)} />}
+			{result && (
+				<dl className={css.counts}>
+					{(["created", "updated", "skipped", "invalid"] as const).map((c) => (
+						<div key={c} data-bad={(c === "invalid" && result.invalid > 0) || undefined}>
+							<dt>{names[c]}</dt>
+							<dd>{full(result[c] ?? 0)}</dd>
+						</div>
+					))}
+				</dl>
+			)}
+			{ended && result && result.invalid > 0 && <Errors id={id} all={result.invalid} />}
+			{result?.stopped && <p className={css.muted}>{words.stopped(result.stopped)}</p>}
+			{ended && result?.errors_omitted && <p className={css.muted}>{words.omitted(result.errors_omitted)}</p>}
+			{ended && (
+				<div className={css.actions}>
+					{result && result.invalid > 0 && !dry && (
+						<a href={errorsOf(id)} download>
+							{words.errors}
+						</a>
+					)}
+					{result && result.invalid > 0 && onRetry && <Retry id={id} onRetry={onRetry} />}
+					{!dry && (
+						<LinkButton look="primary" to="/contacts">
+							{words.see}
+						</LinkButton>
+					)}
+					{onAgain && <Button onClick={onAgain}>{words.again}</Button>}
+				</div>
+			)}
+		</div>
+	);
+}
+
+/** Errors shows the first rows that an import refused, each with its problem. */
+function Errors({ id, all }: { id: string; all: number }) {
+	const key = useKey();
+	const found = useQuery({ queryKey: key("job", id, "errors"), queryFn: ({ signal }) => readErrors(id, signal), staleTime: Number.POSITIVE_INFINITY, gcTime: 0 });
+	if (!found.data?.length) return null;
+	return (
+		<div className={css.scroll}>
+			<table className={css.table}>
+				<caption className={css.caption}>{words.first(found.data.length, all)}</caption>
+				<thead>
+					<tr>
+						<th scope="col">{words.row}</th>
+						<th scope="col">{words.column}</th>
+						<th scope="col">{words.value}</th>
+						<th scope="col">{words.problem}</th>
+					</tr>
+				</thead>
+				<tbody>
+					{found.data.map((e) => (
+						<tr key={e.row}>
+							<td>{full(Number(e.row))}</td>
+							<td>{e.column}</td>
+							<td className={css.sample}>{e.value}</td>
+							<td className={css.errors}>{e.message}</td>
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</div>
+	);
+}
+
+/** Retry begins another import, of the rows that this one refused. */
+function Retry({ id, onRetry }: { id: string; onRetry: (rows: File) => void }) {
+	const load = useMutation({
+		mutationFn: async () => {
+			const answer = await fetch(errorsOf(id));
+			if (!answer.ok) throw new Error(answer.statusText);
+			return new File([await answer.blob()], words.fileName, { type: "text/csv" });
+		},
+		onSuccess: onRetry,
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	return (
+		<Button busy={load.isPending} title={words.retryHelp} onClick={() => load.mutate()}>
+			{words.retry}
+		</Button>
+	);
+}

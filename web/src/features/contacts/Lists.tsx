@@ -1,0 +1,72 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api, newKey } from "../../api/client";
+import { useCollection } from "../../base/collections";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Combo } from "../../ui/Combo";
+import { Card } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Lists.module.css";
+
+const words = catalogue({
+	title: "Lists",
+	none: "In no list.",
+	add: "Add to a list",
+	remove: "Remove",
+	since: "since",
+	done: (name: string) => `Removed from ${name}`,
+});
+
+/** Lists shows the lists that a contact is a member of. */
+export function Lists({ id }: { id: string }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /contacts/bulk");
+	const lists = useQuery({ queryKey: key("contact", id, "lists"), queryFn: () => api("GET /contacts/{id}/lists", { path: { id } }) });
+	const segments = useCollection("segments");
+	const change = useMutation({
+		mutationFn: (v: { add: boolean; segment: string; name: string; undone?: boolean }) =>
+			api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action: v.add ? "add_to_list" : "remove_from_list", contact_ids: [id], params: { segment_key: v.segment } } }),
+		onSuccess: (_, v) => {
+			void client.invalidateQueries({ queryKey: key("contact", id, "lists") });
+			if (!v.add) toast(words.done(v.name), { undo: () => change.mutate({ ...v, add: true }) });
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	if (lists.isPending) return <Skeleton rows={4} />;
+	if (lists.isError) return <Failure error={lists.error} retry={() => void lists.refetch()} />;
+	const rows = lists.data.data;
+	const others = (segments.data?.data ?? []).filter((s) => s.type === "static" && !rows.some((r) => r.segment_key === s.segment_key));
+	return (
+		<Card title={words.title}>
+			{rows.length === 0 && <p>{words.none}</p>}
+			<ul className={css.lists}>
+				{rows.map((l) => (
+					<li key={l.segment_key}>
+						<Link href={`/segments/${l.segment_key}`}>{l.name}</Link>
+						<span>
+							{words.since} <Time at={l.member_added_at} />
+						</span>
+						<Button small look="quiet" why={why} onClick={() => change.mutate({ add: false, segment: l.segment_key, name: l.name })}>
+							{words.remove}
+						</Button>
+					</li>
+				))}
+			</ul>
+			{!why && others.length > 0 && (
+				<Combo
+					key={rows.length}
+					label={words.add}
+					options={others.map((s) => ({ id: s.segment_key, label: s.name }))}
+					value={null}
+					onChange={(segment) => segment && change.mutate({ add: true, segment, name: segment })}
+				/>
+			)}
+		</Card>
+	);
+}

@@ -1,0 +1,116 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { useTitle } from "../activity/ActivityEvent";
+import { api } from "../../api/client";
+import { useParam } from "../../base/params";
+import { useKey } from "../../base/session";
+import { Attempts, Hits, SentMail, useEvidence } from "../activity/Evidence";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { List } from "../../ui/List";
+import { Card } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Contacts.module.css";
+
+const words = catalogue({
+	title: "Mail that was sent",
+	mail: "Mail",
+	when: "Sent",
+	empty: "No mail yet",
+	emptyText: "What is sent to this person appears here, and opens as it was.",
+	open: (name: string) => `Open ${name} as it was sent`,
+	show: "Open",
+	more: "Load earlier mail",
+	servers: "What the servers said",
+	hits: "Opens and clicks",
+	page: "All about this mail, on a page of its own",
+});
+
+/** Mail lists the mail that was sent to a contact. That of broadcasts opens as it was sent. */
+export function Mail({ id }: { id: string }) {
+	const key = useKey();
+	const [open, setOpen] = useParam("mail");
+	const sent = useInfiniteQuery({
+		queryKey: key("contact", id, "mail"),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /contacts/{id}/activity", { path: { id }, query: { types: "email_sent,email_delivered", cursor: pageParam ?? undefined, limit: 50 }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+	});
+	if (sent.isPending) return <Skeleton rows={5} />;
+	if (sent.isError) return <Failure error={sent.error} retry={() => void sent.refetch()} />;
+	const rows = sent.data.pages.flatMap((p) => p.data);
+	if (rows.length === 0) return <Empty title={words.empty}>{words.emptyText}</Empty>;
+	const subject = (p: unknown) => (p as { subject?: string } | null)?.subject;
+	return (
+		<Card title={words.title}>
+			<List
+				label={words.title}
+				rows={rows}
+				rowKey={(r) => r.id}
+				columns={[
+					{
+						id: "mail",
+						name: words.mail,
+						cell: (r) => (
+							<>
+								<Name row={r} /> {subject(r.properties) && subject(r.properties) !== r.title && <span className={css.muted}>{subject(r.properties)}</span>}
+							</>
+						),
+					},
+					{ id: "when", name: words.when, cell: (r) => <Time at={r.occurred_at} /> },
+					{
+						id: "open",
+						name: "",
+						end: true,
+						cell: (r) =>
+							r.broadcast_id && (
+								<Button small aria-label={words.open(r.title)} onClick={() => setOpen(r.broadcast_id ?? "")}>
+									{words.show}
+								</Button>
+							),
+					},
+				]}
+			/>
+			{sent.hasNextPage && (
+				<div>
+					<Button busy={sent.isFetchingNextPage} onClick={() => void sent.fetchNextPage()}>
+						{words.more}
+					</Button>
+				</div>
+			)}
+			{open && <Sent contact={id} broadcast={open} onClose={() => setOpen("")} />}
+		</Card>
+	);
+}
+
+/** Name names a mail. That of a sequence leads to it. */
+function Name({ row: r }: { row: Parameters<typeof useTitle>[0] }) {
+	const title = useTitle(r);
+	return r.sequence_id && !r.broadcast_id ? <Link href={`/sequences/${r.sequence_id}`}>{title}</Link> : title;
+}
+
+function Sent({ contact, broadcast, onClose }: { contact: string; broadcast: string; onClose: () => void }) {
+	const found = useEvidence(broadcast, contact);
+	return (
+		<Dialog drawer="wide" title={found.data?.message?.subject ?? words.mail} onClose={onClose}>
+			{found.isPending ? (
+				<Skeleton rows={8} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : (
+				<>
+					<p>
+						<Link href={`/broadcasts/${broadcast}/recipients/${contact}`}>{words.page}</Link>
+					</p>
+					<SentMail evidence={found.data} />
+					<h3>{words.servers}</h3>
+					<Attempts evidence={found.data} />
+					<h3>{words.hits}</h3>
+					<Hits evidence={found.data} />
+				</>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,73 @@
+import { useQuery } from "@tanstack/react-query";
+import { useTitle } from "../activity/ActivityEvent";
+import { api } from "../../api/client";
+import type { Contact } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { useShortcuts } from "../../base/shortcuts";
+import { StateBadge } from "../../ui/Badge";
+import { LinkButton } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Facts } from "../../ui/Page";
+import { Time } from "../../ui/Time";
+import { catalogue } from "../../base/words/catalogue";
+import { nameOf } from "./columns";
+import css from "./Contacts.module.css";
+import { useUsualVerdict } from "./Eligibility";
+
+const words = catalogue({
+	open: "Open",
+	email: "Email",
+	status: "Status",
+	deliverability: "Deliverability",
+	mailed: "Can be mailed?",
+	yes: "Yes",
+	no: (why: string) => `No: ${why}`,
+	company: "Company",
+	tags: "Tags",
+	recent: "Last events",
+	none: "Nothing has happened yet.",
+});
+
+function Title({ row }: { row: Parameters<typeof useTitle>[0] }) {
+	return useTitle(row);
+}
+
+/** Peek shows one contact beside the table; j and k walk to the next and the previous one. */
+export function Peek({ contact: c, onWalk, onClose }: { contact: Contact; onWalk: (by: number) => void; onClose: () => void }) {
+	const key = useKey();
+	useShortcuts({ j: () => onWalk(1), k: () => onWalk(-1) }, { drawer: true });
+	const verdict = useUsualVerdict(c);
+	const events = useQuery({ queryKey: key("contact", c.id, "activity", "peek"), queryFn: () => api("GET /contacts/{id}/activity", { path: { id: c.id }, query: { limit: 5 } }) });
+	return (
+		<Dialog
+			drawer="narrow"
+			title={nameOf(c)}
+			onClose={onClose}
+			footer={
+				<LinkButton look="primary" to={`/contacts/${c.id}`}>
+					{words.open}
+				</LinkButton>
+			}
+		>
+			<Facts
+				rows={[
+					[words.email, c.email],
+					[words.status, <StateBadge key="s" kind="contact" state={c.global_status} />],
+					[words.deliverability, <StateBadge key="d" kind="deliverability" state={c.deliverability_status} />],
+					[words.mailed, verdict && (verdict.eligible ? words.yes : words.no(verdict.why))],
+					[words.company, c.company],
+					[words.tags, c.tags.join(", ") || null],
+				]}
+			/>
+			<h3>{words.recent}</h3>
+			{events.data?.data.length === 0 && <p>{words.none}</p>}
+			<ul className={css.recent}>
+				{events.data?.data.map((e) => (
+					<li key={e.id}>
+						<Title row={e} /> <Time at={e.occurred_at} />
+					</li>
+				))}
+			</ul>
+		</Dialog>
+	);
+}

@@ -1,0 +1,139 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client";
+import type { SavedFilterRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useSession } from "../../base/session";
+import type { Filter } from "../rules/FilterBar";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Checkbox, TextField } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Contacts.module.css";
+
+const words = catalogue({
+	label: "Saved filters",
+	all: "All contacts",
+	changed: "changed",
+	shared: "shared",
+	save: "Save",
+	saveAs: "Save as",
+	reset: "Reset",
+	title: "Save this filter",
+	name: "Name",
+	share: "Share it with everybody in the workspace",
+	remove: "Delete this filter",
+	removed: (name: string) => `Deleted “${name}”`,
+	saved: (name: string) => `Saved “${name}”`,
+	actions: (name: string) => `Actions of ${name}`,
+});
+
+type State = { search: string; filters: Filter[]; sort: string; dir: string; columns: string[] };
+
+/** canonical writes a value as JSON with the names of objects in order, since PostgreSQL keeps them in its own. */
+const canonical = (value: unknown) =>
+	JSON.stringify(value, (_, v: unknown) =>
+		v && typeof v === "object" && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v,
+	);
+
+const same = (f: SavedFilterRow, s: State) =>
+	(f.search ?? "") === s.search && canonical(f.filters) === canonical(s.filters) && f.sort === s.sort && f.dir === s.dir && (f.columns.length === 0 || f.columns.join() === s.columns.join());
+
+type Props = { current: string | null; state: State; onApply: (f: SavedFilterRow) => void; onReset: () => void; onSave: (name: string, shared: boolean) => void };
+
+/** SavedFilters are tabs above the table: each is a filter that somebody saved. */
+export function SavedFilters({ current, state, onApply, onReset, onSave }: Props) {
+	const key = useKey();
+	const client = useQueryClient();
+	const { user } = useSession();
+	const [naming, setNaming] = useState(false);
+	const [name, setName] = useState("");
+	const [shared, setShared] = useState(false);
+	const saved = useCollection("saved_filters");
+	const all = saved.data?.data ?? [];
+	const now = all.find((f) => f.id === current);
+	const changed = now && !same(now, state);
+	const dirty = now ? changed : state.search !== "" || state.filters.length > 0;
+	const refresh = () => client.invalidateQueries({ queryKey: key("saved-filters") });
+	const update = useMutation({
+		mutationFn: (f: SavedFilterRow) =>
+			api("PUT /saved-filters/{id}", { path: { id: f.id }, body: { search: state.search || null, filters: state.filters, sort: state.sort, dir: state.dir, columns: state.columns } }),
+		onSuccess: (f) => {
+			void refresh();
+			toast(words.saved(f.name));
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const remove = useMutation({
+		mutationFn: (f: SavedFilterRow) => api("DELETE /saved-filters/{id}", { path: { id: f.id } }),
+		onSuccess: (_, f) => {
+			void refresh();
+			onReset();
+			toast(words.removed(f.name), {
+				undo: () =>
+					void api("POST /saved-filters", {
+						body: { name: f.name, shared: f.shared, search: f.search, filters: f.filters, sort: f.sort, dir: f.dir, columns: f.columns },
+					}).then(refresh),
+			});
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	if (all.length === 0 && !dirty) return null;
+	return (
+		<fieldset className={css.tabs} aria-label={words.label}>
+			<Button small look="quiet" aria-pressed={!now && !dirty} onClick={onReset}>
+				{words.all}
+			</Button>
+			{all.map((f) => (
+				<Button key={f.id} small look="quiet" aria-pressed={f.id === current} onClick={() => onApply(f)}>
+					{f.name}
+					{f.shared && f.created_by !== user.id && ` (${words.shared})`}
+					{f.id === current && changed && ` · ${words.changed}`}
+				</Button>
+			))}
+			{dirty && (
+				<>
+					{now && (
+						<>
+							<Button small onClick={() => update.mutate(now)}>
+								{words.save}
+							</Button>
+							<Button
+								small
+								look="quiet"
+								onClick={(e) => {
+									(e.currentTarget as HTMLElement).closest("fieldset")?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus(); // this button goes
+									onApply(now);
+								}}
+							>
+								{words.reset}
+							</Button>
+						</>
+					)}
+					<Button small onClick={() => setNaming(true)}>
+						{words.saveAs}
+					</Button>
+				</>
+			)}
+			{now && <Menu small label={words.actions(now.name)} actions={[{ id: "remove", label: words.remove, danger: true, run: () => remove.mutate(now) }]} />}
+			{naming && (
+				<Dialog
+					title={words.title}
+					onClose={() => setNaming(false)}
+					onSubmit={() => {
+						onSave(name.trim(), shared);
+						setNaming(false);
+						setName("");
+					}}
+					submit={{ label: words.save, why: name.trim() ? undefined : words.name }}
+				>
+					<TextField label={words.name} value={name} onChange={setName} maxLength={100} autoFocus />
+					<Checkbox label={words.share} checked={shared} onChange={setShared} />
+				</Dialog>
+			)}
+		</fieldset>
+	);
+}

@@ -1,0 +1,75 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { Enrollment } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Card } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Lists.module.css";
+
+const words = catalogue({
+	title: "Sequences",
+	none: "In no sequence.",
+	entered: "entered",
+	exit: "Exit",
+	question: (name: string) => `Exit ${name}?`,
+	text: "The person gets no further mail of this sequence. This cannot be undone.",
+});
+
+/** Sequences shows the sequences that a contact went or goes through. */
+export function Sequences({ id }: { id: string }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
+	const [leaving, setLeaving] = useState<Enrollment | null>(null);
+	const all = useQuery({ queryKey: key("contact", id, "enrollments"), queryFn: () => api("GET /sequences/contact/{contact_id}/enrollments", { path: { contact_id: id } }) });
+	const exit = useMutation({
+		mutationFn: (e: Enrollment) => api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", { path: { id: e.sequence_id, enrollment_id: e.enrollment_id } }),
+		onSuccess: () => {
+			setLeaving(null);
+			void client.invalidateQueries({ queryKey: key("contact", id, "enrollments") });
+		},
+	});
+	if (all.isPending) return <Skeleton rows={4} />;
+	if (all.isError) return <Failure error={all.error} retry={() => void all.refetch()} />;
+	return (
+		<Card title={words.title}>
+			{all.data.data.length === 0 && <p>{words.none}</p>}
+			<ul className={css.lists}>
+				{all.data.data.map((e) => (
+					<li key={e.enrollment_id}>
+						<Link href={`/sequences/${e.sequence_id}`}>{e.sequence_name}</Link>
+						<StateBadge kind="enrollment" state={e.status} />
+						<span>
+							{words.entered} <Time at={e.entered_at} />
+						</span>
+						{(e.status === "active" || e.status === "paused") && (
+							<Button small why={why} onClick={() => setLeaving(e)}>
+								{words.exit}
+							</Button>
+						)}
+					</li>
+				))}
+			</ul>
+			{leaving && (
+				<Confirm
+					title={words.question(leaving.sequence_name)}
+					action={words.exit}
+					busy={exit.isPending}
+					error={exit.error && <p role="alert">{explain(exit.error)}</p>}
+					onConfirm={() => exit.mutate(leaving)}
+					onClose={() => setLeaving(null)}
+				>
+					<p>{words.text}</p>
+				</Confirm>
+			)}
+		</Card>
+	);
+}

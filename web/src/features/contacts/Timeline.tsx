@@ -1,0 +1,84 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
+import { api } from "../../api/client";
+import { ActivityEvent } from "../activity/ActivityEvent";
+import { useCollection } from "../../base/collections";
+import { pollEvery } from "../../base/live";
+import { useParam } from "../../base/params";
+import { useKey } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Select } from "../../ui/Field";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { catalogue, day } from "../../base/words/catalogue";
+import css from "./Timeline.module.css";
+
+const words = catalogue({
+	kind: "Kind of event",
+	all: "All events",
+	email: "Mail",
+	website: "Website",
+	form: "Forms",
+	api: "Events",
+	account: "Workspace",
+	empty: "Nothing has happened yet",
+	emptyText: "Mail sent to this person, opens and clicks, page views and events of your programs appear here.",
+	more: "Load earlier events",
+});
+
+/** Timeline lists what happened to a contact, the latest first, by day. */
+export function Timeline({ id }: { id: string }) {
+	const key = useKey();
+	const [kind, setKind] = useParam("kind");
+	useCollection("segments"); // events name lists: asked for at once with what the page names, not after the events
+	const events = useInfiniteQuery({
+		queryKey: key("contact", id, "activity"),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /contacts/{id}/activity", { path: { id }, query: { cursor: pageParam ?? undefined, limit: 100 }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		refetchInterval: pollEvery(60_000),
+	});
+	if (events.isPending) return <Skeleton rows={8} />;
+	if (events.isError) return <Failure error={events.error} retry={() => void events.refetch()} />;
+	const rows = events.data.pages.flatMap((p) => p.data).filter((r) => !kind || r.source === kind);
+	let before = "";
+	return (
+		<div className={css.timeline}>
+			<div>
+				<Select
+					label={words.kind}
+					hideLabel
+					value={kind}
+					onChange={setKind}
+					choices={[
+						{ value: "", label: words.all },
+						...(["email", "website", "form", "api", "account"] as const).map((k) => ({ value: k, label: words[k] })),
+					]}
+				/>
+			</div>
+			{rows.length === 0 ? (
+				<Empty title={words.empty}>{words.emptyText}</Empty>
+			) : (
+				<ol className={css.events}>
+					{rows.map((r) => {
+						const date = day(r.occurred_at);
+						const first = date !== before;
+						before = date;
+						return (
+							<Fragment key={r.id}>
+								{first && <li className={css.day}>{date}</li>}
+								<ActivityEvent row={r} contact={id} />
+							</Fragment>
+						);
+					})}
+				</ol>
+			)}
+			{events.hasNextPage && (
+				<div>
+					<Button busy={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+						{words.more}
+					</Button>
+				</div>
+			)}
+		</div>
+	);
+}

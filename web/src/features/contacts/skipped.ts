@@ -1,0 +1,42 @@
+import { and, catalogue, full, plural } from "../../base/words/catalogue";
+
+const words = catalogue({
+	done: (n: number) => plural(n, { one: "# contact changed", other: "# contacts changed" }),
+	skipped: (n: number, reasons: string) => `${full(n)} left as they were${reasons && ` (${reasons})`}`,
+	reason: (n: number, reason: string) => `${full(n)} ${reason}`,
+	among: (reasons: string) => `among them ${reasons}`,
+	codes: {
+		UNSUBSCRIBED: "unsubscribed",
+		INVALID_TRANSITION: "in a status that does not allow this",
+		LIMIT_EXCEEDED: "at a limit of this workspace",
+		CONTACT_NOT_FOUND: "not found",
+		duplicate: "in it already",
+		UNCHANGED: "needed no change",
+		SEQUENCE_NOT_ENROLLABLE: "while the sequence was not active",
+		ENROLL_LIMIT: "added too often within an hour",
+	},
+});
+
+/** reasonOf returns words for the code of a contact that an action left as it was. */
+export const reasonOf = (code: string) => (words.codes as { [code: string]: string })[code] ?? code.replaceAll("_", " ").toLowerCase();
+
+type Result = {
+	affected?: number;
+	skipped?: number;
+	errors?: { code: string }[];
+	/** Of enrolling. */
+	results?: { status: string }[];
+	/** Of a job, which keeps the first errors only. */
+	errors_truncated?: boolean;
+};
+
+/** doneText says how many contacts an action changed, and how many it left as they were, by reason. */
+export function doneText({ affected = 0, skipped = 0, errors = [], results = [], errors_truncated: truncated }: Result): string {
+	if (skipped === 0) return words.done(affected);
+	const counts = new Map<string, number>();
+	for (const code of [...errors.map((e) => e.code), ...results.map((r) => r.status).filter((s) => s === "duplicate")]) counts.set(code, (counts.get(code) ?? 0) + 1);
+	const rest = skipped - [...counts.values()].reduce((sum, n) => sum + n, 0);
+	if (rest > 0 && !truncated) counts.set("UNCHANGED", rest);
+	const reasons = and([...counts].map(([code, n]) => words.reason(n, reasonOf(code))));
+	return `${words.done(affected)}, ${words.skipped(skipped, rest > 0 && truncated && reasons ? words.among(reasons) : reasons)}`;
+}

@@ -1,0 +1,254 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { FormBody } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Combo, Picks } from "../../ui/Combo";
+import { Columns, Radios, Select, Switch, TextArea, TextField } from "../../ui/Field";
+import { Card, Callout } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
+import { useSettled } from "../../ui/useSettled";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { type FormWork, linesOf, shownOf } from "./draft";
+import { Fields } from "./Fields";
+import css from "./Form.module.css";
+import { Preview } from "./Preview";
+
+const words = catalogue({
+	fields: "Fields",
+	fieldsAbout: "Exactly one field takes the address. A consent is a box of its own, which visitors tick themselves.",
+	button: "Text of the button",
+	name: "Name, for you alone",
+	after: "After sending",
+	mode: "The visitor sees",
+	message: "A message in place of the form",
+	redirect: "Another page",
+	success: "Message",
+	successDouble: "Shown once double opt-in is off. With it, visitors are asked to open the mail and confirm, in their language.",
+	url: "Address of the page",
+	optIn: "Confirmation",
+	double: "Ask by mail whether the address is theirs (double opt-in)",
+	doubleHelp: "New contacts get no other mail before they have confirmed. The link is valid for seven days.",
+	mail: "Confirmation mail",
+	builtIn: "The built-in one, in the language of the workspace",
+	mailHelp: "An entry of the library that has {{ subscribe_confirm_url }}.",
+	confirmURL: "After confirming, go to",
+	confirmHelp: "Without it, a page of ours says thank you.",
+	contact: "What becomes of the contact",
+	lists: "Joins the lists",
+	tags: "Gets the tags",
+	tagsHelp: "Separated by commas.",
+	stage: "Enters the stage",
+	noStage: "That of new contacts",
+	where: "Where the form may stand",
+	origins: "Websites",
+	originsHelp: "One a line, such as https://www.example.com. Without any, every page may use it.",
+	originBad: (text: string) => `${text} is not the address of a website: give https:// and the host, without a path.`,
+	captcha: "Captcha",
+	none: "None: a hidden field and a timer keep most programs out",
+	siteKey: "Site key",
+	secretKey: "Secret key",
+	secretHelp: "Stored, never shown again. Empty: unchanged.",
+	store: "Store",
+	stored: "The secret key is stored.",
+	preview: "Preview",
+});
+
+/** badOrigin returns the first line that is not the origin of a website. */
+function badOrigin(text: string): string | undefined {
+	return linesOf(text).find((line) => {
+		try {
+			const u = new URL(line);
+			return !/^https?:$/.test(u.protocol) || u.pathname.replace("/", "") !== "" || u.search !== "" || u.hash !== "" || u.hostname.includes("*") || u.username !== "";
+		} catch {
+			return true;
+		}
+	});
+}
+
+/** Build edits a form beside its preview. */
+export function Build({ work, why }: { work: FormWork; why?: string }) {
+	const key = useKey();
+	const { draft: d, set, problem, form } = work;
+	const shown = useSettled(JSON.stringify(shownOf(d)), 350);
+	const embed = useQuery({
+		queryKey: key("form", form.id, "preview", shown),
+		queryFn: ({ signal }) => api("POST /forms/{id}/preview", { path: { id: form.id }, body: JSON.parse(shown) as FormBody, signal }),
+		placeholderData: (b) => b,
+	});
+	const segments = useCollection("segments");
+	const stages = useCollection("stages");
+	const messages = useCollection("messages", { enabled: d.double_opt_in });
+	const published = (messages.data?.data ?? []).filter((m) => m.status === "published");
+	const lists = (segments.data?.data ?? []).filter((s) => s.type === "static" && s.system_key === null);
+	const bad = badOrigin(d.allowed_origins);
+	const entry = messages.data?.data.find((m) => m.id === d.confirm_message_id);
+	return (
+		<div className={css.builder}>
+			<fieldset className={css.left} disabled={why !== undefined}>
+				<legend className="visually-hidden">{form.name}</legend>
+				<Card>
+					<TextField label={words.name} path="name" maxLength={200} value={d.name} onChange={(name) => set({ name })} error={problem("name")} />
+				</Card>
+				<Card title={words.fields}>
+					<p className={css.muted}>{words.fieldsAbout}</p>
+					{problem("fields") && d.fields.length > 0 && !work.problems.some((p) => p.path.startsWith("fields[")) && <Callout tone="danger">{problem("fields")}</Callout>}
+					<Fields fields={d.fields} onChange={(fields) => set({ fields })} problem={problem} readOnly={why !== undefined} />
+					<TextField label={words.button} path="submit_label" maxLength={100} value={d.submit_label} onChange={(submit_label) => set({ submit_label })} error={problem("submit_label")} />
+				</Card>
+				<Card title={words.after}>
+					<Radios
+						label={words.mode}
+						value={d.success_mode}
+						onChange={(success_mode) => set({ success_mode })}
+						choices={[
+							{ value: "message", label: words.message },
+							{ value: "redirect", label: words.redirect },
+						]}
+					/>
+					{d.success_mode === "message" ? (
+						<TextArea label={words.success} help={d.double_opt_in ? words.successDouble : undefined} rows={2} path="success_message" value={d.success_message} onChange={(success_message) => set({ success_message })} error={problem("success_message")} />
+					) : (
+						<TextField label={words.url} type="url" path="redirect_url" value={d.redirect_url} onChange={(redirect_url) => set({ redirect_url })} error={problem("redirect_url")} />
+					)}
+				</Card>
+				<Card title={words.optIn}>
+					<Switch label={words.double} help={words.doubleHelp} checked={d.double_opt_in} onChange={(double_opt_in) => set({ double_opt_in })} path="double_opt_in" />
+					{problem("double_opt_in") && <Callout tone="danger">{problem("double_opt_in")}</Callout>}
+					{d.double_opt_in && (
+						<>
+							<Combo
+								label={words.mail}
+								help={words.mailHelp}
+								path="confirm_message_id"
+								value={d.confirm_message_id || "built-in"}
+								onChange={(id) => set({ confirm_message_id: !id || id === "built-in" ? "" : id })}
+								options={[{ id: "built-in", label: words.builtIn }, ...published.map((m) => ({ id: m.id, label: m.name }))]}
+								error={problem("confirm_message_id")}
+							/>
+							{entry && <Link href={`/library/${entry.id}`}>{entry.name}</Link>}
+							<TextField label={words.confirmURL} optional type="url" help={words.confirmHelp} path="confirm_redirect_url" value={d.confirm_redirect_url} onChange={(confirm_redirect_url) => set({ confirm_redirect_url })} error={problem("confirm_redirect_url")} />
+						</>
+					)}
+				</Card>
+				<Card title={words.contact}>
+					<Picks
+						label={words.lists}
+						path="list_segment_keys"
+						options={lists.map((s) => ({ id: s.segment_key, label: s.name }))}
+						values={d.list_segment_keys}
+						onChange={(list_segment_keys) => set({ list_segment_keys })}
+						error={problem("list_segment_keys")}
+					/>
+					<Columns>
+						<Tags value={d.tags} onChange={(tags) => set({ tags })} error={problem("tags")} />
+						<Select
+							label={words.stage}
+							path="stage_id"
+							value={d.stage_id}
+							onChange={(stage_id) => set({ stage_id })}
+							choices={[{ value: "", label: words.noStage }, ...(stages.data?.data ?? []).map((s) => ({ value: s.id, label: s.name }))]}
+							error={problem("stage_id")}
+						/>
+					</Columns>
+				</Card>
+				<Card title={words.where}>
+					<TextArea
+						code
+						rows={3}
+						label={words.origins}
+						help={words.originsHelp}
+						path="allowed_origins"
+						value={d.allowed_origins}
+						onChange={(allowed_origins) => set({ allowed_origins })}
+						error={bad ? words.originBad(bad) : problem("allowed_origins")}
+						spellCheck={false}
+					/>
+					<Select
+						label={words.captcha}
+						path="captcha.provider"
+						value={d.captcha_provider}
+						onChange={(captcha_provider) => set({ captcha_provider })}
+						choices={[
+							{ value: "none", label: words.none },
+							{ value: "turnstile", label: "Cloudflare Turnstile" },
+							{ value: "hcaptcha", label: "hCaptcha" },
+						]}
+						error={problem("captcha.provider")}
+					/>
+					{d.captcha_provider !== "none" && (
+						<Columns>
+							<TextField label={words.siteKey} path="captcha.site_key" value={d.captcha_site_key} onChange={(captcha_site_key) => set({ captcha_site_key })} error={problem("captcha.site_key")} autoComplete="off" />
+							<CaptchaSecret work={work} />
+						</Columns>
+					)}
+				</Card>
+			</fieldset>
+			<section className={css.right} aria-label={words.preview}>
+				<h2>{words.preview}</h2>
+				{embed.isPending ? (
+					<Skeleton rows={6} />
+				) : embed.isError && !embed.data ? (
+					<Failure error={embed.error} retry={() => void embed.refetch()} />
+				) : (
+					<Preview html={embed.data.html} success={d.success_message} redirect={d.success_mode === "redirect" ? d.redirect_url : null} doubleOptIn={d.double_opt_in} />
+				)}
+			</section>
+		</div>
+	);
+}
+
+/** Tags are typed as one text, so that commas can be typed. */
+function Tags({ value, onChange, error }: { value: string[]; onChange: (tags: string[]) => void; error?: string }) {
+	const [text, setText] = useState(value.join(", "));
+	const split = (t: string) => [...new Set(t.split(",").map((x) => x.trim()).filter(Boolean))];
+	const shown = JSON.stringify(split(text)) === JSON.stringify(value) ? text : value.join(", ");
+	return (
+		<TextField
+			label={words.tags}
+			optional
+			help={words.tagsHelp}
+			path="tags"
+			value={shown}
+			onChange={(t) => {
+				setText(t);
+				onChange(split(t));
+			}}
+			error={error}
+		/>
+	);
+}
+
+/** CaptchaSecret stores the secret key, which is not part of what is drafted. */
+function CaptchaSecret({ work }: { work: FormWork }) {
+	const [secret, setSecret] = useState("");
+	const [problem, setProblem] = useState<string>();
+	const [busy, setBusy] = useState(false);
+	const store = async () => {
+		setBusy(true);
+		setProblem(undefined);
+		try {
+			await work.save();
+			await api("PUT /forms/{id}", { path: { id: work.form.id }, body: { captcha: { secret_key: secret } } });
+			setSecret("");
+			toast(words.stored);
+		} catch (e) {
+			setProblem(explain(e));
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<div className={css.secret}>
+			<TextField label={words.secretKey} type="password" path="captcha.secret_key" help={words.secretHelp} value={secret} onChange={setSecret} error={problem ?? work.problem("captcha.secret_key")} autoComplete="new-password" />
+			<Button busy={busy} why={secret ? undefined : words.secretHelp} onClick={() => void store()}>
+				{words.store}
+			</Button>
+		</div>
+	);
+}

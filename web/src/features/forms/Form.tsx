@@ -1,0 +1,285 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { ApiError, api, isConflict, request, type Versioned } from "../../api/client";
+import type { FormRow } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { keepsTyped } from "../../sync/device";
+import { useParam } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { useShortcuts } from "../../base/shortcuts";
+import { Choose } from "../source/Review";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { isGone, Missing } from "../../ui/Missing";
+import { Menu } from "../../ui/Menu";
+import { keptText } from "../../ui/keptForm";
+import { Callout, Page } from "../../ui/Page";
+import { Tabs } from "../../ui/Tabs";
+import { toast } from "../../ui/Toast";
+import { and, catalogue, clock, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { Build } from "./Build";
+import { type FormDraft, type FormWork, useFormDraft } from "./draft";
+import { Embed } from "./Embed";
+import css from "./Form.module.css";
+import { Submissions } from "./Submissions";
+
+const words = catalogue({
+	forms: "Forms",
+	views: "Views of the form",
+	build: "Build",
+	embed: "Embed",
+	submissions: "Submissions",
+	publish: "Publish",
+	unpublish: "Unpublish",
+	unpublishTitle: (name: string) => `Unpublish ${name}?`,
+	unpublishText: "Pages that contain it can no longer send it: visitors get an error until it is published again.",
+	archive: "Archive",
+	unarchive: "Take out of the archive",
+	archived: (name: string) => `${name} is archived. It takes no submissions.`,
+	remove: "Delete",
+	removeTitle: (name: string) => `Delete ${name}?`,
+	removeText: (n: number) => plural(n, { one: "Its one submission is deleted with it. The contact stays.", other: "Its # submissions are deleted with it. The contacts stay." }),
+	whyRemove: "Archive it first.",
+	save: "Save",
+	nothing: "Nothing has changed.",
+	discard: "Discard changes",
+	saving: "Saving",
+	saved: (at: Date) => `Saved ${clock(at)}`,
+	allSaved: "Saved",
+	refused: (n: number, first: string) => plural(n, { one: `Not saved: ${first}`, other: "Not saved: # problems" }),
+	unsaved: "Not saved yet",
+	failed: (problem: string) => `Kept here: ${problem}`,
+	alone: (problem: string) => `On this page alone: ${problem}`,
+	published: "The form is published. Put its code into a page.",
+	toEmbed: "Get the code",
+	blocked: (n: number) => plural(n, { one: "One thing is missing before it can be published", other: "# things are missing before it can be published" }),
+	blockedSave: (n: number) => plural(n, { one: "One thing keeps the changes from being saved", other: "# things keep the changes from being saved" }),
+	senders: "Senders",
+	live: "It is published. What happens after sending changes once you save it. The fields and texts are in the code on your pages: put the new code there after you change them.",
+	joined: (fields: string) => `Somebody else changed ${fields} meanwhile. That is joined with your changes.`,
+	clash: "Somebody else changed the same parts meanwhile.",
+	brought: (saved: string) => `Brought back from this device. ${saved}`,
+	choose: "Choose",
+	isArchived: "It is archived: take it out of the archive to change it.",
+});
+
+const names: { [F in keyof FormDraft]: string } = catalogue({
+	name: "Name",
+	fields: "Fields",
+	submit_label: "Text of the button",
+	success_mode: "What follows",
+	success_message: "Message",
+	redirect_url: "Address of the page",
+	double_opt_in: "Double opt-in",
+	confirm_message_id: "Confirmation mail",
+	confirm_redirect_url: "After confirming",
+	list_segment_keys: "Lists",
+	tags: "Tags",
+	stage_id: "Stage",
+	captcha_provider: "Captcha",
+	captcha_site_key: "Site key",
+	allowed_origins: "Websites",
+});
+
+/** FormPage builds a form, gives the code for pages, and shows what was submitted. */
+export default function FormPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const found = useQuery({ queryKey: key("form", id), queryFn: ({ signal }) => request("GET /forms/{id}", { path: { id }, signal }), refetchInterval: pollEvery(60_000), refetchOnWindowFocus: false });
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.forms} to="/forms" kept={{ kinds: ["form"], id }} />;
+	return <Editor key={found.data.data.id} server={found.data} />;
+}
+
+function savingText(work: FormWork): string {
+	const s = work.saving;
+	switch (s.state) {
+		case "saving":
+			return words.saving;
+		case "refused":
+			return words.refused(work.problems.length, work.problems[0]?.message ?? "");
+		case "failed":
+			return keepsTyped() ? words.failed(s.problem) : words.alone(s.problem);
+		case "waiting":
+			return words.unsaved;
+		default:
+			return work.dirty ? words.unsaved : s.at ? (work.brought ? words.brought(words.saved(s.at)) : words.saved(s.at)) : words.allSaved;
+	}
+}
+
+/** goTo moves the focus to the control of a field of a request, and opens the card that it is in. */
+function goTo(path: string) {
+	const find = (p: string) => document.querySelector<HTMLElement>(`[data-path="${CSS.escape(p)}"]`);
+	const card = /^fields\[(\d+)\]/.exec(path);
+	const target = find(path) ?? (card ? (find(`${card[0]}.label`) ?? find(`${card[0]}.binding`)) : undefined) ?? find(path.split(/[.[]/)[0] ?? "");
+	target?.closest("details")?.setAttribute("open", "");
+	target?.scrollIntoView({ block: "center" });
+	target?.focus();
+}
+
+function Editor({ server }: { server: Versioned<FormRow> }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [tab, setTab] = useParam("tab", "build");
+	const may = useWhyNot("PUT /forms/{id}");
+	const archived = server.data.status === "archived";
+	const why = may ?? (archived ? words.isArchived : undefined);
+	const work = useFormDraft(server, why === undefined);
+	const f = work.form;
+	const [asking, setAsking] = useState<"unpublish" | "remove" | null>(null);
+	const [blocked, setBlocked] = useState(false);
+	const [choosing, setChoosing] = useState(false);
+	const draft = f.status === "draft";
+
+	const adopt = async (got: Versioned<FormRow>) => {
+		client.setQueryData(key("form", f.id), got);
+		await client.invalidateQueries({ queryKey: key("forms") });
+	};
+	const move = useMutation({
+		mutationFn: async (to: "publish" | "unpublish" | "archive" | "unarchive") => {
+			const got = await request(`POST /forms/{id}/${to}`, { path: { id: f.id }, revision: work.revision() });
+			await adopt(got);
+			return to;
+		},
+		onSuccess: (to) => {
+			setAsking(null);
+			setBlocked(false);
+			work.setProblems([]);
+			if (to === "publish") toast(words.published);
+			if (to === "archive") toast(words.archived(f.name), { undo: () => void request("POST /forms/{id}/unarchive", { path: { id: f.id } }).then(adopt) });
+		},
+		onError: (e) => {
+			if (e instanceof ApiError && e.fields.length > 0) {
+				work.setProblems(e.fields);
+				setBlocked(true);
+				setTab("build");
+			} else {
+				if (e instanceof ApiError && e.status === 412) void client.invalidateQueries({ queryKey: key("form", f.id) });
+				toast(explain(e), { tone: "danger" });
+			}
+		},
+	});
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /forms/{id}", { path: { id: f.id }, revision: work.revision() }),
+		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("form", f.id) }),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("forms") });
+			navigate("/forms");
+		},
+	});
+	const publish = async () => {
+		if (await work.save()) move.mutate("publish");
+	};
+	const save = async () => {
+		setBlocked(!(await work.save()) && !work.clash);
+	};
+	const whyNotSave = why ?? (work.clash ? words.clash : undefined) ?? (work.dirty ? undefined : words.nothing);
+	useShortcuts({ "mod+s": () => void (whyNotSave || save()) });
+	return (
+		<Page
+			wide
+			title={work.draft.name || f.name}
+			trail={[{ name: words.forms, to: "/forms" }]}
+			status={<StateBadge kind="form" state={f.status} />}
+			actions={
+				<>
+					{!archived && (
+						<span className={css.saving} role="status" data-bad={work.saving.state === "refused" || work.saving.state === "failed" || undefined}>
+							{savingText(work)}
+						</span>
+					)}
+					{!draft && work.dirty && <Button onClick={work.discard}>{words.discard}</Button>}
+					{draft && (
+						<Button look="primary" why={why ?? (work.clash ? words.clash : undefined)} busy={move.isPending} onClick={() => void publish()}>
+							{words.publish}
+						</Button>
+					)}
+					{f.status === "published" && (
+						<Button look="primary" why={whyNotSave} busy={work.saving.state === "saving"} onClick={() => void save()}>
+							{words.save}
+						</Button>
+					)}
+					<Menu
+						actions={[
+							f.status === "published" && { id: "unpublish", label: words.unpublish, why: may, run: () => setAsking("unpublish") },
+							!archived && { id: "archive", label: words.archive, why: may, run: () => move.mutate("archive") },
+							archived && { id: "unarchive", label: words.unarchive, why: may, run: () => move.mutate("unarchive") },
+							{ id: "remove", label: words.remove, danger: true, why: may ?? (archived ? undefined : words.whyRemove), run: () => setAsking("remove") },
+						]}
+					/>
+				</>
+			}
+		>
+			<Tabs
+				label={words.views}
+				current={tab}
+				tabs={[
+					{ id: "build", name: words.build },
+					{ id: "embed", name: words.embed },
+					{ id: "submissions", name: words.submissions, count: f.submission_count },
+				]}
+			/>
+			{archived && <Callout>{words.isArchived}</Callout>}
+			{may && tab === "build" && <Callout>{may}</Callout>}
+			{f.status === "published" && tab === "build" && !may && (
+				<Callout tone="progress">
+					{words.live} <Link href={`/forms/${f.id}?tab=embed`}>{words.toEmbed}</Link>
+				</Callout>
+			)}
+			{work.restored && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
+			{work.joined.length > 0 && <Callout tone="progress">{words.joined(and(work.joined.map((p) => names[p])))}</Callout>}
+			{work.clash && (
+				<Callout tone="warning" title={words.clash}>
+					<Button small onClick={() => setChoosing(true)}>
+						{words.choose}
+					</Button>
+				</Callout>
+			)}
+			{blocked && work.problems.length > 0 && (
+				<Callout tone="danger" title={draft ? words.blocked(work.problems.length) : words.blockedSave(work.problems.length)}>
+					<ul className={css.blocks}>
+						{work.problems.map((p) => (
+							<li key={`${p.path} ${p.message}`}>
+								<button type="button" className={css.link} onClick={() => goTo(p.path)}>
+									{names[p.path.split(/[.[]/)[0] as keyof FormDraft] ?? p.path}: {p.message}
+								</button>
+								{p.path === "double_opt_in" && (
+									<>
+										{" "}
+										<Link href="/sending/senders">{words.senders}</Link>
+									</>
+								)}
+							</li>
+						))}
+					</ul>
+				</Callout>
+			)}
+			{tab === "embed" ? <Embed form={f} /> : tab === "submissions" ? <Submissions form={f} /> : <Build work={work} why={why} />}
+			{asking === "unpublish" && (
+				<Confirm title={words.unpublishTitle(f.name)} action={words.unpublish} busy={move.isPending} onConfirm={() => move.mutate("unpublish")} onClose={() => setAsking(null)}>
+					<p>{words.unpublishText}</p>
+				</Confirm>
+			)}
+			{asking === "remove" && (
+				<Confirm title={words.removeTitle(f.name)} action={words.remove} busy={remove.isPending} error={remove.error && <p role="alert">{explain(remove.error)}</p>} onConfirm={() => remove.mutate()} onClose={() => setAsking(null)}>
+					<p>{words.removeText(f.submission_count)}</p>
+				</Confirm>
+			)}
+			{choosing && work.clash && (
+				<Choose
+					clash={work.clash}
+					names={names}
+					codes={["fields"]}
+					onClose={() => setChoosing(false)}
+					onChoose={(theirs) => {
+						work.choose(theirs);
+						setChoosing(false);
+					}}
+				/>
+			)}
+		</Page>
+	);
+}

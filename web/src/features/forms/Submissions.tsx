@@ -1,0 +1,125 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import type { FormRow, FormSubmission } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { useParam } from "../../base/params";
+import { useKey } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { LinkButton } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Facts, NotSet } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { useMore } from "../../ui/useMore";
+import { catalogue, exact } from "../../base/words/catalogue";
+import rowsCss from "../../ui/Rows.module.css";
+import own from "./Form.module.css";
+
+const words = catalogue({
+	title: "Submissions",
+	who: "Address",
+	outcome: "Outcome",
+	at: "Submitted",
+	page: "Page",
+	erased: "Erased",
+	empty: "Nobody has sent this form yet",
+	emptyText: "What visitors enter is listed here, with what became of it: accepted, to be confirmed by mail, or spam.",
+	embed: "Get the code for your page",
+	one: (who: string) => `Submission of ${who}`,
+	contact: "Open the contact",
+	confirmed: "Confirmed",
+	ip: "IP address",
+	agent: "Browser",
+	answers: "What was entered",
+	consents: "Consents given",
+	none: "None",
+});
+
+const textOf = (v: unknown) => (Array.isArray(v) ? v.join(", ") : String(v ?? ""));
+
+/** Submissions lists what visitors sent, newest first. */
+export function Submissions({ form }: { form: FormRow }) {
+	const key = useKey();
+	const [open, setOpen] = useParam("submission");
+	const list = useInfiniteQuery({
+		queryKey: key("form", form.id, "submissions"),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /forms/{id}/submissions", { path: { id: form.id }, query: { limit: 100, cursor: pageParam ?? undefined }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		refetchInterval: pollEvery(15_000),
+	});
+	const onEnd = useMore(list);
+	if (list.isPending) return <Skeleton rows={8} height={36} />;
+	if (list.isError) return <Failure error={list.error} retry={() => void list.refetch()} />;
+	const rows = list.data.pages.flatMap((p) => p.data);
+	if (rows.length === 0) {
+		return (
+			<Empty title={words.empty} action={<LinkButton to={`/forms/${form.id}?tab=embed`}>{words.embed}</LinkButton>}>
+				{words.emptyText}
+			</Empty>
+		);
+	}
+	const who = (s: FormSubmission) => s.email ?? words.erased;
+	const name = (s: FormSubmission) =>
+		s.contact_id ? (
+			<Link href={`/contacts/${s.contact_id}`}>{who(s)}</Link>
+		) : (
+			<button type="button" className={own.link} onClick={() => setOpen(s.id)}>
+				{who(s)}
+			</button>
+		);
+	const shown = rows.find((s) => s.id === open);
+	return (
+		<>
+			<Table
+				fill
+				label={words.title}
+				rows={rows}
+				rowKey={(s) => s.id}
+				rowName={who}
+				onEnd={onEnd}
+				onOpen={(s) => setOpen(s.id)}
+				onPeek={(s) => setOpen(s.id)}
+				columns={[
+					{ id: "who", name: words.who, cell: name },
+					{ id: "outcome", name: words.outcome, width: 180, least: 150, cell: (s) => <StateBadge kind="submission" state={s.outcome} /> },
+					{ id: "page", name: words.page, width: 280, least: 200, cell: (s) => s.page_url ?? <NotSet /> },
+					{ id: "at", name: words.at, width: 130, least: 116, cell: (s) => <Time at={s.submitted_at} /> },
+				]}
+				card={(s) => (
+					<span className={rowsCss.card}>
+						<span className={rowsCss.name}>
+							<b>{who(s)}</b>
+							<span>
+								<Time at={s.submitted_at} />
+							</span>
+						</span>
+						<StateBadge kind="submission" state={s.outcome} />
+					</span>
+				)}
+			/>
+			{shown && (
+				<Dialog drawer="narrow" title={words.one(who(shown))} onClose={() => setOpen("")} footer={shown.contact_id && <LinkButton to={`/contacts/${shown.contact_id}`}>{words.contact}</LinkButton>}>
+					<p>
+						<StateBadge kind="submission" state={shown.outcome} />
+					</p>
+					<Facts
+						rows={[
+							[words.at, exact(shown.submitted_at)],
+							[words.confirmed, shown.confirmed_at && exact(shown.confirmed_at)],
+							[words.page, shown.page_url],
+							[words.ip, shown.ip],
+							[words.agent, shown.user_agent],
+						]}
+					/>
+					<h3>{words.answers}</h3>
+					<Facts rows={Object.entries(shown.fields).map(([field, v]) => [<code key={field}>{field}</code>, textOf(v)])} />
+					<h3>{words.consents}</h3>
+					{shown.consents.length === 0 ? <p>{words.none}</p> : <Facts rows={shown.consents.map((c) => [<code key={c.binding}>{c.binding}</code>, `“${c.wording}”`])} />}
+				</Dialog>
+			)}
+		</>
+	);
+}

@@ -1,0 +1,92 @@
+import type { FormField } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { catalogue } from "../../base/words/catalogue";
+
+// What fields of a form can be bound to, with names.
+
+const words = catalogue({
+	contact: "Contact",
+	custom: "Custom field",
+	consent: "Consent",
+	hidden: "Hidden field",
+	text: "Text between the fields",
+	category: (name: string) => `${name} (all of the category)`,
+	columns: {
+		email: "Email",
+		first_name: "First name",
+		last_name: "Last name",
+		full_name: "Name in one field",
+		title: "Job title",
+		company: "Company",
+		phone: "Phone",
+		website: "Website",
+		address_line1: "Street",
+		address_line2: "Street, second line",
+		city: "City",
+		state: "State or region",
+		postal_code: "Postal code",
+		country: "Country",
+		timezone: "Time zone",
+	},
+	sentence: (type: string) => `Send me the ${type}`,
+	sample: "Write here what visitors should know.",
+});
+
+export type FieldType = FormField["type"];
+
+/** Binding is one thing that a field can be bound to. Its key is what no two fields of a form may share. */
+export type Binding = { key: string; type: FieldType; binding: string; name: string; group: string };
+
+/** The names of the types of fields. */
+export const typeNames: { [T in FieldType]: string } = { contact: words.contact, custom_field: words.custom, consent: words.consent, hidden: words.hidden, text_block: words.text };
+
+const isColumn = (binding: string) => Object.hasOwn(words.columns, binding);
+
+/** keyOf returns what no other field of the form may be bound to; null for text. */
+export const keyOf = (f: FormField): string | null =>
+	f.type === "text_block" || !f.binding ? null : f.type === "hidden" ? `${isColumn(f.binding) ? "contact" : "custom_field"}:${f.binding}` : `${f.type}:${f.binding}`;
+
+/** useBindings returns all that fields can be bound to. */
+export function useBindings(): Binding[] {
+	const custom = useCollection("custom_fields");
+	const types = useCollection("email_types");
+	const categories = useCollection("email_categories");
+	const one = (type: FieldType, binding: string, name: string): Binding => ({ key: `${type}:${binding}`, type, binding, name, group: typeNames[type] });
+	return [
+		...Object.entries(words.columns).map(([binding, name]) => one("contact", binding, name)),
+		...(custom.data?.data ?? []).filter((f) => f.field_type !== "contact").map((f) => one("custom_field", f.field_key, f.name)),
+		...(types.data?.data ?? []).filter((t) => t.active).map((t) => one("consent", t.type_key, t.display_name)),
+		...(categories.data?.data ?? []).map((c) => one("consent", `category:${c.id}`, words.category(c.name))),
+	];
+}
+
+/** newField returns a field that is bound to something. Its id is new in the form. */
+export function newField(b: Binding, fields: FormField[], as: FieldType = b.type): FormField {
+	let n = fields.length + 1;
+	while (fields.some((f) => f.id === `f${n}`)) n++;
+	return {
+		id: `f${n}`,
+		type: as,
+		binding: as === "text_block" ? null : b.binding,
+		label: as === "text_block" ? words.sample : as === "consent" ? words.sentence(b.name) : b.name,
+		placeholder: null,
+		help_text: null,
+		required: as === "contact" && b.binding === "email",
+		input: null,
+		options: null,
+		default_value: null,
+		param: null,
+		sort_order: fields.length,
+	};
+}
+
+const inputs: { [T in FieldType]: string[] } = {
+	contact: ["text", "email", "tel", "url", "select", "radio", "textarea"],
+	custom_field: ["text", "email", "tel", "url", "number", "date", "select", "radio", "checkbox", "textarea"],
+	consent: ["checkbox"],
+	hidden: ["hidden"],
+	text_block: [],
+};
+
+/** inputsOf returns the controls by which a field may be filled in. */
+export const inputsOf = (f: FormField) => (f.type === "contact" && f.binding === "email" ? ["email"] : inputs[f.type]);

@@ -1,0 +1,91 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useId } from "react";
+import { api } from "../../api/client";
+import type { AccountSessionView } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { zones } from "../settings/Account";
+import { Combo } from "../../ui/Combo";
+import { DrawerAction } from "../../ui/DrawerAction";
+import { Columns, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { catalogue } from "../../base/words/catalogue";
+import { countryField } from "../../base/words/countries";
+import { useSetupChanged } from "./Setup";
+
+const words = catalogue({
+	name: "Name",
+	nameHelp: "Of your company or team.",
+	zone: "Time zone",
+	zoneHelp: "Days of plans, reports and rules begin at midnight here.",
+	why: "The postal address stands below every mail. The laws of most countries ask for it in commercial mail, so that readers know who writes.",
+	line1: "Street or box",
+	line2: "More",
+	postal_code: "Postal code",
+	city: "City",
+	state: "State or region",
+	country: "Country",
+	save: "Save",
+});
+
+/** AccountStep asks for name, time zone and postal address of the account. */
+export function AccountStep({ account: a }: { account: AccountSessionView }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const changed = useSetupChanged();
+	const why = useWhyNot("PUT /settings/account");
+	const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+	const p = a.postal_address as { [field: string]: string | null };
+	const parts = ["line1", "line2", "postal_code", "city", "state", "country"] as const;
+	const empty = parts.every((f) => !p[f]);
+	const id = useId();
+	const form = useForm({
+		name: a.name,
+		// A new account is in UTC until somebody says where it is.
+		timezone: empty && a.timezone === "UTC" && zones.includes(here) ? here : a.timezone,
+		...(Object.fromEntries(parts.map((f) => [`postal_address.${f}`, p[f] ?? ""])) as { [path: string]: string }),
+	});
+	const v = form.values as { [path: string]: string };
+	const save = () =>
+		form.submit(async () => {
+			const saved = await api("PUT /settings/account", {
+				body: { name: v.name, timezone: v.timezone, postal_address: Object.fromEntries(parts.map((f) => [f, v[`postal_address.${f}`] || null])) },
+			});
+			client.setQueryData(key("account"), saved);
+			await changed();
+			void client.invalidateQueries({ queryKey: ["session"] });
+		});
+	const field = (f: (typeof parts)[number]) => {
+		const path = `postal_address.${f}`;
+		return <TextField label={words[f]} {...(f === "country" ? countryField(v[path] ?? "") : {})} path={path} readOnly={Boolean(why)} value={v[path] ?? ""} onChange={(x) => form.set({ [path]: x })} error={form.problems.byPath[path]} />;
+	};
+	return (
+		<form
+			id={id}
+			noValidate
+			style={{ display: "contents" }}
+			onSubmit={(e) => {
+				e.preventDefault();
+				if (!why) void save();
+			}}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} help={words.nameHelp} path="name" readOnly={Boolean(why)} value={v.name ?? ""} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} />
+			<Combo label={words.zone} help={words.zoneHelp} options={zones.map((z) => ({ id: z, label: z }))} value={v.timezone ?? null} onChange={(z) => z && form.set({ timezone: z })} error={form.problems.byPath.timezone} />
+			<p>{words.why}</p>
+			{field("line1")}
+			{field("line2")}
+			<Columns>
+				{field("postal_code")}
+				{field("city")}
+			</Columns>
+			<Columns>
+				{field("state")}
+				{field("country")}
+			</Columns>
+			<DrawerAction form={id} busy={form.busy} why={why}>
+				{words.save}
+			</DrawerAction>
+		</form>
+	);
+}

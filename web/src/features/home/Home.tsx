@@ -1,0 +1,253 @@
+import { useQuery } from "@tanstack/react-query";
+import { AlertTriangle, Check, Circle, X } from "lucide-react";
+import { Suspense, useState } from "react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import { later } from "../../base/lazy";
+import { pollEvery } from "../../base/live";
+import { useParam } from "../../base/params";
+import { useKey, useOptions, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button, IconButton, LinkButton } from "../../ui/Button";
+import { Figure, Figures } from "../../ui/Figure";
+import { Card, Page } from "../../ui/Page";
+import { Progress } from "../../ui/Progress";
+import { Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { catalogue, full, percent, plural } from "../../base/words/catalogue";
+import { partOf, type TermName, term } from "../../base/words/glossary";
+import css from "./Home.module.css";
+import { missing, optional, type Step, stepWords } from "./steps";
+import { Unfinished } from "./Unfinished";
+
+const Setup = later(() => import("./Setup"));
+
+const words = catalogue({
+	title: "Home",
+	setup: "Before your mail can go out",
+	ready: "Everything is set up.",
+	worth: "Worth doing",
+	hide: (name: string) => `Hide: ${name}`,
+	isDone: "Done",
+	progress: (done: number, all: number) => `${full(done)} of ${full(all)} done`,
+	begin: "Begin",
+	beginStep: (name: string) => `Begin: ${name}`,
+	isOpen: "To do",
+	left: (n: number) => plural(n, { one: "# step is left.", other: "# steps are left." }),
+	demo: "To send for real",
+	demoText: "The demo keeps all mail in its mailbox. A workspace of your own needs these two besides.",
+	live: "Under way",
+	attention: "Needs attention",
+	month: "Last 30 days",
+	sent: "Recipients",
+	delivered: "Delivered",
+	opened: "Open rate",
+	clicked: "Click rate",
+	contacts: "Contacts",
+	sendable: "Can be mailed",
+	before: (n: string) => `Before: ${n}`,
+	of: (n: number, all: number) => `${full(n)} of ${full(all)}`,
+	sum: (n: number, what: string, all: number) => `${full(n)} ${what} ÷ ${full(all)} mails`,
+	start: "What next?",
+	broadcast: "Write a broadcast",
+	segment: "Make a segment",
+	sequence: "Start a sequence",
+	mailbox: "Open the mailbox",
+});
+
+/** Where each optional step is made. */
+const places: { [key: string]: string } = {
+	dmarc: "/sending",
+	second_owner: "/settings/members",
+	segment: "/segments/new",
+	webhooks: "/settings/webhooks",
+};
+
+const pages: { [type: string]: (id: string) => string } = {
+	domain: (id) => `/sending/domains/${id}`,
+	sending_domain: (id) => `/sending/domains/${id}`,
+	mta: (id) => `/sending/mta/${id}`,
+	mta_config: (id) => `/sending/mta/${id}`,
+	broadcast: (id) => `/broadcasts/${id}`,
+	job: () => "/jobs",
+	form: (id) => `/forms/${id}`,
+	sequence: (id) => `/sequences/${id}`,
+	webhook: (id) => `/settings/webhooks/${id}`,
+	seed_list: (id) => `/sending/seeds/${id}`,
+};
+
+const dismissedKey = "packetboat-worth-doing";
+
+/** useDismissed is which optional steps are hidden on this device. */
+function useDismissed(): [string[], (key: string) => void] {
+	const [keys, setKeys] = useState<string[]>(() => {
+		try {
+			return (localStorage.getItem(dismissedKey) ?? "").split(" ");
+		} catch {
+			return [];
+		}
+	});
+	return [
+		keys,
+		(key) => {
+			const next = [...keys, key];
+			setKeys(next);
+			try {
+				localStorage.setItem(dismissedKey, next.join(" "));
+			} catch {
+				// Storage is off: it is shown again next time.
+			}
+		},
+	];
+}
+
+/** Home shows what is left to set up, what is sent now, what needs attention, and the last 30 days. */
+export default function Home() {
+	const key = useKey();
+	const overview = useQuery({
+		queryKey: key("overview"),
+		queryFn: ({ signal }) => api("GET /overview", { signal }),
+		refetchInterval: pollEvery(30_000),
+	});
+	const [dismissed, dismiss] = useDismissed();
+	const [open, setOpen] = useParam("step");
+	const options = useOptions();
+	const why = useWhyNot("POST /broadcasts");
+	if (overview.isPending) {
+		return (
+			<Page title={words.title}>
+				<Skeleton rows={10} />
+			</Page>
+		);
+	}
+	if (overview.isError) {
+		return (
+			<Page title={words.title}>
+				<Failure error={overview.error} retry={() => void overview.refetch()} />
+			</Page>
+		);
+	}
+	const o = overview.data;
+	const steps = o.setup.filter((s) => !optional.includes(s.key));
+	const worth = o.setup.filter((s) => optional.includes(s.key) && !s.done && !dismissed.includes(s.key));
+	const named = steps.map((s) => ({ ...s, ...stepWords(s.key) }));
+	const current = named.find((s) => s.key === open);
+	const done = steps.every((s) => s.done);
+	const { totals: now, previous: before } = o;
+	const about = (name: TermName, n?: number) => ({
+		definition: term(name).definition,
+		sum: n === undefined || now.total_recipients === 0 ? undefined : words.sum(n, partOf(name), now.total_recipients),
+		asOf: new Date(overview.dataUpdatedAt).toISOString(),
+		report: "/reports",
+	});
+	const sent = now.total_recipients + before.total_recipients;
+	return (
+		<Page title={words.title} actions={done && <LinkButton look="primary" to="/broadcasts/new" why={why}>{words.broadcast}</LinkButton>}>
+			{!done && (
+				<Card title={words.setup} actions={<span className={css.muted}>{words.progress(steps.filter((s) => s.done).length, steps.length)}</span>}>
+					<Steps steps={steps} next={named.find((s) => !s.done)?.key} onOpen={setOpen} />
+				</Card>
+			)}
+			{done && options.data?.demo && (
+				<Card title={words.demo}>
+					<p>{words.demoText}</p>
+					<Steps steps={steps.filter((s) => s.key === "mta_config" || s.key === "sending_domain").map((s) => ({ ...s, done: false }))} onOpen={setOpen} />
+				</Card>
+			)}
+			<p className="visually-hidden" role="status">
+				{done ? words.ready : words.left(steps.filter((s) => !s.done).length)}
+			</p>
+			{o.attention.length > 0 && (
+				<Card title={words.attention} tone="warning">
+					<ul className={css.list}>
+						{o.attention.map((a) => (
+							<li key={a.kind + a.target_id}>
+								<AlertTriangle aria-hidden size={16} />
+								<Link href={pages[a.target_type]?.(a.target_id) ?? "/sending"}>{a.message}</Link>
+								<span className={css.muted}>
+									<Time at={a.since} />
+								</span>
+							</li>
+						))}
+					</ul>
+				</Card>
+			)}
+			{o.live.length > 0 && (
+				<Card title={words.live}>
+					{o.live.map((b) => (
+						<div key={b.id} className={css.live}>
+							<p>
+								<Link href={`/broadcasts/${b.id}`}>{b.name}</Link> <StateBadge kind="broadcast" state={b.status} />
+							</p>
+							{b.delivery_progress && (
+								<Progress label={b.name} value={b.delivery_progress.sent} max={b.delivery_progress.total_recipients} text={words.of(b.delivery_progress.sent, b.delivery_progress.total_recipients)} />
+							)}
+						</div>
+					))}
+				</Card>
+			)}
+			<Unfinished />
+			<Card title={words.month}>
+				<Figures>
+					<Figure name={words.sent} value={full(now.total_recipients)} detail={sent > 0 ? words.before(full(before.total_recipients)) : undefined} about={about("mails")} />
+					<Figure name={words.delivered} value={full(now.total_delivered)} detail={sent > 0 ? words.before(full(before.total_delivered)) : undefined} about={about("mailsDelivered")} />
+					<Figure name={words.opened} value={now.total_recipients ? percent(now.verified_open_rate) : "–"} detail={before.total_recipients ? words.before(percent(before.verified_open_rate)) : undefined} about={about("openedThen", now.verified_opened)} />
+					<Figure name={words.clicked} value={now.total_recipients ? percent(now.click_rate) : "–"} detail={before.total_recipients ? words.before(percent(before.click_rate)) : undefined} about={about("clickedThen", now.total_clicked)} />
+					<Figure name={words.contacts} value={o.counts.contacts === null ? "–" : full(o.counts.contacts)} about={{ definition: term("contacts").definition, asOf: o.counts.counted_at, people: "/contacts" }} />
+					<Figure name={words.sendable} value={o.counts.sendable === null ? "–" : full(o.counts.sendable)} about={{ definition: term("mailable").definition, asOf: o.counts.counted_at, people: "/segments/all_sendable?tab=members" }} />
+				</Figures>
+			</Card>
+			{worth.length > 0 && (
+				<Card title={words.worth}>
+					<Steps steps={worth} onDismiss={dismiss} />
+				</Card>
+			)}
+			{done && (
+				<Card title={words.start}>
+					<div className={css.next}>
+						<LinkButton to="/sequences">{words.sequence}</LinkButton>
+						<LinkButton to="/segments/new">{words.segment}</LinkButton>
+						<LinkButton to="/mailbox">{words.mailbox}</LinkButton>
+					</div>
+				</Card>
+			)}
+			{current && (
+				<Suspense>
+					<Setup step={current} next={named.find((s) => !s.done)} onOpen={setOpen} onClose={() => setOpen("")} />
+				</Suspense>
+			)}
+		</Page>
+	);
+}
+
+/** Steps lists rows of the checklist. Each opens its drawer, or the page where it is done. */
+function Steps({ steps, next, onOpen, onDismiss }: { steps: Step[]; next?: string; onOpen?: (key: string) => void; onDismiss?: (key: string) => void }) {
+	return (
+		<ol className={css.steps}>
+			{steps.map((s) => {
+				const { name } = stepWords(s.key);
+				return (
+					<li key={s.key} data-done={s.done || undefined}>
+						{s.done ? <Check aria-label={words.isDone} size={18} /> : <Circle aria-label={words.isOpen} size={18} />}
+						<div>
+							{onOpen ? (
+								<button type="button" className={css.open} onClick={() => onOpen(s.key)}>
+									{name}
+								</button>
+							) : (
+								<Link href={places[s.key] ?? "/"}>{name}</Link>
+							)}
+							<p>{missing(s)}</p>
+						</div>
+						{onOpen && s.key === next && (
+							<Button small look="primary" aria-label={words.beginStep(name)} onClick={() => onOpen(s.key)}>
+								{words.begin}
+							</Button>
+						)}
+						{onDismiss && <IconButton small label={words.hide(name)} icon={<X aria-hidden />} onClick={() => onDismiss(s.key)} />}
+					</li>
+				);
+			})}
+		</ol>
+	);
+}

@@ -1,0 +1,109 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, newKey } from "../../api/client";
+import type { AccountSessionView, MtaConfigRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useWhyNot } from "../../base/session";
+import { Health } from "../sending/Mta";
+import { Editor } from "../sending/MtaEditor";
+import { mtaTypes } from "../sending/Sending";
+import { Button } from "../../ui/Button";
+import { Card } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { useSetupChanged } from "./Setup";
+
+const words = catalogue({
+	try: "Only try it out",
+	tryText: "All mail lands in the built-in mailbox, and nobody outside gets any. You can change this at any time.",
+	mailbox: "Use the built-in mailbox",
+	mailboxName: "Mailbox",
+	there: "There already",
+	use: (name: string) => `Use ${name}`,
+	live: "Send for real",
+	add: "Set up a relay, Amazon SES or direct delivery",
+	now: (name: string) => `Mail leaves by ${name}`,
+	later: "Once a sender exists, one mail to yourself tries it here, and shows what the server says.",
+	other: "Change to another",
+});
+
+/** LaneStep chooses the MTA config by which the account's mail leaves. */
+export function LaneStep({ account: a }: { account: AccountSessionView }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const changed = useSetupChanged();
+	const why = useWhyNot("POST /mta-configs");
+	const [choosing, setChoosing] = useState(false);
+	const [adding, setAdding] = useState(false);
+	const [idempotencyKey] = useState(newKey);
+	const lanes = useCollection("mta_configs");
+	const use = async (lane: MtaConfigRow) => {
+		client.setQueryData(key("account"), await api("PUT /settings/account", { body: { default_mta_config_key: lane.key } }));
+		setChoosing(false);
+		setAdding(false);
+		await changed("mta-configs");
+	};
+	const choose = useMutation({
+		mutationFn: async (lane: MtaConfigRow | null) => use(lane ?? (await api("POST /mta-configs", { body: { name: words.mailboxName, type: "sink" }, idempotencyKey }))),
+	});
+	const senders = useCollection("sending_identities");
+	if (lanes.isPending) return <Skeleton rows={4} />;
+	if (lanes.isError) return <Failure error={lanes.error} retry={() => void lanes.refetch()} />;
+	const all = lanes.data.data;
+	const current = all.find((l) => l.key === a.default_mta_config_key);
+	if (current?.active && !choosing) {
+		return (
+			<>
+				<Card
+					title={words.now(current.name)}
+					actions={
+						<Button small why={why} onClick={() => setChoosing(true)}>
+							{words.other}
+						</Button>
+					}
+				>
+					<p>{mtaTypes[current.type]}</p>
+				</Card>
+				{senders.data?.data.some((s) => s.active) ? <Health lane={current} /> : <p>{words.later}</p>}
+			</>
+		);
+	}
+	const sink = all.find((l) => l.type === "sink" && l.active);
+	const others = all.filter((l) => l.active && l.type !== "sink");
+	return (
+		<>
+			{choose.error && <p role="alert">{explain(choose.error)}</p>}
+			<Card title={words.try}>
+				<p>{words.tryText}</p>
+				<div>
+					<Button look={adding ? "default" : "primary"} why={why} busy={choose.isPending} onClick={() => choose.mutate(sink ?? null)}>
+						{words.mailbox}
+					</Button>
+				</div>
+			</Card>
+			{others.length > 0 && (
+				<Card title={words.there}>
+					{others.map((l) => (
+						<div key={l.id}>
+							<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(l)}>
+								{words.use(l.name)}
+							</Button>
+						</div>
+					))}
+				</Card>
+			)}
+			{adding ? (
+				<Editor onSaved={use} />
+			) : (
+				<Card title={words.live}>
+					<div>
+						<Button why={why} onClick={() => setAdding(true)}>
+							{words.add}
+						</Button>
+					</div>
+				</Card>
+			)}
+		</>
+	);
+}

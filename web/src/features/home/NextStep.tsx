@@ -1,0 +1,33 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import { useKey } from "../../base/session";
+import { catalogue } from "../../base/words/catalogue";
+import { missing, optional, stepWords } from "./steps";
+
+const words = catalogue({
+	open: "Before your mail can go out",
+	ready: "Everything is set up: what you write can go out at once.",
+});
+
+/** NextStep names the first step of the checklist that is left before mail can go out. */
+export function NextStep() {
+	const key = useKey();
+	const overview = useQuery({ queryKey: key("overview"), queryFn: ({ signal }) => api("GET /overview", { signal }), staleTime: 5000 });
+	const steps = overview.data?.setup.filter((s) => !optional.includes(s.key)) ?? [];
+	const next = steps.find((s) => !s.done);
+	if (steps.length > 0 && !next) return <p>{words.ready}</p>;
+	return (
+		<p data-whole aria-busy={overview.isPending || undefined}>
+			{words.open}
+			<br />
+			{next ? (
+				<>
+					<Link href={`/?${new URLSearchParams({ step: next.key })}`}>{stepWords(next.key).name}</Link>: {missing(next)}
+				</>
+			) : (
+				"\u00a0"
+			)}
+		</p>
+	);
+}

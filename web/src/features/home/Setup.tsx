@@ -1,0 +1,231 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useId, useMemo, useState } from "react";
+import { api, newKey } from "../../api/client";
+import type { AccountSessionView } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useSession, useWhyNot, useWorkspace } from "../../base/session";
+import { AddContact } from "../contacts/AddContact";
+import { Button, LinkButton } from "../../ui/Button";
+import { Copy } from "../../ui/Copy";
+import { Dialog } from "../../ui/Dialog";
+import { DrawerAction, DrawerFooter } from "../../ui/DrawerAction";
+import { TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { Card, Callout } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Home.module.css";
+import { AccountStep } from "./AccountStep";
+import { DomainStep } from "./DomainStep";
+import { LaneStep } from "./LaneStep";
+import { SenderStep } from "./SenderStep";
+
+const words = catalogue({
+	close: "Close",
+	done: "Done.",
+	next: (name: string) => `Next: ${name}`,
+	import: "Import contacts",
+	importText: "From a file with a header row, such as a spreadsheet saved as CSV.",
+	choose: "Choose a file",
+	one: "Add one",
+	oneText: "Yourself, for example.",
+	addOne: "Add a contact",
+	programs: "By a program",
+	programsText: "A key that may write contacts, and a line that adds one.",
+	makeKey: "Make a key",
+	keyName: "First contacts",
+	line: "Add a contact from a terminal. The key is shown this once.",
+	copy: "Copy",
+	first: "One mail to yourself shows that the sender and the way out work together.",
+	noSender: "Choose who writes first.",
+	noLane: "Choose how mail leaves first.",
+	to: "To",
+	send: "Send",
+	accepted: "The server took it.",
+	refused: "The server did not take it.",
+	open: "Open it in the mailbox",
+	starters: "Write a mail from a starter template",
+});
+
+export type Step = { key: string; name: string; about: string; done: boolean };
+
+/** Setup is the drawer of one row of the checklist. The row is ticked by the server, while the drawer is open. */
+export default function Setup({ step, next, onOpen, onClose }: { step: Step; next?: Step; onOpen: (key: string) => void; onClose: () => void }) {
+	const key = useKey();
+	const [place, setPlace] = useState<HTMLElement | null>(null);
+	const second = step.done && next !== undefined;
+	const footer = useMemo(() => ({ place, second }), [place, second]);
+	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView> });
+	return (
+		<Dialog
+			drawer={step.key === "sending_domain" || step.key === "mta_config" ? "wide" : "narrow"}
+			title={step.name}
+			onClose={onClose}
+			footer={
+				<>
+					<span role="status">{step.done && words.done}</span>
+					<Button onClick={onClose}>{words.close}</Button>
+					<span ref={setPlace} style={{ display: "contents" }} />
+					{step.done && next && (
+						<Button look="primary" onClick={() => onOpen(next.key)}>
+							{words.next(next.name)}
+						</Button>
+					)}
+				</>
+			}
+		>
+			<p>{step.about}</p>
+			{account.isPending ? <Skeleton rows={6} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <DrawerFooter value={footer}><Body step={step.key} account={account.data} /></DrawerFooter>}
+		</Dialog>
+	);
+}
+
+function Body({ step, account }: { step: string; account: AccountSessionView }) {
+	switch (step) {
+		case "account":
+			return <AccountStep account={account} />;
+		case "mta_config":
+			return <LaneStep account={account} />;
+		case "sending_domain":
+			return <DomainStep />;
+		case "sending_identity":
+			return <SenderStep account={account} />;
+		case "contacts":
+			return <ContactsStep />;
+		default:
+			return <FirstMailStep account={account} />;
+	}
+}
+
+/** useSetupChanged loads again what the checklist is made of. */
+export function useSetupChanged() {
+	const key = useKey();
+	const client = useQueryClient();
+	return async (...parts: string[]) => {
+		await Promise.all(["overview", ...parts].map((part) => client.invalidateQueries({ queryKey: key(part) })));
+	};
+}
+
+function ContactsStep() {
+	const changed = useSetupChanged();
+	const [adding, setAdding] = useState(false);
+	const why = useWhyNot("POST /contacts");
+	return (
+		<>
+			<Card title={words.import}>
+				<p>{words.importText}</p>
+				<div>
+					<LinkButton to="/contacts/import">{words.choose}</LinkButton>
+				</div>
+			</Card>
+			<Card title={words.one}>
+				<p>{words.oneText}</p>
+				<div>
+					<Button why={why} onClick={() => setAdding(true)}>
+						{words.addOne}
+					</Button>
+				</div>
+			</Card>
+			<FreshKey />
+			{adding && (
+				<AddContact
+					onClose={() => setAdding(false)}
+					onAdded={() => {
+						setAdding(false);
+						void changed("contacts");
+					}}
+				/>
+			)}
+		</>
+	);
+}
+
+function FreshKey() {
+	const workspace = useWorkspace();
+	const why = useWhyNot("POST /auth/api-keys");
+	const [secret, setSecret] = useState("");
+	const [idempotencyKey] = useState(newKey);
+	const form = useForm({});
+	const make = () => form.submit(async () => setSecret((await api("POST /auth/api-keys", { body: { name: words.keyName, scopes: ["contacts:write"] }, idempotencyKey })).key));
+	const line = `curl ${location.origin}/t/${workspace?.tenant_slug}/api/contacts -H 'X-API-Key: ${secret}' -H 'Content-Type: application/json' -d '{"email": "ada@example.com", "first_name": "Ada"}'`;
+	return (
+		<Card title={words.programs}>
+			<p>{secret ? words.line : words.programsText}</p>
+			<FormProblems problems={form.problems} />
+			{secret ? (
+				<>
+					<pre className={css.code}>{line}</pre>
+					<div>
+						<Copy text={line} what={words.programs}>
+							{words.copy}
+						</Copy>
+					</div>
+				</>
+			) : (
+				<div>
+					<Button why={why} busy={form.busy} onClick={() => void make()}>
+						{words.makeKey}
+					</Button>
+				</div>
+			)}
+		</Card>
+	);
+}
+
+function FirstMailStep({ account }: { account: AccountSessionView }) {
+	const { user } = useSession();
+	const changed = useSetupChanged();
+	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
+	const senders = useCollection("sending_identities");
+	const lanes = useCollection("mta_configs");
+	const id = useId();
+	const form = useForm({ to: user.email });
+	const [answer, setAnswer] = useState<{ accepted: boolean; smtp_response: string; message?: string } | null>(null);
+	if (senders.isPending || lanes.isPending) return <Skeleton rows={4} />;
+	const all = senders.data?.data.filter((s) => s.active) ?? [];
+	const sender = all.find((s) => s.id === account.default_sending_identity_id) ?? all[0];
+	const lane = lanes.data?.data.find((l) => (sender?.default_mta_config_id ? l.id === sender.default_mta_config_id : l.key === account.default_mta_config_key));
+	const send = () =>
+		form.submit(async () => {
+			if (!sender || !lane) return;
+			setAnswer(null);
+			const a = await api("POST /sending-identities/{id}/verify-lane", { path: { id: sender.id }, body: { mta_config_id: lane.id, to: form.values.to.trim() }, idempotencyKey: newKey() });
+			const stored = lane.type === "sink" && a.accepted ? await api("GET /mta-configs/{id}/messages", { path: { id: lane.id }, query: { limit: 1 } }) : null;
+			setAnswer({ ...a, message: stored?.data[0]?.id });
+			await changed("identities", "mailbox");
+		});
+	return (
+		<form
+			id={id}
+			noValidate
+			style={{ display: "contents" }}
+			onSubmit={(e) => {
+				e.preventDefault();
+				if (!why && sender && lane) void send();
+			}}
+		>
+			<p>{words.first}</p>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.to} type="email" path="to" value={form.values.to} onChange={(to) => form.set({ to })} error={form.problems.byPath.to} />
+			<DrawerAction form={id} busy={form.busy} why={why ?? (!sender ? words.noSender : !lane ? words.noLane : undefined)}>
+				{words.send}
+			</DrawerAction>
+			{answer && (
+				<Callout tone={answer.accepted ? "success" : "danger"} title={answer.accepted ? words.accepted : words.refused}>
+					<p>
+						<code>{answer.smtp_response}</code>
+					</p>
+					{answer.message && lane && (
+						<LinkButton small to={`/mailbox/${lane.id}/${answer.message}`}>
+							{words.open}
+						</LinkButton>
+					)}
+				</Callout>
+			)}
+			<div>
+				<LinkButton to="/templates">{words.starters}</LinkButton>
+			</div>
+		</form>
+	);
+}

@@ -1,0 +1,345 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiError, api, request } from "../../api/client";
+import type { MessageSession, PreviewProblem, RebasedMessage } from "../../api/schema";
+import { useParams } from "../../base/params";
+import { handIn } from "../../sync/pendingSaves";
+import { useKey, useWhyNot } from "../../base/session";
+import { useShortcuts } from "../../base/shortcuts";
+import TemplateBinding from "../binding/BindingEditor";
+import { templateOptions, textOf, useBindingOptions } from "../binding/binding";
+import { TokenField } from "../binding/Tokens";
+import { useNames } from "../source/names";
+import { ProblemList } from "../source/ProblemList";
+import { useLivePreview } from "../source/preview";
+import { Choose, Review } from "../source/Review";
+import source from "../source/Source.module.css";
+import { useSource } from "../source/useSource";
+import { Button } from "../../ui/Button";
+import { CodeWithImages } from "../assets/CodeWithImages";
+import { Combo } from "../../ui/Combo";
+import { Copy } from "../../ui/Copy";
+import { Columns, Radios, TextArea, TextField } from "../../ui/Field";
+import { type Problems, problemsOf } from "../../ui/form";
+import { MailFrame } from "../../ui/MailFrame";
+import { keptText } from "../../ui/keptForm";
+import { Card, Callout, Page } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { Fixed } from "../../ui/Locked";
+import { toast } from "../../ui/Toast";
+import { blankMjml } from "../templates/blank";
+import { and, catalogue, plural } from "../../base/words/catalogue";
+import { bodyOf, type Content, contentCodes, contentNames, editable } from "./content";
+import css from "./Library.module.css";
+import { holders } from "./Library";
+import { useVersions } from "./versions";
+
+const words = catalogue({
+	library: "Library",
+	title: (name: string, n: number) => `${name}, version ${n}`,
+	save: (n: number) => `Save version ${n}`,
+	saved: (n: number) => `Version ${n} is saved. Earlier versions stay as they are.`,
+	leave: "Leave",
+	discard: "Discard changes",
+	nothing: "Nothing is changed.",
+	unsaved: "Not saved",
+	joined: (fields: string) => `Somebody else saved ${fields} meanwhile. That is joined with your changes.`,
+	clash: "Somebody else saved a version with the same parts changed.",
+	choose: "Choose what stays",
+	kind: "How it is made",
+	own: "Own code",
+	template: "From a template",
+	choice: "Template",
+	format: "Format",
+	textHelp: "Made from the HTML if empty.",
+	preheaderHelp: "Programs show it after the subject.",
+	preview: "Preview",
+	pinned: (who: string) => `What always takes the current version will send this one: ${who}.`,
+	rebase: "What the template's change means",
+	kept: (n: number) => plural(n, { one: "# value is kept.", other: "# values are kept." }),
+	added: "New in the template",
+	removed: "Gone from the template",
+	changed: "Of another type now",
+	required: "required",
+	old: "old value",
+	wasEmpty: "had no value",
+	oldIs: (v: string) => `was ${v}`,
+	from: (a: string, b: string) => `${a} became ${b}`,
+	valueKept: "value kept",
+	valueLost: "value dropped",
+	none: "Everything fits as it is.",
+});
+
+type Props = { entry: MessageSession; revision: string | null; rebase: boolean };
+
+/** EditEntry writes the next version of a library entry, or rebases one on its template as it is now. */
+export function EditEntry(p: Props) {
+	const key = useKey();
+	const [params] = useParams();
+	const chosen = Number(params.get("v"));
+	const version = Number.isInteger(chosen) && chosen > 0 && chosen < p.entry.current_version ? chosen : p.entry.current_version;
+	const rebase = p.rebase && version > 0;
+	const merged = useQuery({
+		queryKey: key("message", p.entry.id, "rebase", version),
+		enabled: rebase,
+		staleTime: Number.POSITIVE_INFINITY,
+		retry: false,
+		queryFn: ({ signal }) => api("POST /messages/{id}/rebase-preview", { path: { id: p.entry.id }, body: { version }, signal }),
+	});
+	if (merged.isError) return <Failure error={merged.error} retry={() => void merged.refetch()} />;
+	if (rebase && !merged.data) {
+		return (
+			<Page title=" " trail={[{ name: words.library, to: "/library" }]}>
+				<Skeleton rows={12} />
+			</Page>
+		);
+	}
+	return <Form {...p} merged={rebase ? (merged.data ?? null) : null} />;
+}
+
+const count = (v: unknown): number => (Array.isArray(v) ? v.reduce((n: number, x) => n + count(x), 0) : typeof v === "object" && v !== null ? Object.values(v).reduce((n: number, x) => n + count(x), 0) : v === undefined || v === null ? 0 : 1);
+
+function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage | null }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, setParams] = useParams();
+	const why = useWhyNot("PATCH /messages/{id}");
+	const stored = editable(e.name, e.current_content);
+	const work = useSource<Content>(merged ? "message_rebase" : "message", e.id, { draft: stored, revision }, why === undefined);
+	const [begun] = useState<Content | null>(() =>
+		merged ? { ...editable(e.name, null), subject: merged.subject ?? "", preheader: merged.preheader ?? "", from_name: merged.from_name ?? "", reply_to: merged.reply_to ?? "", template: merged.merged_snapshot.slug, binding: merged.merged_binding } : null,
+	);
+	const names = useNames();
+	const [applied, setApplied] = useState(false);
+	// A rebase begins with the merged values; they are unsaved work like any other.
+	if (begun && !applied) {
+		setApplied(true);
+		work.set(begun);
+	}
+	const { draft, set } = work;
+	const [kind, setKind] = useState<"template" | "own" | null>(null);
+	const made = kind ?? (draft.template || (!e.current_content && !draft.mjml && !draft.html) ? "template" : "own");
+	const [format, setFormat] = useState<"mjml" | "html">(draft.html ? "html" : "mjml");
+	const [reviewing, setReviewing] = useState(false);
+	const [choosing, setChoosing] = useState(false);
+	const [busy, setBusy] = useState(false);
+	const [faults, setFaults] = useState<Problems>({ byPath: {}, general: [] });
+	const [opened, setOpened] = useState(false);
+	const templates = useQuery({ queryKey: key("templates"), queryFn: ({ signal }) => api("GET /templates", { signal }), enabled: opened });
+	const named = useBindingOptions(made === "template" ? draft.template : "").data;
+	const preview = useLivePreview("message", e.id, () => (begun && !applied ? null : { content: bodyOf(draft) }), null); // not of what a rebase replaces at once
+	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
+	const next = e.current_version + 1;
+	const shown = preview.good?.answer ?? preview.query.data;
+	const whyNot = why ?? (work.clash ? words.clash : undefined) ?? (work.dirty || merged ? undefined : words.nothing);
+	const current = useVersions(e.id, reviewing).data?.data.find((v) => v.version === e.current_version);
+	const unpinned = holders((current?.usage ?? []).filter((u) => u.version === null));
+	const leave = () => setParams({ edit: null, v: null }, { replace: true });
+	const save = async () => {
+		setBusy(true);
+		setFaults({ byPath: {}, general: [] });
+		try {
+			handIn();
+			const now = work.newest();
+			const got = await request("PATCH /messages/{id}", { path: { id: e.id }, body: { content: bodyOf(now.draft) }, revision: now.base.revision ?? undefined });
+			work.saved(now.draft, { draft: editable(got.data.name, got.data.current_content), revision: got.revision });
+			client.setQueryData(key("message", e.id), got);
+			void client.invalidateQueries({ queryKey: key("messages") });
+			await client.invalidateQueries({ queryKey: key("message", e.id) });
+			toast(words.saved(got.data.current_version));
+			leave();
+		} catch (x) {
+			if (x instanceof ApiError && x.code === "REVISION_CONFLICT") {
+				setReviewing(false);
+				await client.invalidateQueries({ queryKey: key("message", e.id) });
+			}
+			setFaults(problemsOf(x, []));
+		} finally {
+			setBusy(false);
+		}
+	};
+	useShortcuts({
+		"mod+s": () => {
+			if (whyNot === undefined) setReviewing(true);
+		},
+	});
+	const go = (problem: PreviewProblem) => {
+		const path = problem.field.replace(/^content\.(template_binding\.)?/, "");
+		document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus();
+	};
+	return (
+		<Page
+			wide
+			title={words.title(e.name, next)}
+			trail={[
+				{ name: words.library, to: "/library" },
+				{ name: e.name, to: `/library/${e.id}` },
+			]}
+			status={work.dirty && <span className={source.unsaved}>{words.unsaved}</span>}
+			actions={
+				<>
+					<Button onClick={leave}>{words.leave}</Button>
+					{work.dirty && <Button onClick={work.discard}>{words.discard}</Button>}
+					<Button look="primary" why={whyNot} busy={busy} onClick={() => setReviewing(true)}>
+						{words.save(next)}
+					</Button>
+				</>
+			}
+		>
+			{work.restored && !merged && <Callout tone="progress">{keptText(work.restored)}</Callout>}
+			{work.joined.length > 0 && <Callout tone="progress">{words.joined(and(work.joined.map((f) => contentNames[f])))}</Callout>}
+			{work.clash && (
+				<Callout tone="warning" title={words.clash}>
+					<div className={source.calloutActions}>
+						<Button small onClick={() => setChoosing(true)}>
+							{words.choose}
+						</Button>
+					</div>
+				</Callout>
+			)}
+			{merged && <Rebase merged={merged} />}
+			{why && <Callout>{why}</Callout>}
+			<div className={source.editor}>
+				<div className={source.left}>
+					<Fixed when={why !== undefined}>
+						<TokenField label={contentNames.subject} path="subject" value={draft.subject} onChange={(subject) => set({ subject })} readOnly={why !== undefined} />
+						<TokenField label={contentNames.preheader} optional help={words.preheaderHelp} path="preheader" value={draft.preheader} onChange={(preheader) => set({ preheader })} readOnly={why !== undefined} />
+						<Columns>
+							<TextField label={contentNames.from_name} optional path="from_name" value={draft.from_name} onChange={(from_name) => set({ from_name })} readOnly={why !== undefined} />
+							<TextField label={contentNames.reply_to} optional path="reply_to" value={draft.reply_to} onChange={(reply_to) => set({ reply_to })} readOnly={why !== undefined} />
+						</Columns>
+						<Radios
+							row
+							label={words.kind}
+							value={made}
+							onChange={(k) => {
+								setKind(k as "template" | "own");
+								if (k === "own") set({ template: "", binding: {}, mjml: draft.mjml || (draft.html ? "" : blankMjml) });
+								else set({ mjml: "", html: "", text: "" });
+							}}
+							choices={[
+								{ value: "template", label: words.template },
+								{ value: "own", label: words.own },
+							]}
+						/>
+						{made === "template" ? (
+							<>
+								<Combo label={words.choice} options={templateOptions(templates.data?.data, named)} onOpen={() => setOpened(true)} loading={templates.isPending} value={draft.template || null} onChange={(slug) => set({ template: slug ?? "", binding: {} })} />
+								{draft.template && <TemplateBinding template={draft.template} record={e.id} value={draft.binding} preview={preview.query} readOnly={why !== undefined} onChange={(binding) => set({ binding })} />}
+							</>
+						) : (
+							<>
+								<Radios
+									row
+									label={words.format}
+									value={format}
+									onChange={(f) => {
+										const code = draft.mjml || draft.html;
+										setFormat(f as "mjml" | "html");
+										set(f === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
+									}}
+									choices={[
+										{ value: "mjml", label: contentNames.mjml },
+										{ value: "html", label: contentNames.html },
+									]}
+								/>
+								<CodeWithImages key={format} format={format} label={contentNames[format]} value={draft[format]} names={names} onChange={(code) => set({ [format]: code })} problems={problems.filter((x) => x.field === `content.body_${format}`)} readOnly={why !== undefined} />
+								<TextArea rows={4} label={contentNames.text} optional help={words.textHelp} value={draft.text} onChange={(text) => set({ text })} readOnly={why !== undefined} />
+							</>
+						)}
+					</Fixed>
+				</div>
+				<div className={source.right}>
+					<h2>{words.preview}</h2>
+					<ProblemList checked={preview.query.data !== undefined} problems={problems} onGo={go} />
+					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
+					{preview.query.isLoading && <Skeleton rows={8} />}
+					{shown && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
+				</div>
+			</div>
+			{reviewing && (
+				<Review
+					before={work.base.draft}
+					after={draft}
+					names={contentNames}
+					codes={contentCodes}
+					problems={problems}
+					touched={[...(unpinned ? [words.pinned(unpinned)] : [])]}
+					busy={busy}
+					faults={{ byPath: {}, general: [...faults.general, ...Object.values(faults.byPath)] }}
+					onSave={() => void save()}
+					onClose={() => setReviewing(false)}
+				/>
+			)}
+			{choosing && work.clash && (
+				<Choose
+					clash={work.clash}
+					names={contentNames}
+					codes={contentCodes}
+					onClose={() => setChoosing(false)}
+					onChoose={(theirs) => {
+						work.choose(theirs);
+						setChoosing(false);
+					}}
+				/>
+			)}
+		</Page>
+	);
+}
+
+/** Rebase says what a change of the template means for values. */
+function Rebase({ merged: m }: { merged: RebasedMessage }) {
+	const d = m.diff;
+	const typeOf = (t: { [key: string]: unknown }) => textOf(t.type) || textOf(t);
+	return (
+		<Card title={words.rebase}>
+			<div className={css.rebase}>
+				<p>{words.kept(count(m.merged_binding.parameters) + count(m.merged_binding.sections))}</p>
+				{d.added.length + d.removed.length + d.changed.length === 0 && <p>{words.none}</p>}
+				{d.added.length > 0 && (
+					<section>
+						<h3>{words.added}</h3>
+						<ul>
+							{d.added.map((a) => (
+								<li key={a.path}>
+									<code>{a.path}</code> {a.required && words.required}
+								</li>
+							))}
+						</ul>
+					</section>
+				)}
+				{d.removed.length > 0 && (
+					<section>
+						<h3>{words.removed}</h3>
+						<ul>
+							{d.removed.map((r) => (
+								<li key={r.path}>
+									<code>{r.path}</code>{" "}
+									{textOf(r.value) === "" ? (
+										words.wasEmpty
+									) : (
+										<>
+											{words.oldIs(textOf(r.value))} <Copy what={words.old} text={textOf(r.value)} />
+										</>
+									)}
+								</li>
+							))}
+						</ul>
+					</section>
+				)}
+				{d.changed.length > 0 && (
+					<section>
+						<h3>{words.changed}</h3>
+						<ul>
+							{d.changed.map((c) => (
+								<li key={c.path}>
+									<code>{c.path}</code> {words.from(typeOf(c.from), typeOf(c.to))}, {c.value_kept ? words.valueKept : words.valueLost} {!c.value_kept && c.value !== undefined && <Copy what={words.old} text={textOf(c.value)} />}
+								</li>
+							))}
+						</ul>
+					</section>
+				)}
+			</div>
+		</Card>
+	);
+}

@@ -1,0 +1,329 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation, useParams as useRoute } from "wouter";
+import { ApiError, api, isConflict, newKey, request } from "../../api/client";
+import type { MessageBody, MessageSession, MessageUse, MessageVersionSession } from "../../api/schema";
+import { useParam, useParams } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { Changes } from "../source/Review";
+import { TagPicks } from "../source/Schema";
+import source from "../source/Source.module.css";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { Select, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { isGone, Missing } from "../../ui/Missing";
+import { MailFrame } from "../../ui/MailFrame";
+import { Menu } from "../../ui/Menu";
+import { Facts, Callout, Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { ago, catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { stateOf } from "../../base/words/status";
+import { comparable, contentCodes, contentNames } from "./content";
+import { EditEntry } from "./EditEntry";
+import { holders } from "./Library";
+import css from "./Library.module.css";
+import { useVersions } from "./versions";
+
+const words = catalogue({
+	library: "Library",
+	versions: "Versions",
+	version: (n: number) => `Version ${n}`,
+	current: "current",
+	unused: "used by nothing",
+	used: (who: string) => `used by ${who}`,
+	edit: "Edit",
+	write: "Write it",
+	publish: "Publish",
+	draft: "Make it a draft",
+	archive: "Archive",
+	restore: "Take out of the archive",
+	settings: "Name, key and tags",
+	duplicate: "Duplicate",
+	delete: "Delete",
+	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteText: "All its versions go with it. Mails that were sent from it stay as they are.",
+	inUse: "It is in use, and cannot be deleted:",
+	holder: (u: MessageUse) => `${u.kind === "sequence" ? "Sequence" : "Broadcast"} ${u.name}, ${stateOf(u.kind === "sequence" ? "sequence" : "broadcast", u.status).word.toLowerCase()}${u.version === null ? ", always the current version" : `, version ${u.version}`}`,
+	archived: "Archived.",
+	published: "Published.",
+	drafted: "It is a draft.",
+	empty: "Nothing is written yet",
+	emptyText: "The first save makes version 1.",
+	compare: "Compare with",
+	nothing: "Nothing",
+	same: "Both versions say the same.",
+	comparing: (a: number, b: number) => `From version ${a} to version ${b}`,
+	preview: "Preview",
+	template: "Template",
+	own: "Own code",
+	moved: "The template has changed since this version",
+	movedText: "This version stays as it is. To use the template as it is now, rebase: values that still fit are kept.",
+	rebase: "Rebase",
+	save: "Save",
+	key: "Key",
+	holders: "Used by",
+	tags: "Tags",
+});
+
+/** EntryPage shows a library entry: its versions, what each says and who uses it, and what differs between two. */
+export default function EntryPage() {
+	const { id = "" } = useRoute<{ id: string }>();
+	const key = useKey();
+	const found = useQuery({ queryKey: key("message", id), queryFn: ({ signal }) => request("GET /messages/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
+	const [edit] = useParam("edit");
+	const writes = edit !== ""; // the next version needs no other
+	const versions = useVersions(id, !writes);
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.library} to="/library" kept={{ kinds: ["message", "message_rebase"], id }} />;
+	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to="/library" />;
+	const { data: entry, revision } = found.data;
+	if (edit) return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} />;
+	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;
+}
+
+function Entry({ entry: e, revision, versions }: { entry: MessageSession; revision: string | null; versions: MessageVersionSession[] }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [params, setParams] = useParams();
+	const why = useWhyNot("PATCH /messages/{id}");
+	const [deleting, setDeleting] = useState(false);
+	const [settings, setSettings] = useState(false);
+	const shown = versions.find((v) => v.version === Number(params.get("v"))) ?? versions.find((v) => v.version === e.current_version);
+	const other = versions.find((v) => v.version === Number(params.get("compare")) && v !== shown);
+
+	const refresh = () => {
+		void client.invalidateQueries({ queryKey: key("messages") });
+		return client.invalidateQueries({ queryKey: key("message", e.id) });
+	};
+	const patch = async (body: MessageBody, withRevision = true) => {
+		try {
+			await request("PATCH /messages/{id}", { path: { id: e.id }, body, revision: withRevision ? (revision ?? undefined) : undefined });
+		} finally {
+			await refresh();
+		}
+	};
+	const move = useMutation({
+		mutationFn: (status: MessageSession["status"]) => patch({ status }),
+		onSuccess: (_, status) => toast(status === "archived" ? words.archived : status === "published" ? words.published : words.drafted, { undo: () => void patch({ status: e.status }, false) }),
+		onError: (x) => toast(explain(x), { tone: "danger" }),
+	});
+	const duplicate = useMutation({
+		mutationFn: () => api("POST /messages/{id}/duplicate", { path: { id: e.id }, idempotencyKey: newKey() }),
+		onSuccess: (copy) => {
+			void client.invalidateQueries({ queryKey: key("messages") });
+			navigate(`/library/${copy.id}`);
+		},
+		onError: (x) => toast(explain(x), { tone: "danger" }),
+	});
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /messages/{id}", { path: { id: e.id }, revision: revision ?? undefined }),
+		onError: (x) => isConflict(x) && void refresh(),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("messages") });
+			navigate("/library");
+		},
+	});
+	const uses = remove.error instanceof ApiError && remove.error.code === "IN_USE" ? ((remove.error.details as { usage?: MessageUse[] }).usage ?? []) : null;
+	return (
+		<Page
+			wide
+			title={e.name}
+			trail={[{ name: words.library, to: "/library" }]}
+			status={<StateBadge kind="message" state={e.status} />}
+			actions={
+				<>
+					{e.status === "draft" && e.current_version > 0 && (
+						<Button why={why} busy={move.isPending} onClick={() => move.mutate("published")}>
+							{words.publish}
+						</Button>
+					)}
+					<Button look="primary" why={why} onClick={() => setParams({ edit: "1", v: null, compare: null }, { replace: false })}>
+						{e.current_version > 0 ? words.edit : words.write}
+					</Button>
+					<Menu
+						actions={[
+							{ id: "settings", label: words.settings, why, run: () => setSettings(true) },
+							e.status === "published" && { id: "draft", label: words.draft, why, run: () => move.mutate("draft") },
+							{ id: "duplicate", label: words.duplicate, why, run: () => duplicate.mutate() },
+							e.status === "archived" ? { id: "restore", label: words.restore, why, run: () => move.mutate("draft") } : { id: "archive", label: words.archive, why, run: () => move.mutate("archived") },
+							{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
+						]}
+					/>
+				</>
+			}
+		>
+			{!shown ? (
+				<Empty title={words.empty}>{words.emptyText}</Empty>
+			) : (
+				<div className={css.entry}>
+					<nav className={css.versions} aria-label={words.versions}>
+						<h2>{words.versions}</h2>
+						<ol reversed>
+							{versions.map((v) => (
+								<li key={v.id}>
+									<Link href={`/library/${e.id}?${new URLSearchParams({ v: String(v.version), ...(other && other.version !== v.version ? { compare: String(other.version) } : {}) })}`} aria-current={v === shown ? "page" : undefined}>
+										{words.version(v.version)}
+										{v.version === e.current_version && <small>{words.current}</small>}
+										<small>{ago(v.created_at)}</small>
+										<small>{holders(v.usage ?? []) ? words.used(holders(v.usage ?? [])) : words.unused}</small>
+									</Link>
+								</li>
+							))}
+						</ol>
+					</nav>
+					<div className={css.main}>
+						<div className={css.tools}>
+							<Select
+								label={words.compare}
+								value={other ? String(other.version) : ""}
+								onChange={(v) => setParams({ compare: v || null, v: String(shown.version) })}
+								choices={[{ value: "", label: words.nothing }, ...versions.filter((v) => v !== shown).map((v) => ({ value: String(v.version), label: words.version(v.version) }))]}
+							/>
+						</div>
+						{other ? <Compare entry={e.id} before={other.version < shown.version ? other : shown} after={other.version < shown.version ? shown : other} /> : <Version entry={e} version={shown} why={why} />}
+					</div>
+				</div>
+			)}
+			{settings && <Settings entry={e} patch={patch} onClose={() => setSettings(false)} />}
+			{deleting && (
+				<Confirm
+					title={words.deleteTitle(e.name)}
+					action={words.delete}
+					busy={remove.isPending}
+					error={remove.error && !uses && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate()}
+					onClose={() => {
+						setDeleting(false);
+						remove.reset();
+					}}
+				>
+					{uses ? (
+						<div role="alert">
+							<p>{words.inUse}</p>
+							<ul>
+								{uses.map((u) => (
+									<li key={`${u.kind} ${u.name} ${u.version}`}>{words.holder(u)}</li>
+								))}
+							</ul>
+						</div>
+					) : (
+						<p>{words.deleteText}</p>
+					)}
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+/** usePreview shows a stored version. */
+function usePreview(id: string, version: number) {
+	const key = useKey();
+	return useQuery({
+		queryKey: key("message", id, "preview", version),
+		staleTime: 60_000,
+		queryFn: ({ signal }) => api("POST /preview", { body: { source: { message_id: id, version } }, signal }),
+	});
+}
+
+function Stored({ id, version }: { id: string; version: number }) {
+	const preview = usePreview(id, version);
+	if (preview.isError) return <Failure error={preview.error} retry={() => void preview.refetch()} />;
+	if (!preview.data) return <Skeleton rows={8} />;
+	return <MailFrame html={preview.data.html} text={preview.data.text} size={preview.data.size} />;
+}
+
+function Version({ entry: e, version: v, why }: { entry: MessageSession; version: MessageVersionSession; why?: string }) {
+	const key = useKey();
+	const [, setParams] = useParams();
+	const c = v.content;
+	const rebase = useQuery({
+		queryKey: key("message", e.id, "rebase", v.version),
+		enabled: c.template_id !== null,
+		staleTime: 15_000,
+		retry: false,
+		queryFn: ({ signal }) => api("POST /messages/{id}/rebase-preview", { path: { id: e.id }, body: { version: v.version }, signal }),
+	});
+	const origin = c.template_id ? <Link href={`/templates/${c.template_id}`}>{c.template_slug ?? c.template_id}</Link> : words.own;
+	const users = v.usage && v.usage.length > 0 && (
+		<ul>
+			{v.usage.map((u) => (
+				<li key={`${u.kind} ${u.name} ${u.version}`}>{words.holder(u)}</li>
+			))}
+		</ul>
+	);
+	return (
+		<>
+			{rebase.data?.diff.template_changed && (
+				<Callout tone="warning" title={words.moved}>
+					<p>{words.movedText}</p>
+					<div className={source.calloutActions}>
+						<Button small why={why} onClick={() => setParams({ edit: "rebase", v: String(v.version) }, { replace: false })}>
+							{words.rebase}
+						</Button>
+					</div>
+				</Callout>
+			)}
+			<Facts
+				rows={[
+					[contentNames.subject, c.subject],
+					[contentNames.preheader, c.preheader],
+					[contentNames.from_name, c.from_name],
+					[contentNames.reply_to, c.reply_to],
+					[words.template, origin],
+					[words.holders, users || undefined],
+				]}
+			/>
+			<Stored id={e.id} version={v.version} />
+			<p className={css.hint}>
+				{words.version(v.version)}, <Time at={v.created_at} />
+			</p>
+		</>
+	);
+}
+
+function Compare({ entry, before, after }: { entry: string; before: MessageVersionSession; after: MessageVersionSession }) {
+	const [a, b] = [comparable(before.content), comparable(after.content)];
+	return (
+		<>
+			<h2>{words.comparing(before.version, after.version)}</h2>
+			{JSON.stringify(a) === JSON.stringify(b) ? <p>{words.same}</p> : <Changes before={a} after={b} names={contentNames} codes={contentCodes} />}
+			<div className={css.side}>
+				{[before, after].map((v) => (
+					<section key={v.id} className={css.main}>
+						<h3>{words.version(v.version)}</h3>
+						<Stored id={entry} version={v.version} />
+					</section>
+				))}
+			</div>
+		</>
+	);
+}
+
+function Settings({ entry: e, patch, onClose }: { entry: MessageSession; patch: (body: MessageBody) => Promise<void>; onClose: () => void }) {
+	const form = useForm({ name: e.name, slug: e.slug, tags: e.tags });
+	return (
+		<Dialog
+			drawer="narrow"
+			title={words.settings}
+			onClose={onClose}
+			onSubmit={() =>
+				void form.submit(async () => {
+					await patch(form.values);
+					onClose();
+				})
+			}
+			submit={{ label: words.save, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={contentNames.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} />
+			<TextField label={words.key} path="slug" value={form.values.slug} onChange={(slug) => form.set({ slug })} error={form.problems.byPath.slug} spellCheck={false} />
+			<TagPicks label={words.tags} options={[]} values={form.values.tags} onChange={(tags) => form.set({ tags })} />
+		</Dialog>
+	);
+}

@@ -1,0 +1,204 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import type { MessageRow, MessageUse, TemplateStarter } from "../../api/schema";
+import { useParam, useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Starters } from "../templates/Starters";
+import { begin } from "../templates/fromStarter";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Select, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { List } from "../../ui/List";
+import { NotSet, Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { Tools } from "../../ui/Tools";
+import { toast } from "../../ui/Toast";
+import { catalogue, number, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Library.module.css";
+
+const words = catalogue({
+	title: "Library",
+	about: "Mails that are written once and used by broadcasts and sequences. Every save makes a version; versions never change.",
+	add: "New entry",
+	search: "Search entries",
+	status: "Status",
+	current: "All but archived",
+	draft: "Drafts",
+	published: "Published",
+	archived: "Archived",
+	name: "Name",
+	version: "Version",
+	template: "Template",
+	own: "Own code",
+	used: "Used by",
+	unused: "Nothing",
+	tags: "Tags",
+	changed: "Changed",
+	empty: "The library is empty",
+	emptyText: "Write a mail here, and the steps of a sequence and any broadcast can send it. A welcome mail is a good first entry: change it later, and everything that does not name a version takes the new one.",
+	starters: "Or begin with a finished mail, and change its texts",
+	none: "No entry matches",
+	none0: "No content yet",
+	new: "New entry",
+	create: "Create and write",
+	pages: (from: number, to: number, of: number) => `${number(from)} to ${number(to)} of ${number(of)}`,
+	before: "Previous",
+	after: "Next",
+	broadcasts: (n: number) => plural(n, { one: "# broadcast", other: "# broadcasts" }),
+	sequences: (n: number) => plural(n, { one: "# sequence", other: "# sequences" }),
+});
+
+const size = 50;
+
+/** holders counts what uses an entry, in words. */
+export function holders(uses: MessageUse[]): string {
+	const of = (kind: string) => new Set(uses.filter((u) => u.kind === kind).map((u) => u.name)).size;
+	const [b, s] = [of("broadcast"), of("sequence")];
+	return [b > 0 && words.broadcasts(b), s > 0 && words.sequences(s)].filter(Boolean).join(", ");
+}
+
+function Origin({ of: m }: { of: MessageRow }) {
+	if (m.current_version === 0) return <NotSet />;
+	return m.template_id ? <Link href={`/templates/${m.template_id}`}>{m.template_slug ?? m.template_id}</Link> : words.own;
+}
+
+/** Library lists the mails that are written once and used in many places. */
+export default function Library() {
+	const key = useKey();
+	const why = useWhyNot("POST /messages");
+	const [search, setSearch] = useTyped("q");
+	const [status, setStatus] = useParam("status");
+	const [offset, setOffset] = useParam("offset");
+	const [adding, setAdding] = useParam("new");
+	const entries = useQuery({
+		queryKey: key("messages", search, status, offset),
+		queryFn: ({ signal }) => api("GET /messages", { query: { search: search || undefined, status: status || undefined, limit: size, offset: Number(offset) || undefined, embed: "use" }, signal }),
+	});
+	const rows = entries.data?.data ?? [];
+	const total = entries.data?.total ?? rows.length;
+	const from = Number(offset) || 0;
+	const add = (
+		<Button look="primary" icon={<Plus aria-hidden />} why={why} onClick={() => setAdding("1")}>
+			{words.add}
+		</Button>
+	);
+	const none = entries.isSuccess && rows.length === 0 && !search && !status;
+	const statuses = [
+		{ value: "", label: words.current },
+		{ value: "draft", label: words.draft },
+		{ value: "published", label: words.published },
+		{ value: "archived", label: words.archived },
+	];
+	const find = (v: string) => {
+		setSearch(v);
+		setOffset("");
+	};
+	const choose = (v: string) => {
+		setStatus(v);
+		setOffset("");
+	};
+	return (
+		<Page title={words.title} description={words.about} actions={!none && add}>
+			{!none && (
+				<Tools label={words.search} value={search} onChange={find}>
+					<Select label={words.status} hideLabel value={status} onChange={choose} choices={statuses} />
+				</Tools>
+			)}
+			{entries.isPending ? (
+				<Skeleton rows={6} />
+			) : entries.isError ? (
+				<Failure error={entries.error} retry={() => void entries.refetch()} />
+			) : none ? (
+				<Empty title={words.empty} action={add} choices={<FromStarter />}>
+					{words.emptyText}
+				</Empty>
+			) : rows.length === 0 ? (
+				<NoMatch title={words.none} filters={[searched(search, find), status !== "" && { name: statuses.find((s) => s.value === status)?.label ?? status, drop: () => choose("") }]} />
+			) : (
+				<>
+					<List
+						label={words.title}
+						rows={rows}
+						rowKey={(m) => m.id}
+						columns={[
+							{ id: "name", name: words.name, cell: (m) => <Link href={`/library/${m.id}`}>{m.name}</Link> },
+							{ id: "status", name: words.status, cell: (m) => <StateBadge kind="message" state={m.status} /> },
+							{ id: "version", name: words.version, end: true, cell: (m) => (m.current_version > 0 ? number(m.current_version) : words.none0) },
+							{ id: "template", name: words.template, cell: (m) => <Origin of={m} /> },
+							{ id: "used", name: words.used, cell: (m) => holders(m.usage ?? []) || <NotSet /> },
+							{ id: "tags", name: words.tags, cell: (m) => m.tags.join(", ") || <NotSet /> },
+							{ id: "changed", name: words.changed, cell: (m) => <Time at={m.updated_at} /> },
+						]}
+					/>
+					{total > size && (
+						<div className={css.pages}>
+							<span>{words.pages(from + 1, from + rows.length, total)}</span>
+							<Button small why={from === 0 ? words.pages(from + 1, from + rows.length, total) : undefined} onClick={() => setOffset(from > size ? String(from - size) : "")}>
+								{words.before}
+							</Button>
+							<Button small why={from + rows.length >= total ? words.pages(from + 1, from + rows.length, total) : undefined} onClick={() => setOffset(String(from + size))}>
+								{words.after}
+							</Button>
+						</div>
+					)}
+				</>
+			)}
+			{adding && <NewEntry onClose={() => setAdding("")} />}
+		</Page>
+	);
+}
+
+/** FromStarter makes an entry of a starter: its template and its sample texts, to be changed. */
+function FromStarter() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /templates");
+	const make = useMutation({
+		mutationFn: async (t: TemplateStarter) => api("POST /messages", { body: { name: t.name, content: { ...(await begin(t)), subject: t.subject } }, idempotencyKey: newKey() }),
+		onSuccess: (made) => {
+			void client.invalidateQueries({ queryKey: key("messages") });
+			void client.invalidateQueries({ queryKey: key("templates") });
+			navigate(`/library/${made.id}?edit=1`);
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	return (
+		<>
+			<h3 className={css.begin}>{words.starters}</h3>
+			<Starters busy={make.isPending} why={why} onChoose={(t) => make.mutate(t)} />
+		</>
+	);
+}
+
+function NewEntry({ onClose }: { onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const form = useForm({ name: "" });
+	const make = useMutation({ mutationFn: () => api("POST /messages", { body: { name: form.values.name }, idempotencyKey: newKey() }) });
+	return (
+		<Dialog
+			title={words.new}
+			onClose={onClose}
+			onSubmit={() =>
+				void form.submit(async () => {
+					const made = await make.mutateAsync();
+					void client.invalidateQueries({ queryKey: key("messages") });
+					navigate(`/library/${made.id}?edit=1`);
+				})
+			}
+			submit={{ label: words.create, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+		</Dialog>
+	);
+}

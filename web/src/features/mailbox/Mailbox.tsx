@@ -1,0 +1,177 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import { api, url } from "../../api/client";
+import { useCollection } from "../../base/collections";
+import { useParam, useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button, LinkButton } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Select } from "../../ui/Field";
+import { List } from "../../ui/List";
+import { MailFrame } from "../../ui/MailFrame";
+import { isGone, Missing } from "../../ui/Missing";
+import { Card, Facts, Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { Tools } from "../../ui/Tools";
+import { catalogue, bytes } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+
+const words = catalogue({
+	title: "Built-in mailbox",
+	sending: "Sending set-up",
+	about: "What MTA configs of the built-in kind accepted. Opening a mail here counts as no open.",
+	none: "No mail yet",
+	noneText: "Send something with an MTA config of the built-in kind: it lands here.",
+	noSink: "There is no built-in mailbox yet",
+	noSinkText: "It is an MTA config that delivers to nobody: what you send with it lands here, so that you can try out everything.",
+	addSink: "Add an MTA config",
+	write: "Write a broadcast",
+	noMatch: "No mail matches",
+	search: "Search addresses and subjects",
+	mta: "Mailbox of",
+	to: "To",
+	author: "From",
+	from: "Envelope sender",
+	subject: "Subject",
+	size: "Size",
+	received: "Received",
+	links: "Links open in a new tab and do what they do for the reader: opening one counts as a click.",
+	clear: "Empty the mailbox",
+	clearTitle: "Empty this mailbox?",
+	clearText: "All its mail is deleted.",
+	more: "More",
+	raw: "Download the raw mail",
+});
+
+/** Mailbox lists the mail that an MTA config of the built-in kind accepted. */
+export default function Mailbox() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [chosen, choose] = useParam("mta");
+	const [search, setSearch] = useTyped("q");
+	const [clearing, setClearing] = useState(false);
+	const why = useWhyNot("DELETE /mta-configs/{id}/messages");
+	const whyAdd = useWhyNot("POST /mta-configs");
+	const whyWrite = useWhyNot("POST /broadcasts");
+	const lanes = useCollection("mta_configs");
+	const sinks = (lanes.data?.data ?? []).filter((l) => l.type === "sink");
+	const lane = sinks.find((l) => l.id === chosen) ?? sinks[0];
+	const mails = useInfiniteQuery({
+		queryKey: key("mailbox", lane?.id, search),
+		enabled: lane !== undefined,
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" }, query: { search, cursor: pageParam ?? undefined, limit: 50 }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		refetchInterval: 5000,
+	});
+	const clear = useMutation({
+		mutationFn: () => api("DELETE /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" } }),
+		onSuccess: () => {
+			setClearing(false);
+			void client.invalidateQueries({ queryKey: key("mailbox") });
+		},
+	});
+	const rows = mails.data?.pages.flatMap((p) => p.data) ?? [];
+	return (
+		<Page
+			title={words.title}
+			trail={[{ name: words.sending, to: "/sending" }]}
+			description={words.about}
+			actions={
+				rows.length > 0 && (
+					<Button why={why} onClick={() => setClearing(true)}>
+						{words.clear}
+					</Button>
+				)
+			}
+		>
+			{!(lanes.isSuccess && !lane) && (rows.length > 0 || search || sinks.length > 1 || mails.isPending) && (
+				<Tools label={words.search} value={search} onChange={setSearch} coming={mails.isPending}>
+					{sinks.length > 1 && <Select label={words.mta} hideLabel value={lane?.id ?? ""} onChange={choose} choices={sinks.map((l) => ({ value: l.id, label: l.name }))} />}
+				</Tools>
+			)}
+			{lanes.isSuccess && !lane ? (
+				<Empty
+					title={words.noSink}
+					action={
+						<LinkButton look="primary" to="/sending/mta/new" why={whyAdd}>
+							{words.addSink}
+						</LinkButton>
+					}
+				>
+					{words.noSinkText}
+				</Empty>
+			) : mails.isPending ? (
+				<Skeleton rows={8} />
+			) : mails.isError ? (
+				<Failure error={mails.error} retry={() => void mails.refetch()} />
+			) : rows.length === 0 && search ? (
+				<NoMatch title={words.noMatch} filters={[searched(search, setSearch)]} />
+			) : rows.length === 0 ? (
+				<Empty
+					title={words.none}
+					action={
+						<LinkButton look="primary" to="/broadcasts/new" why={whyWrite}>
+							{words.write}
+						</LinkButton>
+					}
+				>
+					{words.noneText}
+				</Empty>
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(m) => m.id}
+					columns={[
+						{ id: "subject", name: words.subject, cell: (m) => <Link href={`/mailbox/${lane?.id}/${m.id}`}>{m.subject || "–"}</Link> },
+						{ id: "to", name: words.to, cell: (m) => m.to },
+						{ id: "received", name: words.received, cell: (m) => <Time at={m.received_at} /> },
+						{ id: "size", name: words.size, end: true, cell: (m) => bytes(m.size) },
+					]}
+				/>
+			)}
+			{mails.hasNextPage && (
+				<div>
+					<Button busy={mails.isFetchingNextPage} onClick={() => void mails.fetchNextPage()}>
+						{words.more}
+					</Button>
+				</div>
+			)}
+			{clearing && (
+				<Confirm title={words.clearTitle} action={words.clear} busy={clear.isPending} error={clear.error && <p role="alert">{explain(clear.error)}</p>} onConfirm={() => clear.mutate()} onClose={() => setClearing(false)}>
+					<p>{words.clearText}</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+/** Message shows one mail of the mailbox. */
+export function Message() {
+	const { lane = "", id = "" } = useParams<{ lane: string; id: string }>();
+	const key = useKey();
+	const mail = useQuery({ queryKey: key("mailbox", lane, "message", id), queryFn: () => api("GET /mta-configs/{id}/messages/{message_id}", { path: { id: lane, message_id: id } }) });
+	const trail = [{ name: words.title, to: "/mailbox" }];
+	const m = mail.data;
+	if (!m || isGone(mail.error)) return <Missing query={mail} list={words.title} to="/mailbox" trail={trail} />;
+	return (
+		<Page title={m.subject || "–"} trail={trail} actions={<a href={url("GET /mta-configs/{id}/messages/{message_id}/raw", { id: lane, message_id: id })}>{words.raw}</a>}>
+			<Card>
+				<Facts
+					rows={[
+						[words.author, m.headers.find(([name]) => name?.toLowerCase() === "from")?.[1]],
+						[words.from, m.mail_from],
+						[words.to, m.to],
+						[words.received, <Time key="r" at={m.received_at} />],
+						[words.size, bytes(m.size)],
+					]}
+				/>
+			</Card>
+			{m.html && <p>{words.links}</p>}
+			<MailFrame html={m.html} text={m.text} headers={m.headers} tall opens />
+		</Page>
+	);
+}

@@ -1,0 +1,52 @@
+import type { ReactNode } from "react";
+import { useAccount } from "../../base/shell";
+import { useParams } from "../../base/params";
+import { Select, TextField } from "../../ui/Field";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { today } from "../../base/words/zone";
+import { daysOf, mostDays, presets, rangeOf, usual } from "./range";
+import css from "./Reports.module.css";
+
+const words = catalogue({
+	range: "Days",
+	last: (n: number) => plural(n, { one: "Today", other: "The last # days" }),
+	own: "Chosen days",
+	from: "From",
+	to: "To",
+	backwards: "The first day is after the last.",
+	tooMany: `At most ${mostDays} days.`,
+});
+
+/** useDayRange reads the range of days that the address names. It is ready once the API can be asked for it. */
+export function useDayRange() {
+	const account = useAccount();
+	const [params, set] = useParams();
+	const zone = account.data?.timezone;
+	const range = rangeOf(params, zone ?? "UTC");
+	const days = daysOf(range.from, range.to);
+	const problem = days < 1 ? words.backwards : days > mostDays ? words.tooMany : undefined;
+	return { range, problem, zone: zone ?? "UTC", account, set, ready: (zone !== undefined || range.days === null) && problem === undefined };
+}
+
+/** DayRange is the row that chooses the days of a report; what else narrows it stands beside. */
+export function DayRange({ days: { range, problem, zone, set }, children }: { days: ReturnType<typeof useDayRange>; children?: ReactNode }) {
+	const choose = (v: string) => (v === "own" ? set({ days: null, from: range.from, to: range.to }) : set({ from: null, to: null, days: v === String(usual) ? null : v }));
+	const end = today(zone);
+	return (
+		<div className={css.choose}>
+			<Select
+				label={words.range}
+				value={range.days === null ? "own" : String(range.days)}
+				onChange={choose}
+				choices={[...presets.map((n) => ({ value: String(n), label: words.last(n) })), { value: "own", label: words.own }]}
+			/>
+			{range.days === null && (
+				<>
+					<TextField label={words.from} type="date" max={end} value={range.from} error={problem} onChange={(from) => from && set({ from })} />
+					<TextField label={words.to} type="date" max={end} value={range.to} onChange={(to) => to && set({ to })} />
+				</>
+			)}
+			{children}
+		</div>
+	);
+}

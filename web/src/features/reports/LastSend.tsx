@@ -1,0 +1,44 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import { useKey } from "../../base/session";
+import { Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { catalogue, full, percent } from "../../base/words/catalogue";
+import css from "./Reports.module.css";
+
+const words = catalogue({
+	delivered: (n: number, all: number) => `${full(n)} of ${full(all)} delivered`,
+	opened: (rate: string) => `open rate ${rate}`,
+	clicked: (rate: string) => `click rate ${rate}`,
+});
+
+/** LastSend reads the last broadcast that was sent, and shows what its function makes of it; null if there is none. */
+export function LastSend({ children }: { children: (last: ReactNode) => ReactNode }) {
+	const key = useKey();
+	const found = useQuery({
+		queryKey: key("broadcasts", "last-send"),
+		staleTime: 60_000,
+		queryFn: async ({ signal }) => {
+			const sent = await api("GET /broadcasts", { query: { status: "completed" }, signal });
+			const [last] = sent.data.filter((b) => b.dispatch_started_at).sort((a, b) => ((a.dispatch_started_at ?? "") < (b.dispatch_started_at ?? "") ? 1 : -1));
+			if (!last) return null;
+			const [metrics] = await api("GET /broadcasts/metrics-bulk", { query: { ids: last.id }, signal });
+			return { last, metrics };
+		},
+	});
+	if (found.isPending) return <Skeleton rows={6} />;
+	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+	if (!found.data) return children(null);
+	const { last, metrics: m } = found.data;
+	const rate = (n: number) => percent(m?.total_recipients ? n / m.total_recipients : null);
+	return children(
+		<div className={css.last}>
+			<p>
+				<Link href={`/broadcasts/${last.id}`}>{last.name}</Link> <Time at={last.dispatch_started_at} />
+			</p>
+			{m && <p className={css.muted}>{[words.delivered(m.delivered, m.total_recipients), words.opened(rate(m.opened)), words.clicked(rate(m.clicked))].join(" · ")}</p>}
+		</div>,
+	);
+}

@@ -1,0 +1,322 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { api } from "../../api/client";
+import type { OverviewDay, OverviewTotals, OverviewType, ReportsOverview } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useParams } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { LinePlot } from "../../ui/plots/LinePlot";
+import { Button } from "../../ui/Button";
+import { CsvButton } from "../../ui/CsvButton";
+import { Select } from "../../ui/Field";
+import { Figure, Figures, Rate } from "../../ui/Figure";
+import figure from "../../ui/Figure.module.css";
+import { List } from "../../ui/List";
+import { Card, Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { catalogue, change, full, percent, plural, pointsOf } from "../../base/words/catalogue";
+import { partOf, type TermName, term } from "../../base/words/glossary";
+import { LastSend } from "./LastSend";
+import { DayRange, useDayRange } from "./DayRange";
+import { named, tick } from "./range";
+import css from "./Reports.module.css";
+
+const words = catalogue({
+	title: "Reports",
+	about: "All mail of this workspace together: broadcasts, sequences, automations and forms.",
+	type: "Email type",
+	allTypes: "All email types",
+	unknownType: "Without a type",
+	totals: "Totals",
+	of: "of",
+	sum: (n: number, what: string, all: number) => `${full(n)} ${what} ÷ ${full(all)} mails`,
+	before: (n: string) => `Before: ${n}`,
+	points: (d: string) => `${d} points`,
+	beforeAbout: (from: string, to: string, before: string) => `${from} to ${to}, days in ${before}. “Before” is as many days before these.`,
+	perDay: "Per day",
+	table: "As a table",
+	plot: "As a plot",
+	sending: "Sent and delivered",
+	reading: "Opens and clicks",
+	sent: "Sent",
+	delivered: "Delivered",
+	opened: "Opened",
+	clicked: "Clicked",
+	unsubscribed: "Unsubscribed",
+	bounced: "Bounced",
+	complained: "Complaints",
+	failed: "Failed",
+	date: "Day",
+	mails: "Mails",
+	mostSent: (n: number, when: string) => `Most was sent on ${when}: ${plural(n, { one: "# mail", other: "# mails" })}.`,
+	nothingSent: "Nothing was sent on these days.",
+	mostOpened: (n: number, when: string) => `Most people opened first on ${when}: ${full(n)}.`,
+	nothingOpened: "Nobody opened for the first time on these days.",
+	types: "By email type",
+	name: "Email type",
+	openRate: "Open rate",
+	clickRate: "Click rate",
+	few: "Of fewer than 100 mails a rate says little: look at the counts.",
+	noneOfType: "No mail of this type on these days",
+	noType: (type: string) => `There is no email type ${type}`,
+	noTypeText: "It may have been deleted. What was sent of it is in the figures of all types.",
+	noneOfTypeText: "Choose other days, or look at all types.",
+	none: "No mail was sent on these days",
+	noneText: "Choose other days. The last send was this one:",
+	never: "Nothing has been sent yet",
+	neverText: "Once mail goes out, this page shows how much was delivered, opened and clicked on each day, and what changed against the days before.",
+	write: "Write a broadcast",
+});
+
+const columns = ["total_recipients", "total_sent", "total_delivered", "total_failed", "total_bounced", "total_opened", "verified_opened", "total_clicked", "total_unsubscribed", "total_complained", "verified_open_rate", "open_rate", "click_rate", "bounce_rate"] as const;
+
+/** nothing reports whether totals say that nothing happened. */
+const nothing = (t: OverviewTotals) => t.total_recipients + t.verified_opened + t.total_clicked + t.total_bounced + t.total_unsubscribed + t.total_complained === 0;
+
+/** Reports shows what became of all mail of the account in a range of days. */
+export default function Reports() {
+	const key = useKey();
+	const [params, set] = useParams();
+	const [, navigate] = useLocation();
+	const whyNew = useWhyNot("POST /broadcasts");
+	const types = useCollection("email_types");
+	const type = params.get("type") ?? "";
+	const days = useDayRange();
+	const { range, problem } = days;
+	const found = useQuery({
+		queryKey: key("reports", range.from, range.to, type),
+		enabled: days.ready,
+		queryFn: ({ signal }) => api("GET /reports/overview", { query: { from: range.from, to: range.to, email_type_key: type || undefined }, signal }),
+		staleTime: 60_000,
+		refetchInterval: 60_000,
+		placeholderData: (x) => x,
+	});
+	const typeName = (k: string | null) => types.data?.data.find((t) => t.type_key === k)?.display_name ?? k ?? words.unknownType;
+	const r = found.data;
+	const failed = days.account.error ?? found.error;
+	const unknown = type !== "" && types.data !== undefined && !types.data.data.some((t) => t.type_key === type);
+	const nothingOfType = (
+		<Empty title={unknown ? words.noType(type) : words.noneOfType} action={<Button onClick={() => set({ type: null })}>{words.allTypes}</Button>}>
+			{unknown ? words.noTypeText : words.noneOfTypeText}
+		</Empty>
+	);
+	return (
+		<Page title={words.title} description={words.about}>
+			<DayRange days={days}>
+				<Select
+					label={words.type}
+					value={type}
+					onChange={(v) => set({ type: v || null })}
+					choices={[
+						{ value: "", label: words.allTypes },
+						...(types.data?.data ?? []).map((t) => ({ value: t.type_key, label: t.display_name })),
+						...(type && types.data && !types.data.data.some((t) => t.type_key === type) ? [{ value: type, label: type }] : []),
+					]}
+				/>
+			</DayRange>
+			{problem ? null : unknown && found.isError ? (
+				nothingOfType
+			) : failed && !r ? (
+				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : found.refetch())} />
+			) : !r ? (
+				<Skeleton rows={10} />
+			) : nothing(r.totals) && type ? (
+				nothingOfType
+			) : nothing(r.totals) ? (
+				<LastSend>
+					{(last) =>
+						last ? (
+							<Empty title={words.none} example={last}>
+								{words.noneText}
+							</Empty>
+						) : (
+							<Empty
+								title={words.never}
+								action={
+									<Button look="primary" why={whyNew} onClick={() => navigate("/broadcasts/new")}>
+										{words.write}
+									</Button>
+								}
+							>
+								{words.neverText}
+							</Empty>
+						)
+					}
+				</LastSend>
+			) : (
+				<>
+					<Totals report={r} at={new Date(found.dataUpdatedAt).toISOString()} />
+					<Days report={r} />
+					{!type && <Types report={r} name={typeName} onType={(k) => set({ type: k })} />}
+				</>
+			)}
+		</Page>
+	);
+}
+
+/** Before is a figure of the days before, with the difference. */
+function Before({ value, change }: { value: string; change: string }) {
+	return (
+		<>
+			<span className={figure.before}>{words.before(value)}</span>
+			<span className={figure.before}>{change}</span>
+		</>
+	);
+}
+
+/** Totals shows the figures of the days, each with that of the days before. */
+function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
+	const now = r.totals;
+	const then = r.previous;
+	const rate = (name: TermName, of: "total_delivered" | "verified_opened" | "total_clicked" | "total_unsubscribed" | "total_bounced" | "total_complained", decimals?: number) => {
+		const [a, b] = [now[of], then[of]];
+		const share = (n: number, all: number) => (all > 0 ? n / all : null);
+		const [sa, sb] = [share(a, now.total_recipients), share(b, then.total_recipients)];
+		const d = sa !== null && sb !== null && decimals === undefined ? words.points(pointsOf(sa - sb)) : change(a - b);
+		const few = then.total_recipients < 100;
+		return (
+			<Rate
+				name={term(name).name}
+				part={a}
+				whole={now.total_recipients}
+				of={words.of}
+				decimals={decimals}
+				about={{ definition: term(name).definition, sum: words.sum(a, partOf(name), now.total_recipients), asOf: at }}
+				more={<Before value={few || sb === null ? full(b) : percent(sb, decimals)} change={d} />}
+			/>
+		);
+	};
+	return (
+		<Card title={words.totals} actions={<CsvButton name={`report ${r.from} ${r.to} totals`} header={["period", ...columns]} rows={[["totals", ...columns.map((c) => now[c])], ["previous", ...columns.map((c) => then[c])]]} />}>
+			<Figures>
+				<Figure
+					name={term("mails").name}
+					value={full(now.total_recipients)}
+					detail={<Before value={full(then.total_recipients)} change={change(now.total_recipients - then.total_recipients)} />}
+					about={{ definition: term("mails").definition, asOf: at }}
+				/>
+				{rate("mailsDelivered", "total_delivered")}
+				{rate("openedThen", "verified_opened")}
+				{rate("clickedThen", "total_clicked")}
+				{rate("leftThen", "total_unsubscribed")}
+				{rate("mailsBounced", "total_bounced")}
+				{rate("complainedThen", "total_complained", 3)}
+			</Figures>
+			<p className={css.muted}>{words.beforeAbout(named(r.from), named(r.to), r.timezone)}</p>
+		</Card>
+	);
+}
+
+/** Days shows what happened on each day, as plots or as a table. */
+function Days({ report: r }: { report: ReportsOverview }) {
+	const [table, setTable] = useState(false);
+	const dates = r.series.map((d) => d.date);
+	const top = (of: "total_sent" | "verified_opened") => r.series.reduce((a, d) => (d[of] > a[of] ? d : a), r.series[0] as OverviewDay);
+	const values = (of: keyof OverviewTotals) => r.series.map((d) => d[of]);
+	const [sent, opened] = [top("total_sent"), top("verified_opened")];
+	return (
+		<Card
+			title={words.perDay}
+			actions={
+				<>
+					<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
+						{table ? words.plot : words.table}
+					</Button>
+					<CsvButton name={`report ${r.from} ${r.to} per day`} header={["date", ...columns]} rows={r.series.map((d) => [d.date, ...columns.map((c) => d[c])])} />
+				</>
+			}
+		>
+			{table ? (
+				<List
+					label={words.perDay}
+					rows={[...r.series].reverse()}
+					rowKey={(d) => d.date}
+					columns={[
+						{ id: "date", name: words.date, cell: (d) => named(d.date) },
+						...(
+							[
+								["total_sent", words.sent],
+								["total_delivered", words.delivered],
+								["verified_opened", words.opened],
+								["total_clicked", words.clicked],
+								["total_unsubscribed", words.unsubscribed],
+								["total_bounced", words.bounced],
+								["total_complained", words.complained],
+								["total_failed", words.failed],
+							] as const
+						).map(([of, name]) => ({ id: of, name, end: true, cell: (d: OverviewDay) => full(d[of]) })),
+					]}
+				/>
+			) : (
+				<div className={css.charts}>
+					<section aria-label={words.reading}>
+						<h3>{words.reading}</h3>
+						<LinePlot
+							sentence={opened.verified_opened > 0 ? words.mostOpened(opened.verified_opened, named(opened.date)) : words.nothingOpened}
+							points={dates}
+							tick={tick}
+							lines={[
+								{ name: words.opened, color: "var(--plot-blue)", values: values("verified_opened") },
+								{ name: words.clicked, color: "var(--plot-orange)", dash: "6 3", values: values("total_clicked") },
+							]}
+						/>
+					</section>
+					<section aria-label={words.sending}>
+						<h3>{words.sending}</h3>
+						<LinePlot
+							sentence={sent.total_sent > 0 ? words.mostSent(sent.total_sent, named(sent.date)) : words.nothingSent}
+							points={dates}
+							tick={tick}
+							lines={[
+								{ name: words.sent, color: "var(--plot-teal)", values: values("total_sent") },
+								{ name: words.delivered, color: "var(--plot-grey)", dash: "2 3", values: values("total_delivered") },
+							]}
+						/>
+					</section>
+				</div>
+			)}
+		</Card>
+	);
+}
+
+/** Types compares the email types. The name of one shows it alone. */
+function Types({ report: r, name, onType }: { report: ReportsOverview; name: (key: string | null) => string; onType: (key: string) => void }) {
+	const rows = [...r.by_email_type].sort((a, b) => b.total_recipients - a.total_recipients);
+	if (rows.length === 0) return null;
+	const rate = (n: number, t: OverviewType) => percent(t.total_recipients ? n / t.total_recipients : null);
+	return (
+		<Card title={words.types} actions={<CsvButton name={`report ${r.from} ${r.to} by email type`} header={["email_type_key", ...columns]} rows={rows.map((t) => [t.email_type_key, ...columns.map((c) => t[c])])} />}>
+			<List
+				label={words.types}
+				rows={rows}
+				rowKey={(t) => t.email_type_key ?? t.email_type_id ?? ""}
+				columns={[
+					{
+						id: "type",
+						name: words.name,
+						cell: (t) => {
+							const k = t.email_type_key;
+							return k ? (
+								<button type="button" className={css.open} onClick={() => onType(k)}>
+									{name(k)}
+								</button>
+							) : (
+								words.unknownType
+							);
+						},
+					},
+					{ id: "mails", name: words.mails, about: term("mails").definition, end: true, cell: (t) => full(t.total_recipients) },
+					{ id: "delivered", name: words.delivered, about: term("mailsDelivered").definition, end: true, cell: (t) => full(t.total_delivered) },
+					{ id: "opened", name: words.opened, about: term("openedThen").definition, end: true, cell: (t) => full(t.verified_opened) },
+					{ id: "openRate", name: words.openRate, about: term("openedThen").definition, end: true, cell: (t) => rate(t.verified_opened, t) },
+					{ id: "clicked", name: words.clicked, about: term("clickedThen").definition, end: true, cell: (t) => full(t.total_clicked) },
+					{ id: "clickRate", name: words.clickRate, about: term("clickedThen").definition, end: true, cell: (t) => rate(t.total_clicked, t) },
+					{ id: "unsubscribed", name: words.unsubscribed, about: term("leftThen").definition, end: true, cell: (t) => full(t.total_unsubscribed) },
+					{ id: "bounced", name: words.bounced, about: term("mailsBounced").definition, end: true, cell: (t) => full(t.total_bounced) },
+				]}
+			/>
+			{rows.some((t) => t.total_recipients < 100) && <p className={css.muted}>{words.few}</p>}
+		</Card>
+	);
+}

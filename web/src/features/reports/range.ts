@@ -1,0 +1,39 @@
+import { today } from "../../base/words/zone";
+
+/** The ranges that can be chosen by one press, in days. */
+export const presets = [7, 30, 90, 365] as const;
+
+/** The days of a range if none is chosen, as the API takes them. */
+export const usual = 30;
+
+/** The most days of a range. */
+export const mostDays = 400;
+
+const dayLength = 86_400_000;
+
+/** shifted returns the day that is some days after another. */
+export const shifted = (date: string, days: number) => new Date(Date.parse(`${date}T00:00:00Z`) + days * dayLength).toISOString().slice(0, 10);
+
+/** daysOf counts the days from one to another, both included. */
+export const daysOf = (from: string, to: string) => Math.round((Date.parse(to) - Date.parse(from)) / dayLength) + 1;
+
+export type Range = { from: string; to: string; days: number | null };
+
+/** rangeOf reads the range that an address names: `from` and `to`, or `days` until today in the account's zone. */
+export function rangeOf(params: URLSearchParams, zone: string): Range {
+	const from = params.get("from");
+	const to = params.get("to");
+	if (from && to) return { from, to, days: null };
+	const days = presets.find((p) => String(p) === params.get("days")) ?? usual;
+	const end = today(zone);
+	return { from: shifted(end, 1 - days), to: end, days };
+}
+
+const dayName = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
+const shortDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
+
+/** named writes a day. Days of reports are dates without a time, so no zone moves them. */
+export const named = (date: string) => dayName.format(new Date(`${date}T00:00:00Z`));
+
+/** tick writes a day on the axis of a plot. */
+export const tick = (date: string) => shortDay.format(new Date(`${date}T00:00:00Z`));

@@ -1,0 +1,359 @@
+import { ArrowDown, ArrowUp, Copy, FolderPlus, GripVertical, Plus, Trash2 } from "lucide-react";
+import { createContext, type KeyboardEvent, type PointerEvent, useContext, useLayoutEffect, useRef, useState } from "react";
+import { Button } from "../../ui/Button";
+import { follow as followPointer } from "../../ui/drag";
+import { Select, TextArea } from "../../ui/Field";
+import { Menu } from "../../ui/Menu";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Builder.module.css";
+import { type FieldInfo, useRuleFields } from "./fields";
+import { EventRules, LeafEditor } from "./LeafEditor";
+import { type Condition, conditionAt, deepest, fits, type Group, heightOf, insertAt, isGroup, moveTo, pathOf, pathText, replaceAt, stepTo } from "./groups";
+import { isNegative, type Kind, type Leaf, leafWords, newLeaf } from "./leaves";
+import { useTouched } from "./useTouched";
+
+const words = catalogue({
+	all: "all of these",
+	any: "any of these",
+	logic: "Match",
+	not: "none",
+	negate: "but not",
+	is: "Contacts who match",
+	isNot: "Contacts who do not match",
+	add: "Add a condition",
+	group: "Add a group",
+	remove: "Remove",
+	removeGroup: "Remove the group",
+	duplicate: "Duplicate",
+	wrap: "Put into a group",
+	up: "Move up",
+	down: "Move down",
+	json: "JSON",
+	builder: "Builder",
+	bad: "This is not a group of conditions yet.",
+	condition: (n: number) => `Condition ${n}`,
+	groupName: (n: number) => `Group ${n}`,
+	move: (name: string) => `Move ${name}`,
+	moveHelp: "Drag it, or press Alt with an arrow: up, down, or right for a group of its own.",
+	gone: "It names something that was deleted, so it matches nobody.",
+	goneAll: "It names something that was deleted, so it matches everybody.",
+	goneOne: "It names something that was deleted. The others still count.",
+	at: (path: string, message: string) => (path ? `${path}: ${message}` : message),
+});
+
+/** Fault is a problem of the server with its path, and further ones that it found at once. */
+export type Fault = { path: string; message: string; others?: { path: string; message: string }[] };
+
+/** messageAt returns the problem at a path that passes a test. */
+function messageAt(fault: Fault | null | undefined, is: (path: string) => boolean): string | undefined {
+	return fault ? [fault, ...(fault.others ?? [])].find((f) => is(f.path.replace(/^definition\.?/, "")))?.message : undefined;
+}
+
+type Props = {
+	value: Group;
+	onChange: (g: Group) => void;
+	/** A problem of the server with its path. */
+	fault?: Fault | null;
+	/** References to records that do not exist any more. */
+	warnings?: { path: string }[];
+};
+
+/** Where a condition that is dragged would go: before a place, with how that is shown. */
+type Drop = { to: number[]; at: number[]; edge: "before" | "after" | "inside" };
+
+/** Moves is what moves conditions: by keys, or by dragging. */
+type Moves = {
+	move: (from: number[], to: number[]) => void;
+	step: (path: number[], by: 1 | -1) => boolean;
+	wrap: (path: number[]) => void;
+	remove: (path: number[]) => void;
+	begin: (path: number[], e: PointerEvent<HTMLElement>) => void;
+	dragged: number[] | null;
+	drop: Drop | null;
+	warning: (path: number[], leaf: Leaf) => string | undefined;
+};
+const Moving = createContext<Moves | null>(null);
+
+const dotted = (path: number[]) => path.join(".");
+
+/** dropAt returns where a condition would go that is let go at a point of the page. */
+function dropAt(root: Group, from: number[], x: number, y: number): Drop | null {
+	const under = document.elementsFromPoint(x, y).find((e) => e.closest("[data-path]"));
+	const item = under?.closest<HTMLElement>("[data-path]");
+	if (!item) return null;
+	const path = (item.dataset.path ?? "").split(".").filter(Boolean).map(Number);
+	const c = conditionAt(root, path);
+	const box = item.getBoundingClientRect();
+	const upper = y < box.top + box.height / 2;
+	let drop: Drop;
+	if (c && isGroup(c) && (path.length === 0 || (y > box.top + 12 && y < box.bottom - 12))) drop = upper ? { to: [...path, 0], at: path, edge: "inside" } : { to: [...path, c.conditions.length], at: path, edge: "inside" };
+	else drop = upper ? { to: path, at: path, edge: "before" } : { to: [...path.slice(0, -1), (path.at(-1) ?? 0) + 1], at: path, edge: "after" };
+	return fits(root, from, drop.to) ? drop : null;
+}
+
+/** Builder edits a rule: groups of conditions, as sentences or as JSON. */
+export function Builder({ value, onChange, fault, warnings = [] }: Props) {
+	const fields = useRuleFields();
+	const [text, setText] = useState<string | null>(null);
+	const [bad, setBad] = useState(false);
+	const [drag, setDrag] = useState<{ from: number[]; drop: Drop | null } | null>(null);
+	const all = useRef<HTMLDivElement>(null);
+	// The control of a condition that has the focus keeps it when the condition moves.
+	const follow = useRef<{ path: number[]; control: number } | null>(null);
+	useLayoutEffect(() => {
+		const to = follow.current;
+		follow.current = null;
+		if (!to) return;
+		const controls = controlsOf(all.current, to.path);
+		(controls[to.control] ?? controls.at(-1))?.focus();
+	});
+	const move = (from: number[], to: number[]) => {
+		if (!fits(value, from, to)) return;
+		const moved = moveTo(value, from, to);
+		follow.current = { path: moved.path, control: Math.max(0, controlsOf(all.current, from).indexOf(document.activeElement as HTMLElement)) };
+		onChange(moved.group);
+	};
+	const moves: Moves = {
+		move,
+		step: (path, by) => {
+			const to = stepTo(value, path, by);
+			if (to) move(path, to);
+			return to !== null;
+		},
+		wrap: (path) => {
+			const c = conditionAt(value, path);
+			if (!c) return;
+			const control = controlsOf(all.current, path).indexOf(document.activeElement as HTMLElement);
+			follow.current = { path: [...path, 0], control: Math.max(0, control) };
+			onChange(replaceAt(value, path, { logic: "and", conditions: [c] }));
+		},
+		remove: (path) => {
+			const [up, at] = [path.slice(0, -1), path.at(-1) ?? 0];
+			const group = conditionAt(value, up);
+			const left = group && isGroup(group) ? group.conditions.length - 1 : 0;
+			// The condition that takes its place has the focus then, or the one before it, or the buttons of the group.
+			follow.current = left > 0 ? { path: [...up, Math.min(at, left - 1)], control: 0 } : { path: up, control: Number.POSITIVE_INFINITY };
+			onChange(replaceAt(value, path, null));
+		},
+		begin: (from, e) => {
+			if (e.button !== 0) return;
+			let drop: Drop | null = null;
+			e.currentTarget.focus();
+			followPointer(
+				e,
+				(x, y) => {
+					drop = dropAt(value, from, x, y);
+					setDrag({ from, drop });
+				},
+				(dropped) => {
+					setDrag(null);
+					if (dropped && drop) move(from, drop.to);
+				},
+			);
+		},
+		dragged: drag?.from ?? null,
+		drop: drag?.drop ?? null,
+		warning: (path, leaf) => {
+			const found = warnings.find((w) => dotted(pathOf(w.path)) === dotted(path));
+			if (!found) return undefined;
+			if (/\[\d+\]$/.test(found.path.slice(pathText(path).length)) && (leaf.segment_keys ?? leaf.email_type_keys ?? []).length > 1) return words.goneOne;
+			return isNegative(leaf) ? words.goneAll : words.gone;
+		},
+	};
+	return (
+		<div className={css.builder} ref={all}>
+			<div className={css.top}>
+				<Button small look="quiet" onClick={() => setText(text === null ? JSON.stringify(value, null, 2) : null)}>
+					{text === null ? words.json : words.builder}
+				</Button>
+			</div>
+			{text === null ? (
+				<Moving value={moves}>
+					<GroupEditor group={value} path={[]} root={value} fields={fields} onChange={onChange} fault={fault} />
+				</Moving>
+			) : (
+				<TextArea
+					code
+					rows={16}
+					label={words.json}
+					hideLabel
+					value={text}
+					error={bad ? words.bad : fault ? [fault, ...(fault.others ?? [])].map((f) => words.at(f.path, f.message)).join(" ") : undefined}
+					onChange={(t) => {
+						setText(t);
+						try {
+							const next = JSON.parse(t) as Group;
+							if (!Array.isArray(next.conditions)) throw new Error();
+							setBad(false);
+							onChange(next);
+						} catch {
+							setBad(true);
+						}
+					}}
+				/>
+			)}
+		</div>
+	);
+}
+
+/** controlsOf returns what can have the focus in the condition at a path. */
+function controlsOf(all: HTMLElement | null, path: number[]): HTMLElement[] {
+	const item = all?.querySelector<HTMLElement>(`[data-path="${dotted(path)}"]`);
+	return item ? [...item.querySelectorAll<HTMLElement>("button, input, select, textarea")] : [];
+}
+
+/** Handle is what a condition is dragged by. */
+function Handle({ path, name }: { path: number[]; name: string }) {
+	const moves = useContext(Moving);
+	return (
+		<button type="button" className={css.handle} aria-label={words.move(name)} title={words.moveHelp} onPointerDown={(e) => moves?.begin(path, e)}>
+			<GripVertical aria-hidden size={16} />
+		</button>
+	);
+}
+
+/** keysOf moves the condition at a path by Alt and an arrow. */
+function keysOf(moves: Moves | null, path: number[], wrap: (() => void) | null) {
+	return (e: KeyboardEvent) => {
+		if (!e.altKey || !moves) return;
+		if (e.key === "ArrowUp") moves.step(path, -1);
+		else if (e.key === "ArrowDown") moves.step(path, 1);
+		else if (e.key === "ArrowRight" && wrap) wrap();
+		else return;
+		e.preventDefault();
+		e.stopPropagation();
+	};
+}
+
+type Inner = { group: Group; path: number[]; root: Group; fields: FieldInfo[]; onChange: (g: Group) => void; fault?: Fault | null };
+
+function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
+	const set = (next: Group) => onChange(path.length === 0 ? next : replaceAt(root, path, next));
+	const add = (kind: Kind) => set({ ...group, conditions: [...group.conditions, newLeaf(kind, fields)] });
+	const ofEvents = useContext(EventRules);
+	const kinds = (Object.entries(leafWords.kinds) as [Kind, string][]).filter(([kind]) => ofEvents || kind !== "trigger_event");
+	const here = pathText(path);
+	const faulty = messageAt(fault, (at) => [here, `${here}.conditions`, `${here}.logic`, `${here}.negate`].includes(at) || (here === "" && at === "conditions"));
+	const moves = useContext(Moving);
+	const name = path.length === 0 ? words.is : words.groupName((path.at(-1) ?? 0) + 1);
+	const top = path.length === 0;
+	const siblings = conditionAt(root, path.slice(0, -1));
+	const last = siblings && isGroup(siblings) ? (path.at(-1) ?? 0) === siblings.conditions.length - 1 : true;
+	const wrap = !top && path.length + heightOf(group) < deepest ? () => moves?.wrap(path) : null;
+	return (
+		<fieldset
+			className={css.group}
+			data-depth={path.length}
+			data-path={dotted(path)}
+			data-drop={moves?.drop && dotted(moves.drop.at) === dotted(path) ? moves.drop.edge : undefined}
+			data-dragged={(!top && moves?.dragged && dotted(moves.dragged) === dotted(path)) || undefined}
+			onKeyDown={top ? undefined : keysOf(moves, path, wrap)}
+		>
+			<legend className="visually-hidden">{name}</legend>
+			<div className={css.head}>
+				{!top && <Handle path={path} name={name} />}
+				<Select
+					label={words.is}
+					hideLabel
+					value={group.negate ? "not" : "is"}
+					onChange={(v) => set({ ...group, negate: v === "not" || undefined })}
+					choices={[
+						{ value: "is", label: words.is },
+						{ value: "not", label: words.isNot },
+					]}
+				/>
+				<Select
+					label={words.logic}
+					hideLabel
+					value={group.logic}
+					onChange={(logic) => set({ ...group, logic: logic as "and" | "or" })}
+					choices={[
+						{ value: "and", label: words.all },
+						{ value: "or", label: words.any },
+					]}
+				/>
+				{!top && (
+					<Menu
+						small
+						actions={[
+							(path.length > 1 || path[0] !== 0) && { id: "up", label: words.up, icon: <ArrowUp aria-hidden />, run: () => void moves?.step(path, -1) },
+							(path.length > 1 || !last) && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => void moves?.step(path, 1) },
+							{ id: "copy", label: words.duplicate, icon: <Copy aria-hidden />, run: () => onChange(insertAt(root, path, group)) },
+							wrap && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: wrap },
+							{ id: "remove", label: words.removeGroup, icon: <Trash2 aria-hidden />, danger: true, run: () => moves?.remove(path) },
+						]}
+					/>
+				)}
+			</div>
+			{faulty && (
+				<p role="alert" className={css.fault}>
+					{faulty}
+				</p>
+			)}
+			<ol className={css.conditions}>
+				{group.conditions.map((c, i) => (
+					<li key={`${i}-${isGroup(c) ? "g" : "l"}`}>
+						{isGroup(c) ? (
+							<GroupEditor group={c} path={[...path, i]} root={root} fields={fields} onChange={onChange} fault={fault} />
+						) : (
+							<LeafRow leaf={c} index={i} path={[...path, i]} last={i === group.conditions.length - 1} root={root} fields={fields} onChange={onChange} fault={fault} />
+						)}
+					</li>
+				))}
+			</ol>
+			<div className={css.head}>
+				<Menu small start label={words.add} actions={kinds.map(([kind, name]) => ({ id: kind, label: name, run: () => add(kind) }))}>
+					<Plus aria-hidden />
+					{words.add}
+				</Menu>
+				{path.length < deepest - 1 && (
+					<Button small look="quiet" icon={<FolderPlus aria-hidden />} onClick={() => set({ ...group, conditions: [...group.conditions, { logic: group.logic === "and" ? "or" : "and", conditions: [newLeaf("field", fields)] }] })}>
+						{words.group}
+					</Button>
+				)}
+			</div>
+		</fieldset>
+	);
+}
+
+type Row = { leaf: Leaf; index: number; path: number[]; last: boolean; root: Group; fields: FieldInfo[]; onChange: (g: Group) => void; fault?: Fault | null };
+
+function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row) {
+	const moves = useContext(Moving);
+	const name = words.condition(index + 1);
+	const put = (c: Condition) => onChange(replaceAt(root, path, c));
+	const here = pathText(path);
+	const row = useRef<HTMLFieldSetElement>(null);
+	const touched = useTouched(row);
+	const faulty = touched ? messageAt(fault, (at) => at.startsWith(here)) : undefined;
+	const warning = moves?.warning(path, leaf);
+	const wrap = path.length < deepest ? () => moves?.wrap(path) : null;
+	return (
+		<fieldset
+			ref={row}
+			aria-label={name}
+			className={css.leaf}
+			data-path={dotted(path)}
+			data-bad={faulty ? true : undefined}
+			data-drop={moves?.drop && dotted(moves.drop.at) === dotted(path) ? moves.drop.edge : undefined}
+			data-dragged={(moves?.dragged && dotted(moves.dragged) === dotted(path)) || undefined}
+			onKeyDown={keysOf(moves, path, wrap)}
+		>
+			<Handle path={path} name={name} />
+			<div className={css.editor}>
+				<LeafEditor leaf={leaf} fields={fields} onChange={put} error={faulty} />
+				{warning && <p className={css.warning}>{warning}</p>}
+			</div>
+			<Menu
+				small
+				actions={[
+					(path.length > 1 || index > 0) && { id: "up", label: words.up, icon: <ArrowUp aria-hidden />, run: () => void moves?.step(path, -1) },
+					(path.length > 1 || !last) && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => void moves?.step(path, 1) },
+					{ id: "copy", label: words.duplicate, icon: <Copy aria-hidden />, run: () => onChange(insertAt(root, path, leaf)) },
+					wrap && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: wrap },
+					{ id: "remove", label: words.remove, icon: <Trash2 aria-hidden />, danger: true, run: () => moves?.remove(path) },
+				]}
+			/>
+		</fieldset>
+	);
+}

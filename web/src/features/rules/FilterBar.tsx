@@ -1,0 +1,176 @@
+import { ListFilter, SlidersHorizontal, X } from "lucide-react";
+import { useState } from "react";
+import { Button, LinkButton } from "../../ui/Button";
+import { Combo } from "../../ui/Combo";
+import { Select } from "../../ui/Field";
+import { Popup } from "../../ui/Popup";
+import { and, calendarDay, catalogue } from "../../base/words/catalogue";
+import css from "./FilterBar.module.css";
+import { type FieldInfo, operatorName, operators, shapeOf } from "./fields";
+import { fieldOptions } from "./fieldOptions";
+import { initialValue, ValueEditor } from "./ValueEditor";
+import { meaning } from "./when";
+
+const words = catalogue({
+	add: "Filter",
+	edit: (sentence: string) => `Change the filter: ${sentence}`,
+	remove: (sentence: string) => `Remove the filter: ${sentence}`,
+	field: "Field",
+	operator: "Condition",
+	apply: "Apply",
+	new: "New filter",
+	advanced: "Advanced",
+	advancedHint: "Opens these filters in the segment builder",
+	left: "Opens these filters in the segment builder. The search words are left out: a segment has none.",
+	yes: "yes",
+	no: "no",
+	ago: (n: number, unit: string) => `${n} ${unit}${n === 1 ? "" : "s"}`,
+});
+
+export type Filter = { field?: string; operator?: string; value?: unknown };
+
+function valueText(f: Filter, field: FieldInfo | undefined): string {
+	const name = (v: unknown) => (typeof v === "boolean" ? (v ? words.yes : words.no) : undefined) ?? field?.choices?.find((c) => c.value === v)?.label ?? (field?.kind === "date" && typeof v === "string" && v ? calendarDay(v.slice(0, 10)) : String(v ?? ""));
+	switch (shapeOf(f.operator ?? "")) {
+		case "none":
+			return "";
+		case "many":
+			return Array.isArray(f.value) ? f.value.map(name).join(", ") : name(f.value);
+		case "two":
+			return Array.isArray(f.value) ? and(f.value.map(name)) : "";
+		case "period": {
+			const p = f.value as { amount?: number; unit?: string } | undefined;
+			return words.ago(p?.amount ?? 0, p?.unit ?? "day");
+		}
+		default:
+			return name(f.value);
+	}
+}
+
+/** sentence writes a filter as people say it: "Country is any of DE, AT". */
+export function sentence(f: Filter, fields: FieldInfo[]): string {
+	const field = fields.find((i) => i.field === f.field);
+	const value = valueText(f, field);
+	const operator = operatorName(f.operator ?? "");
+	return operator.includes("…") ? `${field?.name ?? f.field} ${operator.replace("…", value)}` : [field?.name ?? f.field, operator, value].filter(Boolean).join(" ");
+}
+
+type Props = {
+	filters: Filter[];
+	onChange: (filters: Filter[]) => void;
+	fields: FieldInfo[];
+	/** Words that are searched for beside the filters. */
+	search?: string;
+	/** Why no segment can be made. */
+	why?: string;
+};
+
+/** ruleOf writes filters as the rule of a segment. */
+const ruleOf = (filters: Filter[]) => ({
+	logic: "and",
+	conditions: filters.map((f) => (f.field === "list" ? { type: "list", operator: f.operator, segment_keys: f.value } : f)),
+});
+
+/** FilterBar shows filters as sentences, which are edited in place. All of them must match. */
+export function FilterBar({ filters, onChange, fields, search, why }: Props) {
+	return (
+		<div className={css.bar}>
+			{filters.map((f, i) => {
+				const dates = meaning(f.operator, f.value);
+				const text = sentence(f, fields) + (dates && ` (${dates})`);
+				return (
+					<span key={`${i} ${text}`} className={css.chip}>
+						<Editor label={words.edit(text)} filter={f} fields={fields} onApply={(next) => onChange(filters.map((old, n) => (n === i ? next : old)))}>
+							{text}
+						</Editor>
+						<button type="button" className={css.remove} aria-label={words.remove(text)} onClick={() => onChange(filters.filter((_, n) => n !== i))}>
+							<X aria-hidden size={14} />
+						</button>
+					</span>
+				);
+			})}
+			<Editor label={words.new} fields={fields} onApply={(f) => onChange([...filters, f])} />
+			{filters.length > 0 && (
+				<LinkButton
+					small
+					look="quiet"
+					icon={<SlidersHorizontal aria-hidden />}
+					why={why}
+					hint={search ? words.left : words.advancedHint}
+					to={`/segments/new?${new URLSearchParams({ rule: JSON.stringify(ruleOf(filters)), ...(search ? { left: search } : {}) })}`}
+				>
+					{words.advanced}
+				</LinkButton>
+			)}
+		</div>
+	);
+}
+
+function Editor({ label, filter, fields, onApply, children }: { label: string; filter?: Filter; fields: FieldInfo[]; onApply: (f: Filter) => void; children?: string }) {
+	return (
+		<Popup
+			label={label}
+			buttonLabel={children ? label : undefined}
+			className={children ? css.edit : undefined}
+			button={
+				children ?? (
+					<>
+						<ListFilter aria-hidden />
+						<span>{words.add}</span>
+					</>
+				)
+			}
+		>
+			{(close) => (
+				<Form
+					filter={filter}
+					fields={fields}
+					onApply={(f) => {
+						onApply(f);
+						close();
+					}}
+				/>
+			)}
+		</Popup>
+	);
+}
+
+function Form({ filter, fields, onApply }: { filter?: Filter; fields: FieldInfo[]; onApply: (f: Filter) => void }) {
+	const [draft, setDraft] = useState<Filter>(filter ?? {});
+	const field = fields.find((f) => f.field === draft.field);
+	return (
+		<form
+			className={css.form}
+			onSubmit={(e) => {
+				e.preventDefault();
+				e.stopPropagation();
+				if (field && draft.operator) onApply(draft);
+			}}
+		>
+			<Combo
+				label={words.field}
+				options={fieldOptions(fields)}
+				value={draft.field ?? null}
+				onChange={(id) => {
+					const next = fields.find((f) => f.field === id);
+					const operator = next && operators[next.kind][0];
+					setDraft(next && operator ? { field: next.field, operator, value: initialValue(operator, next.kind) } : {});
+				}}
+			/>
+			{field && (
+				<Select
+					label={words.operator}
+					value={draft.operator ?? ""}
+					onChange={(operator) =>
+						setDraft({ ...draft, operator, value: shapeOf(operator) === shapeOf(draft.operator ?? "") ? draft.value : initialValue(operator, field.kind) })
+					}
+					choices={operators[field.kind].map((o) => ({ value: o, label: operatorName(o) }))}
+				/>
+			)}
+			{field && draft.operator && <ValueEditor field={field} operator={draft.operator} value={draft.value} onChange={(value) => setDraft({ ...draft, value })} />}
+			<Button type="submit" look="primary">
+				{words.apply}
+			</Button>
+		</form>
+	);
+}

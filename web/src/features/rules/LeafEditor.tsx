@@ -1,0 +1,241 @@
+import { useQuery } from "@tanstack/react-query";
+import { createContext, useContext, useState } from "react";
+import { api } from "../../api/client";
+import { useCollection } from "../../base/collections";
+import { useKey } from "../../base/session";
+import { Combo, Picks } from "../../ui/Combo";
+import { NumberField, Select, TextField } from "../../ui/Field";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Builder.module.css";
+import { fieldOptions } from "./fieldOptions";
+import { type FieldInfo, operatorName, operators, shapeOf } from "./fields";
+import { type Kind, kindOf, type Leaf, leafOperators, leafWords, newLeaf } from "./leaves";
+import { Condition } from "./Properties";
+import { initialValue, ValueEditor } from "./ValueEditor";
+
+const words = catalogue({
+	about: "About",
+	field: "Field",
+	condition: "Condition",
+	lists: "Lists",
+	segments: "Segments",
+	event: "What happened",
+	types: "Of the email types", anyType: "Any",
+	broadcast: "Broadcast",
+	link: "Link (any if empty)",
+	name: "Event",
+	url: "Address",
+	match: "Match",
+	form: "Form",
+	type: "Email type",
+	sequence: "Sequence",
+	level: "Counted",
+	window: "When",
+	ever: "at any time",
+	last: "in the last",
+	since: "since",
+	amount: "How many",
+	unit: "Of what",
+	from: "From",
+	count: "How often",
+	times: "Times",
+	any: "at least once",
+	units: { hour: "hours", day: "days", week: "weeks", month: "months", year: "years" },
+});
+
+/** EventRules is true where rules can ask about the event that started a sequence or an automation. */
+export const EventRules = createContext(false);
+
+type Props = { leaf: Leaf; fields: FieldInfo[]; onChange: (l: Leaf) => void; error?: string };
+
+/** LeafEditor edits one condition as a sentence: about what, which condition, with what value, when, how often. */
+export function LeafEditor({ leaf, fields, onChange, error }: Props) {
+	const kind = kindOf(leaf);
+	const set = (part: Partial<Leaf>) => onChange({ ...leaf, ...part });
+	const ofEvents = useContext(EventRules);
+	const kinds = Object.entries(leafWords.kinds)
+		.filter(([value]) => ofEvents || value === kind || value !== "trigger_event")
+		.map(([value, label]) => ({ value, label }));
+	return (
+		<>
+			<Select label={words.about} value={kind} onChange={(k) => onChange(newLeaf(k as Kind, fields))} choices={kinds} />
+			{kind === "field" ? (
+				<FieldParts leaf={leaf} fields={fields} onChange={onChange} error={error} />
+			) : kind === "trigger_event" ? (
+				<Condition filter={{ property: leaf.property ?? "", operator: leaf.operator ?? "equals", value: leaf.value }} onChange={(f) => onChange({ type: kind, ...f })} error={error} />
+			) : (
+				<OtherParts key={kind} kind={kind} leaf={leaf} set={set} error={error} />
+			)}
+		</>
+	);
+}
+
+function FieldParts({ leaf, fields, onChange, error }: Props) {
+	const field = fields.find((f) => f.field === leaf.field);
+	return (
+		<>
+			<Combo
+				label={words.field}
+				options={fieldOptions(fields.filter((f) => f.kind !== "list"))}
+				value={leaf.field ?? null}
+				onChange={(id) => {
+					const next = fields.find((f) => f.field === id);
+					const operator = next && operators[next.kind][0];
+					if (next && operator) onChange({ field: next.field, operator, value: initialValue(operator, next.kind) });
+				}}
+				error={field ? undefined : error}
+			/>
+			{field && (
+				<Select
+					label={words.condition}
+					value={leaf.operator ?? ""}
+					onChange={(operator) => onChange({ ...leaf, operator, value: shapeOf(operator) === shapeOf(leaf.operator ?? "") ? leaf.value : initialValue(operator, field.kind) })}
+					choices={operators[field.kind].map((o) => ({ value: o, label: operatorName(o) }))}
+				/>
+			)}
+			{field && leaf.operator && <ValueEditor field={field} operator={leaf.operator} value={leaf.value} onChange={(value) => onChange({ ...leaf, value })} error={error} />}
+		</>
+	);
+}
+
+function OtherParts({ kind, leaf, set, error }: { kind: Exclude<Kind, "field">; leaf: Leaf; set: (part: Partial<Leaf>) => void; error?: string }) {
+	const operator = (
+		<Select label={words.condition} value={leaf.operator ?? ""} onChange={(o) => set({ operator: o })} choices={leafOperators[kind].map((o) => ({ value: o, label: (leafWords.operators as { [o: string]: string })[o] ?? o }))} />
+	);
+	const timed = ["email", "event", "page_view", "form", "sequence"].includes(kind) || kind === "list";
+	const counted = ["email", "event", "page_view"].includes(kind);
+	return (
+		<>
+			{operator}
+			{(kind === "list" || kind === "segment") && <Members kind={kind} leaf={leaf} set={set} error={error} />}
+			{(kind === "email" || kind === "broadcast") && (
+				<Select
+					label={words.event}
+					value={leaf.event ?? ""}
+					onChange={(event) => set({ event })}
+					choices={Object.entries(leafWords.events)
+						.filter(([e]) => kind === "broadcast" || (e !== "recipient" && e !== "engaged"))
+						.map(([value, label]) => ({ value, label }))}
+				/>
+			)}
+			{kind === "email" && <Types leaf={leaf} set={set} />}
+			{kind === "broadcast" && <Broadcast leaf={leaf} set={set} error={error} />}
+			{(kind === "email" || kind === "broadcast") && (leaf.event === "opened" || leaf.event === "engaged") && (
+				<Select label={words.level} value={leaf.level ?? "verified"} onChange={(level) => set({ level: level === "verified" ? undefined : level })} choices={Object.entries(leafWords.levels).map(([value, label]) => ({ value, label }))} />
+			)}
+			{kind === "event" && <EventName leaf={leaf} set={set} error={error} />}
+			{kind === "page_view" && (
+				<>
+					<Select label={words.match} value={leaf.match ?? "contains"} onChange={(match) => set({ match })} choices={Object.entries(leafWords.matches).map(([value, label]) => ({ value, label }))} />
+					<TextField label={words.url} value={leaf.url ?? ""} onChange={(url) => set({ url })} error={error} />
+				</>
+			)}
+			{kind === "form" && <FormName leaf={leaf} set={set} error={error} />}
+			{kind === "subscription" && <Type leaf={leaf} set={set} error={error} />}
+			{kind === "sequence" && <Sequence leaf={leaf} set={set} error={error} />}
+			{counted && <HowOften leaf={leaf} set={set} />}
+			{timed && kind !== "list" && <When leaf={leaf} set={set} />}
+		</>
+	);
+}
+
+type Part = { leaf: Leaf; set: (part: Partial<Leaf>) => void; error?: string };
+
+function Members({ kind, leaf, set, error }: Part & { kind: "list" | "segment" }) {
+	const segments = useCollection("segments");
+	const options = (segments.data?.data ?? []).filter((s) => (s.type === "static") === (kind === "list")).map((s) => ({ id: s.segment_key, label: s.name }));
+	return <Picks label={kind === "list" ? words.lists : words.segments} options={options} values={leaf.segment_keys ?? []} onChange={(segment_keys) => set({ segment_keys })} error={error} />;
+}
+
+function useTypes() {
+	const types = useCollection("email_types");
+	return (types.data?.data ?? []).map((t) => ({ id: t.type_key, label: t.display_name }));
+}
+
+function Types({ leaf, set }: Part) {
+	return <Picks label={words.types} placeholder={words.anyType} options={useTypes()} values={leaf.email_type_keys ?? []} onChange={(k) => set({ email_type_keys: k.length ? k : undefined })} />;
+}
+
+function Type({ leaf, set, error }: Part) {
+	return <Combo label={words.type} options={useTypes()} value={leaf.email_type_key ?? null} onChange={(k) => set({ email_type_key: k ?? undefined })} error={error} />;
+}
+
+function Broadcast({ leaf, set, error }: Part) {
+	const key = useKey();
+	const all = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}) });
+	return (
+		<>
+			<Combo label={words.broadcast} options={(all.data?.data ?? []).map((b) => ({ id: b.id, label: b.name }))} value={leaf.broadcast_id ?? null} onChange={(id) => set({ broadcast_id: id ?? undefined })} error={error} />
+			{leaf.event === "clicked" && <TextField label={words.link} value={leaf.link_url ?? ""} onChange={(u) => set({ link_url: u || undefined })} />}
+		</>
+	);
+}
+
+/** EventName chooses a custom event by its name. */
+export function EventName({ leaf, set, error }: Part) {
+	const key = useKey();
+	const [typed, setTyped] = useState("");
+	const names = useQuery({ queryKey: key("suggestions", "event_names", typed), queryFn: () => api("GET /suggestions", { query: { for: "event_names", q: typed } }), retry: false, placeholderData: (b) => b });
+	return (
+		<Combo
+			free
+			label={words.name}
+			options={(names.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }))}
+			value={leaf.event_name || null}
+			onSearch={setTyped}
+			onChange={(n) => set({ event_name: n ?? "" })}
+			error={error}
+		/>
+	);
+}
+
+function FormName({ leaf, set, error }: Part) {
+	const forms = useCollection("forms");
+	return <Combo label={words.form} options={(forms.data?.data ?? []).map((f) => ({ id: f.slug, label: f.name }))} value={leaf.form_slug ?? null} onChange={(s) => set({ form_slug: s ?? undefined })} error={error} />;
+}
+
+function Sequence({ leaf, set, error }: Part) {
+	const all = useCollection("sequences");
+	return <Combo label={words.sequence} options={(all.data?.data ?? []).map((s) => ({ id: s.id, label: s.name }))} value={leaf.sequence_id ?? null} onChange={(id) => set({ sequence_id: id ?? undefined })} error={error} />;
+}
+
+function HowOften({ leaf, set }: Part) {
+	const c = leaf.count;
+	return (
+		<>
+			<Select
+				label={words.count}
+				value={c?.operator ?? ""}
+				onChange={(operator) => set({ count: operator ? { operator, value: c?.value ?? 2 } : undefined })}
+				choices={[{ value: "", label: words.any }, ...Object.entries(leafWords.counts).map(([value, label]) => ({ value, label }))]}
+			/>
+			{c && <NumberField label={words.times} min={0} value={c.value} onChange={(value) => set({ count: { ...c, value } })} />}
+		</>
+	);
+}
+
+function When({ leaf, set }: Part) {
+	const w = leaf.window;
+	const kind = w?.in_the_last ? "last" : w?.from ? "since" : "ever";
+	return (
+		<>
+			<Select
+				label={words.window}
+				value={kind}
+				onChange={(k) => set({ window: k === "last" ? { in_the_last: { amount: 30, unit: "day" } } : k === "since" ? { from: new Date().toISOString().slice(0, 10) } : undefined })}
+				choices={[
+					{ value: "ever", label: words.ever },
+					{ value: "last", label: words.last },
+					{ value: "since", label: words.since },
+				]}
+			/>
+			{w?.in_the_last && (
+				<div className={css.period}>
+					<NumberField label={words.amount} min={1} value={w.in_the_last.amount} onChange={(amount) => set({ window: { in_the_last: { amount, unit: w.in_the_last?.unit ?? "day" } } })} />
+					<Select label={words.unit} value={w.in_the_last.unit} onChange={(unit) => set({ window: { in_the_last: { amount: w.in_the_last?.amount ?? 30, unit } } })} choices={Object.entries(words.units).map(([value, label]) => ({ value, label }))} />
+				</div>
+			)}
+			{w?.from && <TextField label={words.from} type="date" value={w.from.slice(0, 10)} onChange={(from) => from && set({ window: { from } })} />}
+		</>
+	);
+}

@@ -1,0 +1,130 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client";
+import { useKey } from "../../base/session";
+import { Combo, Picks } from "../../ui/Combo";
+import { Columns, NumberField, Select, TextField } from "../../ui/Field";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./ValueEditor.module.css";
+import { type FieldInfo, shapeOf } from "./fields";
+import { meaning } from "./when";
+
+const words = catalogue({
+	value: "Value",
+	values: "Values",
+	from: "From",
+	to: "To",
+	amount: "How many",
+	unit: "Of what",
+	units: { hour: "hours", day: "days", week: "weeks", month: "months", year: "years" },
+	yes: "Yes",
+	no: "No",
+	today: (dates: string) => `Today: ${dates}`,
+	help: "Press Enter after each value.",
+});
+
+type Period = { amount: number; unit: string };
+
+/** initialValue returns a value of the shape that an operator takes. */
+export function initialValue(operator: string, kind: FieldInfo["kind"]): unknown {
+	switch (shapeOf(operator)) {
+		case "none":
+			return undefined;
+		case "many":
+			return [];
+		case "two":
+			return kind === "number" ? [0, 0] : ["", ""];
+		case "period":
+			return { amount: 30, unit: "day" };
+		default:
+			return kind === "number" ? 0 : kind === "boolean" ? true : "";
+	}
+}
+
+type Props = { field: FieldInfo; operator: string; value: unknown; onChange: (value: unknown) => void; error?: string };
+
+/** ValueEditor edits the value of a condition, by the kind of its field and the shape that its operator takes. */
+export function ValueEditor({ field, operator, value, onChange, error }: Props) {
+	const type = field.kind === "number" ? "number" : field.kind === "date" ? "date" : field.kind === "time" ? "time" : "text";
+	const parse = (v: string): unknown => (field.kind === "number" ? (v === "" ? null : Number(v)) : v);
+	switch (shapeOf(operator)) {
+		case "none":
+			return null;
+		case "many":
+			return <Many field={field} values={Array.isArray(value) ? value.map(String) : []} onChange={onChange} error={error} />;
+		case "two": {
+			const [a, b] = Array.isArray(value) ? value : ["", ""];
+			return (
+				<Columns>
+					<TextField label={words.from} type={type} value={String(a ?? "")} onChange={(v) => onChange([parse(v), b])} error={error} />
+					<TextField label={words.to} type={type} value={String(b ?? "")} onChange={(v) => onChange([a, parse(v)])} />
+				</Columns>
+			);
+		}
+		case "period": {
+			const p = (value ?? {}) as Partial<Period>;
+			return (
+				<>
+				<Columns>
+					<NumberField label={words.amount} min={1} value={p.amount} onChange={(amount) => onChange({ ...p, amount })} error={error} />
+					<Select label={words.unit} value={p.unit ?? "day"} onChange={(unit) => onChange({ ...p, unit })} choices={Object.entries(words.units).map(([v, label]) => ({ value: v, label }))} />
+				</Columns>
+				{meaning(operator, p) && <p className={css.meaning}>{words.today(meaning(operator, p))}</p>}
+				</>
+			);
+		}
+		default:
+			if (field.kind === "boolean") {
+				return (
+					<Select
+						label={words.value}
+						value={value === true ? "yes" : value === false ? "no" : ""}
+						onChange={(v) => onChange(v === "yes")}
+						choices={[
+							...(typeof value === "boolean" ? [] : [{ value: "", label: "" }]),
+							{ value: "yes", label: words.yes },
+							{ value: "no", label: words.no },
+						]}
+					/>
+				);
+			}
+			if (field.choices?.length) {
+				return <Combo label={words.value} options={field.choices.map((c) => ({ id: c.value, label: c.label }))} value={String(value ?? "") || null} onChange={(id) => onChange(id ?? "")} error={error} />;
+			}
+			return field.kind === "text" || field.kind === "choice" ? (
+				<Suggested field={field} value={String(value ?? "")} onChange={onChange} error={error} />
+			) : (
+				<TextField label={words.value} type={type} value={String(value ?? "")} onChange={(v) => onChange(parse(v))} error={error} />
+			);
+	}
+}
+
+/** useSuggestions returns values that contacts have in a field, frequent ones first. */
+function useSuggestions(field: FieldInfo, typed: string) {
+	const key = useKey();
+	const tags = field.field === "tags";
+	return useQuery({
+		queryKey: key("suggestions", field.field, typed),
+		queryFn: ({ signal }) => api("GET /suggestions", { query: tags ? { for: "tags", q: typed } : { for: "field", field: field.field, q: typed }, signal }),
+		staleTime: 60_000,
+		placeholderData: (before) => before,
+		retry: false,
+	});
+}
+
+function Suggested({ field, value, onChange, error }: { field: FieldInfo; value: string; onChange: (v: unknown) => void; error?: string }) {
+	const [typed, setTyped] = useState("");
+	const found = useSuggestions(field, typed);
+	const options = (found.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
+	return <Combo free label={words.value} options={options} value={value || null} onChange={(v) => onChange(v ?? "")} onSearch={setTyped} error={error} />;
+}
+
+function Many({ field, values, onChange, error }: { field: FieldInfo; values: string[]; onChange: (v: unknown) => void; error?: string }) {
+	const [typed, setTyped] = useState("");
+	const found = useSuggestions(field, typed);
+	const known = field.choices?.map((c) => ({ id: c.value, label: c.label })) ?? (found.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
+	const fresh = typed.trim();
+	const options = !field.choices && fresh && !known.some((o) => o.id === fresh) ? [...known, { id: fresh, label: fresh }] : known;
+	const change = (all: string[]) => onChange(field.kind === "number" ? all.map(Number).filter(Number.isFinite) : all);
+	return <Picks label={words.values} help={words.help} options={options} values={values} onChange={change} onSearch={field.choices ? undefined : setTyped} error={error} />;
+}

@@ -1,0 +1,241 @@
+import { useMemo } from "react";
+import type { CustomFieldRow, StageRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { catalogue } from "../../base/words/catalogue";
+import { stateOf } from "../../base/words/status";
+
+// The fields of contacts that filters and rules can name, with their kinds, and the operators of each kind.
+
+export type FieldKind = "text" | "number" | "boolean" | "choice" | "date" | "time" | "tags" | "reference" | "list" | "subscription";
+export type FieldInfo = { field: string; name: string; group: string; kind: FieldKind; choices?: { value: string; label: string }[] };
+
+const words = catalogue({
+	groups: { person: "Person", status: "Status", address: "Address", activity: "Activity", custom: "Custom fields", membership: "Membership", origin: "Where they came from", subscriptions: "Subscriptions", categories: "Categories of mail" },
+	fields: {
+		email: "Email",
+		email_domain: "Email domain",
+		first_name: "First name",
+		last_name: "Last name",
+		full_name: "Full name",
+		company: "Company",
+		title: "Job title",
+		phone: "Phone",
+		website: "Website",
+		external_id: "External id",
+		source: "Source",
+		tags: "Tags",
+		stage: "Stage",
+		global_status: "Status",
+		deliverability_status: "Deliverability",
+		do_not_contact: "Do not contact",
+		city: "City",
+		state: "State",
+		postal_code: "Postal code",
+		country: "Country",
+		timezone: "Time zone",
+		prospect_score: "Prospect score",
+		customer_score: "Customer score",
+		total_emails_sent: "Mails sent",
+		total_emails_opened: "Mails opened",
+		total_emails_clicked: "Mails clicked",
+		last_activity_at: "Last activity",
+		last_email_sent_at: "Last mail",
+		last_email_opened_at: "Last open",
+		last_email_clicked_at: "Last click",
+		created_at: "Created",
+		updated_at: "Changed",
+		list: "List",
+		last_page_viewed_at: "Last page view",
+		unsubscribed_at: "Unsubscribed",
+		suppressed_at: "Deleted",
+		bounce_type: "Bounce",
+		first_touch_source: "First source",
+		first_touch_medium: "First medium",
+		first_touch_campaign: "First campaign",
+		first_touch_referrer: "First referrer",
+		first_touch_landing_url: "First page",
+		first_touch_at: "First visit",
+		last_touch_source: "Last source",
+		last_touch_medium: "Last medium",
+		last_touch_campaign: "Last campaign",
+		last_touch_at: "Last visit",
+	},
+	bounces: { hard: "Hard", soft: "Soft" },
+	operators: {
+		equals: "is",
+		not_equals: "is not",
+		contains: "contains",
+		not_contains: "does not contain",
+		starts_with: "starts with",
+		ends_with: "ends with",
+		in: "is any of",
+		not_in: "is none of",
+		is_set: "is set",
+		is_not_set: "is not set",
+		greater_than: "is more than",
+		greater_or_equal: "is at least",
+		less_than: "is less than",
+		less_or_equal: "is at most",
+		between: "is between",
+		is_true: "is yes",
+		is_false: "is no",
+		on: "is on",
+		not_on: "is not on",
+		before: "is before",
+		after: "is after",
+		on_or_before: "is on or before",
+		on_or_after: "is on or after",
+		in_the_last: "is in the last",
+		not_in_the_last: "is not in the last",
+		in_the_next: "is in the next",
+		more_than_ago: "is more than … ago",
+		anniversary_in_next: "has its anniversary in the next",
+		has_any: "has any of",
+		has_all: "has all of",
+		has_none: "has none of",
+		subscribed: "is subscribed",
+		unsubscribed: "is not subscribed",
+	},
+});
+
+export type Operator = keyof typeof words.operators;
+
+/** operatorName returns the words of an operator. */
+export const operatorName = (o: string) => (words.operators as { [o: string]: string })[o] ?? o;
+
+const text: Operator[] = ["equals", "not_equals", "contains", "not_contains", "starts_with", "ends_with", "in", "not_in", "is_set", "is_not_set"];
+
+/** operators are those of each kind of field. */
+export const operators: { [K in FieldKind]: Operator[] } = {
+	text,
+	number: ["equals", "not_equals", "greater_than", "greater_or_equal", "less_than", "less_or_equal", "between", "in", "not_in", "is_set", "is_not_set"],
+	boolean: ["is_true", "is_false", "equals", "is_set", "is_not_set"],
+	choice: ["in", "not_in", "equals", "not_equals", "is_set", "is_not_set"],
+	date: ["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "on", "not_on", "before", "after", "on_or_before", "on_or_after", "between", "anniversary_in_next", "is_set", "is_not_set"],
+	time: ["equals", "before", "after", "between", "is_set", "is_not_set"],
+	tags: ["has_any", "has_all", "has_none", "is_set", "is_not_set"],
+	reference: ["equals", "not_equals", "is_set", "is_not_set"],
+	list: ["in", "not_in"],
+	subscription: ["subscribed", "unsubscribed"],
+};
+
+/** shapeOf returns what value an operator takes. */
+export function shapeOf(o: string): "none" | "one" | "many" | "two" | "period" {
+	if (["is_set", "is_not_set", "is_true", "is_false", "subscribed", "unsubscribed"].includes(o)) return "none";
+	if (["in", "not_in", "has_any", "has_all", "has_none"].includes(o)) return "many";
+	if (o === "between") return "two";
+	if (["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "anniversary_in_next"].includes(o)) return "period";
+	return "one";
+}
+
+const statuses = (kind: "contact" | "deliverability", all: string[]) => all.map((value) => ({ value, label: stateOf(kind, value).word }));
+
+const g = words.groups;
+const f = (field: keyof typeof words.fields, group: string, kind: FieldKind, choices?: FieldInfo["choices"]): FieldInfo => ({ field, name: words.fields[field], group, kind, choices });
+
+/** recorded are the fields that the program writes: rules can ask about them, but nobody sets them. */
+const recorded: FieldInfo[] = [
+	f("bounce_type", g.status, "choice", Object.entries(words.bounces).map(([value, label]) => ({ value, label }))),
+	f("unsubscribed_at", g.status, "date"),
+	f("suppressed_at", g.status, "date"),
+	f("last_page_viewed_at", g.activity, "date"),
+	f("first_touch_source", g.origin, "text"),
+	f("first_touch_medium", g.origin, "text"),
+	f("first_touch_campaign", g.origin, "text"),
+	f("first_touch_referrer", g.origin, "text"),
+	f("first_touch_landing_url", g.origin, "text"),
+	f("first_touch_at", g.origin, "date"),
+	f("last_touch_source", g.origin, "text"),
+	f("last_touch_medium", g.origin, "text"),
+	f("last_touch_campaign", g.origin, "text"),
+	f("last_touch_at", g.origin, "date"),
+];
+
+function standard(stages: StageRow[], lists: { value: string; label: string }[]): FieldInfo[] {
+	return [
+		f("email", g.person, "text"),
+		f("email_domain", g.person, "text"),
+		f("first_name", g.person, "text"),
+		f("last_name", g.person, "text"),
+		f("full_name", g.person, "text"),
+		f("company", g.person, "text"),
+		f("title", g.person, "text"),
+		f("phone", g.person, "text"),
+		f("website", g.person, "text"),
+		f("external_id", g.person, "text"),
+		f("source", g.person, "text"),
+		f("tags", g.membership, "tags"),
+		f("list", g.membership, "list", lists),
+		f("stage", g.membership, "choice", stages.map((s) => ({ value: s.slug, label: s.name }))),
+		f("global_status", g.status, "choice", statuses("contact", ["active", "pending", "unsubscribed", "bounced", "complained", "suppressed"])),
+		f("deliverability_status", g.status, "choice", statuses("deliverability", ["healthy", "watch", "at_risk", "suppressed"])),
+		f("do_not_contact", g.status, "boolean"),
+		f("city", g.address, "text"),
+		f("state", g.address, "text"),
+		f("postal_code", g.address, "text"),
+		f("country", g.address, "choice"),
+		f("timezone", g.address, "choice"),
+		f("prospect_score", g.activity, "number"),
+		f("customer_score", g.activity, "number"),
+		f("total_emails_sent", g.activity, "number"),
+		f("total_emails_opened", g.activity, "number"),
+		f("total_emails_clicked", g.activity, "number"),
+		f("last_activity_at", g.activity, "date"),
+		f("last_email_sent_at", g.activity, "date"),
+		f("last_email_opened_at", g.activity, "date"),
+		f("last_email_clicked_at", g.activity, "date"),
+		f("created_at", g.activity, "date"),
+		f("updated_at", g.activity, "date"),
+	];
+}
+
+const kinds: { [T in CustomFieldRow["field_type"]]: FieldKind } = {
+	string: "text",
+	email: "text",
+	url: "text",
+	number: "number",
+	currency: "number",
+	boolean: "boolean",
+	date: "date",
+	datetime: "date",
+	time: "time",
+	enum: "choice",
+	tags: "tags",
+	timezone: "choice",
+	country: "choice",
+	contact: "reference",
+};
+
+/** useFields returns the fields of the workspace's contacts: those that all have, and its own. */
+export function useFields(): FieldInfo[] {
+	const custom = useCollection("custom_fields");
+	const stages = useCollection("stages");
+	const segments = useCollection("segments");
+	return useMemo(() => {
+		const lists = (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }));
+		const own = (custom.data?.data ?? []).map((c): FieldInfo => ({
+			field: `custom_fields.${c.field_key}`,
+			name: c.name,
+			group: words.groups.custom,
+			kind: kinds[c.field_type],
+			choices: c.enum_values?.map((value) => ({ value, label: value })),
+		}));
+		return [...standard(stages.data?.data ?? [], lists), ...own];
+	}, [custom.data, stages.data, segments.data]);
+}
+
+/** useRuleFields returns all that filters and rules can ask about, group by group. */
+export function useRuleFields(): FieldInfo[] {
+	const known = useFields();
+	const types = useCollection("email_types");
+	const categories = useCollection("email_categories");
+	return useMemo(() => {
+		// A type with a category follows the category.
+		const consents = [
+			...(types.data?.data ?? []).filter((t) => t.category_id === null).map((t) => ({ field: `subscriptions.${t.type_key}`, name: t.display_name, group: words.groups.subscriptions })),
+			...(categories.data?.data ?? []).map((c) => ({ field: `category_subscriptions.${c.id}`, name: c.name, group: words.groups.categories })),
+		].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
+		const groups = Object.values(words.groups);
+		return [...known, ...recorded, ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
+	}, [known, types.data, categories.data]);
+}

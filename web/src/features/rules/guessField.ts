@@ -1,0 +1,34 @@
+// What the headers of a table mean.
+
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]+/g, "");
+
+const aliases: { [header: string]: string } = {
+	mail: "email",
+	emailaddress: "email",
+	address: "email",
+	firstname: "first_name",
+	givenname: "first_name",
+	lastname: "last_name",
+	surname: "last_name",
+	familyname: "last_name",
+	name: "full_name",
+	organisation: "company",
+	organization: "company",
+	zip: "postal_code",
+	postcode: "postal_code",
+	telephone: "phone",
+	mobile: "phone",
+	tag: "tags",
+	labels: "tags",
+	language: "locale",
+	status: "global_status",
+	subscriberstatus: "global_status",
+	subscriptionstatus: "global_status",
+};
+
+/** guessField returns the field that a column's header means, among those that exist; "" if none. */
+export function guessField(header: string, fields: { field: string; name: string }[]): string {
+	const h = plain(header);
+	const found = fields.find((f) => plain(f.field) === h || plain(f.field.replace("custom_fields.", "")) === h || plain(f.name) === h) ?? fields.find((f) => f.field === aliases[h]);
+	return found?.field ?? "";
+}

@@ -1,0 +1,133 @@
+import { catalogue } from "../../base/words/catalogue";
+import type { Filter } from "./FilterBar";
+import { type FieldInfo, operators } from "./fields";
+import { initialValue } from "./ValueEditor";
+
+// A rule is a tree: groups of conditions, whose leaves ask about a field, about mail, events, page views,
+// lists and so on. The server checks it; here it is only edited.
+
+export type Period = { amount: number; unit: string };
+export type Window = { in_the_last?: Period; from?: string; to?: string };
+export type Count = { operator: string; value: number };
+
+export type Leaf = Filter & {
+	type?: string;
+	segment_keys?: string[];
+	event?: string;
+	email_type_keys?: string[];
+	broadcast_id?: string;
+	link_url?: string;
+	event_name?: string;
+	/** Of the event that started a sequence or an automation. */
+	property?: string;
+	filters?: { property?: string; operator?: string; value?: unknown }[];
+	url?: string;
+	match?: string;
+	form_slug?: string;
+	email_type_key?: string;
+	category_id?: string;
+	sequence_id?: string;
+	count?: Count;
+	window?: Window;
+	level?: string;
+};
+
+export const leafWords = catalogue({
+	kinds: {
+		field: "Field of the contact",
+		list: "Member of a list",
+		segment: "Member of a segment",
+		email: "Any mail",
+		broadcast: "One broadcast",
+		event: "Event of your programs",
+		page_view: "Page view",
+		form: "Form",
+		subscription: "Subscription",
+		sequence: "Sequence",
+		suppression: "Suppression list",
+		trigger_event: "Event that started it",
+	},
+	operators: {
+		in: "is in",
+		not_in: "is not in",
+		did: "did",
+		did_not: "did not",
+		subscribed: "is subscribed to",
+		unsubscribed: "is not subscribed to",
+		active: "is in",
+		ever: "was ever in",
+		never: "was never in",
+		completed: "completed",
+		exited: "left",
+		listed: "is on the list",
+		not_listed: "is not on the list",
+	},
+	events: {
+		recipient: "was a recipient",
+		sent: "was sent",
+		delivered: "got",
+		opened: "opened",
+		clicked: "clicked",
+		engaged: "opened or clicked",
+		bounced: "bounced",
+		complained: "complained",
+		unsubscribed: "unsubscribed",
+	},
+	counts: { at_least: "at least", at_most: "at most", exactly: "exactly" },
+	levels: { verified: "by people", confirmed: "confirmed", apparent: "counting machines" },
+	matches: { equals: "is", contains: "contains", starts_with: "begins with" },
+});
+
+export type Kind = keyof typeof leafWords.kinds;
+
+/** kindOf returns the type of a leaf. */
+export const kindOf = (l: Leaf): Kind => (l.type as Kind | undefined) ?? "field";
+
+/** The operators of each type of leaf; those of fields depend on the field. */
+export const leafOperators: { [K in Exclude<Kind, "field">]: string[] } = {
+	list: ["in", "not_in"],
+	segment: ["in", "not_in"],
+	email: ["did", "did_not"],
+	broadcast: ["did", "did_not"],
+	event: ["did", "did_not"],
+	page_view: ["did", "did_not"],
+	form: ["did", "did_not"],
+	subscription: ["subscribed", "unsubscribed"],
+	sequence: ["active", "ever", "never", "completed", "exited"],
+	suppression: ["listed", "not_listed"],
+	trigger_event: ["equals"],
+};
+
+/** newLeaf returns a leaf of a type with initial values. */
+export function newLeaf(kind: Kind, fields: FieldInfo[]): Leaf {
+	if (kind === "field") {
+		const f = fields.find((x) => x.field === "country") ?? fields[0];
+		const operator = f ? (operators[f.kind][0] ?? "equals") : "equals";
+		return { field: f?.field ?? "email", operator, value: f && initialValue(operator, f.kind) };
+	}
+	const operator = leafOperators[kind][0] ?? "did";
+	const month: Window = { in_the_last: { amount: 30, unit: "day" } };
+	switch (kind) {
+		case "list":
+		case "segment":
+			return { type: kind, operator, segment_keys: [] };
+		case "email":
+			return { type: kind, operator, event: "clicked", window: month };
+		case "broadcast":
+			return { type: kind, operator, event: "opened" };
+		case "event":
+			return { type: kind, operator, event_name: "", window: month };
+		case "page_view":
+			return { type: kind, operator, url: "", match: "contains", window: month };
+		case "trigger_event":
+			return { type: kind, property: "", operator, value: "" };
+		default:
+			return { type: kind, operator };
+	}
+}
+
+/** What leaves say of everybody to whom something does not apply. */
+const negative = ["not_in", "not_equals", "did_not", "never", "unsubscribed", "not_listed", "has_none", "not_contains"];
+
+/** isNegative reports whether a leaf matches those to whom something does not apply. */
+export const isNegative = (l: Leaf) => negative.includes(l.operator ?? "");

@@ -1,0 +1,242 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import type { AddedMembers, MembersRequestBody, SegmentSession } from "../../api/schema";
+import { useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { nameOf } from "../contacts/columns";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Picks } from "../../ui/Combo";
+import { Copy } from "../../ui/Copy";
+import { TextArea } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { Callout } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { Tools } from "../../ui/Tools";
+import { useMore } from "../../ui/useMore";
+import { addressesIn } from "../../base/words/addresses";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import rowsCss from "../../ui/Rows.module.css";
+import own from "./Segment.module.css";
+
+const words = catalogue({
+	title: "Members",
+	search: "Search members",
+	add: "Add people",
+	remove: "Remove",
+	name: "Name",
+	status: "Status",
+	since: "Member since",
+	none: "Nobody yet",
+	noneText: "Add people by their addresses, or choose them among the contacts.",
+	people: "People, found by name or address",
+	emails: "Or addresses, one a line",
+	nothing: "Choose people, or paste addresses.",
+	help: "Only of contacts that exist; nobody is created.",
+	cancel: "Close",
+	added: (a: AddedMembers) => `${full(a.added)} added, ${full(a.already_members)} were members.`,
+	missing: (n: number) => plural(n, { one: "# address belongs to no contact:", other: "# addresses belong to no contact:" }),
+	them: "the addresses",
+	copy: "Copy the addresses",
+	removed: (n: number) => plural(n, { one: "Removed # member", other: "Removed # members" }),
+	selected: (n: number) => plural(n, { one: "# selected", other: "# selected" }),
+});
+
+/** How many addresses one request takes. */
+const most = 1000;
+
+const inParts = (ids: string[]) => Array.from({ length: Math.ceil(ids.length / most) }, (_, n) => ids.slice(n * most, (n + 1) * most));
+
+/** Members lists the members of a segment; those of a list can be added and removed. */
+export function Members({ segment: s }: { segment: SegmentSession }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [search, setSearch] = useTyped("q");
+	const [selected, setSelected] = useState<Set<string>>(new Set());
+	const [adding, setAdding] = useState(false);
+	const why = useWhyNot("POST /segments/{key}/members");
+	const list = s.type === "static" && s.system_key === null;
+	const found = useInfiniteQuery({
+		queryKey: key("segment", s.segment_key, "members", search),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /segments/{key}/members", { path: { key: s.segment_key }, query: { search, limit: 200, cursor: pageParam ?? undefined }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		placeholderData: (b) => b,
+	});
+	const onEnd = useMore(found);
+	const refresh = () => {
+		void client.invalidateQueries({ queryKey: key("segment", s.segment_key) });
+		void client.invalidateQueries({ queryKey: key("segments") });
+	};
+	const remove = useMutation({
+		mutationFn: async (ids: string[]) => {
+			let removed = 0;
+			for (const contact_ids of inParts(ids)) removed += (await api("POST /segments/{key}/members/remove", { path: { key: s.segment_key }, body: { contact_ids } })).removed;
+			return removed;
+		},
+		onSuccess: (removed, ids) => {
+			setSelected(new Set());
+			toast(words.removed(removed), { undo: () => restore.mutate(ids) });
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSettled: refresh,
+	});
+	const restore = useMutation({
+		mutationFn: async (ids: string[]) => {
+			for (const contact_ids of inParts(ids)) await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body: { contact_ids }, idempotencyKey: newKey() });
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSettled: refresh,
+	});
+	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	return (
+		<>
+			<Tools label={words.search} value={search} onChange={setSearch}>
+				{list && (
+					<Button why={why} onClick={() => setAdding(true)}>
+						{words.add}
+					</Button>
+				)}
+				{selected.size > 0 && (
+					<>
+						<span role="status">{words.selected(selected.size)}</span>
+						<Button why={why} onClick={() => remove.mutate([...selected])}>
+							{words.remove}
+						</Button>
+					</>
+				)}
+			</Tools>
+			{found.isPending ? (
+				<Skeleton rows={8} height={36} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : rows.length === 0 ? (
+				<Empty title={words.none}>{list && words.noneText}</Empty>
+			) : (
+				<Table
+					found={search}
+					label={words.title}
+					rows={rows}
+					rowKey={(c) => c.id}
+					rowName={nameOf}
+					total={s.member_count_total ?? undefined}
+					onEnd={onEnd}
+					onOpen={(c) => navigate(`/contacts/${c.id}`)}
+					selected={list ? selected : undefined}
+					onSelect={list ? setSelected : undefined}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (c) => (
+								<span className={rowsCss.name}>
+									<Link href={`/contacts/${c.id}`} tabIndex={-1}>
+										{nameOf(c)}
+									</Link>
+									<span>{c.email}</span>
+								</span>
+							),
+						},
+						{ id: "status", name: words.status, width: 150, cell: (c) => <StateBadge kind="contact" state={c.global_status} /> },
+						...(list ? [{ id: "since", name: words.since, width: 150, cell: (c: (typeof rows)[number]) => <Time at={c.member_added_at} /> }] : []),
+					]}
+					card={(c) => (
+						<span className={rowsCss.card}>
+							<span className={rowsCss.name}>
+								<b>{nameOf(c)}</b>
+								<span>{c.email}</span>
+							</span>
+							<StateBadge kind="contact" state={c.global_status} />
+						</span>
+					)}
+				/>
+			)}
+			{adding && (
+				<Add
+					segment={s}
+					onClose={() => {
+						setAdding(false);
+						refresh();
+					}}
+				/>
+			)}
+		</>
+	);
+}
+
+function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => void }) {
+	const key = useKey();
+	const form = useForm({ emails: "" });
+	const [chosen, setChosen] = useState<{ id: string; label: string }[]>([]);
+	const [typed, setTyped] = useState("");
+	const found = useQuery({
+		queryKey: key("contacts", "pick", typed.trim()),
+		staleTime: 30_000,
+		queryFn: ({ signal }) => api("POST /contacts/search", { body: { search: typed.trim() || undefined, limit: 20 }, signal }),
+		placeholderData: (before) => before,
+	});
+	const options = [...chosen, ...(found.data?.data ?? []).filter((c) => !chosen.some((o) => o.id === c.id)).map((c) => ({ id: c.id, label: nameOf(c), detail: nameOf(c) === c.email ? undefined : c.email }))];
+	const [done, setDone] = useState<AddedMembers | null>(null);
+	const emails = [...new Map(addressesIn(form.values.emails).map((e) => [e.toLowerCase(), e])).values()];
+	const send = () =>
+		form.submit(async () => {
+			const sum: AddedMembers = { added: 0, already_members: 0, not_found: [] };
+			const parts: MembersRequestBody[] = chosen.length > 0 ? [{ contact_ids: chosen.map((c) => c.id) }] : [];
+			for (let i = 0; i < emails.length; i += most) parts.push({ emails: emails.slice(i, i + most) });
+			for (const [n, body] of parts.entries()) {
+				const part = await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body, idempotencyKey: newKey() });
+				sum.added += part.added;
+				sum.already_members += part.already_members;
+				sum.not_found.push(...part.not_found);
+				// What is added is not sent again, should a later part fail.
+				setDone({ ...sum });
+				if (body.contact_ids) setChosen([]);
+				form.set({ emails: parts.slice(n + 1).flatMap((p) => p.emails ?? []).join("\n") });
+			}
+		});
+	const idle = emails.length === 0 && chosen.length === 0;
+	return (
+		<Dialog
+			title={words.add}
+			onClose={onClose}
+			onSubmit={() => !idle && void send()}
+			submit={{ label: words.add, cancel: words.cancel, busy: form.busy, why: idle ? words.nothing : undefined }}
+		>
+			<FormProblems problems={form.problems} />
+			<Picks
+				autoFocus
+				label={words.people}
+				options={options}
+				values={chosen.map((c) => c.id)}
+				onSearch={setTyped}
+				onChange={(ids) => setChosen(ids.flatMap((id) => options.find((o) => o.id === id) ?? []))}
+			/>
+			<TextArea rows={6} label={words.emails} help={words.help} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} />
+			{done && (
+				<Callout tone={done.not_found.length ? "warning" : "success"} title={words.added(done)}>
+					{done.not_found.length > 0 && (
+						<>
+							<p>{words.missing(done.not_found.length)}</p>
+							{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll */}
+							<p className={own.missing} tabIndex={0}>
+								{done.not_found.join(", ")}
+							</p>
+							<Copy text={done.not_found.join("\n")} what={words.them}>
+								{words.copy}
+							</Copy>
+						</>
+					)}
+				</Callout>
+			)}
+		</Dialog>
+	);
+}

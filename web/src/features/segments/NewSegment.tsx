@@ -1,0 +1,91 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import { useParams } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { asSent, type Group } from "../rules/groups";
+import { Button } from "../../ui/Button";
+import { TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { Locked } from "../../ui/Locked";
+import { Card, Callout, Page } from "../../ui/Page";
+import { catalogue } from "../../base/words/catalogue";
+import { definitionFault, Rules } from "./Rules";
+
+const words = catalogue({ title: "New segment", segments: "Segments", name: "Name", save: "Create", left: (search: string) => `The search for “${search}” was left out: a segment has conditions only. Add one on the name or the address, if it matters.` });
+
+/** The example that a new segment begins with. */
+const example: Group = {
+	logic: "and",
+	conditions: [
+		{ field: "country", operator: "in", value: ["DE"] },
+		{ type: "email", event: "clicked", operator: "did", window: { in_the_last: { amount: 30, unit: "day" } } },
+	],
+};
+
+/** ruleIn returns the rule in an address: links to the people behind a number carry one. */
+function ruleIn(text: string | null): Group | null {
+	try {
+		const rule = JSON.parse(text ?? "null") as Partial<Group> | null;
+		return rule && Array.isArray(rule.conditions) ? { ...rule, logic: rule.logic === "or" ? "or" : "and", conditions: rule.conditions } : null;
+	} catch {
+		return null;
+	}
+}
+
+/** NewSegment creates a segment by rule. */
+export default function NewSegment() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /segments");
+	const locked = useWhyNot("PUT /segments/{key}");
+	const [params] = useParams();
+	const [rule, setRule] = useState(() => ruleIn(params.get("rule")) ?? example);
+	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
+	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
+	const form = useForm({ name: params.get("name") ?? "" });
+	const send = () =>
+		form.submit(async () => {
+			setFault(null);
+			try {
+				const made = await api("POST /segments", { body: { name: form.values.name, type: "dynamic", definition: asSent(rule) }, idempotencyKey });
+				void client.invalidateQueries({ queryKey: key("segments") });
+				navigate(`/segments/${made.segment_key}`);
+			} catch (e) {
+				setIdempotencyKey(newKey());
+				setFault(definitionFault(e));
+				throw e;
+			}
+		});
+	return (
+		<Page
+			wide
+			title={words.title}
+			trail={[{ name: words.segments, to: "/segments" }]}
+			actions={
+				<Button look="primary" busy={form.busy} why={why} onClick={() => void send()}>
+					{words.save}
+				</Button>
+			}
+		>
+			<FormProblems problems={form.problems} />
+			{params.get("left") && <Callout>{words.left(params.get("left") ?? "")}</Callout>}
+			<Locked why={locked}>
+				<Card>
+					<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} maxLength={200} />
+				</Card>
+				<Rules
+					value={rule}
+					onChange={(g) => {
+						setRule(g);
+						setFault(null);
+					}}
+					fault={fault}
+				/>
+			</Locked>
+		</Page>
+	);
+}

@@ -1,0 +1,96 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Clock } from "lucide-react";
+import { ApiError, api } from "../../api/client";
+import type { SegmentPreviewSession } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { nameOf } from "../contacts/columns";
+import { Builder, type Fault } from "../rules/Builder";
+import type { Group } from "../rules/groups";
+import { Card } from "../../ui/Page";
+import { useSettled } from "../../ui/useSettled";
+import { ago, catalogue, full, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Segment.module.css";
+
+const words = catalogue({
+	rule: "Rule",
+	matches: "Who matches now",
+	counting: "Counting",
+	sum: (sendable: number, total: number) => `${full(total)} match, ${full(sendable)} of them can be mailed.`,
+	before: (total: number, when: string) => `${full(total)} matched the saved rule, counted ${when}.`,
+	more: (n: number) => `${full(n)} more`,
+	fewer: (n: number) => `${full(n)} fewer`,
+	than: (difference: string, total: number, when: string) => `That is ${difference} than the ${full(total)} of the saved rule, counted ${when}.`,
+	asMany: (when: string) => `As many as of the saved rule, counted ${when}.`,
+	nobody: "Nobody matches.",
+	incomplete: (n: number) => plural(n, { one: "# problem in the rule, at its condition.", other: "# problems in the rule, at their conditions." }),
+	first: "Some of them",
+});
+
+/** definitionFault returns the problem that the server found in a rule, with its path. */
+export function definitionFault(error: unknown): Fault | null {
+	if (!(error instanceof ApiError) || error.status !== 400) return null;
+	const [first, ...others] = error.fields;
+	const path = error.details.path;
+	return { path: first?.path ?? (typeof path === "string" ? path : ""), message: first?.message ?? explain(error), others };
+}
+
+type Props = {
+	value: Group;
+	onChange: (g: Group) => void;
+	/** Who matched the saved rule when it was counted last. */
+	saved?: { total: number; at: string } | null;
+	fault?: Fault | null;
+	/** References of the rule to records that do not exist any more. */
+	warnings?: { path: string }[];
+};
+
+/** compared says how a count differs from that of the saved rule. */
+function compared(total: number | undefined, { total: before, at }: { total: number; at: string }): string {
+	if (total === undefined) return words.before(before, ago(at));
+	if (total === before) return words.asMany(ago(at));
+	return words.than(total > before ? words.more(total - before) : words.fewer(before - total), before, ago(at));
+}
+
+/** Rules edits a rule and counts who matches it, a moment after the last change. */
+export function Rules({ value, onChange, saved, fault, warnings }: Props) {
+	const key = useKey();
+	const text = JSON.stringify(value);
+	const asked = useSettled(text, 400);
+	const preview = useQuery({
+		queryKey: key("segments", "preview", asked),
+		enabled: value.conditions.length > 0,
+		staleTime: 0,
+		retry: false,
+		placeholderData: keepPreviousData,
+		queryFn: ({ signal }) => api("POST /segments/preview", { body: { definition: JSON.parse(asked) }, signal }) as Promise<SegmentPreviewSession>,
+	});
+	const p = preview.data;
+	const found = definitionFault(preview.error);
+	return (
+		<div className={css.rules}>
+			<Card title={words.rule}>
+				<Builder value={value} onChange={onChange} fault={fault ?? found} warnings={warnings} />
+			</Card>
+			<Card title={words.matches}>
+				<p role="status" className={preview.isFetching ? css.dim : undefined}>
+					{preview.isFetching && p && <Clock role="img" aria-label={words.counting} size={14} />}
+					{found && found.path !== "" ? words.incomplete(1 + (found.others?.length ?? 0)) : preview.isError ? explain(preview.error) : p ? (p.member_count_total === 0 ? words.nobody : words.sum(p.member_count, p.member_count_total)) : words.counting}
+				</p>
+				{saved && <p className={css.muted}>{compared(preview.isFetching || preview.isError ? undefined : p?.member_count_total, saved)}</p>}
+				{p && p.sample.length > 0 && (
+					<>
+						<h3>{words.first}</h3>
+						<ul className={css.sample}>
+							{p.sample.map((c) => (
+								<li key={c.id}>
+									{nameOf(c)} <span className={css.muted}>{c.email}</span>
+								</li>
+							))}
+						</ul>
+					</>
+				)}
+			</Card>
+		</div>
+	);
+}

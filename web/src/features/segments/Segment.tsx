@@ -1,0 +1,286 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { ApiError, api, request, type Versioned } from "../../api/client";
+import type { SegmentSession } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { useParam } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { asSent, conditionAt, type Group, pathOf } from "../rules/groups";
+import { type Server, useSource } from "../source/useSource";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { isGone, Missing } from "../../ui/Missing";
+import { Menu } from "../../ui/Menu";
+import { keptText } from "../../ui/keptForm";
+import { Card, Callout, Page } from "../../ui/Page";
+import { Tabs } from "../../ui/Tabs";
+import { Fixed } from "../../ui/Locked";
+import { toast } from "../../ui/Toast";
+import { catalogue, full } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { Members } from "./Members";
+import { definitionFault, Rules } from "./Rules";
+import css from "./Segment.module.css";
+
+const words = catalogue({
+	segments: "Segments",
+	views: "Views of the segment",
+	rules: "Rule",
+	members: "Members",
+	use: "Used by",
+	settings: "Name",
+	save: "Save",
+	saved: "Saved",
+	recount: "Count again",
+	delete: "Delete",
+	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteText: "The contacts stay; only the segment goes.",
+	inUse: "It is in use, so it cannot be deleted yet",
+	kinds: { broadcasts: "broadcast", sequences: "sequence", automations: "automation", forms: "form", segments: "segment" } as { [kind: string]: string },
+	system: "Built in: it cannot be changed.",
+	list: "List",
+	rule: "By rule",
+	systemWord: "Built in",
+	count: (sendable: number, total: number) => `${full(total)} members, ${full(sendable)} can be mailed`,
+	uncounted: "Not counted yet",
+	nobody: "Nothing uses this segment.",
+	conflict: "Somebody else changed the same part of this segment meanwhile.",
+	mine: "Keep what is here",
+	theirs: "Take theirs",
+	joined: "Somebody else changed another part of this segment meanwhile. Their change is here too.",
+	discard: "Discard it",
+	clean: "Nothing has been changed.",
+	namesTitle: "Save the new rule?",
+	names: "These use the segment, and follow its new rule from now on:",
+	broken: "The rule names something that was deleted",
+	brokenText: "Its conditions say what they match now.",
+});
+
+/** SegmentPage shows a segment: its rule, its members, what uses it. */
+export default function SegmentPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [tab] = useParam("tab", "");
+	const why = useWhyNot("PUT /segments/{key}");
+	const [deleting, setDeleting] = useState(false);
+	const found = useQuery({
+		queryKey: key("segment", id),
+		queryFn: ({ signal }) => request("GET /segments/{key}", { path: { key: id }, query: { include_usage: true }, signal }),
+		refetchInterval: pollEvery(30_000),
+	});
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id }, revision: found.data?.revision ?? undefined }),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("segments") });
+			navigate("/segments");
+		},
+		onError: () => void found.refetch(), // it, or what uses it, may be new
+	});
+	const recount = useMutation({
+		mutationFn: () => api("POST /segments/{key}/refresh-count", { path: { key: id } }),
+		onSuccess: () => void client.invalidateQueries({ queryKey: key("segment", id) }),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const trail = [{ name: words.segments, to: "/segments" }];
+	const s = found.data?.data;
+	if (!s || isGone(found.error)) return <Missing query={found} list={words.segments} to="/segments" trail={trail} kept={{ kinds: ["segment"], id }} />;
+	const system = s.system_key !== null;
+	const shown = tab || (s.type === "dynamic" && !system ? "rules" : "members");
+	const holders = holdersOf(s);
+	return (
+		<Page
+			wide
+			title={s.name}
+			trail={trail}
+			status={<Badge tone="neutral">{system ? words.systemWord : s.type === "static" ? words.list : words.rule}</Badge>}
+			description={s.member_count === null || s.member_count_total === null ? words.uncounted : words.count(s.member_count, s.member_count_total)}
+			actions={
+				<>
+					<Button busy={recount.isPending} onClick={() => recount.mutate()}>
+						{words.recount}
+					</Button>
+					{!system && <Menu actions={[{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) }]} />}
+				</>
+			}
+		>
+			<Tabs
+				label={words.views}
+				current={shown}
+				tabs={[...(system || s.type === "static" ? [] : [{ id: "rules", name: words.rules }]), { id: "members", name: words.members }, ...(system ? [] : [{ id: "use", name: words.use, count: holders.length }])]}
+			/>
+			{shown === "rules" && found.data && <Edit key={s.segment_key} server={found.data} why={why} onSaved={() => void found.refetch()} />}
+			{shown === "members" && <Members segment={s} />}
+			{shown === "use" && (
+				<Card title={words.use}>
+					{holders.length === 0 && <p>{words.nobody}</p>}
+					<Holders holders={holders} />
+				</Card>
+			)}
+			{deleting && (
+				<Confirm
+					title={words.deleteTitle(s.name)}
+					action={words.delete}
+					busy={remove.isPending}
+					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate()}
+					onClose={() => setDeleting(false)}
+				>
+					<p>{words.deleteText}</p>
+					{holders.length > 0 && (
+						<Callout tone="warning" title={words.inUse}>
+							<Holders holders={holders} />
+						</Callout>
+					)}
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+type Holder = { kind: string; name: string; id: string; status: string };
+
+/** holdersOf returns the records that use a segment. */
+const holdersOf = (s: SegmentSession): Holder[] => Object.entries(s.usage ?? {}).flatMap(([kind, all]) => all.map((h) => ({ kind, name: h.name, id: h.id ?? h.segment_key ?? "", status: h.status ?? "" })));
+
+/** States in which a record does nothing by itself. */
+const quiet = ["draft", "archived"];
+
+/** Holders lists the records that use the segment, with links to them. */
+function Holders({ holders }: { holders: Holder[] }) {
+	return (
+		<ul className={css.sample}>
+			{holders.map((h) => (
+				<li key={h.kind + h.id}>
+					<Link href={`/${h.kind}/${h.id}`}>{h.name}</Link> <span className={css.muted}>{words.kinds[h.kind] ?? h.kind.replaceAll("_", " ")}</span>
+				</li>
+			))}
+		</ul>
+	);
+}
+
+/** Draft is what can be written of a segment. */
+type Draft = { name: string; rule: Group };
+
+const serverOf = ({ data: s, revision }: Versioned<SegmentSession>): Server<Draft> => ({
+	draft: { name: s.name, rule: (s.definition as Group | null) ?? { logic: "and", conditions: [] } },
+	revision,
+});
+
+function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why?: string; onSaved: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const s = server.data;
+	const source = useSource<Draft>("segment", s.id, serverOf(server), why === undefined);
+	const { draft, clash } = source;
+	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
+	const [asking, setAsking] = useState(false);
+	const form = useForm({ name: s.name });
+	// What is live follows the new rule at once, so it is named before.
+	const live = holdersOf(s).filter((h) => !quiet.includes(h.status));
+	const savedRule = JSON.stringify(server.data.definition ?? null);
+	const ruleChanged = JSON.stringify(draft.rule) !== savedRule;
+	const kept = (w: { path: string }) => JSON.stringify(conditionAt(draft.rule, pathOf(w.path))) === JSON.stringify(conditionAt(serverOf(server).draft.rule, pathOf(w.path)));
+	const warnings = (s.warnings ?? []).filter(kept);
+	const idle = source.dirty ? undefined : words.clean;
+	const send = () =>
+		form.submit(async () => {
+			setFault(null);
+			try {
+				const got = await request("PUT /segments/{key}", { path: { key: s.segment_key }, body: { name: draft.name, definition: asSent(draft.rule) }, revision: source.base.revision ?? undefined });
+				source.saved(draft, serverOf(got));
+				void client.invalidateQueries({ queryKey: key("segments") });
+				toast(words.saved);
+				onSaved();
+			} catch (e) {
+				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") {
+					onSaved();
+					return;
+				}
+				setFault(definitionFault(e));
+				throw e;
+			}
+		});
+	return (
+		<>
+			{why && <Callout>{why}</Callout>}
+			{clash ? (
+				<Callout tone="warning" title={words.conflict}>
+					<div className={css.choices}>
+						<Button small onClick={() => source.choose(() => false)}>
+							{words.mine}
+						</Button>
+						<Button small onClick={() => source.choose(() => true)}>
+							{words.theirs}
+						</Button>
+					</div>
+				</Callout>
+			) : source.joined.length > 0 ? (
+				<Callout title={words.joined} />
+			) : source.restored ? (
+				<Callout title={keptText(source.restored)}>
+					<Button small onClick={source.discard}>
+						{words.discard}
+					</Button>
+				</Callout>
+			) : null}
+			<FormProblems problems={form.problems} />
+			{warnings.length > 0 && (
+				<Callout tone="warning" title={words.broken}>
+					<p>{words.brokenText}</p>
+				</Callout>
+			)}
+			<Card>
+				<TextField
+					label={words.settings}
+					path="name"
+					value={draft.name}
+					readOnly={why !== undefined}
+					onChange={(name) => {
+						form.set({ name });
+						source.set({ name });
+					}}
+					error={form.problems.byPath.name}
+					after={
+						<Button look="primary" busy={form.busy} why={why ?? idle} onClick={() => (ruleChanged && live.length > 0 ? setAsking(true) : void send())}>
+							{words.save}
+						</Button>
+					}
+				/>
+			</Card>
+			<Fixed when={why !== undefined}>
+				<Rules
+					value={draft.rule}
+					onChange={(rule) => {
+						source.set({ rule });
+						setFault(null);
+					}}
+					saved={s.member_count_total !== null && s.member_count_evaluated_at ? { total: s.member_count_total, at: s.member_count_evaluated_at } : null}
+					fault={fault}
+					warnings={warnings}
+				/>
+			</Fixed>
+			{asking && (
+				<Confirm
+					title={words.namesTitle}
+					action={words.save}
+					danger={false}
+					onConfirm={() => {
+						setAsking(false);
+						void send();
+					}}
+					onClose={() => setAsking(false)}
+				>
+					<p>{words.names}</p>
+					<Holders holders={live} />
+				</Confirm>
+			)}
+		</>
+	);
+}

@@ -1,0 +1,218 @@
+import { useQuery } from "@tanstack/react-query";
+import { Lock } from "lucide-react";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import type { SegmentSession } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { pollEvery } from "../../base/live";
+import { useParam, useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button, LinkButton } from "../../ui/Button";
+import { Combo } from "../../ui/Combo";
+import { Dialog } from "../../ui/Dialog";
+import { Select, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { List } from "../../ui/List";
+import { NotSet, Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { Tools } from "../../ui/Tools";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import rowsCss from "../../ui/Rows.module.css";
+import { type Criterion, criteria, segmentName } from "../broadcasts/criteria";
+import NameSegment from "../broadcasts/NameSegment";
+import own from "./Segment.module.css";
+
+const words = catalogue({
+	title: "Segments",
+	about: "Groups of contacts: by rule, which follow your contacts by themselves, or lists that you fill.",
+	add: "New segment",
+	addList: "New list",
+	search: "Search segments",
+	kind: "Kind",
+	all: "All kinds",
+	dynamic: "By rule",
+	static: "List",
+	system: "Built in",
+	name: "Name",
+	sendable: "Can be mailed",
+	total: "Members",
+	age: "Counted",
+	usedBy: "Used by",
+	uses: (n: number) => plural(n, { one: "# use", other: "# uses" }),
+	unused: "Nothing",
+	warnings: "Broken reference",
+	builtIn: {
+		all_sendable: "Everybody who can be mailed",
+		engaged_30_days: "People who opened or clicked in the last 30 days",
+		engaged_90_days: "People who opened or clicked in the last 90 days",
+		new_contacts_30_days: "Contacts created in the last 30 days",
+		never_engaged: "People who were sent five mails or more and neither opened nor clicked",
+		soft_bouncing: "People whose mail is returned for now",
+		sunset_candidates: "People who get mail and have not reacted for long: think of ending it",
+	} as { [key: string]: string },
+	fromReport: "New from a report",
+	broadcast: "Broadcast",
+	who: "Who",
+	next: "Next",
+	choose: "Choose a broadcast and who of its people.",
+	empty: "No segment of your own yet",
+	example: "Open this example",
+	emptyText: "For example: people in Germany who clicked a mail in the last 30 days.",
+	none: "No segment matches",
+	create: "Create",
+});
+
+/** Segments lists segments by rule and lists. */
+export default function Segments() {
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /segments");
+	const key = useKey();
+	const [search, setSearch] = useTyped("q");
+	const [kind, setKind] = useParam("kind");
+	const [creating, setCreating] = useState(false);
+	const [reporting, setReporting] = useParam("from-report");
+	const segments = useCollection("segments", { refetchInterval: pollEvery(15_000) });
+	const all = segments.data?.data ?? [];
+	const rows = all
+		.filter((s) => s.name.toLowerCase().includes(search.toLowerCase()) && (!kind || (kind === "system" ? s.system_key !== null : s.system_key === null && s.type === kind)))
+		.sort((a, b) => Number(b.system_key !== null) - Number(a.system_key !== null));
+	// What uses them comes after the rows.
+	const used = useQuery({ queryKey: key("segments", "usage"), queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: true }, signal }), staleTime: 15_000 });
+	const more = new Map((used.data?.data ?? []).map((s) => [s.id, s]));
+	const usesOf = (s: SegmentSession) => Object.values(more.get(s.id)?.usage ?? {}).reduce((n, all) => n + all.length, 0);
+	const kinds = [
+		{ value: "", label: words.all },
+		{ value: "dynamic", label: words.dynamic },
+		{ value: "static", label: words.static },
+		{ value: "system", label: words.system },
+	];
+	return (
+		<Page
+			title={words.title}
+			description={words.about}
+			actions={
+				<>
+					<Button why={why} onClick={() => setReporting("1")}>
+						{words.fromReport}
+					</Button>
+					<Button why={why} onClick={() => setCreating(true)}>
+						{words.addList}
+					</Button>
+					<LinkButton kind="create" to="/segments/new" why={why}>
+						{words.add}
+					</LinkButton>
+				</>
+			}
+		>
+			<Tools label={words.search} value={search} onChange={setSearch}>
+				<Select
+					label={words.kind}
+					hideLabel
+					value={kind}
+					onChange={setKind}
+					choices={kinds}
+				/>
+			</Tools>
+			{segments.isPending ? (
+				<Skeleton rows={6} />
+			) : segments.isError ? (
+				<Failure error={segments.error} retry={() => void segments.refetch()} />
+			) : rows.length === 0 ? (
+				<NoMatch title={words.none} filters={[searched(search, setSearch), kind !== "" && { name: kinds.find((k) => k.value === kind)?.label ?? kind, drop: () => setKind("") }]} />
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(s) => s.id}
+					columns={[
+						{ id: "name", name: words.name, cell: (s) => (
+								<span className={own.named}>
+									<Link href={`/segments/${s.segment_key}`}>{s.name}</Link>
+									{s.system_key && words.builtIn[s.system_key] && <span className={own.muted}>{words.builtIn[s.system_key]}</span>}
+								</span>
+							),
+						},
+						{
+							id: "kind",
+							name: words.kind,
+							cell: (s) =>
+								s.system_key ? (
+									<span className={rowsCss.line}>
+										<Lock aria-hidden size={14} /> {words.system}
+									</span>
+								) : s.type === "static" ? (
+									words.static
+								) : (
+									words.dynamic
+								),
+						},
+						{ id: "sendable", name: words.sendable, about: term("mailable").definition, end: true, cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)) },
+						{ id: "total", name: words.total, about: term("members").definition, end: true, cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)) },
+						{ id: "age", name: words.age, cell: (s) => <Time at={s.member_count_evaluated_at} /> },
+						{ id: "used", name: words.usedBy, end: true, cell: (s) => (!used.data ? <NotSet /> : usesOf(s) === 0 ? words.unused : <Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses(usesOf(s))}</Link>) },
+						{ id: "warnings", name: "", cell: (s) => (more.get(s.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge> },
+					]}
+				/>
+			)}
+			{segments.isSuccess && !search && !kind && all.every((s) => s.system_key !== null) && (
+				<Empty
+					title={words.empty}
+					action={
+						<LinkButton to="/segments/new" why={why}>
+							{words.example}
+						</LinkButton>
+					}
+				>
+					{words.emptyText}
+				</Empty>
+			)}
+			{reporting && <FromReport onClose={() => setReporting("")} />}
+			{creating && <NewList onClose={() => setCreating(false)} onMade={(k) => navigate(`/segments/${k}?tab=members`)} />}
+		</Page>
+	);
+}
+
+/** FromReport makes a segment of those to whom something happened by a broadcast. */
+function FromReport({ onClose }: { onClose: () => void }) {
+	const [broadcast, setBroadcast] = useState<string | null>(null);
+	const [criterion, setCriterion] = useState<Criterion | null>(null);
+	const [naming, setNaming] = useState(false);
+	const sent = useCollection("broadcasts");
+	const rows = (sent.data?.data ?? []).filter((b) => !["draft", "scheduled"].includes(b.status));
+	const chosen = rows.find((b) => b.id === broadcast);
+	const ready = chosen !== undefined && criterion !== null;
+	if (naming && ready) return <NameSegment id={chosen.id} criterion={criterion} initial={segmentName(chosen.name, criterion)} onClose={onClose} />;
+	return (
+		<Dialog
+			title={words.fromReport}
+			onClose={onClose}
+			onSubmit={() => ready && setNaming(true)}
+			submit={{ label: words.next, why: ready ? undefined : words.choose }}
+		>
+			<Combo autoFocus label={words.broadcast} options={rows.map((b) => ({ id: b.id, label: b.name }))} value={broadcast} onChange={setBroadcast} />
+			<Combo label={words.who} options={criteria} value={criterion} onChange={(c) => setCriterion(c as Criterion | null)} />
+		</Dialog>
+	);
+}
+
+function NewList({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
+	const form = useForm({ name: "" });
+	const [idempotencyKey] = useState(newKey);
+	const send = () => form.submit(async () => onMade((await api("POST /segments", { body: { name: form.values.name, type: "static" }, idempotencyKey })).segment_key));
+	return (
+		<Dialog
+			title={words.addList}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			submit={{ label: words.create, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+		</Dialog>
+	);
+}

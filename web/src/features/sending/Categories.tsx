@@ -1,0 +1,113 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, newKey, tagOf } from "../../api/client";
+import type { EmailCategoryRow, EmailTypeRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useParam } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { EditDrawer } from "../../ui/EditDrawer";
+import { TextArea, TextField } from "../../ui/Field";
+import { rowOf, useEdited, useKeptForm } from "../../ui/keptForm";
+import { Card } from "../../ui/Page";
+import { and, catalogue } from "../../base/words/catalogue";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	title: "Categories",
+	about: "Types of a category are one choice on the preference page: readers keep or leave them together.",
+	add: "Add a category",
+	edit: (name: string) => `Category ${name}`,
+	name: "Name",
+	description: "Description",
+	descriptionHelp: "Readers see it on their preference page.",
+	removeTitle: (name: string) => `Delete ${name}?`,
+	removeText: (types: string[]) => (types.length === 0 ? "No email type is in it." : `Without a category then: ${and(types)}. Readers' choices about the category are kept for each of them.`),
+});
+
+/** Categories lists the categories of email types, and changes them in a drawer. */
+export function Categories({ types }: { types: EmailTypeRow[] }) {
+	const why = useWhyNot("POST /email-categories");
+	const [open, setOpen] = useParam("category");
+	const rows = useCollection("email_categories").data?.data ?? [];
+	const edited = useEdited(rows, open);
+	return (
+		<Card
+			title={words.title}
+			actions={
+				<Button small why={why} onClick={() => setOpen("new")}>
+					{words.add}
+				</Button>
+			}
+		>
+			<p>{words.about}</p>
+			<ul className={css.lanes}>
+				{rows.map((c) => (
+					<li key={c.id}>
+						<button type="button" className={css.open} onClick={() => setOpen(c.id)}>
+							{c.name} {c.description && <span>{c.description}</span>}
+						</button>
+					</li>
+				))}
+			</ul>
+			{open && (open === "new" || edited) && (
+				<Editor key={open} category={edited} members={types.filter((t) => t.category_id === edited?.id).map((t) => t.display_name)} onClose={() => setOpen("")} />
+			)}
+		</Card>
+	);
+}
+
+const valuesOf = (c?: EmailCategoryRow) => ({ name: c?.name ?? "", description: c?.description ?? "" });
+
+function Editor({ category, members, onClose }: { category?: EmailCategoryRow; members: string[]; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /email-categories/{id}");
+	const [idempotencyKey] = useState(newKey);
+	const form = useKeptForm(valuesOf(category), {
+		kind: "email_category",
+		id: category?.id,
+		title: category?.name ?? words.add,
+		may: !why,
+		read: async () => {
+			const row = rowOf(await api("GET /email-categories", {}), category?.id);
+			return { values: valuesOf(row), revision: tagOf(row) };
+		},
+		names: { name: words.name, description: words.description },
+	});
+	const v = form.values;
+	const p = form.problems.byPath;
+	const read = () => client.invalidateQueries({ queryKey: key("email-categories") });
+	const send = () =>
+		form.submit(async (v, revision) => {
+			const body = { name: v.name, description: v.description || null };
+			if (category) await api("PUT /email-categories/{id}", { path: { id: category.id }, body, revision });
+			else await api("POST /email-categories", { body, idempotencyKey });
+			await read();
+			onClose();
+		});
+	return (
+		<EditDrawer
+			title={category ? words.edit(category.name) : words.add}
+			form={form}
+			why={why}
+			remove={
+				category && {
+					title: words.removeTitle(category.name),
+					text: words.removeText(members),
+					run: async () => {
+						await api("DELETE /email-categories/{id}", { path: { id: category.id }, revision: tagOf(category) });
+						await Promise.all([read(), client.invalidateQueries({ queryKey: key("email-types") })]);
+						onClose();
+					},
+					reload: read,
+				}
+			}
+			onSave={() => void send()}
+			onClose={onClose}
+		>
+			<TextField label={words.name} path="name" value={v.name} onChange={(name) => form.set({ name })} error={p.name} autoFocus />
+			<TextArea label={words.description} help={words.descriptionHelp} optional path="description" value={v.description} onChange={(description) => form.set({ description })} error={p.description} />
+		</EditDrawer>
+	);
+}

@@ -1,0 +1,55 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, newKey } from "../../api/client";
+import type { IdentityRow } from "../../api/schema";
+import { useKey, useSession, useWhyNot } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Callout } from "../../ui/Page";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	confirmed: "Confirmed",
+	confirm: "Confirm with one mail",
+	confirmText: "A mail is sent to you by this MTA config. When its server takes it, broadcasts may use it.",
+	accepted: "The server took it.",
+	refused: "The server refused it.",
+});
+
+/** ConfirmLanes shows by which MTA configs a sender may send, and confirms them with a mail. */
+export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { id: string; name: string }[] }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const { user } = useSession();
+	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
+	const verify = useMutation({
+		mutationFn: (lane: string) => api("POST /sending-identities/{id}/verify-lane", { path: { id: sender.id }, body: { mta_config_id: lane, to: user.email }, idempotencyKey: newKey() }),
+		onSuccess: () => void client.invalidateQueries({ queryKey: key("identities") }).then(() => client.invalidateQueries({ queryKey: key("identity", sender.id) })),
+	});
+	return (
+		<>
+			<p className={css.muted}>{words.confirmText}</p>
+			<ul className={css.lanes}>
+				{lanes.map((l) => (
+					<li key={l.id}>
+						<span>{l.name}</span>
+						{sender.verified_mta_config_ids.includes(l.id) ? (
+							<Badge tone="success">{words.confirmed}</Badge>
+						) : (
+							<Button small why={why} busy={verify.isPending && verify.variables === l.id} onClick={() => verify.mutate(l.id)}>
+								{words.confirm}
+							</Button>
+						)}
+					</li>
+				))}
+			</ul>
+			{verify.data && (
+				<Callout tone={verify.data.accepted ? "success" : "danger"} title={verify.data.accepted ? words.accepted : words.refused}>
+					<code>{verify.data.smtp_response}</code>
+				</Callout>
+			)}
+			{verify.error && <Callout tone="danger">{explain(verify.error)}</Callout>}
+		</>
+	);
+}

@@ -1,0 +1,163 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { useLocation, useParams } from "wouter";
+import { api } from "../../api/client";
+import type { SendingDomain } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { isGone, Missing } from "../../ui/Missing";
+import { InUse } from "../../ui/Holders";
+import { Menu } from "../../ui/Menu";
+import { Card, Facts, Callout, Page } from "../../ui/Page";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { stateOf } from "../../base/words/status";
+import { DomainHealth } from "./DomainHealth";
+import { Records } from "./Records";
+import { Rotation } from "./Rotation";
+
+const words = catalogue({
+	sending: "Sending set-up",
+	check: "Check now",
+	rotate: "Change the signing key",
+	rotateText: "A new key is published beside the old one. It signs when its record is found; the old one can be removed seven days later.",
+	rotation: "The signing key is being changed",
+	resume: "Resume",
+	resumeText: "After that its rates are counted anew; the mails of before count no more.",
+	delete: "Delete the domain",
+	deleteTitle: (d: string) => `Delete ${d}?`,
+	deleteText: "Its records here and its signing keys are deleted for good, at once. Links in mail that was sent keep working only while their DNS leads here, and bounces of it are no longer understood.",
+	details: "Details",
+	since: "Failing since",
+	checked: "Checked",
+	verified: "Verified",
+	by: "by the operator",
+	returnPath: "Return path",
+	trackingHost: "Tracking host",
+	tracking: "Tracking:",
+	dmarc: "DMARC policy",
+	next: "Next check",
+});
+
+/** DomainPage shows a sending domain with its DNS records: wanted beside found. */
+export default function DomainPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /sending-domains/{id}/verify");
+	const [deleting, setDeleting] = useState(false);
+	const [rotating, setRotating] = useState(false);
+	const domain = useQuery({
+		queryKey: key("domain", id),
+		queryFn: ({ signal }) => api("GET /sending-domains/{id}", { path: { id }, signal }),
+		refetchInterval: (q) => (q.state.data?.status === "verified" && q.state.data.tracking_status === "live" ? 60_000 : 10_000),
+	});
+	const take = (d: SendingDomain) => {
+		client.setQueryData(key("domain", id), d);
+		void client.invalidateQueries({ queryKey: key("domains") });
+	};
+	const failed = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const verify = useMutation({ mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id }, body: {} }), onSuccess: take, onError: failed });
+	const resume = useMutation({ mutationFn: () => api("POST /sending-domains/{id}/resume", { path: { id } }), onSuccess: take, onError: failed });
+	const rotate = useMutation({
+		mutationFn: () => api("POST /sending-domains/{id}/rotate-dkim", { path: { id } }),
+		onSuccess: (d) => {
+			take(d);
+			setRotating(false);
+		},
+	});
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /sending-domains/{id}", { path: { id } }),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("domains") });
+			navigate("/sending");
+		},
+	});
+	const trail = [{ name: words.sending, to: "/sending" }];
+	const d = domain.data;
+	if (!d || isGone(domain.error)) return <Missing query={domain} list={words.sending} to="/sending" trail={trail} />;
+	return (
+		<Page
+			title={d.domain}
+			trail={trail}
+			status={
+				<>
+					<StateBadge kind="domain" state={d.status} />
+					<span>
+						{words.tracking} <StateBadge kind="tracking" state={d.tracking_status} />
+					</span>
+				</>
+			}
+			actions={
+				<>
+					<Button look="primary" why={why} busy={verify.isPending} onClick={() => verify.mutate()}>
+						{words.check}
+					</Button>
+					<Menu
+						actions={[
+							{ id: "rotate", label: words.rotate, why: why ?? (d.dkim_rotation ? words.rotation : undefined), run: () => setRotating(true) },
+							{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
+						]}
+					/>
+				</>
+			}
+		>
+			{d.paused && (
+				<Callout tone="danger" title={stateOf("domainPause", d.pause_reason ?? "").word}>
+					<p>
+						{stateOf("domainPause", d.pause_reason ?? "").sentence} {words.resumeText}
+					</p>
+					<Button small why={why} busy={resume.isPending} onClick={() => resume.mutate()}>
+						{words.resume}
+					</Button>
+				</Callout>
+			)}
+			{d.dkim_rotation && <Rotation rotation={d.dkim_rotation} selector={d.dkim_selector} />}
+			<Records domain={d} />
+			{d.health && <DomainHealth health={d.health} />}
+			<Card title={words.details}>
+				<Facts
+					rows={[
+						[
+							words.verified,
+							d.verified_at && (
+								<span key="v">
+									<Time at={d.verified_at} /> {d.verified_by === "operator" && words.by}
+								</span>
+							),
+						],
+						...(d.failing_since ? [[words.since, <Time key="f" at={d.failing_since} />] as [string, ReactNode]] : []),
+						[words.returnPath, d.return_path_host],
+						[words.trackingHost, d.tracking_host],
+						[words.dmarc, d.dmarc_policy],
+						[words.checked, d.last_checked_at && <Time key="c" at={d.last_checked_at} />],
+						[words.next, d.next_check_at && <Time key="n" at={d.next_check_at} />],
+					]}
+				/>
+			</Card>
+			{rotating && (
+				<Confirm title={words.rotate} action={words.rotate} danger={false} busy={rotate.isPending} error={rotate.error && <p role="alert">{explain(rotate.error)}</p>} onConfirm={() => rotate.mutate()} onClose={() => setRotating(false)}>
+					<p>{words.rotateText}</p>
+				</Confirm>
+			)}
+			{deleting && (
+				<Confirm
+					title={words.deleteTitle(d.domain)}
+					action={words.delete}
+					type={d.domain}
+					busy={remove.isPending}
+					error={remove.error && <InUse error={remove.error} />}
+					onConfirm={() => remove.mutate()}
+					onClose={() => setDeleting(false)}
+				>
+					<p>{words.deleteText}</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}

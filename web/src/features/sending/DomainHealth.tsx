@@ -1,0 +1,53 @@
+import { Link } from "wouter";
+import type { DomainWarning, SendingDomain } from "../../api/schema";
+import { Figure, Figures } from "../../ui/Figure";
+import { Card, Callout } from "../../ui/Page";
+import { Time } from "../../ui/Time";
+import { catalogue, full, percent } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+
+const words = catalogue({
+	title: "Health of the last 24 hours",
+	deliveries: "Deliveries",
+	bounces: "Hard bounces",
+	complaints: "Complaints",
+	since: "Since",
+	broadcast: "Open the broadcast",
+	at: (sentence: string, provider: string) => `${sentence} At ${provider}.`,
+	of: (count: string, of: string, rate: string) => `${count} of ${of} (${rate}).`,
+	metrics: {
+		complaint_rate: "Many recipients complain.",
+		hard_bounce_rate: "Many addresses do not exist.",
+		refusal_rate: "Much mail is refused for its content or the reputation of the domain.",
+		auth_failure_rate: "Much mail is refused because SPF, DKIM or DMARC fails.",
+		unknown_user_rate: "Many recipients of a new list do not exist.",
+		throughput: "Hardly any mail leaves, though some is due.",
+	},
+});
+
+/** DomainHealth shows the figures of a domain and what the server warns of. */
+export function DomainHealth({ health }: { health: NonNullable<SendingDomain["health"]> }) {
+	const tone = (metric: DomainWarning["metric"]) => (health.warnings.some((w) => w.metric === metric) ? "warning" : undefined);
+	return (
+		<Card title={words.title}>
+			{health.warnings.map((w) => (
+				<Warning key={`${w.metric} ${w.provider} ${w.broadcast_id}`} warning={w} />
+			))}
+			<Figures>
+				<Figure name={words.deliveries} about={{ definition: term("deliveries").definition }} value={full(health.deliveries)} />
+				<Figure name={words.bounces} about={{ definition: term("hardBounceRate").definition }} value={percent(health.hard_bounce_rate)} tone={tone("hard_bounce_rate")} />
+				<Figure name={words.complaints} about={{ definition: term("complaintRate").definition }} value={percent(health.complaint_rate, 3)} tone={tone("complaint_rate")} />
+			</Figures>
+		</Card>
+	);
+}
+
+function Warning({ warning: w }: { warning: DomainWarning }) {
+	const sentence = words.metrics[w.metric] ?? w.metric;
+	return (
+		<Callout tone="warning" title={w.provider ? words.at(sentence, w.provider) : sentence}>
+			{words.of(full(w.count), full(w.of), percent(w.rate))} {words.since} <Time at={w.since} />.{" "}
+			{w.broadcast_id && <Link href={`/broadcasts/${w.broadcast_id}`}>{words.broadcast}</Link>}
+		</Callout>
+	);
+}

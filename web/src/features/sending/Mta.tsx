@@ -1,0 +1,101 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useParams } from "wouter";
+import { api, newKey, request } from "../../api/client";
+import type { MtaConfigRow } from "../../api/schema";
+import { useKey, useSession, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Columns, TextField } from "../../ui/Field";
+import { Figure, Figures } from "../../ui/Figure";
+import { isGone, Missing } from "../../ui/Missing";
+import { Card, Callout, Page } from "../../ui/Page";
+import { Time } from "../../ui/Time";
+import { catalogue, full } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import { explain } from "../../base/words/errors";
+import { Editor } from "./MtaEditor";
+import { MtaLimits } from "./MtaLimits";
+import { Warmup } from "./Warmup";
+
+const words = catalogue({
+	sending: "Sending set-up",
+	add: "Add an MTA config",
+	health: "Health",
+	since: "Since",
+	sent: "Sent today",
+	left: "Remaining today",
+	noLimit: "No limit a day",
+	lastError: "Last error",
+	test: "Try it now",
+	testHelp: "Sends one mail and shows what the server says.",
+	to: "To",
+	took: (ms: number) => `Taken in ${full(ms)} ms`,
+	refused: "Refused",
+});
+
+/** MtaPage shows or creates an MTA config. */
+export default function MtaPage() {
+	const { id = "new" } = useParams<{ id: string }>();
+	const key = useKey();
+	const found = useQuery({
+		queryKey: key("mta-config", id),
+		enabled: id !== "new",
+		queryFn: ({ signal }) => request("GET /mta-configs/{id}", { path: { id }, query: {}, signal }).then((a) => ({ ...a.data, revision: a.revision })),
+		refetchInterval: 15_000,
+	});
+	const trail = [{ name: words.sending, to: "/sending" }];
+	if ((id !== "new" && !found.data) || isGone(found.error)) return <Missing query={found} list={words.sending} to="/sending" trail={trail} kept={{ kinds: ["mta_config"], id }} />;
+	return (
+		<Page title={found.data?.name ?? words.add} trail={trail} status={found.data && <StateBadge kind="mta" state={found.data.active ? found.data.health.state : "off"} />}>
+			{found.data && (
+				<>
+					<Health lane={found.data} />
+					<Warmup warmup={found.data.warmup} />
+					<MtaLimits lane={found.data} />
+				</>
+			)}
+			<Editor key={found.data?.id ?? "new"} lane={found.data} />
+		</Page>
+	);
+}
+
+/** Health shows what an MTA config has sent, and tries it with one mail. */
+export function Health({ lane: l }: { lane: MtaConfigRow }) {
+	const { user } = useSession();
+	const why = useWhyNot("POST /mta-configs/{id}/test");
+	const [to, setTo] = useState(user.email);
+	const test = useMutation({ mutationFn: () => api("POST /mta-configs/{id}/test", { path: { id: l.id }, body: { to }, idempotencyKey: newKey() }) });
+	return (
+		<Card title={words.health}>
+			<p>
+				<StateBadge kind="mta" state={l.active ? l.health.state : "off"} /> {words.since} <Time at={l.health.since} />
+			</p>
+			<Figures>
+				<Figure name={words.sent} about={{ definition: term("sentToday").definition }} value={full(l.health.sent_today)} />
+				<Figure name={words.left} about={{ definition: term("leftToday").definition }} value={l.health.remaining_today === null ? "–" : full(l.health.remaining_today)} detail={l.health.remaining_today === null ? words.noLimit : undefined} />
+			</Figures>
+			{l.health.last_error && (
+				<Callout tone="warning" title={words.lastError}>
+					{l.health.last_error}
+				</Callout>
+			)}
+			<form
+				onSubmit={(e) => {
+					e.preventDefault();
+					test.mutate();
+				}}
+			>
+				<Columns>
+					<TextField label={words.to} type="email" help={words.testHelp} value={to} onChange={setTo} after={<Button type="submit" why={why} busy={test.isPending}>{words.test}</Button>} />
+				</Columns>
+			</form>
+			{test.data && (
+				<Callout tone={test.data.accepted ? "success" : "danger"} title={test.data.accepted ? words.took(test.data.latency_ms) : words.refused}>
+					<code>{[test.data.smtp_code, test.data.smtp_response].filter(Boolean).join(" ")}</code>
+				</Callout>
+			)}
+			{test.error && <Callout tone="danger">{explain(test.error)}</Callout>}
+		</Card>
+	);
+}

@@ -1,0 +1,29 @@
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../../api/client";
+import { useKey } from "../../base/session";
+import { Holders } from "../../ui/Holders";
+import { catalogue } from "../../base/words/catalogue";
+
+const words = catalogue({
+	none: "Nothing names it.",
+	need: "These name it, and need another:",
+	account: "The workspace sends through it unless a sender or a broadcast names another.",
+});
+
+/** MtaDependants lists what names an MTA config. */
+export function MtaDependants({ id }: { id: string }) {
+	const key = useKey();
+	const found = useQuery({ queryKey: key("mta-config", id, "usage"), queryFn: ({ signal }) => api("GET /mta-configs/{id}", { path: { id }, query: { include_usage: true }, signal }) });
+	const used = found.data?.usage;
+	if (!used) return null;
+	const { account, ...holders } = used;
+	const any = Object.values(holders).some((list) => list.length > 0);
+	return (
+		<>
+			{account && <p>{words.account}</p>}
+			{any && <p>{words.need}</p>}
+			<Holders usage={holders} />
+			{!any && !account && <p>{words.none}</p>}
+		</>
+	);
+}

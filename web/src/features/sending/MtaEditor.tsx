@@ -1,0 +1,412 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { useLocation } from "wouter";
+import { api, isConflict, newKey, request } from "../../api/client";
+import type { MtaConfigBody, MtaConfigRow, ReturnPathRecordRow } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { DrawerAction } from "../../ui/DrawerAction";
+import { Columns, Radios, Select, Switch, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { InUse } from "../../ui/Holders";
+import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { Card, Callout } from "../../ui/Page";
+import { Locked } from "../../ui/Locked";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Mta.module.css";
+import { MtaDependants } from "./MtaDependants";
+import { mtaTypes } from "./Sending";
+import { MtaRows, type Row } from "./MtaRows";
+import { bodyOfThrottle, type Throttle, Throttles, throttleOf, throttlesTitle } from "./Throttles";
+
+const words = catalogue({
+	add: "Add an MTA config",
+	type: "How mail leaves",
+	about: {
+		smtp: "Through a server of yours or of a provider, by SMTP.",
+		direct_mx: "Straight to the servers of recipients. It needs port 25, reverse DNS and patience while your address becomes known.",
+		ses: "Through Amazon's API.",
+		sink: "Nowhere: mail lands in the built-in mailbox. For trying things out.",
+	},
+	name: "Name",
+	host: "Host",
+	port: "Port",
+	tls: "Encryption",
+	tlsKinds: { starttls: "STARTTLS", implicit: "TLS from the start", none: "None" },
+	auth: "Login",
+	authKinds: { none: "None", plain: "PLAIN", login: "LOGIN", cram_md5: "CRAM-MD5" },
+	username: "User name",
+	password: "Password",
+	unchanged: "Set. Leave empty to keep it.",
+	again: "Enter it again, since the host, port, encryption or user name changes.",
+	region: "Region",
+	accessKey: "Access key id",
+	secretKey: "Secret access key",
+	configurationSet: "Configuration set",
+	active: "Active",
+	off: "Once this is saved, no mail leaves through it.",
+	limits: "Limits",
+	changeLimits: "Change the limits",
+	perSecond: "Mails a second",
+	perMinute: "Mails a minute",
+	perHour: "Mails an hour",
+	perDay: "Mails a day",
+	connections: "Connections",
+	perConnection: "Mails a connection",
+	warmup: "Warm-up",
+	warmupHelp: "Begin with few mails a day, and raise them while health is good.",
+	start: "Mails on the first day",
+	growth: "Growth a day, %",
+	started: "First day",
+	startedHelp: "Empty: the day on which it is saved.",
+	each: "Each address warms up by itself, from its own first day.",
+	directTls: { opportunistic: "If the server offers it", required: "Always" },
+	ips: "Addresses that mail leaves from",
+	ipsAbout: "Addresses of this machine. The name must lead to the address, and the address back to the name.",
+	ip: "IP address",
+	helo: "Its name",
+	addIp: "Add an address",
+	removeIp: (ip: string) => `Remove the address ${ip}`,
+	patterns: "Mail that is refused",
+	patternsAbout: "To try out failures: an address or a domain, where * stands for any characters. The first that matches decides.",
+	pattern: "To",
+	response: "Answer",
+	addPattern: "Add a pattern",
+	removePattern: (pattern: string) => `Remove the pattern ${pattern}`,
+	failures: "When mail does not get through",
+	retry: "Tries again for, in hours",
+	retryHelp: "After 1, 5, 15 and 30 minutes, 1, 2 and 4 hours, then every 4 hours.",
+	records: "Records of the return path",
+	recordsAbout: "Only if bounces come back to the server instead of here: DNS records that it asks your sending domains for.",
+	recordType: "Type",
+	recordHost: "Host",
+	recordValue: "Value",
+	recordPriority: "Priority",
+	addRecord: "Add a record",
+	removeRecord: (name: string) => `Remove the record ${name}`,
+	save: "Save",
+	saved: "Saved",
+	remove: "Delete",
+	removeTitle: (name: string) => `Delete ${name}?`,
+	removeText: "Its settings, its password and its health are deleted for good.",
+});
+
+const names = {
+	name: words.name,
+	"settings.host": words.host,
+	"settings.port": words.port,
+	"settings.tls": words.tls,
+	"settings.auth": words.auth,
+	"settings.username": words.username,
+	"settings.region": words.region,
+	"settings.access_key_id": words.accessKey,
+	"settings.configuration_set": words.configurationSet,
+	active: words.active,
+	"caps.max_per_second": words.perSecond,
+	"caps.max_per_minute": words.perMinute,
+	"caps.max_per_hour": words.perHour,
+	"caps.max_per_day": words.perDay,
+	"caps.max_connections": words.connections,
+	"caps.max_messages_per_connection": words.perConnection,
+	domain_throttles: throttlesTitle,
+	"warmup.enabled": words.warmup,
+	"warmup.start_per_day": words.start,
+	"warmup.growth_pct": words.growth,
+	"warmup.started_on": words.started,
+	"retry.max_age_hours": words.retry,
+	"settings.ips": words.ips,
+	"settings.fail_patterns": words.patterns,
+	return_path_records: words.records,
+};
+
+type Type = MtaConfigRow["type"];
+/** relays reports whether mail of a type leaves through a server of others, to which bounces may come back. */
+const relays = (type: string) => type === "smtp" || type === "ses";
+
+const bodyOfRecord = (r: Row) => ({ type: r.type, host: r.host?.trim() || null, value: r.value?.trim(), ...(r.type === "MX" && r.priority && { priority: Number(r.priority) }) });
+
+type Settings = { [name: string]: unknown };
+
+const caps = {
+	max_per_second: words.perSecond,
+	max_per_minute: words.perMinute,
+	max_per_hour: words.perHour,
+	max_per_day: words.perDay,
+	max_connections: words.connections,
+	max_messages_per_connection: words.perConnection,
+} as const;
+
+/** valuesOf returns the fields of the form. */
+function valuesOf(lane?: MtaConfigRow) {
+	const s = (lane?.settings ?? {}) as Settings;
+	const text = (name: string, initial = "") => String(s[name] ?? initial);
+	const limit = (n: number | null | undefined) => String(n ?? "");
+	const list = <R,>(rows: unknown, of: (row: R) => Row) => ((rows ?? []) as R[]).map(of);
+	return {
+		type: (lane?.type ?? "smtp") as string,
+		name: lane?.name ?? "",
+		"settings.host": text("host"),
+		"settings.port": text("port", "587"),
+		"settings.tls": text("tls", "starttls"),
+		"settings.auth": text("auth", "plain"),
+		"settings.username": text("username"),
+		"settings.password": "",
+		"settings.region": text("region", "eu-central-1"),
+		"settings.access_key_id": text("access_key_id"),
+		"settings.secret_access_key": "",
+		"settings.configuration_set": text("configuration_set"),
+		active: lane?.active ?? true,
+		"caps.max_per_second": limit(lane?.caps.max_per_second),
+		"caps.max_per_minute": limit(lane?.caps.max_per_minute),
+		"caps.max_per_hour": limit(lane?.caps.max_per_hour),
+		"caps.max_per_day": limit(lane?.caps.max_per_day),
+		"caps.max_connections": limit(lane?.caps.max_connections),
+		"caps.max_messages_per_connection": limit(lane?.caps.max_messages_per_connection),
+		domain_throttles: (lane?.domain_throttles ?? []).map(throttleOf) as Throttle[],
+		"warmup.enabled": lane?.warmup.enabled ?? false,
+		"warmup.start_per_day": limit(lane?.warmup.start_per_day),
+		"warmup.growth_pct": limit(lane?.warmup.growth_pct),
+		"warmup.started_on": lane?.warmup.started_on ?? "",
+		"retry.max_age_hours": limit(lane?.retry.max_age_hours),
+		"settings.ips": list<{ ip: string; helo_host: string }>(s.ips, (r) => ({ ip: r.ip, helo_host: r.helo_host })),
+		"settings.fail_patterns": list<{ pattern: string; response: string }>(s.fail_patterns, (r) => ({ pattern: r.pattern, response: r.response })),
+		return_path_records: list<ReturnPathRecordRow>(lane?.return_path_records, (r) => ({ type: r.type, host: r.host ?? "", value: r.value, priority: String(r.priority ?? "") })),
+	};
+}
+
+/** Editor creates or changes an MTA config. The caller may say what follows; otherwise its page opens. */
+export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: string | null }; onSaved?: (lane: MtaConfigRow) => Promise<void> }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /mta-configs");
+	const locked = useWhyNot("PUT /mta-configs/{id}");
+	const [deleting, setDeleting] = useState(false);
+	const [idempotencyKey] = useState(newKey);
+	const s = (lane?.settings ?? {}) as Settings;
+	const id = useId();
+	const form = useKeptForm(valuesOf(lane), {
+		kind: "mta_config",
+		id: lane?.id,
+		title: lane?.name ?? words.add,
+		may: !why,
+		secret: ["settings.password", "settings.secret_access_key"],
+		read: async () => {
+			const got = await request("GET /mta-configs/{id}", { path: { id: lane?.id ?? "" }, query: {} });
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names,
+	});
+	const v = form.values;
+	const p = form.problems.byPath;
+	const type = v.type as Type;
+	const field = (name: keyof typeof v, label: string, more: { type?: string; help?: string; optional?: boolean } = {}) => (
+		<TextField key={name} label={label} path={name} value={String(v[name])} onChange={(x) => form.set({ [name]: x })} error={p[name]} autoComplete="off" spellCheck={false} {...more} />
+	);
+	/** Whether the stored password would be sent to another server, or in another way, which the server refuses. */
+	const moved = (["host", "port", "tls", "username"] as const).some((name) => v[`settings.${name}`].trim() !== String(s[name] ?? ""));
+	const count = (x: string) => (x === "" ? null : Number(x));
+	const send = () =>
+		form.submit(async (v, revision) => {
+			const settings: { [name: string]: unknown } = {};
+			if (type === "smtp") {
+				Object.assign(settings, { host: v["settings.host"].trim(), port: Number(v["settings.port"]), tls: v["settings.tls"], auth: v["settings.auth"] });
+				if (v["settings.auth"] !== "none") {
+					settings.username = v["settings.username"];
+					if (v["settings.password"]) settings.password = v["settings.password"];
+				} else if (s.has_password) settings.password = null; // which stays with its host, and is not needed any more
+			} else if (type === "direct_mx") {
+				Object.assign(settings, { tls: v["settings.tls"], ips: v["settings.ips"].map((r) => ({ ip: r.ip?.trim(), helo_host: r.helo_host?.trim() })) });
+			} else if (type === "sink") {
+				settings.fail_patterns = v["settings.fail_patterns"];
+			} else if (type === "ses") {
+				Object.assign(settings, { region: v["settings.region"], access_key_id: v["settings.access_key_id"], configuration_set: v["settings.configuration_set"] || null });
+				if (v["settings.secret_access_key"]) settings.secret_access_key = v["settings.secret_access_key"];
+			}
+			const bounds: { [name: string]: unknown } = {};
+			for (const name of Object.keys(caps) as (keyof typeof caps)[]) {
+				const value = v[`caps.${name}`];
+				// Connections always have a limit: an empty field leaves it as it is.
+				if (value !== "" || (name !== "max_connections" && name !== "max_messages_per_connection")) bounds[name] = count(value);
+			}
+			const warmup: { [name: string]: unknown } = { enabled: v["warmup.enabled"] };
+			if (v["warmup.enabled"]) {
+				if (v["warmup.start_per_day"]) warmup.start_per_day = Number(v["warmup.start_per_day"]);
+				if (v["warmup.growth_pct"]) warmup.growth_pct = Number(v["warmup.growth_pct"]);
+				warmup.started_on = v["warmup.started_on"] || null;
+			}
+			const body = { name: v.name, active: v.active, caps: bounds, domain_throttles: v.domain_throttles.map(bodyOfThrottle), warmup, ...(v["retry.max_age_hours"] && { retry: { max_age_hours: Number(v["retry.max_age_hours"]) } }), ...(relays(type) && { return_path_records: v.return_path_records.map(bodyOfRecord) }), ...(Object.keys(settings).length > 0 && { settings }), ...(!lane && { type }) } as MtaConfigBody;
+			const got = lane ? await request("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision }) : await request("POST /mta-configs", { body, idempotencyKey });
+			const saved = got.data;
+			void client.invalidateQueries({ queryKey: key("mta-configs") });
+			client.setQueryData(key("mta-config", saved.id), { ...saved, revision: got.revision });
+			form.set({ "settings.password": "", "settings.secret_access_key": "" });
+			toast(words.saved);
+			if (onSaved) await onSaved(saved);
+			else if (!lane) navigate(`/sending/mta/${saved.id}`, { replace: true });
+		});
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /mta-configs/{id}", { path: { id: lane?.id ?? "" }, revision: lane?.revision ?? undefined }),
+		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("mta-config", lane?.id) }),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("mta-configs") });
+			navigate("/sending");
+		},
+	});
+	return (
+		<form
+			id={id}
+			noValidate
+			style={{ display: "contents" }}
+			onSubmit={(e) => {
+				e.preventDefault();
+				if (!why) void send();
+			}}
+		>
+			<KeptCallout form={form} />
+			<FormProblems problems={form.problems} />
+			<Locked why={locked}>
+				{!lane && (
+					<Card>
+						<Radios
+							label={words.type}
+							value={type}
+							onChange={(t) => form.set({ type: t, "settings.tls": t === "direct_mx" ? "opportunistic" : "starttls" })}
+							choices={(["smtp", "ses", "direct_mx", "sink"] as const).map((t) => ({ value: t, label: mtaTypes[t], help: words.about[t] }))}
+						/>
+					</Card>
+				)}
+				<Card title={mtaTypes[type]}>
+					{field("name", words.name)}
+					{type === "smtp" && (
+						<Columns>
+							{field("settings.host", words.host)}
+							{field("settings.port", words.port, { type: "number" })}
+							<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
+							<Select label={words.auth} value={v["settings.auth"]} onChange={(x) => form.set({ "settings.auth": x })} choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))} error={p["settings.auth"]} />
+							{v["settings.auth"] !== "none" && field("settings.username", words.username)}
+							{v["settings.auth"] !== "none" && field("settings.password", words.password, { type: "password", help: s.has_password ? (moved ? words.again : words.unchanged) : undefined })}
+						</Columns>
+					)}
+					{type === "ses" && (
+						<Columns>
+							{field("settings.region", words.region)}
+							{field("settings.access_key_id", words.accessKey)}
+							{field("settings.secret_access_key", words.secretKey, { type: "password", help: s.has_secret_access_key ? words.unchanged : undefined })}
+							{field("settings.configuration_set", words.configurationSet, { optional: true })}
+						</Columns>
+					)}
+					{type === "direct_mx" && (
+						<>
+							<Columns>
+								<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.directTls).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
+							</Columns>
+							<MtaRows
+								title={words.ips}
+								about={words.ipsAbout}
+								path="settings.ips"
+								columns={[
+									{ name: "ip", label: words.ip },
+									{ name: "helo_host", label: words.helo },
+								]}
+								rows={v["settings.ips"]}
+								blank={{ ip: "", helo_host: "" }}
+								add={words.addIp}
+								removeNamed={(r, n) => words.removeIp(r.ip || String(n + 1))}
+								problems={p}
+								why={why}
+								onChange={(rows) => form.set({ "settings.ips": rows })}
+							/>
+						</>
+					)}
+					{type === "sink" && (
+						<MtaRows
+							title={words.patterns}
+							about={words.patternsAbout}
+							path="settings.fail_patterns"
+							columns={[
+								{ name: "pattern", label: words.pattern },
+								{ name: "response", label: words.response },
+							]}
+							rows={v["settings.fail_patterns"]}
+							blank={{ pattern: "", response: "550 5.1.1 no such user" }}
+							add={words.addPattern}
+							removeNamed={(r, n) => words.removePattern(r.pattern || String(n + 1))}
+							problems={p}
+							why={why}
+							onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
+						/>
+					)}
+					<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} why={locked ? undefined : why} />
+					{lane?.active && !v.active && (
+						<Callout tone="warning" title={words.off}>
+							<MtaDependants id={lane.id} />
+						</Callout>
+					)}
+				</Card>
+				<Card title={lane ? words.changeLimits : words.limits}>
+					<Columns>{(Object.keys(caps) as (keyof typeof caps)[]).map((name) => field(`caps.${name}`, caps[name], { type: "number", optional: true }))}</Columns>
+					<Throttles list={v.domain_throttles} problems={p} why={why} onChange={(domain_throttles) => form.set({ domain_throttles })} />
+					<Switch label={words.warmup} help={words.warmupHelp} checked={v["warmup.enabled"]} onChange={(x) => form.set({ "warmup.enabled": x })} why={locked ? undefined : why} />
+					{v["warmup.enabled"] && (
+						<Columns>
+							{field("warmup.start_per_day", words.start, { type: "number", optional: true })}
+							{field("warmup.growth_pct", words.growth, { type: "number", optional: true })}
+							{field("warmup.started_on", words.started, { type: "date", optional: true, help: words.startedHelp })}
+						</Columns>
+					)}
+					{type === "direct_mx" && v["warmup.enabled"] && <p className={css.muted}>{words.each}</p>}
+				</Card>
+				<Card title={words.failures}>
+					<Columns>{field("retry.max_age_hours", words.retry, { type: "number", optional: !lane, help: words.retryHelp })}</Columns>
+					{relays(type) && (
+						<MtaRows
+							title={words.records}
+							about={words.recordsAbout}
+							path="return_path_records"
+							columns={[
+								{ name: "type", label: words.recordType, choices: ["MX", "TXT", "CNAME"].map((t) => ({ value: t, label: t })) },
+								{ name: "host", label: words.recordHost, optional: true },
+								{ name: "value", label: words.recordValue },
+								{ name: "priority", label: words.recordPriority, type: "number", optional: true, hidden: (r) => r.type !== "MX" },
+							]}
+							rows={v.return_path_records}
+							blank={{ type: "MX", host: "", value: "", priority: "" }}
+							add={words.addRecord}
+							removeNamed={(r, n) => words.removeRecord(`${r.type} ${r.value || n + 1}`)}
+							problems={p}
+							why={why}
+							onChange={(return_path_records) => form.set({ return_path_records })}
+						/>
+					)}
+				</Card>
+			</Locked>
+			<div className={css.end}>
+				<DrawerAction form={id} busy={form.busy} why={why}>
+					{words.save}
+				</DrawerAction>
+				{lane && (
+					<Button look="quiet" why={why} onClick={() => setDeleting(true)}>
+						{words.remove}
+					</Button>
+				)}
+			</div>
+			{deleting && lane && (
+				<Confirm
+					title={words.removeTitle(lane.name)}
+					action={words.remove}
+					type={lane.name}
+					busy={remove.isPending}
+					error={remove.error && <InUse error={remove.error} />}
+					onConfirm={() => remove.mutate()}
+					onClose={() => setDeleting(false)}
+				>
+					<p>{words.removeText}</p>
+					<MtaDependants id={lane.id} />
+				</Confirm>
+			)}
+		</form>
+	);
+}

@@ -1,0 +1,58 @@
+import { Plus, Trash2 } from "lucide-react";
+import { Button, IconButton } from "../../ui/Button";
+import { Select, TextField } from "../../ui/Field";
+import css from "./Mta.module.css";
+
+export type Row = { [field: string]: string };
+
+/** Column is a field of each row; one with choices is chosen, the others are typed. */
+export type Column = { name: string; label: string; help?: string; type?: string; optional?: boolean; choices?: { value: string; label: string }[]; hidden?: (row: Row) => boolean };
+
+type Props = {
+	title: string;
+	about?: string;
+	/** The path of the list in the request: what is wrong with a field of a row stands at it. */
+	path: string;
+	columns: Column[];
+	rows: Row[];
+	/** A row as it begins. */
+	blank: Row;
+	add: string;
+	removeNamed: (row: Row, n: number) => string;
+	problems: { [path: string]: string };
+	why?: string;
+	onChange: (rows: Row[]) => void;
+};
+
+/** MtaRows edits a list of an MTA config: addresses, records, patterns. */
+export function MtaRows({ title, about, path, columns, rows, blank, add, removeNamed, problems, why, onChange }: Props) {
+	const change = (i: number, part: Row) => onChange(rows.map((r, j) => (j === i ? { ...r, ...part } : r)));
+	const inRows = columns.some((c) => rows.some((_, i) => problems[`${path}[${i}].${c.name}`]));
+	return (
+		<fieldset data-path={path} tabIndex={-1} className={css.limits}>
+			<legend>{title}</legend>
+			{problems[path] && !inRows && <p role="alert">{problems[path]}</p>}
+			<ul className={css.throttles}>
+				{rows.map((r, i) => (
+					<li key={i} className={css.throttle}>
+						{columns
+							.filter((c) => !c.hidden?.(r))
+							.map((c) => {
+								const at = `${path}[${i}].${c.name}`;
+								return c.choices ? (
+									<Select key={c.name} label={c.label} value={r[c.name] ?? ""} onChange={(x) => change(i, { [c.name]: x })} choices={c.choices} error={problems[at]} disabled={why !== undefined} />
+								) : (
+									<TextField key={c.name} label={c.label} help={c.help} optional={c.optional} type={c.type} path={at} value={r[c.name] ?? ""} onChange={(x) => change(i, { [c.name]: x })} error={problems[at]} readOnly={why !== undefined} autoComplete="off" spellCheck={false} />
+								);
+							})}
+						<IconButton label={removeNamed(r, i)} icon={<Trash2 aria-hidden />} why={why} onClick={() => onChange(rows.filter((_, j) => j !== i))} />
+					</li>
+				))}
+			</ul>
+			{about && <p className={css.muted}>{about}</p>}
+			<Button small icon={<Plus aria-hidden />} why={why} onClick={() => onChange([...rows, blank])}>
+				{add}
+			</Button>
+		</fieldset>
+	);
+}

@@ -1,0 +1,136 @@
+import type { DNSRecord, SendingDomain } from "../../api/schema";
+import { StateBadge } from "../../ui/Badge";
+import { Copy } from "../../ui/Copy";
+import { Card } from "../../ui/Page";
+import { catalogue } from "../../base/words/catalogue";
+import { stateOf } from "../../base/words/status";
+import css from "./Domain.module.css";
+
+const words = catalogue({
+	records: "DNS records",
+	about: "Publish these where your domain's DNS is managed. They are checked every few seconds while this page is open.",
+	all: "Copy all as zone lines",
+	message: "Copy as a message to an administrator",
+	messageText: (domain: string, zone: string) => `Please publish these DNS records, so that our mail for ${domain} is recognised as ours:\n\n${zone}\n`,
+	host: "Host",
+	value: "Value",
+	found: "Found",
+	copyHost: "Copy full name",
+	copyRelative: "Copy host",
+	copyValue: "Copy value",
+	optional: "optional",
+	priority: (n: number) => `priority ${n}`,
+	purposes: {
+		dkim: "Signature (DKIM)",
+		dkim_ed25519: "Second signature (DKIM, Ed25519)",
+		return_path: "Bounces come back here",
+		return_path_spf: "Who may send (SPF)",
+		dmarc: "Policy (DMARC)",
+		tracking: "Links and opens",
+	},
+	announce: (purpose: string, state: string) => `${purpose}: ${state}`,
+});
+
+/** zoneLine writes a record as a line of a zone file (RFC 1035, section 5). */
+export function zoneLine(r: DNSRecord): string {
+	const value = r.type === "TXT" ? (r.value.match(/.{1,255}/g) ?? [""]).map((part) => `"${part.replaceAll('"', '\\"')}"`).join(" ") : r.type === "MX" ? `${r.priority ?? 10} ${r.value.replace(/\.?$/, ".")}` : r.value.replace(/\.?$/, ".");
+	return `${r.host.replace(/\.?$/, ".")} 3600 IN ${r.type} ${value}`;
+}
+
+/** Records shows the DNS records of a domain, wanted beside found, and says when one changes. */
+export function Records({ domain: d }: { domain: SendingDomain }) {
+	const zone = d.dns_records.map(zoneLine).join("\n");
+	return (
+		<Card
+			title={words.records}
+			actions={
+				<>
+					<Copy text={zone} what={words.records}>
+						{words.all}
+					</Copy>
+					<Copy text={words.messageText(d.domain, zone)} what={words.records}>
+						{words.message}
+					</Copy>
+				</>
+			}
+		>
+			<p>{words.about}</p>
+			<ul className={css.records}>
+				{d.dns_records.map((r) => (
+					<Record key={r.purpose + r.host + r.type} record={r} domain={d.domain} />
+				))}
+			</ul>
+			<p className="visually-hidden" role="status">
+				{d.dns_records.map((r) => words.announce(words.purposes[r.purpose], stateOf("record", r.status).word)).join(". ")}
+			</p>
+		</Card>
+	);
+}
+
+function Record({ record: r, domain }: { record: DNSRecord; domain: string }) {
+	const relative = r.host === domain ? "@" : r.host.endsWith(`.${domain}`) ? r.host.slice(0, -domain.length - 1) : r.host;
+	return (
+		<li>
+			<div className={css.head}>
+				<b>{words.purposes[r.purpose]}</b>
+				<StateBadge kind="record" state={r.status} />
+				{!r.required && <span className={css.muted}>{words.optional}</span>}
+			</div>
+			<dl className={css.fields}>
+				<div>
+					<dt>{words.host}</dt>
+					<dd>
+						<code>{r.host}</code>
+						<span className={css.copies}>
+							<Copy text={relative} what={words.host}>
+								{words.copyRelative}
+							</Copy>
+							<Copy text={r.host} what={words.host}>
+								{words.copyHost}
+							</Copy>
+						</span>
+					</dd>
+				</div>
+				<div>
+					<dt>{r.type}</dt>
+					<dd>
+						<code>
+							{r.value}
+							{r.priority !== undefined && ` (${words.priority(r.priority)})`}
+						</code>
+						<span className={css.copies}>
+							<Copy text={r.value} what={words.value}>
+								{words.copyValue}
+							</Copy>
+						</span>
+					</dd>
+				</div>
+				{r.status !== "ok" && r.found && (
+					<div>
+						<dt>{words.found}</dt>
+						<dd>
+							<Difference wanted={r.value} found={r.found} />
+						</dd>
+					</div>
+				)}
+			</dl>
+			{r.problem && <p className={css.problem}>{r.problem}</p>}
+			{r.note && <p className={css.muted}>{r.note}</p>}
+		</li>
+	);
+}
+
+/** Difference shows what was found, with the part marked that differs from what is wanted. */
+function Difference({ wanted, found }: { wanted: string; found: string }) {
+	let start = 0;
+	while (start < found.length && found[start] === wanted[start]) start++;
+	let end = 0;
+	while (end < found.length - start && end < wanted.length - start && found[found.length - 1 - end] === wanted[wanted.length - 1 - end]) end++;
+	return (
+		<code>
+			{found.slice(0, start)}
+			<mark>{found.slice(start, found.length - end)}</mark>
+			{found.slice(found.length - end)}
+		</code>
+	);
+}

@@ -1,0 +1,41 @@
+import { Check, Circle } from "lucide-react";
+import type { KeyRotation } from "../../api/schema";
+import { Card } from "../../ui/Page";
+import { Time } from "../../ui/Time";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Domain.module.css";
+
+const words = catalogue({
+	title: "The signing key is being changed",
+	done: "Done",
+	open: "To come",
+	made: (selector: string) => `A new key is made. Publish its record, ${selector}, beside the old one.`,
+	signs: (selector: string) => `Mail is signed with the key ${selector}.`,
+	will: "It signs once its record is found. Until then the old key does.",
+	retire: (selector: string) => `Keep the record of the old key, ${selector}, until this time, for mail on its way. Then remove it.`,
+	later: "The record of the old key may be removed seven days after that.",
+});
+
+/** Rotation shows the three steps of a change of the signing key. */
+export function Rotation({ rotation: r, selector }: { rotation: KeyRotation; selector: string }) {
+	const switched = r.next_selector === null;
+	const steps = [
+		{ done: true, text: words.made(r.next_selector ?? selector), at: r.started_at },
+		{ done: switched, text: switched ? words.signs(selector) : words.will, at: null },
+		{ done: false, text: switched ? words.retire(r.retired_selector ?? "") : words.later, at: r.retire_at },
+	];
+	return (
+		<Card title={words.title}>
+			<ol className={css.steps}>
+				{steps.map((s) => (
+					<li key={s.text}>
+						{s.done ? <Check aria-label={words.done} size={18} /> : <Circle aria-label={words.open} size={18} />}
+						<span>
+							{s.text} {s.at && <Time at={s.at} />}
+						</span>
+					</li>
+				))}
+			</ol>
+		</Card>
+	);
+}

@@ -1,0 +1,273 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useLocation, useParams } from "wouter";
+import { api, request } from "../../api/client";
+import type { SeedListRow, SeedRow } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { useParam, useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Select } from "../../ui/Field";
+import { isGone, Missing } from "../../ui/Missing";
+import { List } from "../../ui/List";
+import { Menu } from "../../ui/Menu";
+import { Card, Facts, NotSet, Callout, Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Table } from "../../ui/Table";
+import { Tabs } from "../../ui/Tabs";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { Tools } from "../../ui/Tools";
+import { useMore } from "../../ui/useMore";
+import { and, catalogue, day, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { stateOf } from "../../base/words/status";
+import rowsCss from "../../ui/Rows.module.css";
+import { EditSeedList } from "./Seeds";
+import { providers } from "./seedProviders";
+import { summaryOf, UpdateSeeds } from "./UpdateSeeds";
+
+const words = catalogue({
+	sending: "Sending set-up",
+	lists: "Seed lists",
+	views: "Views of the seed list",
+	addresses: "Addresses",
+	history: "History",
+	edit: "Change",
+	update: "Update the addresses",
+	dashboard: "Open the vendor's dashboard",
+	vendor: "Vendor",
+	senders: "For the senders",
+	none: "No sender: copies go out only where a broadcast chooses the list",
+	usual: "New broadcasts",
+	on: "On by default",
+	off: "Only where it is chosen",
+	updated: "Last update",
+	never: "Never. It has no addresses to send to.",
+	due: "Due",
+	dueText: (at: string) => `The vendor replaces the addresses on ${at}`,
+	stale: "Gets copies until",
+	staleTitle: "It gets no copies: its addresses are too old",
+	staleText: "The vendor has replaced them since. Update the list with the vendor's present addresses.",
+	soonTitle: "The addresses are to be updated soon",
+	noRotation: "Never: the vendor keeps its addresses",
+	search: "Search addresses",
+	status: "Status",
+	all: "All",
+	email: "Address",
+	provider: "Provider",
+	reason: "Why",
+	reasons: { contact: "One of your contacts has it", removed_by_sync: "Not in the last update", retired_by_user: "Retired by hand", hard_bounce: "Mail to it was returned for good" },
+	pause: "Pause",
+	resume: "Resume",
+	retire: "Retire",
+	reactivate: "Reactivate",
+	did: (email: string, status: string) => `${email}: ${status}`,
+	empty: "No address yet",
+	emptyText: "Paste the addresses that the vendor gives you.",
+	noMatch: "No address matches",
+	actions: (email: string) => `Actions for ${email}`,
+	when: "When",
+	who: "Who",
+	what: "What",
+	replace: "Replaced",
+	changes: "Changed",
+	result: "Result",
+	sendable: "Can get copies",
+	noHistory: "The list was never updated",
+	system: "Packetboat",
+	count: (n: number) => plural(n, { one: "# address", other: "# addresses" }),
+});
+
+/** SeedList shows the addresses of a seed list, and updates them. */
+export default function SeedList() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("PUT /seed-lists/{id}/seeds");
+	const whyEdit = useWhyNot("PUT /seed-lists/{id}");
+	const [tab] = useParam("tab", "addresses");
+	const [editing, setEditing] = useParam("edit");
+	const [updating, setUpdating] = useParam("update");
+	const list = useQuery({ queryKey: key("seed-list", id), queryFn: ({ signal }) => request("GET /seed-lists/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })), refetchInterval: pollEvery(60_000) });
+	const trail = [
+		{ name: words.sending, to: "/sending" },
+		{ name: words.lists, to: "/sending/seeds" },
+	];
+	const l = list.data;
+	if (!l || isGone(list.error)) return <Missing query={list} list={words.lists} to="/sending/seeds" trail={trail} kept={{ kinds: ["seed_list"], id }} />;
+	const soon = l.freshness === "due_soon" || l.freshness === "grace";
+	return (
+		<Page
+			wide
+			title={l.name}
+			trail={trail}
+			status={<StateBadge kind="freshness" state={l.freshness} />}
+			actions={
+				<>
+					<Button kind="edit" why={whyEdit} onClick={() => setEditing("1")}>
+						{words.edit}
+					</Button>
+					<Button look="primary" why={why} onClick={() => setUpdating("1")}>
+						{words.update}
+					</Button>
+				</>
+			}
+		>
+			{l.freshness === "stale" && (
+				<Callout tone="danger" title={words.staleTitle}>
+					{words.staleText}
+				</Callout>
+			)}
+			{soon && (
+				<Callout tone="warning" title={words.soonTitle}>
+					{l.rotates_at && words.dueText(day(l.rotates_at))}
+				</Callout>
+			)}
+			<Card>
+				<Facts
+					rows={[
+						[words.updated, l.refreshed_at ? <Time key="r" at={l.refreshed_at} /> : words.never],
+						[words.due, l.rotation_days === null ? words.noRotation : l.rotates_at && <Time key="d" at={l.rotates_at} />],
+						...(l.stale_at ? ([[words.stale, day(l.stale_at)]] as [string, string][]) : []),
+						[words.senders, l.sending_identities.length > 0 ? and(l.sending_identities.map((s) => s.email_address)) : words.none],
+						[words.usual, l.include_by_default ? words.on : words.off],
+						[
+							words.vendor,
+							l.vendor_dashboard_url && /^https?:/.test(l.vendor_dashboard_url) ? (
+								<a key="v" href={l.vendor_dashboard_url} target="_blank" rel="noreferrer">
+									{l.vendor_label || words.dashboard}
+								</a>
+							) : (
+								l.vendor_label
+							),
+						],
+					]}
+				/>
+			</Card>
+			<Tabs
+				label={words.views}
+				current={tab}
+				tabs={[
+					{ id: "addresses", name: words.addresses, count: l.address_counts.active + l.address_counts.paused },
+					{ id: "history", name: words.history },
+				]}
+			/>
+			{tab === "history" ? <History id={id} /> : <Addresses list={l} why={why} onUpdate={() => setUpdating("1")} />}
+			{editing && <EditSeedList list={l} onClose={() => setEditing("")} onDone={(made) => (made ? setEditing("") : navigate("/sending/seeds"))} />}
+			{updating && <UpdateSeeds list={l} onClose={() => setUpdating("")} />}
+		</Page>
+	);
+}
+
+const moves: { [status in SeedRow["status"]]: ("pause" | "resume" | "retire" | "reactivate")[] } = { active: ["pause", "retire"], paused: ["resume", "retire"], retired: ["reactivate"], conflict: ["retire"] };
+
+function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string; onUpdate: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [search, setSearch] = useTyped("q");
+	const [status, setStatus] = useParam("status");
+	const seeds = useInfiniteQuery({
+		queryKey: key("seed-list", l.id, "seeds", search, status),
+		initialPageParam: 0,
+		queryFn: ({ pageParam, signal }) => api("GET /seed-lists/{id}/seeds", { path: { id: l.id }, query: { search, status, limit: 200, offset: pageParam }, signal }),
+		getNextPageParam: (last, all) => (last.has_more ? all.length * 200 : null),
+		placeholderData: (b) => b,
+	});
+	const onEnd = useMore(seeds);
+	const act = useMutation({
+		mutationFn: (v: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) => api(`POST /seed-lists/{id}/seeds/{seed_id}/${v.what}`, { path: { id: l.id, seed_id: v.seed.id } }),
+		onSuccess: (now) => {
+			toast(words.did(now.email, stateOf("seed", now.status).word));
+			void client.invalidateQueries({ queryKey: key("seed-list", l.id) });
+			void client.invalidateQueries({ queryKey: key("seed-lists") });
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const rows = seeds.data?.pages.flatMap((p) => p.data) ?? [];
+	const menu = (s: SeedRow) => <Menu small label={words.actions(s.email)} actions={moves[s.status].map((what) => ({ id: what, label: words[what], why, run: () => act.mutate({ seed: s, what }) }))} />;
+	const reason = (s: SeedRow) => (s.status_reason ? words.reasons[s.status_reason] : null);
+	return (
+		<>
+			<Tools label={words.search} value={search} onChange={setSearch}>
+				<Select
+					label={words.status}
+					hideLabel
+					value={status}
+					onChange={setStatus}
+					choices={[{ value: "", label: words.all }, ...(["active", "paused", "retired", "conflict"] as const).map((value) => ({ value, label: stateOf("seed", value).word }))]}
+				/>
+			</Tools>
+			{seeds.isPending ? (
+				<Skeleton rows={6} height={36} />
+			) : seeds.isError ? (
+				<Failure error={seeds.error} retry={() => void seeds.refetch()} />
+			) : rows.length === 0 ? (
+				search || status ? (
+					<NoMatch title={words.noMatch} filters={[searched(search, setSearch), status !== "" && { name: stateOf("seed", status).word, drop: () => setStatus("") }]} />
+				) : (
+					<Empty
+						title={words.empty}
+						action={
+							<Button look="primary" why={why} onClick={onUpdate}>
+								{words.update}
+							</Button>
+						}
+					>
+						{words.emptyText}
+					</Empty>
+				)
+			) : (
+				<Table
+					found={`${status} ${search}`}
+					fill
+					label={words.addresses}
+					rows={rows}
+					rowKey={(s) => s.id}
+					rowName={(s) => s.email}
+					total={seeds.data?.pages[0]?.total}
+					onEnd={onEnd}
+					columns={[
+						{ id: "email", name: words.email, cell: (s) => s.email },
+						{ id: "provider", name: words.provider, width: 90, cell: (s) => providers[s.provider] },
+						{ id: "status", name: words.status, width: 130, least: 116, cell: (s) => <StateBadge kind="seed" state={s.status} /> },
+						{ id: "reason", name: words.reason, width: 210, least: 140, cell: (s) => reason(s) ?? <NotSet /> },
+						{ id: "actions", name: "", width: 56, align: "end", cell: menu },
+					]}
+					card={(s) => (
+						<span className={rowsCss.card}>
+							<span className={rowsCss.name}>
+								<b>{s.email}</b>
+								<span>{reason(s) ?? providers[s.provider]}</span>
+							</span>
+							<StateBadge kind="seed" state={s.status} />
+							{menu(s)}
+						</span>
+					)}
+				/>
+			)}
+		</>
+	);
+}
+
+function History({ id }: { id: string }) {
+	const key = useKey();
+	const syncs = useQuery({ queryKey: key("seed-list", id, "syncs"), queryFn: ({ signal }) => api("GET /seed-lists/{id}/syncs", { path: { id }, signal }) });
+	if (syncs.isPending) return <Skeleton rows={4} />;
+	if (syncs.isError) return <Failure error={syncs.error} retry={() => void syncs.refetch()} />;
+	if (syncs.data.data.length === 0) return <Empty title={words.noHistory} />;
+	return (
+		<List
+			label={words.history}
+			rows={syncs.data.data}
+			rowKey={(s) => s.sync_id ?? s.created_at}
+			columns={[
+				{ id: "when", name: words.when, cell: (s) => <Time at={s.created_at} /> },
+				{ id: "who", name: words.who, cell: (s) => (s.actor.type === "system" ? words.system : s.actor.name || s.actor.type) },
+				{ id: "what", name: words.what, cell: (s) => (s.kind === "replace" ? words.replace : words.changes) },
+				{ id: "result", name: words.result, cell: (s) => summaryOf(s) },
+				{ id: "sendable", name: words.sendable, end: true, cell: (s) => `${s.sendable_before} → ${s.sendable_after}` },
+			]}
+		/>
+	);
+}

@@ -1,0 +1,109 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useLocation, useParams } from "wouter";
+import { request } from "../../api/client";
+import { useCollection } from "../../base/collections";
+import { useParam } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { isGone, Missing } from "../../ui/Missing";
+import { Skeleton } from "../../ui/States";
+import { Card, Facts, NotSet, Page } from "../../ui/Page";
+import { catalogue } from "../../base/words/catalogue";
+import { ConfirmLanes } from "./ConfirmLanes";
+import { SenderEditor } from "./SenderEditor";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	sending: "Sending set-up",
+	senders: "Senders",
+	edit: "Edit",
+	active: "Active",
+	off: "Off",
+	line: "In a mail program",
+	details: "Details",
+	address: "Address",
+	domain: "Domain",
+	reply: "Replies go to",
+	same: "The address it writes from",
+	types: "Writes mail of these types",
+	mta: "MTA config",
+	account: "That of the workspace",
+	utm: "UTM source",
+	links: "Host of links in the content",
+	images: "Host of images",
+	tracking: "Host of counted links",
+	confirmed: "Confirmed MTA configs",
+});
+
+/** SenderPage shows one sender: how a reader sees it, what it may write, and by which MTA configs. */
+export default function SenderPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("PUT /sending-identities/{id}");
+	const [edit, setEdit] = useParam("edit");
+	const sender = useQuery({ queryKey: key("identity", id), queryFn: ({ signal }) => request("GET /sending-identities/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })) });
+	const types = useCollection("email_types");
+	const lanes = useCollection("mta_configs");
+	const trail = [
+		{ name: words.sending, to: "/sending" },
+		{ name: words.senders, to: "/sending/senders" },
+	];
+	const s = sender.data;
+	if (!s || isGone(sender.error)) return <Missing query={sender} list={words.senders} to="/sending/senders" trail={trail} kept={{ kinds: ["sender"], id }} />;
+	const all = lanes.data?.data ?? [];
+	const lane = all.find((l) => l.id === s.default_mta_config_id);
+	const typeNames = (types.data?.data ?? []).filter((t) => s.email_type_ids.includes(t.id)).map((t) => t.display_name);
+	return (
+		<Page
+			title={s.display_name}
+			trail={trail}
+			status={<Badge tone={s.active ? "success" : "neutral"}>{s.active ? words.active : words.off}</Badge>}
+			actions={
+				<Button kind="edit" why={why} onClick={() => setEdit("1")}>
+					{words.edit}
+				</Button>
+			}
+		>
+			<Card title={words.line}>
+				<p className={css.line}>
+					<b>{s.display_name}</b> &lt;{s.email_address}&gt;
+				</p>
+			</Card>
+			<Card title={words.confirmed}>
+				{lanes.isPending ? <Skeleton rows={2} /> : <ConfirmLanes sender={s} lanes={all.filter((l) => l.active || s.verified_mta_config_ids.includes(l.id))} />}
+			</Card>
+			<Card title={words.details}>
+				<Facts
+					rows={[
+						[words.address, s.email_address],
+						[
+							words.domain,
+							<Link key="d" href={`/sending/domains/${s.sending_domain_id}`}>
+								{s.email_address.split("@")[1]}
+							</Link>,
+						],
+						[words.reply, s.reply_to ?? words.same],
+						[words.types, typeNames.join(", ") || <NotSet key="t" />],
+						[
+							words.mta,
+							lane ? (
+								<Link key="m" href={`/sending/mta/${lane.id}`}>
+									{lane.name}
+								</Link>
+							) : (
+								words.account
+							),
+						],
+						[words.utm, s.utm_code],
+						[words.tracking, s.tracking_domain],
+						[words.links, s.content_rewrite_domain],
+						[words.images, s.image_rewrite_domain],
+					]}
+				/>
+			</Card>
+			{edit && <SenderEditor sender={s} onClose={() => setEdit("")} onDeleted={() => navigate("/sending/senders")} />}
+		</Page>
+	);
+}

@@ -1,0 +1,142 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, newKey, request } from "../../api/client";
+import type { IdentityRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useWhyNot } from "../../base/session";
+import { EditDrawer } from "../../ui/EditDrawer";
+import { Checkbox, Select, Switch, TextField } from "../../ui/Field";
+import { useKeptForm } from "../../ui/keptForm";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	add: "Add a sender",
+	edit: (email: string) => `Sender ${email}`,
+	name: "Name",
+	email: "Address",
+	emailHelp: "On one of your sending domains.",
+	display: "Name that readers see",
+	reply: "Replies go to",
+	types: "Writes mail of these types",
+	mta: "MTA config",
+	account: "That of the workspace",
+	utm: "UTM source",
+	active: "Active",
+	removeTitle: (email: string) => `Delete ${email}?`,
+	removeText: "Drafts that name it need another sender.",
+	line: "In a mail program",
+	links: "Host of links in the content",
+	linksHelp: "Links in the mail are written with this host instead of their own.",
+	images: "Host of images",
+	imagesHelp: "Addresses of images are written with this host instead of their own.",
+});
+
+const valuesOf = (sender?: IdentityRow) => ({
+	email_address: sender?.email_address ?? "",
+	display_name: sender?.display_name ?? "",
+	reply_to: sender?.reply_to ?? "",
+	email_type_ids: sender?.email_type_ids ?? [],
+	default_mta_config_id: sender?.default_mta_config_id ?? "",
+	utm_code: sender?.utm_code ?? "",
+	content_rewrite_domain: sender?.content_rewrite_domain ?? "",
+	image_rewrite_domain: sender?.image_rewrite_domain ?? "",
+	active: sender?.active ?? true,
+});
+
+/** SenderEditor creates, changes or deletes a sender, in a drawer. */
+export function SenderEditor({ sender, onClose, onDeleted }: { sender?: IdentityRow & { revision: string | null }; onClose: () => void; onDeleted?: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /sending-identities/{id}");
+	const [idempotencyKey] = useState(newKey);
+	const types = useCollection("email_types");
+	const lanes = useCollection("mta_configs");
+	const form = useKeptForm(valuesOf(sender), {
+		kind: "sender",
+		id: sender?.id,
+		title: sender?.email_address ?? words.add,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /sending-identities/{id}", { path: { id: sender?.id ?? "" } });
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names: {
+			email_address: words.email,
+			display_name: words.display,
+			reply_to: words.reply,
+			email_type_ids: words.types,
+			default_mta_config_id: words.mta,
+			utm_code: words.utm,
+			content_rewrite_domain: words.links,
+			image_rewrite_domain: words.images,
+			active: words.active,
+		},
+	});
+	const v = form.values;
+	const p = form.problems.byPath;
+	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("identities") }), sender && client.invalidateQueries({ queryKey: key("identity", sender.id) })]);
+	const done = async () => {
+		await refresh();
+		onClose();
+	};
+	const send = () =>
+		form.submit(async (v, revision) => {
+			const body = { ...v, reply_to: v.reply_to || null, default_mta_config_id: v.default_mta_config_id || null, utm_code: v.utm_code || null, content_rewrite_domain: v.content_rewrite_domain || null, image_rewrite_domain: v.image_rewrite_domain || null };
+			if (sender) await api("PUT /sending-identities/{id}", { path: { id: sender.id }, body, revision });
+			else await api("POST /sending-identities", { body, idempotencyKey });
+			await done();
+		});
+	return (
+		<EditDrawer
+			title={sender ? words.edit(sender.email_address) : words.add}
+			form={form}
+			why={why}
+			remove={
+				sender && {
+					title: words.removeTitle(sender.email_address),
+					text: words.removeText,
+					run: async () => {
+						await api("DELETE /sending-identities/{id}", { path: { id: sender.id }, revision: sender.revision ?? undefined });
+						await done();
+						onDeleted?.();
+					},
+					reload: refresh,
+				}
+			}
+			onSave={() => void send()}
+			onClose={onClose}
+		>
+			<TextField label={words.display} path="display_name" value={v.display_name} onChange={(display_name) => form.set({ display_name })} error={p.display_name} autoFocus />
+			<TextField label={words.email} type="email" path="email_address" help={words.emailHelp} value={v.email_address} onChange={(email_address) => form.set({ email_address })} error={p.email_address} autoComplete="off" />
+			<p className={css.line}>
+				<span className="visually-hidden">{words.line}: </span>
+				<b>{v.display_name || words.name}</b> &lt;{v.email_address || words.email}&gt;
+			</p>
+			<TextField label={words.reply} optional type="email" path="reply_to" value={v.reply_to} onChange={(reply_to) => form.set({ reply_to })} error={p.reply_to} autoComplete="off" />
+			<fieldset className={css.types}>
+				<legend>{words.types}</legend>
+				{types.data?.data.map((t) => (
+					<Checkbox
+						key={t.id}
+						label={t.display_name}
+						checked={v.email_type_ids.includes(t.id)}
+						onChange={(on) => form.set({ email_type_ids: on ? [...v.email_type_ids, t.id] : v.email_type_ids.filter((x) => x !== t.id) })}
+					/>
+				))}
+				{p.email_type_ids && <p role="alert">{p.email_type_ids}</p>}
+			</fieldset>
+			<Select
+				label={words.mta}
+				value={v.default_mta_config_id}
+				onChange={(default_mta_config_id) => form.set({ default_mta_config_id })}
+				choices={[{ value: "", label: words.account }, ...(lanes.data?.data ?? []).map((l) => ({ value: l.id, label: l.name }))]}
+				error={p.default_mta_config_id}
+			/>
+			<TextField label={words.utm} optional path="utm_code" value={v.utm_code} onChange={(utm_code) => form.set({ utm_code })} error={p.utm_code} />
+			<TextField label={words.links} optional path="content_rewrite_domain" help={words.linksHelp} value={v.content_rewrite_domain} onChange={(content_rewrite_domain) => form.set({ content_rewrite_domain })} error={p.content_rewrite_domain} autoComplete="off" />
+			<TextField label={words.images} optional path="image_rewrite_domain" help={words.imagesHelp} value={v.image_rewrite_domain} onChange={(image_rewrite_domain) => form.set({ image_rewrite_domain })} error={p.image_rewrite_domain} autoComplete="off" />
+			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
+		</EditDrawer>
+	);
+}

@@ -1,0 +1,77 @@
+import { Link } from "wouter";
+import { useCollection } from "../../base/collections";
+import { useParam } from "../../base/params";
+import { useWhyNot } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { List } from "../../ui/List";
+import { NotSet, Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import { SenderEditor } from "./SenderEditor";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	title: "Senders",
+	sending: "Sending set-up",
+	about: "Who mail comes from: a name and an address on one of your domains.",
+	add: "Add a sender",
+	sender: "Sender",
+	types: "Writes mail of these types",
+	active: "Active",
+	off: "Off",
+	state: "State",
+	confirmed: "Confirmed",
+	none: "No sender yet",
+	noneText: "A mail needs somebody who writes it. Choose a name that readers know.",
+	example: "From: Käthe of Käthe’s Books <news@books.example>",
+});
+
+/** Senders lists the sending identities. */
+export default function Senders() {
+	const why = useWhyNot("POST /sending-identities");
+	const [open, setOpen] = useParam("edit");
+	const senders = useCollection("sending_identities");
+	const types = useCollection("email_types");
+	const all = senders.data?.data ?? [];
+	const typeName = new Map((types.data?.data ?? []).map((t) => [t.id, t.display_name]));
+	const button = (
+		<Button kind="create" why={why} onClick={() => setOpen("new")}>
+			{words.add}
+		</Button>
+	);
+	return (
+		<Page title={words.title} trail={[{ name: words.sending, to: "/sending" }]} description={words.about} actions={(!senders.isSuccess || all.length > 0) && button}>
+			{senders.isPending ? (
+				<Skeleton rows={4} />
+			) : senders.isError ? (
+				<Failure error={senders.error} retry={() => void senders.refetch()} />
+			) : all.length === 0 ? (
+				<Empty title={words.none} action={button} example={<pre>{words.example}</pre>}>
+					{words.noneText}
+				</Empty>
+			) : (
+				<List
+					label={words.title}
+					rows={all}
+					rowKey={(s) => s.id}
+					columns={[
+						{
+							id: "name",
+							name: words.sender,
+							cell: (s) => (
+								<Link className={css.open} href={`/sending/senders/${s.id}`}>
+									{s.display_name} <span>{s.email_address}</span>
+								</Link>
+							),
+						},
+						{ id: "types", name: words.types, cell: (s) => s.email_type_ids.map((t) => typeName.get(t) ?? t).join(", ") || <NotSet /> },
+						{ id: "state", name: words.state, cell: (s) => (s.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>) },
+						{ id: "confirmed", name: words.confirmed, end: true, cell: (s) => s.verified_mta_config_ids.length },
+					]}
+				/>
+			)}
+			{open === "new" && <SenderEditor onClose={() => setOpen("")} />}
+		</Page>
+	);
+}

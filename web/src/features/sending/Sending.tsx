@@ -1,0 +1,204 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import { useCollection } from "../../base/collections";
+import { pollEvery } from "../../base/live";
+import { useKey, useWhyNot } from "../../base/session";
+import { Badge, StateBadge } from "../../ui/Badge";
+import { Button, LinkButton } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { List } from "../../ui/List";
+import { Card, NotSet, Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { catalogue, full, percent } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+
+const words = catalogue({
+	title: "Sending set-up",
+	about: "Who writes, from which domain, and how the mail leaves.",
+	domains: "Domains",
+	domain: "Domain",
+	status: "Status",
+	tracking: "Tracking",
+	health: "Bounces, complaints in 24 h",
+	checked: "Checked",
+	addDomain: "Add a domain",
+	noDomain: "No domain yet",
+	noDomainText: "Mail comes from a domain of yours. Its DNS records prove that you may write for it.",
+	noMta: "No MTA config yet",
+	noMtaText: "Mail leaves through a relay, Amazon SES or straight to the recipients’ servers, or lands in the built-in mailbox.",
+	mta: "MTA configs",
+	mtaAbout: "Through which servers mail leaves.",
+	type: "Type",
+	today: "Sent today",
+	add: "Add",
+	domainHelp: "Such as news.example.com. A subdomain keeps the reputation of your main domain apart.",
+	senders: "Senders",
+	types: "Email types",
+	seeds: "Seed lists",
+	seed: "Seed list",
+	freshness: "State",
+	active: "Active addresses",
+	updated: "Updated",
+	mailbox: "Built-in mailbox",
+	paused: "Paused",
+	off: "Off",
+	addMta: "Add an MTA config",
+	name: "Name",
+});
+
+/** A record as the page of a domain shows it. */
+const dnsExample = "pb1._domainkey.news.example.com  TXT  v=DKIM1; k=rsa; p=MIIBIjANBg…";
+
+/** The names of the types of MTA configs. */
+export const mtaTypes = catalogue({ smtp: "SMTP relay", direct_mx: "Direct", ses: "Amazon SES", sink: "Built-in mailbox" });
+
+/** Sending shows the health of everything that sends. */
+export default function Sending() {
+	const key = useKey();
+	const [, navigate] = useLocation();
+	const [adding, setAdding] = useState(false);
+	const whyDomain = useWhyNot("POST /sending-domains");
+	const whyLane = useWhyNot("POST /mta-configs");
+	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), refetchInterval: pollEvery(15_000) });
+	const lanes = useCollection("mta_configs", { refetchInterval: pollEvery(15_000) });
+	const seeds = useCollection("seed_lists", { refetchInterval: pollEvery(60_000) });
+	return (
+		<Page
+			title={words.title}
+			description={words.about}
+			actions={
+				<>
+					<LinkButton to="/sending/senders">{words.senders}</LinkButton>
+					<LinkButton to="/sending/types">{words.types}</LinkButton>
+					<LinkButton to="/sending/seeds">{words.seeds}</LinkButton>
+					<LinkButton to="/mailbox">{words.mailbox}</LinkButton>
+				</>
+			}
+		>
+			<Card
+				title={words.domains}
+				actions={
+					domains.data?.data.length !== 0 && (
+						<Button small why={whyDomain} onClick={() => setAdding(true)}>
+							{words.addDomain}
+						</Button>
+					)
+				}
+			>
+				{domains.isPending ? (
+					<Skeleton rows={2} />
+				) : domains.isError ? (
+					<Failure error={domains.error} retry={() => void domains.refetch()} />
+				) : domains.data.data.length === 0 ? (
+					<Empty
+						title={words.noDomain}
+						action={
+							<Button kind="create" why={whyDomain} onClick={() => setAdding(true)}>
+								{words.addDomain}
+							</Button>
+						}
+						example={<pre>{dnsExample}</pre>}
+					>
+						{words.noDomainText}
+					</Empty>
+				) : (
+					<List
+						label={words.domains}
+						rows={domains.data.data}
+						rowKey={(d) => d.id}
+						columns={[
+							{ id: "domain", name: words.domain, cell: (d) => <Link href={`/sending/domains/${d.id}`}>{d.domain}</Link> },
+							{ id: "status", name: words.status, cell: (d) => (d.paused ? <Badge tone="warning">{words.paused}</Badge> : <StateBadge kind="domain" state={d.status} />) },
+							{ id: "tracking", name: words.tracking, cell: (d) => <StateBadge kind="tracking" state={d.tracking_status} /> },
+							{ id: "health", name: words.health, cell: (d) => (d.health ? `${percent(d.health.hard_bounce_rate)}, ${percent(d.health.complaint_rate, 3)}` : <NotSet />) },
+							{ id: "checked", name: words.checked, cell: (d) => <Time at={d.last_checked_at} /> },
+						]}
+					/>
+				)}
+			</Card>
+			<Card
+				title={words.mta}
+				actions={
+					lanes.data?.data.length !== 0 && (
+						<LinkButton small to="/sending/mta/new" why={whyLane}>
+							{words.addMta}
+						</LinkButton>
+					)
+				}
+			>
+				{lanes.data?.data.length !== 0 && <p>{words.mtaAbout}</p>}
+				{lanes.isPending ? (
+					<Skeleton rows={2} />
+				) : lanes.isError ? (
+					<Failure error={lanes.error} retry={() => void lanes.refetch()} />
+				) : lanes.data.data.length === 0 ? (
+					<Empty
+						title={words.noMta}
+						action={
+							<LinkButton to="/sending/mta/new" why={whyLane}>
+								{words.addMta}
+							</LinkButton>
+						}
+					>
+						{words.noMtaText}
+					</Empty>
+				) : (
+					<List
+						label={words.mta}
+						rows={lanes.data.data}
+						rowKey={(l) => l.id}
+						columns={[
+							{ id: "name", name: words.name, cell: (l) => <Link href={`/sending/mta/${l.id}`}>{l.name}</Link> },
+							{ id: "type", name: words.type, cell: (l) => mtaTypes[l.type] },
+							{ id: "status", name: words.status, cell: (l) => (l.active ? <StateBadge kind="mta" state={l.health.state} /> : <Badge tone="neutral">{words.off}</Badge>) },
+							{ id: "today", name: words.today, about: term("sentToday").definition, end: true, cell: (l) => full(l.health.sent_today) },
+						]}
+					/>
+				)}
+			</Card>
+			{(seeds.data?.data.length ?? 0) > 0 && (
+				<Card title={words.seeds}>
+					<List
+						label={words.seeds}
+						rows={seeds.data?.data ?? []}
+						rowKey={(l) => l.id}
+						columns={[
+							{ id: "name", name: words.seed, cell: (l) => <Link href={`/sending/seeds/${l.id}`}>{l.name}</Link> },
+							{ id: "freshness", name: words.freshness, cell: (l) => <StateBadge kind="freshness" state={l.freshness} /> },
+							{ id: "updated", name: words.updated, cell: (l) => <Time at={l.refreshed_at} /> },
+							{ id: "active", name: words.active, end: true, cell: (l) => full(l.address_counts.active) },
+						]}
+					/>
+				</Card>
+			)}
+			{adding && <AddDomain onClose={() => setAdding(false)} onAdded={(id) => navigate(`/sending/domains/${id}`)} />}
+		</Page>
+	);
+}
+
+function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (id: string) => void }) {
+	const form = useForm({ domain: "" });
+	const [idempotencyKey] = useState(newKey);
+	const send = () =>
+		form.submit(async () => {
+			const made = await api("POST /sending-domains", { body: { domain: form.values.domain.trim().toLowerCase() }, idempotencyKey });
+			onAdded(made.id);
+		});
+	return (
+		<Dialog
+			title={words.addDomain}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			submit={{ label: words.add, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.domain} help={words.domainHelp} path="domain" value={form.values.domain} onChange={(domain) => form.set({ domain })} error={form.problems.byPath.domain} autoFocus autoCapitalize="off" spellCheck={false} />
+		</Dialog>
+	);
+}

@@ -1,0 +1,198 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Check } from "lucide-react";
+import { useState } from "react";
+import { api, newKey, tagOf } from "../../api/client";
+import type { EmailCategoryRow, EmailTypeRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useParam } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Select, Switch, TextArea, TextField } from "../../ui/Field";
+import { EditDrawer } from "../../ui/EditDrawer";
+import { rowOf, useEdited, useKeptForm } from "../../ui/keptForm";
+import { List } from "../../ui/List";
+import { Card, NotSet, Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import { Categories } from "./Categories";
+import css from "./Senders.module.css";
+
+const words = catalogue({
+	title: "Email types",
+	sending: "Sending set-up",
+	about: "What readers can leave. They see the names and descriptions on their preference page.",
+	add: "Add a type",
+	edit: (name: string) => `Type ${name}`,
+	name: "Name",
+	description: "Description",
+	key: "Key",
+	keyHelp: "For programs. It is made from the name if empty, and final.",
+	category: "Category",
+	none: "None",
+	listId: "Write a List-ID header",
+	listIdHelp: "Mail programs group by it.",
+	active: "Active",
+	off: "Off",
+	state: "State",
+	empty: "No type yet",
+	emptyText: "Newsletter, offers, events: each is a kind of mail that a reader may want or not.",
+	preview: "The preference page",
+	previewAbout: "Readers choose among these:",
+	previewNone: "Readers have nothing to choose: no type is active.",
+	listKey: "Key of the List-ID header",
+	prefix: "Prefix of UTM campaigns",
+	removeTitle: (name: string) => `Delete ${name}?`,
+	removeText: "Readers' choices about it are deleted too.",
+});
+
+/** Types lists the email types and their categories. */
+export default function Types() {
+	const why = useWhyNot("POST /email-types");
+	const [open, setOpen] = useParam("edit");
+	const types = useCollection("email_types");
+	const categories = useCollection("email_categories");
+	const all = types.data?.data ?? [];
+	const categoryName = new Map((categories.data?.data ?? []).map((c) => [c.id, c.name]));
+	const edited = useEdited(all, open);
+	return (
+		<Page
+			title={words.title}
+			trail={[{ name: words.sending, to: "/sending" }]}
+			description={words.about}
+			actions={
+				<Button kind="create" why={why} onClick={() => setOpen("new")}>
+					{words.add}
+				</Button>
+			}
+		>
+			{types.isPending ? (
+				<Skeleton rows={4} />
+			) : types.isError ? (
+				<Failure error={types.error} retry={() => void types.refetch()} />
+			) : all.length === 0 ? (
+				<Empty title={words.empty}>{words.emptyText}</Empty>
+			) : (
+				<List
+					label={words.title}
+					rows={all}
+					rowKey={(t) => t.id}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (t) => (
+								<button type="button" className={css.open} onClick={() => setOpen(t.id)}>
+									{t.display_name} <span>{t.type_key}</span>
+								</button>
+							),
+						},
+						{ id: "category", name: words.category, cell: (t) => (t.category_id && categoryName.get(t.category_id)) || <NotSet /> },
+						{ id: "description", name: words.description, cell: (t) => t.description ?? <NotSet /> },
+						{ id: "state", name: words.state, cell: (t) => (t.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>) },
+					]}
+				/>
+			)}
+			<Categories types={all} />
+			<Choices types={all} categories={categories.data?.data ?? []} />
+			{open && (open === "new" || edited) && <Editor key={open} type={edited} categories={categories.data?.data ?? []} onClose={() => setOpen("")} />}
+		</Page>
+	);
+}
+
+/** Choices shows what readers choose among on their preference page: categories, and types without one. */
+function Choices({ types, categories }: { types: EmailTypeRow[]; categories: EmailCategoryRow[] }) {
+	const active = types.filter((t) => t.active);
+	const choices = [
+		...categories.filter((c) => active.some((t) => t.category_id === c.id)).map((c) => ({ id: c.id, name: c.name, about: c.description })),
+		...active.filter((t) => !t.category_id).map((t) => ({ id: t.id, name: t.display_name, about: t.description })),
+	];
+	return (
+		<Card title={words.preview}>
+			<p>{choices.length > 0 ? words.previewAbout : words.previewNone}</p>
+			<ul className={css.choices}>
+				{choices.map((c) => (
+					<li key={c.id}>
+						<Check aria-hidden size={18} />
+						<div>
+							<b>{c.name}</b>
+							{c.about && <p className={css.muted}>{c.about}</p>}
+						</div>
+					</li>
+				))}
+			</ul>
+		</Card>
+	);
+}
+
+const valuesOf = (type?: EmailTypeRow) => ({
+	display_name: type?.display_name ?? "",
+	type_key: type?.type_key ?? "",
+	description: type?.description ?? "",
+	category_id: type?.category_id ?? "",
+	list_id_enabled: type?.list_id_enabled ?? true,
+	list_key: type?.list_key ?? "",
+	utm_campaign_prefix: type?.utm_campaign_prefix ?? "",
+	active: type?.active ?? true,
+});
+
+function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories: { id: string; name: string }[]; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /email-types/{id}");
+	const [idempotencyKey] = useState(newKey);
+	const form = useKeptForm(valuesOf(type), {
+		kind: "email_type",
+		id: type?.id,
+		title: type?.display_name ?? words.add,
+		may: !why,
+		read: async () => {
+			const row = rowOf(await api("GET /email-types", {}), type?.id);
+			return { values: valuesOf(row), revision: tagOf(row) };
+		},
+		names: { display_name: words.name, description: words.description, category_id: words.category, list_id_enabled: words.listId, list_key: words.listKey, utm_campaign_prefix: words.prefix, active: words.active },
+	});
+	const v = form.values;
+	const p = form.problems.byPath;
+	const done = async () => {
+		await client.invalidateQueries({ queryKey: key("email-types") });
+		onClose();
+	};
+	const send = () =>
+		form.submit(async (v, revision) => {
+			const { type_key, ...rest } = v;
+			const body = { ...rest, description: v.description || null, category_id: v.category_id || null, list_key: v.list_key || null, utm_campaign_prefix: v.utm_campaign_prefix || null };
+			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body, revision });
+			else await api("POST /email-types", { body: { ...body, ...(type_key && { type_key }) }, idempotencyKey });
+			await done();
+		});
+	return (
+		<EditDrawer
+			title={type ? words.edit(type.display_name) : words.add}
+			form={form}
+			why={why}
+			remove={
+				type && {
+					title: words.removeTitle(type.display_name),
+					text: words.removeText,
+					run: async () => {
+						await api("DELETE /email-types/{id}", { path: { id: type.id }, revision: tagOf(type) });
+						await done();
+					},
+					reload: () => client.invalidateQueries({ queryKey: key("email-types") }),
+				}
+			}
+			onSave={() => void send()}
+			onClose={onClose}
+		>
+			<TextField label={words.name} path="display_name" value={v.display_name} onChange={(display_name) => form.set({ display_name })} error={p.display_name} autoFocus />
+			<TextField label={words.key} path="type_key" help={words.keyHelp} readOnly={type !== undefined} value={v.type_key} onChange={(type_key) => form.set({ type_key })} error={p.type_key} optional={!type} />
+			<TextArea label={words.description} optional path="description" value={v.description} onChange={(description) => form.set({ description })} error={p.description} />
+			<Select label={words.category} value={v.category_id} onChange={(category_id) => form.set({ category_id })} choices={[{ value: "", label: words.none }, ...categories.map((c) => ({ value: c.id, label: c.name }))]} />
+			<Switch label={words.listId} help={words.listIdHelp} checked={v.list_id_enabled} onChange={(list_id_enabled) => form.set({ list_id_enabled })} />
+			{v.list_id_enabled && <TextField label={words.listKey} optional path="list_key" value={v.list_key} onChange={(list_key) => form.set({ list_key })} error={p.list_key} autoComplete="off" spellCheck={false} />}
+			<TextField label={words.prefix} optional path="utm_campaign_prefix" value={v.utm_campaign_prefix} onChange={(utm_campaign_prefix) => form.set({ utm_campaign_prefix })} error={p.utm_campaign_prefix} autoComplete="off" spellCheck={false} />
+			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
+		</EditDrawer>
+	);
+}

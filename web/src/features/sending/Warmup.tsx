@@ -1,0 +1,52 @@
+import type { MtaWarmup } from "../../api/schema";
+import { LinePlot } from "../../ui/plots/LinePlot";
+import { List } from "../../ui/List";
+import { Card } from "../../ui/Page";
+import { calendarDay, catalogue, full } from "../../base/words/catalogue";
+
+const words = catalogue({
+	title: "Warm-up",
+	about: (start: number, growth: number) => `It began with ${full(start)} mails a day. The limit grows by ${full(growth)} % after each day of use on which few mails were refused, deferred or complained of.`,
+	earned: (n: number) => `Today at most ${full(n)} mails, as planned.`,
+	held: (n: number, planned: number) => `Today at most ${full(n)} mails, held below the ${full(planned)} of the plan: the limit stays where it is after a day on which nothing was sent or health was not good enough.`,
+	planned: "Planned",
+	limit: "Limit",
+	address: "Address",
+	began: "Since",
+	perDay: "Mails a day",
+});
+
+/** Warmup shows how the daily limit of a new MTA config grows: what was planned, and what is earned. */
+export function Warmup({ warmup: w }: { warmup: MtaWarmup }) {
+	const days = w.days ?? [];
+	const today = days.find((d) => d.limit !== null);
+	if (!w.enabled || !today) return null;
+	const limit = today.limit ?? 0;
+	return (
+		<Card title={words.title}>
+			<p>{words.about(w.start_per_day, w.growth_pct)}</p>
+			<LinePlot
+				sentence={limit < today.planned ? words.held(limit, today.planned) : words.earned(limit)}
+				points={days.map((d) => d.date)}
+				tick={(d) => calendarDay(d, "short")}
+				mark={today.date}
+				lines={[
+					{ name: words.planned, color: "var(--plot-grey)", dash: "4 4", values: days.map((d) => d.planned) },
+					{ name: words.limit, color: "var(--plot-blue)", values: days.map((d) => d.limit) },
+				]}
+			/>
+			{w.sources && w.sources.length > 1 && (
+				<List
+					label={words.address}
+					rows={w.sources}
+					rowKey={(s) => s.ip}
+					columns={[
+						{ id: "ip", name: words.address, cell: (s) => <code>{s.ip}</code> },
+						{ id: "since", name: words.began, cell: (s) => calendarDay(s.started_on, "short") },
+						{ id: "day", name: words.perDay, end: true, cell: (s) => full(s.per_day) },
+					]}
+				/>
+			)}
+		</Card>
+	);
+}

@@ -1,0 +1,73 @@
+import { useState } from "react";
+import { Confirm } from "../../ui/Dialog";
+import { Radios } from "../../ui/Field";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { type Graph, labelsOf, lost, remove, stepOf, targetOf } from "./graph";
+import { labelOf, type Names, titleOf } from "./steps";
+
+const words = catalogue({
+	title: (title: string) => `Delete the step “${title}”?`,
+	remove: "Delete",
+	rejoin: "What comes before it",
+	on: (title: string) => `Goes on at: ${title}`,
+	way: (label: string, title: string) => `Goes the way “${label}”, to: ${title}`,
+	end: "Ends there",
+	goes: (n: number) => plural(n, { one: "# step goes with it:", other: "# steps go with it:" }),
+	undo: "Undo brings it back.",
+});
+
+type Props = {
+	graph: Graph;
+	id: string;
+	names: Names;
+	onDelete: (keep: string | null | undefined) => void;
+	onClose: () => void;
+};
+
+const nowhere = "\u0000";
+
+/** DeleteStep asks how the path goes on without a step. */
+export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
+	const step = stepOf(graph, id);
+	const leads = step ? labelsOf(step).filter((label) => targetOf(graph, { from: id, label }) !== null) : [];
+	const [chosen, setChosen] = useState(leads[0] ?? "");
+	if (!step) return null;
+	const keep = chosen === nowhere ? undefined : leads.includes(null) ? null : chosen;
+	const gone = lost(graph, remove(graph, id, keep)).filter((s) => s.id !== id);
+	const title = (label: string | null) => {
+		const to = stepOf(graph, targetOf(graph, { from: id, label }));
+		return to ? titleOf(to, names, graph) : "";
+	};
+	return (
+		<Confirm
+			title={words.title(titleOf(step, names, graph))}
+			action={words.remove}
+			onConfirm={() => onDelete(keep)}
+			onClose={onClose}
+		>
+			<Radios
+				label={words.rejoin}
+				value={chosen}
+				onChange={setChosen}
+				choices={[
+					...leads.map((label) => ({
+						value: label ?? "",
+						label: label === null ? words.on(title(label)) : words.way(labelOf(step, label), title(label)),
+					})),
+					{ value: nowhere, label: words.end },
+				]}
+			/>
+			{gone.length > 0 && (
+				<div>
+					<p>{words.goes(gone.length)}</p>
+					<ul>
+						{gone.slice(0, 8).map((s) => (
+							<li key={s.id}>{titleOf(s, names, graph)}</li>
+						))}
+					</ul>
+				</div>
+			)}
+			<p>{words.undo}</p>
+		</Confirm>
+	);
+}

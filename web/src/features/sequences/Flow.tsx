@@ -1,0 +1,505 @@
+import { AlertTriangle, ListTree, Network, Redo2, Undo2 } from "lucide-react";
+import { type KeyboardEvent, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import type { GraphIssue, SequenceReport } from "../../api/schema";
+import { later } from "../../base/lazy";
+import { useParams } from "../../base/params";
+import { Button, IconButton } from "../../ui/Button";
+import { Card, Callout } from "../../ui/Page";
+import { Skeleton } from "../../ui/States";
+import { useNarrow } from "../../ui/narrow";
+import { toast } from "../../ui/Toast";
+import { Versions } from "../../ui/Versions";
+import { and, catalogue, clock, plural } from "../../base/words/catalogue";
+import { DeleteStep } from "./DeleteStep";
+import css from "./Flow.module.css";
+import type { View } from "./flowView";
+import {
+	addApart,
+	type Clip,
+	configure,
+	copy,
+	type Direction,
+	insert,
+	labelsOf,
+	lead,
+	lost,
+	neighbour,
+	order,
+	paste,
+	type Place,
+	placesOf,
+	prune,
+	remove,
+	removeAll,
+	type Graph,
+	type Step,
+	stepOf,
+	targetOf,
+} from "./graph";
+import type { Clash } from "./merge";
+import { OutlineView } from "./Outline";
+import { StepDrawer } from "./StepDrawer";
+import { StepMenu } from "./StepMenu";
+import { detailOf, type Kind, type Names, newId, problemWords, titleOf } from "./steps";
+import type { Flow } from "./useFlow";
+
+const Canvas = later(() => import("./canvas/Canvas"));
+
+const words = catalogue({
+	views: "View",
+	outline: "Outline",
+	canvas: "Canvas",
+	undo: "Undo",
+	redo: "Redo",
+	nothing: "There is nothing to undo.",
+	nothingRedo: "There is nothing to redo.",
+	saved: "Saved",
+	savedAt: (at: string) => `Saved ${at}`,
+	saving: "Saving",
+	kept: (n: number) =>
+		plural(n, {
+			one: "Not saved yet: # problem. Your work is kept.",
+			other: "Not saved yet: # problems. Your work is kept.",
+		}),
+	changed: "Changed, not saved yet. Your work is kept.",
+	readOnly: "Read-only",
+	problems: (n: number) => plural(n, { one: "# problem", other: "# problems" }),
+	next: "F8 goes to the next.",
+	nextProblem: "Next problem",
+	whole: "The whole sequence",
+	conflict: "Somebody else changed these steps meanwhile",
+	conflictText: "What only one of you changed is kept. Choose for the steps that both of you changed.",
+	choose: "Compare and choose",
+	clash: (who: string, at: string) =>
+		`${who} changed these steps at ${at}. What only one of you changed is kept. Choose for the rest.`,
+	somebody: "Somebody else",
+	start: "Start",
+	removedStep: "Removed",
+	leads: (title: string, next: string) => `${title}, then ${next}`,
+	joined: (who: string, at: string) => `${who} changed this sequence at ${at}. Both changes are kept; undo brings yours back.`,
+	joinedSteps: (steps: string) => `Changed by them: ${steps}.`,
+	joinedWays: "Changed by them: ways between steps.",
+	dismiss: "Dismiss",
+	restored: { server: "Unsaved work of yours was brought back", device: "Work of yours that was kept on this device was brought back" },
+	discard: "Discard it",
+	removed: (n: number) => plural(n, { one: "Removed # step", other: "Removed # steps" }),
+	added: (title: string) => `Added: ${title}`,
+	pasted: (n: number) => plural(n, { one: "Pasted # step", other: "Pasted # steps" }),
+	copied: (n: number) => plural(n, { one: "Copied # step", other: "Copied # steps" }),
+	keys: "Arrows walk, Enter opens, a adds after, Delete removes, Shift and arrows select, Control C and V copy and paste, Control Z undoes, F8 goes to the next problem.",
+	flow: "Flow of the sequence",
+	end: "the end",
+});
+
+type Props = {
+	flow: Flow;
+	names: Names;
+	report: SequenceReport | undefined;
+	trigger: string;
+	onTrigger: () => void;
+	onPeople: (node: string) => void;
+};
+
+const arrows: { [key: string]: Direction } = {
+	ArrowUp: "up",
+	ArrowDown: "down",
+	ArrowLeft: "left",
+	ArrowRight: "right",
+};
+
+let clipboard: Clip | null = null;
+
+/** FlowEditor shows and edits the graph of a sequence, as an outline or on a canvas. */
+export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }: Props) {
+	const [params, set] = useParams();
+	const narrow = useNarrow();
+	const canvas = (params.get("view") ?? (narrow ? "outline" : "canvas")) === "canvas";
+	const node = params.get("node");
+	const { graph } = flow;
+	const editable = flow.mode !== "read";
+	const [current, setCurrent] = useState<string | null>(null);
+	const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+	const [clip, setClip] = useState(clipboard);
+	const [adding, setAdding] = useState<{ place: Place; trigger: HTMLElement } | null>(null);
+	const [deleting, setDeleting] = useState<string | null>(null);
+	const [comparing, setComparing] = useState(false);
+	const [said, setSaid] = useState("");
+	const box = useRef<HTMLDivElement>(null);
+	const anchor = useRef<HTMLElement | null>(null);
+	const steps = useMemo(() => order(graph), [graph]);
+	const at = current && steps.includes(current) ? current : (steps[0] ?? null);
+
+	const focus = (id: string | null | undefined) => {
+		if (!id) return;
+		setCurrent(id);
+		requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(id)}"]`)?.focus());
+	};
+	// The step takes the focus back when its drawer closes.
+	const opened = useRef<string | null>(null);
+	useEffect(() => {
+		if (!node && opened.current) focus(opened.current);
+		opened.current = node;
+	});
+	const open = (id: string) => {
+		setCurrent(id);
+		setSelected(new Set());
+		set({ node: id });
+	};
+
+	const after = (id: string): Place | null => {
+		const s = stepOf(graph, id);
+		const places = s ? placesOf(s) : [];
+		return places.find((p) => targetOf(graph, p) === null) ?? places[0] ?? null;
+	};
+	const startAdding = (place: Place, trigger: HTMLElement) => {
+		anchor.current = trigger;
+		setAdding({ place, trigger });
+	};
+	const put = (kind: Kind) => {
+		if (!adding) return;
+		const step = { id: newId(kind.type), type: kind.type, config: kind.config() };
+		flow.change(
+			kind.type === "goal" && graph.entry !== null ? addApart(graph, step) : insert(graph, adding.place, step),
+		);
+		setAdding(null);
+		setSaid(words.added(titleOf(step, names, graph)));
+		setCurrent(step.id);
+		if (kind.type === "exit") focus(step.id);
+		else open(step.id);
+	};
+	const pasteAt = (place: Place) => {
+		if (!clip) return;
+		const ids: string[] = [];
+		const next = paste(graph, place, clip, (type) => {
+			const id = newId(type);
+			ids.push(id);
+			return id;
+		});
+		flow.change(next);
+		setAdding(null);
+		setSaid(words.pasted(clip.steps.length));
+		setSelected(new Set(ids));
+		focus(ids[0]);
+	};
+	const copyOf = (id: string) => {
+		const found = copy(graph, selected.has(id) ? [...selected] : [id]);
+		if (!found) return;
+		clipboard = found;
+		setClip(found);
+		setSaid(words.copied(found.steps.length));
+	};
+	const took = (next: typeof graph, back: string | null) => {
+		const n = lost(graph, next).length;
+		flow.change(next);
+		setSelected(new Set());
+		if (n > 0) toast(words.removed(n), { undo: () => flow.change(graph) });
+		focus(back && stepOf(next, back) ? back : order(next)[0]);
+	};
+	const drop = (id: string) => {
+		const s = stepOf(graph, id);
+		if (!s) return;
+		const back = neighbour(graph, id, "up") ?? neighbour(graph, id, "down");
+		if (selected.size > 1 && selected.has(id)) return took(removeAll(graph, [...selected]), back);
+		const leads = labelsOf(s).filter((label) => targetOf(graph, { from: id, label }) !== null);
+		if (leads.length === 0) took(remove(graph, id, undefined), back);
+		else setDeleting(id);
+	};
+	const select = (id: string) => {
+		const next = new Set(selected.size === 0 && at ? [at] : selected);
+		if (!next.delete(id) || next.size === 0) next.add(id);
+		setSelected(next);
+		setCurrent(id);
+	};
+
+	const view: View = {
+		graph,
+		names,
+		steps,
+		editable,
+		selected,
+		current: at,
+		issues: flow.issues,
+		numbers: report ? new Map(report.nodes.map((n) => [n.node_id, n])) : null,
+		trigger,
+		focus: setCurrent,
+		open,
+		openTrigger: onTrigger,
+		openPeople: onPeople,
+		add: startAdding,
+		act: (id, what, trigger) => {
+			const button = trigger ?? box.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(id)}"]`);
+			const place = after(id);
+			if (what === "select") select(id);
+			else if (what === "copy") copyOf(id);
+			else if (!editable) return;
+			else if (what === "delete") drop(id);
+			else if (what === "after" && place && button) startAdding(place, button);
+			else if (what === "paste" && place) pasteAt(place);
+		},
+	};
+
+	const issue = useRef(-1);
+	const goTo = (i: GraphIssue) => {
+		if (i.node_id && stepOf(graph, i.node_id)) focus(i.node_id);
+		else if (i.message.startsWith("entry_trigger")) onTrigger();
+		else onIssueOfWhole();
+	};
+	const onIssueOfWhole = () => box.current?.querySelector<HTMLElement>("button")?.focus();
+	const nextIssue = () => {
+		if (flow.issues.length === 0) return;
+		issue.current = (issue.current + 1) % flow.issues.length;
+		const i = flow.issues[issue.current];
+		if (i) {
+			goTo(i);
+			setSaid(problemWords(i.message));
+		}
+	};
+	const key = (e: KeyboardEvent) => {
+		if (e.key === "F8") {
+			e.preventDefault();
+			return nextIssue();
+		}
+		const id = (e.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
+		const mod = e.metaKey || e.ctrlKey;
+		const pressed = e.key.toLowerCase();
+		if (mod && pressed === "z") (e.shiftKey ? flow.redo : flow.undo)();
+		else if (mod && pressed === "y") flow.redo();
+		else if (!id) return;
+		else if (e.key in arrows && !mod && !e.altKey) {
+			const to = canvas
+				? neighbour(graph, id, arrows[e.key] as Direction)
+				: e.key === "ArrowDown"
+					? steps[steps.indexOf(id) + 1]
+					: e.key === "ArrowUp"
+						? steps[steps.indexOf(id) - 1]
+						: neighbour(graph, id, arrows[e.key] as Direction);
+			if (to && e.shiftKey) setSelected(new Set([...(selected.size > 0 ? selected : [id]), to]));
+			else if (to && selected.size > 0) setSelected(new Set());
+			focus(to);
+		} else if (mod && pressed === "c") copyOf(id);
+		else if (mod && pressed === "v") view.act(id, "paste");
+		else if (mod || e.altKey) return;
+		else if (e.key === "a") view.act(id, "after");
+		else if (e.key === "Delete" || e.key === "Backspace") view.act(id, "delete");
+		else if (e.key === "Home") focus(steps[0]);
+		else if (e.key === "End") focus(steps.at(-1));
+		else if (e.key === "Escape" && selected.size > 0) setSelected(new Set());
+		else return;
+		e.preventDefault();
+		e.stopPropagation();
+	};
+
+	const s = flow.saving;
+	const problem = s.state === "failed" ? s.problem : "";
+	const state = !editable
+		? words.readOnly
+		: s.state === "saving"
+			? words.saving
+			: s.state === "failed"
+				? problem
+				: s.state === "kept" || flow.dirty
+					? flow.refused > 0
+						? words.kept(flow.refused)
+						: words.changed
+					: s.state === "saved" && s.at
+						? words.savedAt(clock(s.at))
+						: words.saved;
+	const step = stepOf(graph, node);
+	return (
+		// biome-ignore lint/a11y/noStaticElementInteractions: keys of the steps within
+		<div ref={box} className={css.flow} onKeyDown={key}>
+			<div className={css.tools}>
+				{/* biome-ignore lint/a11y/useSemanticElements: two buttons, not a fieldset of a form */}
+				<div className={css.views} role="group" aria-label={words.views}>
+					<button type="button" aria-pressed={!canvas} onClick={() => set({ view: "outline" })}>
+						<ListTree aria-hidden size={16} />
+						{words.outline}
+					</button>
+					<button type="button" aria-pressed={canvas} onClick={() => set({ view: "canvas" })}>
+						<Network aria-hidden size={16} />
+						{words.canvas}
+					</button>
+				</div>
+				{editable && (
+					<>
+						<IconButton
+							small
+							label={words.undo}
+							icon={<Undo2 aria-hidden />}
+							why={flow.canUndo ? undefined : words.nothing}
+							onClick={flow.undo}
+						/>
+						<IconButton
+							small
+							label={words.redo}
+							icon={<Redo2 aria-hidden />}
+							why={flow.canRedo ? undefined : words.nothingRedo}
+							onClick={flow.redo}
+						/>
+					</>
+				)}
+				<span className={css.grow} />
+				<span
+					role="status"
+					className={css.state}
+					data-tone={s.state === "failed" ? "danger" : flow.issues.length > 0 ? "warning" : undefined}
+				>
+					{state}
+				</span>
+				{flow.issues.length > 0 && (
+					<Button small icon={<AlertTriangle aria-hidden />} onClick={nextIssue}>
+						{words.nextProblem}
+					</Button>
+				)}
+			</div>
+			<p className="visually-hidden" role="status">
+				{said}
+			</p>
+			{s.state === "conflict" && (
+				<Callout tone="warning" title={words.conflict}>
+					<p>{words.conflictText}</p>
+					<Button small onClick={() => setComparing(true)}>
+						{words.choose}
+					</Button>
+				</Callout>
+			)}
+			{s.state === "conflict" && comparing && (
+				<Versions
+					text={words.clash(s.conflict.by?.name || words.somebody, clock(s.conflict.theirs.data.updated_at))}
+					versions={s.conflict.clashes.map((c) => ({
+						id: c.id ?? "",
+						name: c.id === null ? words.start : titleOf((c.mine ?? c.theirs) as Step, names, graph),
+						...sides(c, graph, s.conflict.graph, names),
+					}))}
+					onSettle={(theirs) => {
+						setComparing(false);
+						flow.settle(theirs);
+					}}
+					onClose={() => setComparing(false)}
+				/>
+			)}
+			{flow.joined && s.state !== "conflict" && (
+				<Callout tone="progress" title={words.joined(flow.joined.by?.name || words.somebody, clock(flow.joined.at))}>
+					<p>
+						{flow.joined.steps.length > 0
+							? words.joinedSteps(and(flow.joined.steps.map((x) => titleOf(x, names, graph))))
+							: words.joinedWays}
+					</p>
+					<Button small onClick={flow.dismissJoined}>
+						{words.dismiss}
+					</Button>
+				</Callout>
+			)}
+			{flow.restored && (flow.dirty || flow.restored === "device") && (
+				<Callout title={words.restored[flow.restored]}>
+					{flow.dirty && (
+						<button type="button" className={css.choice} onClick={flow.discard}>
+							{words.discard}
+						</button>
+					)}
+				</Callout>
+			)}
+			<section aria-label={words.flow} aria-description={words.keys}>
+				{canvas ? (
+					<Suspense fallback={<Skeleton rows={8} height={52} />}>
+						<Canvas view={view} clip={clip !== null} />
+					</Suspense>
+				) : (
+					<OutlineView view={view} clip={clip !== null} />
+				)}
+			</section>
+			{flow.issues.length > 0 && (
+				<Card
+					title={words.problems(flow.issues.length)}
+					tone="warning"
+					actions={<span className={css.state}>{words.next}</span>}
+				>
+					<ul className={css.issues}>
+						{flow.issues.map((i, n) => {
+							const of = stepOf(graph, i.node_id);
+							return (
+								<li key={n}>
+									<button type="button" onClick={() => (of ? open(of.id) : goTo(i))}>
+										<b>
+											{of
+												? titleOf(of, names, graph)
+												: i.message.startsWith("entry_trigger")
+													? words.start
+													: words.whole}
+										</b>: {problemWords(i.message)}
+									</button>
+								</li>
+							);
+						})}
+					</ul>
+				</Card>
+			)}
+			{adding && (
+				<StepMenu
+					graph={graph}
+					place={adding.place}
+					names={names}
+					clip={clip}
+					trigger={anchor}
+					onAdd={put}
+					onPaste={() => pasteAt(adding.place)}
+					onEnd={() => {
+						setAdding(null);
+						took(prune(lead(graph, adding.place, null)), adding.place.from);
+					}}
+					onGo={(to) => {
+						setAdding(null);
+						took(prune(lead(graph, adding.place, to)), adding.place.from);
+					}}
+					onClose={() => setAdding(null)}
+				/>
+			)}
+			{deleting && stepOf(graph, deleting) && (
+				<DeleteStep
+					graph={graph}
+					id={deleting}
+					names={names}
+					onClose={() => {
+						setDeleting(null);
+						focus(deleting);
+					}}
+					onDelete={(keep) => {
+						const back = neighbour(graph, deleting, "up") ?? targetOf(graph, { from: deleting, label: keep ?? null });
+						setDeleting(null);
+						took(remove(graph, deleting, keep), back);
+					}}
+				/>
+			)}
+			{step && (
+				<StepDrawer
+					key={step.id}
+					view={view}
+					step={step}
+					onChange={(config) => flow.change((g) => configure(g, step.id, config), `edit ${step.id}`)}
+					onDelete={() => {
+						set({ node: null }, { replace: true });
+						opened.current = null;
+						drop(step.id);
+					}}
+					onClose={() => set({ node: null })}
+				/>
+			)}
+		</div>
+	);
+}
+
+/** sides writes what each side made of a step and where it leads; where that reads the same, its configuration. */
+function sides(c: Clash, mine: Graph, theirs: Graph, names: Names) {
+	const text = (s: Step | null, g: Graph) => {
+		if (!s) return words.removedStep;
+		const next = placesOf(s)
+			.map((p) => stepOf(g, targetOf(g, p)))
+			.map((x) => (x ? titleOf(x, names, g) : words.end));
+		const title = [titleOf(s, names, g), detailOf(s, names)].filter(Boolean).join(", ");
+		return c.id === null || next.length === 0 ? title : words.leads(title, and([...new Set(next)]));
+	};
+	const [own, other] = [text(c.mine, mine), text(c.theirs, theirs)];
+	return own === other
+		? { mine: JSON.stringify(c.mine?.config, null, 2), theirs: JSON.stringify(c.theirs?.config, null, 2) }
+		: { mine: own, theirs: other };
+}

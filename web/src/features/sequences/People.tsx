@@ -1,0 +1,215 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api } from "../../api/client";
+import type { Enrollment, Sequence } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { useParams } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Select } from "../../ui/Field";
+import { NotSet } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton } from "../../ui/States";
+import { Table } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { stateOf } from "../../base/words/status";
+import rowsCss from "../../ui/Rows.module.css";
+import { graphOf, order, stepOf } from "./graph";
+import { type Names, titleOf } from "./steps";
+
+const words = catalogue({
+	title: "People in the sequence",
+	step: "Step",
+	anyStep: "At any step",
+	status: "State",
+	anyStatus: "In every state",
+	email: "Address",
+	here: "At the step",
+	since: "There since",
+	until: "Goes on by",
+	entered: "Entered",
+	left: "Left",
+	why: "Why",
+	none: "Nobody has entered yet",
+	noneText: "People who enter appear here, with the step at which they are.",
+	noMatch: "Nobody matches",
+	exit: "Exit",
+	exitOf: (email: string) => `Let ${email} exit`,
+	question: (email: string) => `Let ${email} leave the sequence?`,
+	text: "They get no further mail of it. This cannot be undone.",
+	reasons: {
+		exit_condition: "Exit condition",
+		goal_reached: "Reached the goal",
+		exit_node: "Came to an exit",
+		unsubscribed: "Unsubscribed",
+		contact_suppressed: "On the suppression list",
+		contact_deleted: "Deleted",
+		do_not_contact: "Do not contact",
+		sequence_archived: "Sequence archived",
+		node_removed: "Step removed",
+		manual: "By hand",
+		error: "Error",
+	},
+});
+
+const reason = (r: string | null) =>
+	r ? ((words.reasons as { [r: string]: string })[r] ?? r.replaceAll("_", " ")) : null;
+
+/** People lists who is and was in a sequence, or at one of its steps. */
+export default function People({ sequence: s, names }: { sequence: Sequence; names: Names }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [params, set] = useParams();
+	const why = useWhyNot("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
+	const step = params.get("at") ?? "";
+	const status = params.get("status") ?? "";
+	const [leaving, setLeaving] = useState<Enrollment | null>(null);
+	const graph = graphOf(s);
+	const found = useInfiniteQuery({
+		queryKey: key("sequence", s.id, "people", step, status),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /sequences/{id}/enrollments", {
+				path: { id: s.id },
+				query: { node_id: step, status, limit: 100, cursor: pageParam ?? undefined },
+				signal,
+			}),
+		getNextPageParam: (last) => last.next_cursor,
+		refetchInterval: pollEvery(15_000),
+	});
+	const exit = useMutation({
+		mutationFn: (e: Enrollment) =>
+			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
+				path: { id: s.id, enrollment_id: e.enrollment_id },
+			}),
+		onSuccess: () => {
+			setLeaving(null);
+			void client.invalidateQueries({ queryKey: key("sequence", s.id) });
+		},
+	});
+	const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
+	const onEnd = useCallback(() => {
+		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	const title = (id: string | null) => {
+		const at = stepOf(graph, id);
+		return at ? titleOf(at, names, graph) : id;
+	};
+	const open = (e: Enrollment) => e.status === "active" || e.status === "paused";
+	return (
+		<>
+			<div className={rowsCss.tools}>
+				<Select
+					label={words.step}
+					hideLabel
+					value={step}
+					onChange={(at) => set({ at })}
+					choices={[
+						{ value: "", label: words.anyStep },
+						...order(graph).map((id) => ({ value: id, label: title(id) ?? id })),
+					]}
+				/>
+				<Select
+					label={words.status}
+					hideLabel
+					value={status}
+					onChange={(v) => set({ status: v })}
+					choices={[
+						{ value: "", label: words.anyStatus },
+						...["active", "paused", "completed", "exited", "failed"].map((v) => ({
+							value: v,
+							label: stateOf("enrollment", v).word,
+						})),
+					]}
+				/>
+			</div>
+			{found.isPending ? (
+				<Skeleton rows={8} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : rows.length === 0 ? (
+				step || status ? (
+					<NoMatch
+						title={words.noMatch}
+						filters={[
+							step !== "" && { name: title(step) ?? words.step, drop: () => set({ at: null }) },
+							status !== "" && { name: stateOf("enrollment", status).word, drop: () => set({ status: null }) },
+						]}
+					/>
+				) : (
+					<Empty title={words.none}>{words.noneText}</Empty>
+				)
+			) : (
+				<Table
+					label={words.title}
+					rows={rows}
+					rowKey={(e) => e.enrollment_id}
+					rowName={(e) => e.email}
+					onEnd={onEnd}
+					onOpen={(e) => navigate(`/contacts/${e.contact_id}?tab=sequences`)}
+					columns={[
+						{
+							id: "email",
+							name: words.email,
+							cell: (e) => <Link href={`/contacts/${e.contact_id}?tab=sequences`}>{e.email}</Link>,
+						},
+						{
+							id: "status",
+							name: words.status,
+							width: 128,
+							least: 124,
+							cell: (e) => (
+								<StateBadge kind={open(e) ? "enrollment" : "outcome"} state={open(e) ? e.status : e.outcome} />
+							),
+						},
+						{ id: "step", name: words.here, cell: (e) => (e.current_node_id ? title(e.current_node_id) : <NotSet />) },
+						{ id: "since", name: words.since, width: 128, least: 122, spare: true, cell: (e) => <Time at={e.entered_node_at} /> },
+						{ id: "until", name: words.until, width: 128, least: 122, cell: (e) => <Time at={e.due_at} /> },
+						{ id: "entered", name: words.entered, width: 128, least: 100, spare: true, cell: (e) => <Time at={e.entered_at} /> },
+						{ id: "left", name: words.left, width: 128, least: 100, spare: true, cell: (e) => <Time at={e.exited_at} /> },
+						{ id: "why", name: words.why, width: 150, spare: true, cell: (e) => reason(e.exit_reason) ?? <NotSet /> },
+						{
+							id: "exit",
+							name: "",
+							width: 80,
+							least: 72,
+							cell: (e) =>
+								open(e) && (
+									<Button small look="quiet" aria-label={words.exitOf(e.email)} why={why} onClick={() => setLeaving(e)}>
+										{words.exit}
+									</Button>
+								),
+						},
+					]}
+					card={(e) => (
+						<div className={rowsCss.card}>
+							<div className={rowsCss.name}>
+								<Link href={`/contacts/${e.contact_id}?tab=sequences`}>{e.email}</Link>
+								<span>{e.current_node_id ? title(e.current_node_id) : reason(e.exit_reason)}</span>
+							</div>
+							<StateBadge kind={open(e) ? "enrollment" : "outcome"} state={open(e) ? e.status : e.outcome} />
+						</div>
+					)}
+				/>
+			)}
+			{leaving && (
+				<Confirm
+					title={words.question(leaving.email)}
+					action={words.exit}
+					busy={exit.isPending}
+					error={exit.error && <p role="alert">{explain(exit.error)}</p>}
+					onConfirm={() => exit.mutate(leaving)}
+					onClose={() => setLeaving(null)}
+				>
+					<p>{words.text}</p>
+				</Confirm>
+			)}
+		</>
+	);
+}

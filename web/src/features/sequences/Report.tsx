@@ -1,0 +1,207 @@
+import { Link } from "wouter";
+import type { Sequence, SequenceReport } from "../../api/schema";
+import { CsvButton } from "../../ui/CsvButton";
+import { Figure, Figures, Rate } from "../../ui/Figure";
+import { List } from "../../ui/List";
+import { Card, NotSet } from "../../ui/Page";
+import { Empty } from "../../ui/States";
+import { catalogue, full, percent, plural } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import { graphOf, order, stepOf } from "./graph";
+import css from "./Report.module.css";
+import { ReportDays } from "./ReportDays";
+import { kindOf, type Names, nameOfKind, titleOf } from "./steps";
+
+const words = catalogue({
+	totals: "Everybody who entered",
+	enrolled: "Entered",
+	enrolledAbout: "How often contacts entered the sequence. One who came back counts again.",
+	active: "Inside now",
+	activeAbout: "Those who have not come to an end yet, also while the sequence is paused.",
+	completed: "Completed",
+	completedAbout: "Those who came to the end of a path.",
+	converted: "Converted",
+	convertedAbout: "Those who reached a goal.",
+	exited: "Left early",
+	exitedAbout:
+		"Those who left before the end without reaching a goal: unsubscribed, bounced, by an exit condition or by hand.",
+	of: "of",
+	sum: (part: number, of: number) => `${full(part)} ÷ ${full(of)} who entered`,
+	steps: "How far people got",
+	stepsSentence: (n: number, title: string, share: string) =>
+		n === 0
+			? "Nobody has entered yet."
+			: `The step that the fewest people reached: ${title}, ${share} of those who entered.`,
+	step: "Step",
+	entered: "Entered",
+	here: "Here now",
+	went: "Went on",
+	sent: "Sent",
+	delivered: "Delivered",
+	opened: "Opened",
+	clicked: "Clicked",
+	bounced: "Bounced",
+	unsubscribed: "Unsubscribed",
+	table: "Step by step",
+	none: "Nobody has entered yet",
+	noneText: "Once people go through, this tells how many reached each step, and what became of each mail.",
+	bar: (title: string, n: number, share: string) =>
+		`${title}: ${plural(n, { one: "# person", other: "# people" })}, ${share}`,
+});
+
+/** Report shows the numbers of a sequence and of each of its steps. */
+export default function Report({
+	sequence: s,
+	report: r,
+	names,
+}: {
+	sequence: Sequence;
+	report: SequenceReport;
+	names: Names;
+}) {
+	if (r.enrolled === 0) return <Empty title={words.none}>{words.noneText}</Empty>;
+	const graph = graphOf(s);
+	const of = new Map(r.nodes.map((n) => [n.node_id, n]));
+	const rows = order(graph).flatMap((id) => {
+		const n = of.get(id);
+		const step = stepOf(graph, id);
+		return n && step ? [{ ...n, step, title: titleOf(step, names, graph) }] : [];
+	});
+	const people = `/sequences/${s.id}?tab=people`;
+	const least = rows.reduce((a, b) => (b.entered < a.entered ? b : a), rows[0] ?? { title: "", entered: 0 });
+	const share = (n: number) => percent(n / r.enrolled);
+	const mail = (n: (typeof rows)[number], v: number) => (n.step.type === "send" ? full(v) : <NotSet />);
+	const left = r.exited - r.converted;
+	return (
+		<>
+			<Card title={words.totals}>
+				<Figures>
+					<Figure name={words.enrolled} value={full(r.enrolled)} about={{ definition: words.enrolledAbout, people }} />
+					<Figure
+						name={words.active}
+						value={full(r.active)}
+						about={{ definition: words.activeAbout, people: `${people}&status=active,paused` }}
+					/>
+					<Rate
+						name={words.completed}
+						part={r.completed}
+						whole={r.enrolled}
+						of={words.of}
+						about={{
+							definition: words.completedAbout,
+							sum: words.sum(r.completed, r.enrolled),
+							people: `${people}&status=completed`,
+						}}
+					/>
+					<Rate
+						name={words.converted}
+						part={r.converted}
+						whole={r.enrolled}
+						of={words.of}
+						about={{
+							definition: words.convertedAbout,
+							sum: words.sum(r.converted, r.enrolled),
+							people: `${people}&status=exited`,
+						}}
+					/>
+					<Rate
+						name={words.exited}
+						part={left}
+						whole={r.enrolled}
+						of={words.of}
+						about={{
+							definition: words.exitedAbout,
+							sum: words.sum(left, r.enrolled),
+							people: `${people}&status=exited`,
+						}}
+					/>
+				</Figures>
+			</Card>
+			<Card title={words.steps}>
+				<figure className={css.bars}>
+					<figcaption>{words.stepsSentence(rows.length, least.title, share(least.entered))}</figcaption>
+					<ul>
+						{rows.map((n) => (
+							<li key={n.node_id} aria-label={words.bar(n.title, n.entered, share(n.entered))}>
+								<span className={css.title}>{n.title}</span>
+								<span className={css.track} aria-hidden>
+									<span style={{ inlineSize: `${Math.min(100, (100 * n.entered) / r.enrolled)}%` }} />
+								</span>
+								<span className={css.count}>
+									{full(n.entered)} <small>{share(n.entered)}</small>
+								</span>
+							</li>
+						))}
+					</ul>
+				</figure>
+			</Card>
+			<ReportDays sequence={s} />
+			<Card
+				title={words.table}
+				actions={
+					<CsvButton
+						name={s.name}
+						header={[
+							"node_id",
+							"type",
+							"entered",
+							"waiting",
+							"completed",
+							"sent",
+							"delivered",
+							"opened",
+							"clicked",
+							"bounced",
+							"unsubscribed",
+						]}
+						rows={rows.map((n) => [
+							n.node_id,
+							n.step.type,
+							n.entered,
+							n.waiting,
+							n.completed,
+							n.sent,
+							n.delivered,
+							n.opened,
+							n.clicked,
+							n.bounced,
+							n.unsubscribed,
+						])}
+					/>
+				}
+			>
+				<List
+					label={words.table}
+					rows={rows}
+					rowKey={(n) => n.node_id}
+					columns={[
+						{
+							id: "step",
+							name: words.step,
+							cell: (n) => (
+								<Link href={`/sequences/${s.id}?node=${n.node_id}`} title={nameOfKind(kindOf(n.step).id).name}>
+									{n.title}
+								</Link>
+							),
+						},
+						{ id: "entered", name: words.entered, about: term("entered").definition, end: true, cell: (n) => full(n.entered) },
+						{
+							id: "here",
+							name: words.here, about: term("here").definition,
+							end: true,
+							cell: (n) =>
+								n.waiting > 0 ? <Link href={`${people}&at=${n.node_id}`}>{full(n.waiting)}</Link> : full(0),
+						},
+						{ id: "went", name: words.went, about: term("wentOn").definition, end: true, cell: (n) => full(n.completed) },
+						{ id: "sent", name: words.sent, about: term("sent").definition, end: true, cell: (n) => mail(n, n.sent) },
+						{ id: "delivered", name: words.delivered, about: term("delivered").definition, end: true, cell: (n) => mail(n, n.delivered) },
+						{ id: "opened", name: words.opened, about: term("opened").definition, end: true, cell: (n) => mail(n, n.opened) },
+						{ id: "clicked", name: words.clicked, about: term("clicked").definition, end: true, cell: (n) => mail(n, n.clicked) },
+						{ id: "bounced", name: words.bounced, about: term("bounced").definition, end: true, cell: (n) => mail(n, n.bounced) },
+						{ id: "unsubscribed", name: words.unsubscribed, about: term("unsubscribed").definition, end: true, cell: (n) => mail(n, n.unsubscribed) },
+					]}
+				/>
+			</Card>
+		</>
+	);
+}

@@ -1,0 +1,151 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client";
+import type { Sequence, SequenceDay } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { LinePlot } from "../../ui/plots/LinePlot";
+import { DayRange, useDayRange } from "../reports/DayRange";
+import { named, tick } from "../reports/range";
+import { Button } from "../../ui/Button";
+import { CsvButton } from "../../ui/CsvButton";
+import { List } from "../../ui/List";
+import { Card } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import css from "./Report.module.css";
+
+const words = catalogue({
+	title: "Per day",
+	table: "As a table",
+	plot: "As a plot",
+	people: "People in the sequence",
+	reading: "Opens and clicks",
+	sending: "Sent and delivered",
+	date: "Day",
+	entered: "Entered",
+	completed: "Completed",
+	converted: "Converted",
+	exited: "Left",
+	failed: "Failed",
+	sent: "Sent",
+	delivered: "Delivered",
+	opened: "Opened",
+	clicked: "Clicked",
+	bounced: "Bounced",
+	unsubscribed: "Unsubscribed",
+	mostEntered: (n: number, when: string) => `Most entered on ${when}: ${plural(n, { one: "# person", other: "# people" })}.`,
+	noneEntered: "Nobody entered on these days.",
+	mostOpened: (n: number, when: string) => `Most people opened first on ${when}: ${full(n)}.`,
+	noneOpened: "Nobody opened for the first time on these days.",
+	mostSent: (n: number, when: string) => `Most was sent on ${when}: ${plural(n, { one: "# mail", other: "# mails" })}.`,
+	noneSent: "Nothing was sent on these days.",
+	about: (zone: string) =>
+		`Days in ${zone}. People count on the day on which they entered and on that on which they came to an end; those who left include those who reached a goal. Opens and clicks of people count on the day of the first one in a mail. Mails of steps that were removed since count, too.`,
+});
+
+const columns = ["entered", "completed", "converted", "exited", "failed", "sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
+
+/** ReportDays shows what happened in a sequence on each day of a range, as plots or as a table. */
+export function ReportDays({ sequence: s }: { sequence: Sequence }) {
+	const key = useKey();
+	const [table, setTable] = useState(false);
+	const days = useDayRange();
+	const { from, to } = days.range;
+	const found = useQuery({
+		queryKey: key("reports", "sequence", s.id, from, to),
+		enabled: days.ready,
+		queryFn: ({ signal }) => api("GET /sequences/{id}/timing", { path: { id: s.id }, query: { from, to }, signal }),
+		staleTime: 60_000,
+		refetchInterval: 60_000,
+		placeholderData: (x) => x,
+	});
+	const t = found.data;
+	const failed = days.account.error ?? found.error;
+	return (
+		<Card
+			title={words.title}
+			actions={
+				t && (
+					<>
+						<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
+							{table ? words.plot : words.table}
+						</Button>
+						<CsvButton name={`${s.name} ${t.from} ${t.to}`} header={["date", ...columns]} rows={t.series.map((d) => [d.date, ...columns.map((c) => d[c])])} />
+					</>
+				)
+			}
+		>
+			<DayRange days={days} />
+			{days.problem ? null : failed && !t ? (
+				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : found.refetch())} />
+			) : !t ? (
+				<Skeleton rows={6} />
+			) : (
+				<>
+					{table ? (
+						<List
+							label={words.title}
+							rows={[...t.series].reverse()}
+							rowKey={(d) => d.date}
+							columns={[{ id: "date", name: words.date, cell: (d) => named(d.date) }, ...columns.map((c) => ({ id: c, name: words[c], end: true, cell: (d: SequenceDay) => full(d[c]) }))]}
+						/>
+					) : (
+						<Plots series={t.series} />
+					)}
+					<p className={css.muted}>{words.about(t.timezone)}</p>
+				</>
+			)}
+		</Card>
+	);
+}
+
+function Plots({ series }: { series: SequenceDay[] }) {
+	const dates = series.map((d) => d.date);
+	const values = (of: (typeof columns)[number]) => series.map((d) => d[of]);
+	const sentence = (of: (typeof columns)[number], most: (n: number, when: string) => string, none: string) => {
+		const top = series.reduce((a, d) => (d[of] > a[of] ? d : a), series[0] as SequenceDay);
+		return top[of] > 0 ? most(top[of], named(top.date)) : none;
+	};
+	return (
+		<div className={css.charts}>
+			<section aria-label={words.people}>
+				<h3>{words.people}</h3>
+				<LinePlot
+					sentence={sentence("entered", words.mostEntered, words.noneEntered)}
+					points={dates}
+					tick={tick}
+					lines={[
+						{ name: words.entered, color: "var(--plot-blue)", values: values("entered") },
+						{ name: words.completed, color: "var(--plot-teal)", dash: "2 3", values: values("completed") },
+						{ name: words.converted, color: "var(--plot-olive)", dash: "8 3 2 3", values: values("converted") },
+						{ name: words.exited, color: "var(--plot-magenta)", dash: "6 3", values: values("exited") },
+					]}
+				/>
+			</section>
+			<section aria-label={words.reading}>
+				<h3>{words.reading}</h3>
+				<LinePlot
+					sentence={sentence("opened", words.mostOpened, words.noneOpened)}
+					points={dates}
+					tick={tick}
+					lines={[
+						{ name: words.opened, color: "var(--plot-blue)", values: values("opened") },
+						{ name: words.clicked, color: "var(--plot-orange)", dash: "6 3", values: values("clicked") },
+					]}
+				/>
+			</section>
+			<section aria-label={words.sending}>
+				<h3>{words.sending}</h3>
+				<LinePlot
+					sentence={sentence("sent", words.mostSent, words.noneSent)}
+					points={dates}
+					tick={tick}
+					lines={[
+						{ name: words.sent, color: "var(--plot-teal)", values: values("sent") },
+						{ name: words.delivered, color: "var(--plot-grey)", dash: "2 3", values: values("delivered") },
+					]}
+				/>
+			</section>
+		</div>
+	);
+}

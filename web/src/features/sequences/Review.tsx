@@ -1,0 +1,111 @@
+import { useState } from "react";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Callout } from "../../ui/Page";
+import { toast } from "../../ui/Toast";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { difference, type Step } from "./graph";
+import { type Names, titleOf } from "./steps";
+import type { Flow } from "./useFlow";
+
+const words = catalogue({
+	title: "Review changes",
+	added: (n: number) => plural(n, { one: "# step added", other: "# steps added" }),
+	changed: (n: number) => plural(n, { one: "# step changed", other: "# steps changed" }),
+	removed: (n: number) => plural(n, { one: "# step removed", other: "# steps removed" }),
+	moved: "Ways between steps changed",
+	leave: (n: number) => plural(n, { one: "# person leaves the sequence", other: "# people leave the sequence" }),
+	leaveText: "They are at a step that is removed. This cannot be undone.",
+	nobody: "Nobody leaves.",
+	stay: (n: number) =>
+		plural(n, {
+			one: "# person is inside, and goes on from where it is when the sequence is resumed.",
+			other: "# people are inside, and go on from where they are when the sequence is resumed.",
+		}),
+	problems: (n: number) => plural(n, { one: "Solve # problem first.", other: "Solve # problems first." }),
+	save: "Save",
+	discard: "Discard changes",
+	cancel: "Cancel",
+	saved: "Saved. Resume the sequence when you are ready.",
+});
+
+/** Review shows what was changed in a paused sequence, and who would leave it, before it is saved. */
+export default function Review({
+	flow,
+	names,
+	inside,
+	onClose,
+}: {
+	flow: Flow;
+	names: Names;
+	inside: number;
+	onClose: () => void;
+}) {
+	const [busy, setBusy] = useState(false);
+	const [failed, setFailed] = useState(false);
+	const d = difference(flow.base, flow.graph);
+	const list = (title: string, steps: Step[], of: typeof flow.graph) =>
+		steps.length > 0 && (
+			<section>
+				<h3>{title}</h3>
+				<ul>
+					{steps.map((s) => (
+						<li key={s.id}>{titleOf(s, names, of)}</li>
+					))}
+				</ul>
+			</section>
+		);
+	const save = async () => {
+		setBusy(true);
+		const done = await flow.save();
+		setBusy(false);
+		setFailed(!done);
+		if (!done) return;
+		toast(words.saved);
+		onClose();
+	};
+	return (
+		<Dialog
+			title={words.title}
+			onClose={onClose}
+			footer={
+				<>
+					<Button
+						look="quiet"
+						onClick={() => {
+							flow.discard();
+							onClose();
+						}}
+					>
+						{words.discard}
+					</Button>
+					<Button onClick={onClose}>{words.cancel}</Button>
+					<Button
+						look="primary"
+						busy={busy}
+						why={flow.issues.length > 0 ? words.problems(flow.issues.length) : undefined}
+						onClick={() => void save()}
+					>
+						{words.save}
+					</Button>
+				</>
+			}
+		>
+			{list(words.added(d.added.length), d.added, flow.graph)}
+			{list(words.changed(d.changed.length), d.changed, flow.graph)}
+			{list(words.removed(d.removed.length), d.removed, flow.base)}
+			{d.moved && <p>{words.moved}</p>}
+			{flow.leaving > 0 ? (
+				<Callout tone="warning" title={words.leave(flow.leaving)}>
+					{words.leaveText}
+				</Callout>
+			) : (
+				<p>{words.nobody}</p>
+			)}
+			{inside - flow.leaving > 0 && <p>{words.stay(inside - flow.leaving)}</p>}
+			{failed && (
+				<p role="alert">{flow.saving.state === "failed" ? flow.saving.problem : words.problems(flow.issues.length)}</p>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,305 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Suspense, useState } from "react";
+import { useLocation, useParams as useRoute } from "wouter";
+import { ApiError, api, isConflict, newKey, request, type Versioned } from "../../api/client";
+import type { GraphIssue, Sequence } from "../../api/schema";
+import { later } from "../../base/lazy";
+import { pollEvery } from "../../base/live";
+import { useParam, useParams } from "../../base/params";
+import { useCopyAhead } from "../../base/collections";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { isGone, Missing } from "../../ui/Missing";
+import { Menu } from "../../ui/Menu";
+import { Callout, Page } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { Tabs } from "../../ui/Tabs";
+import { toast } from "../../ui/Toast";
+import { catalogue, full, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { FlowEditor } from "./Flow";
+import type { Config } from "./graph";
+import { type Names, triggerWords, useNames } from "./steps";
+import { useFlow } from "./useFlow";
+
+const People = later(() => import("./People"));
+const Report = later(() => import("./Report"));
+const SettingsForm = later(() => import("./Settings"));
+const Review = later(() => import("./Review"));
+const TestRun = later(() => import("./TestRun"));
+
+const words = catalogue({
+	sequences: "Sequences",
+	views: "Views of the sequence",
+	flow: "Flow",
+	people: "People",
+	report: "Report",
+	settings: "Settings",
+	counts: (inside: number, entered: number) =>
+		`${plural(inside, { one: "# person inside", other: "# people inside" })}, ${full(entered)} entered`,
+	test: "Test run",
+	activate: "Activate",
+	activateTitle: (name: string) => `Activate ${name}?`,
+	activateText: (trigger: string) => `From now on contacts enter: ${trigger}.`,
+	pause: "Pause to edit",
+	pauseTitle: (name: string) => `Pause ${name}?`,
+	pauseText: (n: number) =>
+		n === 0
+			? "Nobody is inside. While it is paused, nobody enters."
+			: `The timers of ${plural(n, { one: "# person", other: "# people" })} stop until it is resumed. While it is paused, nobody enters.`,
+	pauseAction: "Pause",
+	resume: "Resume",
+	resumeTitle: (name: string) => `Resume ${name}?`,
+	resumeText: (n: number, overdue: number) =>
+		n === 0
+			? "Nobody is inside. From now on contacts enter."
+			: `${plural(n, { one: "# person goes", other: "# people go" })} on with the time that was left. ${overdue > 0 ? `${full(overdue)} overdue, spread over 15 minutes.` : "Nobody is overdue."}`,
+	review: "Review changes",
+	first: "Save or discard your changes first: press Review changes.",
+	problems: (n: number) => plural(n, { one: "Solve # problem first.", other: "Solve # problems first." }),
+	noSteps: "Add a first step.",
+	duplicate: "Duplicate",
+	archive: "Archive",
+	archiveTitle: (name: string) => `Archive ${name}?`,
+	archiveText: (n: number) =>
+		n === 0 ? "Nobody is inside." : `${full(n)} people are inside. They leave it at once, and this cannot be undone.`,
+	unarchive: "Back to draft",
+	delete: "Delete",
+	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteText: "It was never active, so nobody has been in it.",
+	done: {
+		activate: "Active: contacts enter from now on",
+		pause: "Paused: nobody enters, and timers stand still",
+		resume: "Resumed",
+		archive: "Archived",
+		unarchive: "It is a draft again",
+	},
+	paused: "Paused",
+	pausedText: "Nobody enters, and timers stand still. Changes are saved when you have reviewed them.",
+});
+
+type Move = "activate" | "pause" | "resume" | "archive" | "unarchive" | "delete";
+
+/** SequencePage is a sequence: its flow, its people, its report, its settings. */
+export default function SequencePage() {
+	const { id = "" } = useRoute<{ id: string }>();
+	const key = useKey();
+	const names = useNames();
+	// With the names: the steps and the settings ask for their copies when the sequence is there.
+	const mayKeep = !useWhyNot("GET /working-copies");
+	const [tab] = useParam("tab");
+	useCopyAhead("sequence", id, mayKeep);
+	useCopyAhead("sequence_settings", id, mayKeep && tab === "settings");
+	const found = useQuery({
+		queryKey: key("sequence", id),
+		queryFn: ({ signal }) => request("GET /sequences/{id}", { path: { id }, signal }),
+		refetchInterval: pollEvery(15_000),
+	});
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.sequences} to="/sequences" kept={{ kinds: ["sequence", "sequence_settings"], id }} />;
+	return <Loaded key={id} server={found.data} names={names} />;
+}
+
+function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }) {
+	const s = server.data;
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const [params, set] = useParams();
+	const tab = params.get("tab") ?? "flow";
+	const why = useWhyNot("PUT /sequences/{id}/graph");
+	const whyDelete = useWhyNot("DELETE /sequences/{id}");
+	const [asked, setAsked] = useState<Move | "test" | "review" | null>(null);
+	const flow = useFlow(server, !why);
+	const report = useQuery({
+		queryKey: key("sequence", s.id, "report"),
+		queryFn: ({ signal }) => api("GET /sequences/{id}/report", { path: { id: s.id }, signal }),
+		refetchInterval: pollEvery(s.status === "active" ? 10_000 : 60_000),
+	});
+	const r = report.data;
+	const adopt = (got: Versioned<Sequence>) => {
+		client.setQueryData(key("sequence", s.id), got);
+		void client.invalidateQueries({ queryKey: key("sequences") });
+		void client.invalidateQueries({ queryKey: key("sequence", s.id, "report") });
+	};
+	const move = useMutation({
+		mutationFn: async (what: Move) => {
+			const path = { id: s.id };
+			if (what === "delete") {
+				await api("DELETE /sequences/{id}", { path, revision: flow.revision() });
+				return null;
+			}
+			if (!(await flow.flush()) && what === "activate") return null;
+			return request(`POST /sequences/{id}/${what}`, { path });
+		},
+		onSuccess: (got, what) => {
+			setAsked(null);
+			if (got) {
+				adopt(got);
+				toast(words.done[what as "pause"]);
+			} else if (what === "delete") {
+				void client.invalidateQueries({ queryKey: key("sequences") });
+				navigate("/sequences");
+			}
+		},
+		onError: (e) => {
+			if (isConflict(e)) void client.invalidateQueries({ queryKey: key("sequence", s.id) });
+			if (!(e instanceof ApiError) || e.code !== "INVALID_GRAPH" || !Array.isArray(e.details.issues)) return;
+			flow.show(e.details.issues as GraphIssue[]);
+			set({ tab: null });
+			setAsked(null);
+		},
+	});
+	const duplicate = useMutation({
+		mutationFn: () => api("POST /sequences/{id}/duplicate", { path: { id: s.id }, idempotencyKey: newKey() }),
+		onSuccess: (made) => {
+			void client.invalidateQueries({ queryKey: key("sequences") });
+			navigate(`/sequences/${made.id}`);
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const ask = (what: typeof asked) => {
+		move.reset();
+		setAsked(what);
+	};
+	const trigger = triggerWords(
+		s.entry_trigger?.trigger_type as string | undefined,
+		(s.entry_trigger?.trigger_config as Config | undefined) ?? {},
+		names,
+	);
+	const inside = r?.active ?? 0;
+	const noSteps = flow.graph.steps.length === 0 ? words.noSteps : undefined;
+	const problems = flow.issues.length > 0 ? words.problems(flow.issues.length) : undefined;
+	return (
+		<Page
+			wide
+			title={s.name}
+			trail={[{ name: words.sequences, to: "/sequences" }]}
+			status={<StateBadge kind="sequence" state={s.status} />}
+			description={r ? words.counts(inside, r.enrolled) : "\u00a0"}
+			actions={
+				<>
+					{s.status !== "archived" && (
+						<Button why={why ?? noSteps} onClick={() => ask("test")}>
+							{words.test}
+						</Button>
+					)}
+					{s.status === "draft" && (
+						<Button look="primary" why={why ?? noSteps ?? problems} onClick={() => ask("activate")}>
+							{words.activate}
+						</Button>
+					)}
+					{s.status === "active" && (
+						<Button why={why} onClick={() => ask("pause")}>
+							{words.pause}
+						</Button>
+					)}
+					{s.status === "paused" && flow.dirty && (
+						<Button look="primary" onClick={() => ask("review")}>
+							{words.review}
+						</Button>
+					)}
+					{s.status === "paused" && (
+						<Button
+							look={flow.dirty ? "default" : "primary"}
+							why={why ?? (flow.dirty ? words.first : problems)}
+							onClick={() => ask("resume")}
+						>
+							{words.resume}
+						</Button>
+					)}
+					<Menu
+						actions={[
+							{ id: "duplicate", label: words.duplicate, why, run: () => duplicate.mutate() },
+							s.status !== "archived" && { id: "archive", label: words.archive, why, run: () => ask("archive") },
+							s.status === "archived" && {
+								id: "unarchive",
+								label: words.unarchive,
+								why,
+								run: () => move.mutate("unarchive"),
+							},
+							s.status === "draft" &&
+								r?.enrolled === 0 && {
+									id: "delete",
+									label: words.delete,
+									danger: true,
+									why: whyDelete,
+									run: () => ask("delete"),
+								},
+						]}
+					/>
+				</>
+			}
+		>
+			<Tabs
+				label={words.views}
+				current={tab}
+				tabs={[
+					{ id: "flow", name: words.flow },
+					{ id: "people", name: words.people, count: report.isPending ? null : r?.active },
+					{ id: "report", name: words.report },
+					{ id: "settings", name: words.settings },
+				]}
+			/>
+			{why && <Callout>{why}</Callout>}
+			{s.status === "paused" && tab === "flow" && (
+				<Callout tone="warning" title={words.paused}>
+					{words.pausedText}
+				</Callout>
+			)}
+			{tab === "flow" && (
+				<FlowEditor
+					flow={flow}
+					names={names}
+					report={r}
+					trigger={trigger}
+					onTrigger={() => set({ tab: "settings" }, { replace: false })}
+					onPeople={(node) => set({ tab: "people", at: node, node: null, status: "active,paused" }, { replace: false })}
+				/>
+			)}
+			<Suspense fallback={<Skeleton rows={8} />}>
+				{tab === "people" && <People sequence={s} names={names} />}
+				{tab === "report" &&
+					(report.isError ? (
+						<Failure error={report.error} retry={() => void report.refetch()} />
+					) : r ? (
+						<Report sequence={s} report={r} names={names} />
+					) : (
+						<Skeleton rows={8} />
+					))}
+				{tab === "settings" && (
+					<SettingsForm server={server} names={names} why={why} onSaved={adopt} />
+				)}
+				{asked === "test" && (
+					<TestRun sequence={s} names={names} flush={flow.flush} unsaved={flow.dirty} onClose={() => setAsked(null)} />
+				)}
+				{asked === "review" && <Review flow={flow} names={names} inside={inside} onClose={() => setAsked(null)} />}
+			</Suspense>
+			{asked && asked !== "test" && asked !== "review" && asked !== "unarchive" && (
+				<Confirm
+					title={words[`${asked}Title`](s.name)}
+					action={asked === "pause" ? words.pauseAction : words[asked]}
+					danger={asked === "archive" || asked === "delete"}
+					type={asked === "archive" && inside > 0 ? s.name : undefined}
+					busy={move.isPending}
+					error={move.error && <p role="alert">{explain(move.error)}</p>}
+					onConfirm={() => move.mutate(asked)}
+					onClose={() => setAsked(null)}
+				>
+					<p>
+						{asked === "activate"
+							? words.activateText(trigger)
+							: asked === "pause"
+								? words.pauseText(inside)
+								: asked === "resume"
+									? words.resumeText(inside, r?.overdue ?? 0)
+									: asked === "archive"
+										? words.archiveText(inside)
+										: words.deleteText}
+					</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}

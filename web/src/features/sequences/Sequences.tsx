@@ -1,0 +1,317 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import type { Sequence } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { useParam, useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { LinkButton } from "../../ui/Button";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { Select, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { List } from "../../ui/List";
+import { Menu } from "../../ui/Menu";
+import { NotSet, Callout, Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { Tools } from "../../ui/Tools";
+import { catalogue, full, percent } from "../../base/words/catalogue";
+import { term } from "../../base/words/glossary";
+import { explain } from "../../base/words/errors";
+import { stateOf } from "../../base/words/status";
+import own from "./Sequences.module.css";
+import { beginWith, type Starter, starters } from "./starters";
+import { triggerWords, useNames } from "./steps";
+
+const words = catalogue({
+	title: "Sequences",
+	about: "Mails and waits that lead each contact along its own way, from when something happens.",
+	add: "New sequence",
+	search: "Search sequences",
+	status: "State",
+	all: "All but archived",
+	every: "All",
+	name: "Name",
+	inside: "Inside",
+	entered: "Entered",
+	completed: "Completed",
+	converted: "Converted",
+	changed: "Changed",
+	none: "No sequence matches",
+	empty: "No sequence yet",
+	emptyText:
+		"A sequence writes by itself: for example, it welcomes who signs up, and writes again two days later to those who have not clicked. Begin with one of these, and adapt it.",
+	blank: "Empty sequence",
+	blankText: "Your own steps from the first.",
+	begin: "Begin with",
+	nameLabel: "Name",
+	create: "Create",
+	actions: (name: string) => `Actions of ${name}`,
+	pause: "Pause",
+	duplicate: "Duplicate",
+	archive: "Archive",
+	unarchive: "Back to draft",
+	delete: "Delete",
+	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteText: "It was never active, so nobody has been in it.",
+	archiveTitle: (name: string) => `Archive ${name}?`,
+	archiveText: (n: number) =>
+		n === 0 ? "Nobody is inside." : `${full(n)} people are inside. They leave it at once, and this cannot be undone.`,
+	archived: (name: string) => `Archived ${name}`,
+});
+
+/** Sequences lists the sequences. */
+export default function Sequences() {
+	const key = useKey();
+	const [path, navigate] = useLocation();
+	const why = useWhyNot("POST /sequences");
+	const names = useNames();
+	const [search, setSearch] = useTyped("q");
+	const [status, setStatus] = useParam("status");
+	const list = useQuery({
+		queryKey: key("sequences", "counts"),
+		queryFn: ({ signal }) => api("GET /sequences", { query: { include_counts: true }, signal }),
+		refetchInterval: pollEvery(15_000),
+	});
+	const all = list.data?.data ?? [];
+	const rows = all.filter(
+		(s) =>
+			s.name.toLowerCase().includes(search.toLowerCase()) &&
+			(status === "all" || (status ? s.status === status : s.status !== "archived")),
+	);
+	const creating = path === "/sequences/new";
+	const choices = [
+		{ value: "", label: words.all },
+		...["active", "paused", "draft", "archived"].map((s) => ({ value: s, label: stateOf("sequence", s).word })),
+		{ value: "all", label: words.every },
+	];
+	return (
+		<Page
+			title={words.title}
+			description={words.about}
+			actions={
+				<LinkButton kind="create" to="/sequences/new" why={why}>
+					{words.add}
+				</LinkButton>
+			}
+		>
+			{list.isPending ? (
+				<Skeleton rows={6} />
+			) : list.isError ? (
+				<Failure error={list.error} retry={() => void list.refetch()} />
+			) : all.length === 0 ? (
+				<Empty title={words.empty} choices={<Starters why={why} />}>
+					{words.emptyText}
+				</Empty>
+			) : (
+				<>
+					<Tools label={words.search} value={search} onChange={setSearch}>
+						<Select label={words.status} hideLabel value={status} onChange={setStatus} choices={choices} />
+					</Tools>
+					{rows.length === 0 ? (
+						<NoMatch
+							title={words.none}
+							filters={[
+								searched(search, setSearch),
+								status !== "" && { name: choices.find((c) => c.value === status)?.label ?? status, drop: () => setStatus("") },
+							]}
+						/>
+					) : (
+						<List
+							label={words.title}
+							rows={rows}
+							rowKey={(s) => s.id}
+							columns={[
+								{
+									id: "name",
+									name: words.name,
+									cell: (s) => (
+										<span className={own.named}>
+											<Link href={`/sequences/${s.id}`}>{s.name}</Link>
+											<small>
+												{triggerWords(
+													s.entry_trigger?.trigger_type as string | undefined,
+													(s.entry_trigger?.trigger_config as { [k: string]: unknown } | undefined) ?? {},
+													names,
+												)}
+											</small>
+										</span>
+									),
+								},
+								{ id: "status", name: words.status, cell: (s) => <StateBadge kind="sequence" state={s.status} /> },
+								{
+									id: "inside",
+									name: words.inside, about: term("inside").definition,
+									end: true,
+									cell: (s) =>
+										s.counts?.active ? (
+											<Link href={`/sequences/${s.id}?tab=people&status=active,paused`}>{full(s.counts.active)}</Link>
+										) : (
+											full(0)
+										),
+								},
+								{ id: "entered", name: words.entered, about: term("entered").definition, end: true, cell: (s) => full(s.counts?.enrolled ?? 0) },
+								{ id: "completed", name: words.completed, about: term("completed").definition, end: true, cell: (s) => share(s, s.counts?.completed) },
+								{ id: "converted", name: words.converted, about: term("converted").definition, end: true, cell: (s) => share(s, s.counts?.converted) },
+								{ id: "changed", name: words.changed, cell: (s) => <Time at={s.updated_at} /> },
+								{ id: "actions", name: "", end: true, cell: (s) => <RowMenu sequence={s} /> },
+							]}
+						/>
+					)}
+				</>
+			)}
+			{creating && <NewSequence why={why} onClose={() => navigate("/sequences")} />}
+		</Page>
+	);
+}
+
+function share(s: Sequence, n: number | undefined) {
+	const of = s.counts?.enrolled ?? 0;
+	return of === 0 ? <NotSet /> : `${full(n ?? 0)} (${percent((n ?? 0) / of)})`;
+}
+
+function RowMenu({ sequence: s }: { sequence: Sequence }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /sequences/{id}/duplicate");
+	const [asked, setAsked] = useState<"archive" | "delete" | null>(null);
+	const act = useMutation({
+		mutationFn: async (what: "duplicate" | "archive" | "unarchive" | "delete" | "pause") => {
+			const path = { id: s.id };
+			if (what === "delete") await api("DELETE /sequences/{id}", { path });
+			else if (what === "archive") await api("POST /sequences/{id}/archive", { path });
+			else if (what === "unarchive") await api("POST /sequences/{id}/unarchive", { path });
+			else if (what === "pause") await api("POST /sequences/{id}/pause", { path });
+			else
+				navigate(`/sequences/${(await api("POST /sequences/{id}/duplicate", { path, idempotencyKey: newKey() })).id}`);
+		},
+		onSuccess: (_, what) => {
+			setAsked(null);
+			if (what === "archive") toast(words.archived(s.name));
+		},
+		onError: (e) => !asked && toast(explain(e), { tone: "danger" }),
+		onSettled: () => void client.invalidateQueries({ queryKey: key("sequences") }),
+	});
+	return (
+		<>
+			<Menu
+				small
+				label={words.actions(s.name)}
+				actions={[
+					s.status === "active" && { id: "pause", label: words.pause, why, run: () => act.mutate("pause") },
+					{ id: "duplicate", label: words.duplicate, why, run: () => act.mutate("duplicate") },
+					s.status !== "archived" && { id: "archive", label: words.archive, why, run: () => setAsked("archive") },
+					s.status === "archived" && {
+						id: "unarchive",
+						label: words.unarchive,
+						why,
+						run: () => act.mutate("unarchive"),
+					},
+					s.status === "draft" &&
+						(s.counts?.enrolled ?? 0) === 0 && {
+							id: "delete",
+							label: words.delete,
+							danger: true,
+							why,
+							run: () => setAsked("delete"),
+						},
+				]}
+			/>
+			{asked && (
+				<Confirm
+					title={asked === "archive" ? words.archiveTitle(s.name) : words.deleteTitle(s.name)}
+					action={asked === "archive" ? words.archive : words.delete}
+					busy={act.isPending}
+					error={act.error && <p role="alert">{explain(act.error)}</p>}
+					onConfirm={() => act.mutate(asked)}
+					onClose={() => setAsked(null)}
+				>
+					<p>{asked === "archive" ? words.archiveText(s.counts?.active ?? 0) : words.deleteText}</p>
+				</Confirm>
+			)}
+		</>
+	);
+}
+
+/** Starters are flows to begin with. */
+function Starters({ why }: { why?: string }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const begin = useMutation({
+		mutationFn: (id: Starter) => beginWith(id),
+		onSuccess: (s) => navigate(`/sequences/${s.id}`),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSettled: () => {
+			for (const part of ["sequences", "messages", "segments", "custom-fields"])
+				void client.invalidateQueries({ queryKey: key(part) });
+		},
+	});
+	return (
+		<>
+			{why && <Callout>{why}</Callout>}
+			<ul className={own.starters} aria-busy={begin.isPending}>
+				{starters.map((s) => (
+					<li key={s.id}>
+						<button
+							type="button"
+							aria-disabled={why || begin.isPending ? true : undefined}
+							title={why}
+							onClick={() => !why && !begin.isPending && begin.mutate(s.id)}
+						>
+							<b>{s.name}</b>
+							<span>{s.text}</span>
+							<small>{s.makes}</small>
+						</button>
+					</li>
+				))}
+			</ul>
+		</>
+	);
+}
+
+function NewSequence({ why, onClose }: { why?: string; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const form = useForm({ name: "" });
+	const [idempotencyKey] = useState(newKey);
+	const send = () =>
+		form.submit(async () => {
+			const made = await api("POST /sequences", { body: { name: form.values.name }, idempotencyKey });
+			void client.invalidateQueries({ queryKey: key("sequences") });
+			navigate(`/sequences/${made.id}`);
+		});
+	return (
+		<Dialog
+			drawer="wide"
+			title={words.add}
+			onClose={onClose}
+			onSubmit={() => !why && void send()}
+			submit={{ label: words.create, busy: form.busy, why: why }}
+		>
+			<FormProblems problems={form.problems} />
+			<section className={own.blank} aria-label={words.blank}>
+				<h3>{words.blank}</h3>
+				<p>{words.blankText}</p>
+				<TextField
+					label={words.nameLabel}
+					path="name"
+					value={form.values.name}
+					onChange={(name) => form.set({ name })}
+					error={form.problems.byPath.name}
+					autoFocus
+				/>
+			</section>
+			<section className={own.begin} aria-label={words.begin}>
+				<h3>{words.begin}</h3>
+				<Starters why={why} />
+			</section>
+		</Dialog>
+	);
+}

@@ -1,0 +1,247 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Plus, X } from "lucide-react";
+import { request, type Versioned } from "../../api/client";
+import type { Sequence } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { EventName } from "../rules/LeafEditor";
+import type { Group } from "../rules/groups";
+import { Button, IconButton } from "../../ui/Button";
+import { Combo } from "../../ui/Combo";
+import { Checkbox, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { Card } from "../../ui/Page";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import type { Config } from "./graph";
+import { same } from "./graph";
+import { RuleField } from "./fields/Rule";
+import css from "./StepFields.module.css";
+import { type Names, triggerWords } from "./steps";
+import { TriggerFields } from "./Trigger";
+
+const words = catalogue({
+	name: "Name",
+	nameLabel: "Name of the sequence",
+	start: "Start",
+	filter: "Who may enter",
+	filterText: "Only contacts who match this rule when it starts. Everybody without one.",
+	filtered: "Only contacts who match a rule",
+	reentry: "Coming back",
+	again: "A contact may enter again after it has left",
+	againHelp: "Without it, each contact goes through once.",
+	exits: "Leaving early",
+	exitsText: "Who unsubscribes from everything, bounces, complains or is deleted leaves in any case.",
+	exitRule: "When a contact matches a rule",
+	exitEvents: "When one of these events happens",
+	addEvent: "Add an event",
+	removeEvent: (name: string) => `Remove the event ${name || "without a name"}`,
+	exitSegment: "When a contact leaves this segment or list",
+	none: "Without one, nobody leaves for it.",
+	save: "Save",
+	saved: "Saved",
+	atOnce: "Changes apply at once to what happens from now on.",
+	clean: "Nothing has been changed.",
+	archived: "An archived sequence is read-only.",
+});
+
+type Values = { name: string; allow_reentry: boolean; trigger_type: string; trigger_config: Config; exits: Exits };
+type Exits = { definition?: Group; events?: { event_name: string; filters?: unknown }[]; on_segment_left?: string };
+
+const valuesOf = (s: Sequence): Values => ({
+	name: s.name,
+	allow_reentry: s.allow_reentry,
+	trigger_type: String(s.entry_trigger?.trigger_type ?? ""),
+	trigger_config: (s.entry_trigger?.trigger_config as Config | undefined) ?? {},
+	exits: (s.exit_conditions as Exits | null) ?? {},
+});
+
+type Props = { server: Versioned<Sequence>; names: Names; why?: string; onSaved: (got: Versioned<Sequence>) => void };
+
+/** SettingsForm edits what starts a sequence, who may enter, and what ends it early. */
+export default function SettingsForm({ server, names, why: role, onSaved }: Props) {
+	const key = useKey();
+	const client = useQueryClient();
+	const s = server.data;
+	const why = role ?? (s.status === "archived" ? words.archived : undefined);
+	const form = useKeptForm<Values>(valuesOf(s), {
+		kind: "sequence_settings",
+		id: s.id,
+		title: s.name,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /sequences/{id}", { path: { id: s.id } });
+			client.setQueryData(key("sequence", s.id), got);
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names: { name: words.nameLabel, allow_reentry: words.again, trigger_type: words.start, trigger_config: words.start, exits: words.exits },
+	});
+	const v = form.values;
+	const dirty = !same(v, valuesOf(s));
+	const problems = [
+		...Object.entries(form.problems.byPath).map(([path, m]) => `${path}: ${m}`),
+		...form.problems.general,
+	];
+	const at = (path: string) => {
+		const found = problems.find(
+			(p) => p.startsWith(`entry_trigger.${path}`) || p.startsWith(`entry_trigger.trigger_config.${path}`),
+		);
+		return found?.replace(/^[\w.[\]-]+: /, "");
+	};
+	const exitProblem = (path: string) =>
+		problems
+			.find((p) => p.startsWith(`exit_conditions.${path}`) || p.startsWith(`exit_conditions: ${path}`))
+			?.replace(/^[\w.[\]-]+: /, "");
+	const exits = (part: Partial<Exits>) => {
+		const next = { ...v.exits, ...part };
+		form.set({
+			exits: Object.fromEntries(
+				Object.entries(next).filter(([, x]) => x !== undefined && !(Array.isArray(x) && x.length === 0)),
+			) as Exits,
+		});
+	};
+	const save = () =>
+		form.submit(async (v, revision) => {
+			const got = await request("PUT /sequences/{id}", {
+				path: { id: s.id },
+				revision,
+				body: {
+					name: v.name,
+					allow_reentry: v.allow_reentry,
+					entry_trigger: v.trigger_type ? { trigger_type: v.trigger_type, trigger_config: v.trigger_config } : null,
+					exit_conditions: Object.keys(v.exits).length > 0 ? { ...v.exits } : null,
+				},
+			});
+			void client.invalidateQueries({ queryKey: key("sequences") });
+			onSaved(got);
+			toast(words.saved);
+		});
+	const rule = v.trigger_config.definition as Group | undefined;
+	const config = (part: Config) =>
+		form.set({
+			trigger_config: Object.fromEntries(
+				Object.entries({ ...v.trigger_config, ...part }).filter(([, x]) => x !== undefined),
+			),
+		});
+	return (
+		<form
+			className={css.form}
+			onSubmit={(e) => {
+				e.preventDefault();
+				if (!why && dirty) void save();
+			}}
+		>
+			<KeptCallout form={form} />
+			<FormProblems problems={form.problems} />
+			<fieldset disabled={why !== undefined} className={css.bare}>
+				<Card title={words.name}>
+					<TextField
+						label={words.nameLabel}
+						hideLabel
+						path="name"
+						value={v.name}
+						onChange={(name) => form.set({ name })}
+						error={form.problems.byPath.name}
+					/>
+				</Card>
+				<Card title={words.start}>
+					<p className={css.sentence}>
+						{triggerWords(v.trigger_type, { ...v.trigger_config, definition: undefined }, names)}
+					</p>
+					<TriggerFields
+						type={v.trigger_type}
+						config={v.trigger_config}
+						names={names}
+						onChange={(trigger_type, trigger_config) =>
+							form.set({ trigger_type, trigger_config: trigger_type ? trigger_config : {} })
+						}
+						problem={at}
+					/>
+				</Card>
+				{v.trigger_type !== "" && (
+					<Card title={words.filter}>
+						<p className={css.help}>{words.filterText}</p>
+						<Checkbox
+							label={words.filtered}
+							checked={rule !== undefined}
+							onChange={(on) => config({ definition: on ? { logic: "and", conditions: [] } : undefined })}
+						/>
+						{rule && (
+							<RuleField value={rule} onChange={(definition) => config({ definition })} error={at("definition")} />
+						)}
+					</Card>
+				)}
+				<Card title={words.reentry}>
+					<Checkbox
+						label={words.again}
+						help={words.againHelp}
+						checked={v.allow_reentry}
+						onChange={(allow_reentry) => form.set({ allow_reentry })}
+					/>
+				</Card>
+				<Card title={words.exits}>
+					<p className={css.help}>{words.exitsText}</p>
+					<Checkbox
+						label={words.exitRule}
+						checked={v.exits.definition !== undefined}
+						onChange={(on) => exits({ definition: on ? { logic: "and", conditions: [] } : undefined })}
+					/>
+					{v.exits.definition && (
+						<RuleField
+							value={v.exits.definition}
+							onChange={(definition) => exits({ definition })}
+							error={exitProblem("definition")}
+						/>
+					)}
+					<fieldset className={css.bare}>
+						<legend className={css.legend}>{words.exitEvents}</legend>
+						{(v.exits.events ?? []).map((e, i) => (
+							<div key={i} className={css.line}>
+								<EventName
+									leaf={{ event_name: e.event_name }}
+									set={(x) =>
+										exits({
+											events: (v.exits.events ?? []).map((o, j) =>
+												j === i ? { ...o, event_name: x.event_name ?? "" } : o,
+											),
+										})
+									}
+									error={exitProblem(`events[${i}]`)}
+								/>
+								<IconButton
+									label={words.removeEvent(e.event_name)}
+									icon={<X aria-hidden />}
+									onClick={() => exits({ events: (v.exits.events ?? []).filter((_, j) => j !== i) })}
+								/>
+							</div>
+						))}
+						<div>
+							<Button
+								small
+								look="quiet"
+								icon={<Plus aria-hidden />}
+								onClick={() => exits({ events: [...(v.exits.events ?? []), { event_name: "" }] })}
+							>
+								{words.addEvent}
+							</Button>
+						</div>
+					</fieldset>
+					<Combo
+						label={words.exitSegment}
+						help={words.none}
+						options={[...names.segments].map(([id, label]) => ({ id, label }))}
+						value={v.exits.on_segment_left ?? null}
+						onChange={(k) => exits({ on_segment_left: k ?? undefined })}
+						error={exitProblem("on_segment_left")}
+					/>
+				</Card>
+			</fieldset>
+			<div className={css.foot}>
+				<Button type="submit" look="primary" busy={form.busy} why={why ?? (dirty ? undefined : words.clean)}>
+					{words.save}
+				</Button>
+				<span className={css.help}>{words.atOnce}</span>
+			</div>
+		</form>
+	);
+}

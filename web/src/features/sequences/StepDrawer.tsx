@@ -1,0 +1,142 @@
+import { Suspense } from "react";
+import { Link } from "wouter";
+import { later } from "../../base/lazy";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { Facts, Callout } from "../../ui/Page";
+import { Skeleton } from "../../ui/States";
+import { catalogue, full } from "../../base/words/catalogue";
+import { issuesOf, type View } from "./flowView";
+import { type Config, type Step, targetOf, placesOf, stepOf } from "./graph";
+import { detailOf, kindOf, labelOf, nameOfKind, problemWords, titleOf } from "./steps";
+
+const StepFields = later(() => import("./StepFields"));
+
+const words = catalogue({
+	done: "Done",
+	close: "Close",
+	remove: "Delete",
+	problems: "To be solved",
+	next: "Goes on at",
+	end: "The path ends",
+	readOnly: "Editors can change steps while the sequence is a draft or paused.",
+	does: "What it does",
+	entered: "Entered",
+	waiting: "Here now",
+	completed: "Went on",
+	sent: "Sent",
+	delivered: "Delivered",
+	opened: "Opened by people",
+	clicked: "Clicked by people",
+	entry: "Open the mail in the library",
+});
+
+/** Problems that begin with these paths stand at their fields. */
+const shownAtField =
+	/^(message_id|version|email_type_key|sending_identity_emails|from_name|reply_to|mta_config_key|tags|amount|unit|event_name|segment_key|node_id|timeout|definition|branches|stage_id|sequence_id|url|headers|body|to|subject|custom_fields|fields|field|at|time|days)\b/;
+
+/** problemAt returns the problem of a field among messages that begin with its path. */
+export const problemAt = (messages: string[]) => (path: string) => {
+	const found = messages.find(
+		(m) =>
+			m === path ||
+			m.startsWith(`${path}:`) ||
+			m.startsWith(`${path}[`) ||
+			m.startsWith(`${path}.`) ||
+			(path.includes("[") && m.startsWith(`${path} `)),
+	);
+	return found?.replace(/^[\w.[\]-]+: /, "");
+};
+
+type Props = { view: View; step: Step; onChange: (config: Config) => void; onDelete: () => void; onClose: () => void };
+
+/** StepDrawer is the drawer of a step: what it does, and its numbers. */
+export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Props) {
+	const problems = issuesOf(v, s.id);
+	const others = problems.filter((p) => !shownAtField.test(p.message));
+	const n = v.numbers?.get(s.id);
+	const message = s.config.message_id;
+	return (
+		<Dialog
+			drawer="wide"
+			title={nameOfKind(kindOf(s).id).name}
+			onClose={onClose}
+			footer={
+				v.editable ? (
+					<>
+						<Button look="quiet" onClick={onDelete}>
+							{words.remove}
+						</Button>
+						<Button look="primary" onClick={onClose}>
+							{words.done}
+						</Button>
+					</>
+				) : (
+					<Button onClick={onClose}>{words.close}</Button>
+				)
+			}
+		>
+			{others.length > 0 && (
+				<Callout tone="warning" title={words.problems}>
+					<ul>
+						{others.map((p, i) => (
+							<li key={i}>{problemWords(p.message)}</li>
+						))}
+					</ul>
+				</Callout>
+			)}
+			{v.editable ? (
+				<Suspense fallback={<Skeleton rows={6} height={32} />}>
+					<StepFields
+						type={s.type}
+						config={s.config}
+						names={v.names}
+						graph={v.graph}
+						onChange={onChange}
+						problem={problemAt(problems.map((p) => p.message))}
+					/>
+				</Suspense>
+			) : (
+				<>
+					<Callout>{words.readOnly}</Callout>
+					<Facts
+						rows={[
+							[words.does, [titleOf(s, v.names, v.graph), detailOf(s, v.names)].filter(Boolean).join(". ")],
+							...placesOf(s).map((p): [string, string] => [
+								labelOf(s, p.label) || words.next,
+								nextOf(v, targetOf(v.graph, p)),
+							]),
+						]}
+					/>
+				</>
+			)}
+			{s.type === "send" && typeof message === "string" && message && (
+				<p>
+					<Link href={`/library/${message}`}>{words.entry}</Link>
+				</p>
+			)}
+			{n && n.entered > 0 && (
+				<Facts
+					rows={[
+						[words.entered, full(n.entered)],
+						[words.waiting, full(n.waiting)],
+						[words.completed, full(n.completed)],
+						...(s.type === "send"
+							? ([
+									[words.sent, full(n.sent)],
+									[words.delivered, full(n.delivered)],
+									[words.opened, full(n.opened)],
+									[words.clicked, full(n.clicked)],
+								] as [string, string][])
+							: []),
+					]}
+				/>
+			)}
+		</Dialog>
+	);
+}
+
+function nextOf(v: View, id: string | null): string {
+	const s = stepOf(v.graph, id);
+	return s ? titleOf(s, v.names, v.graph) : words.end;
+}

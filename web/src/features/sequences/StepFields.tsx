@@ -1,0 +1,70 @@
+import { Combo } from "../../ui/Combo";
+import type { Config } from "./graph";
+import { words } from "./fields/words";
+import { type Part, textOf, optionsOf, type Props } from "./fields/part";
+import { Rule } from "./fields/Rule";
+import { Send } from "./fields/Send";
+import { Wait } from "./fields/Wait";
+import { Branches, Shares } from "./fields/Branches";
+import { ListChange, Tags, Fields, Subscription } from "./fields/Contact";
+import { Event, Webhook, Notify } from "./fields/Outside";
+
+/** StepFields edits what a step does. */
+export default function StepFields({ type, ...p }: Props) {
+	const set = (part: Config) =>
+		p.onChange(Object.fromEntries(Object.entries({ ...p.config, ...part }).filter(([, v]) => v !== undefined)));
+	const part: Part = { ...p, set };
+	switch (type) {
+		case "send":
+			return <Send {...part} />;
+		case "wait":
+			return <Wait {...part} />;
+		case "condition":
+			return <Rule {...part} help={words.conditionHelp} />;
+		case "goal":
+			return <Rule {...part} help={words.goalHelp} />;
+		case "branch":
+			return <Branches {...part} />;
+		case "split":
+			return <Shares {...part} />;
+		case "list":
+			return <ListChange {...part} />;
+		case "tag":
+			return <Tags {...part} />;
+		case "update_contact":
+			return <Fields {...part} />;
+		case "stage":
+			return (
+				<Combo
+					label={words.stage}
+					path="stage_id"
+					options={optionsOf(p.names.stages)}
+					value={textOf(p.config.stage_id) || null}
+					onChange={(stage_id) => set({ stage_id: stage_id ?? undefined })}
+					error={p.problem("stage_id")}
+				/>
+			);
+		case "subscription":
+			return <Subscription {...part} />;
+		case "event":
+			return <Event {...part} />;
+		case "webhook":
+			return <Webhook {...part} />;
+		case "notify":
+			return <Notify {...part} />;
+		case "enroll":
+			return (
+				<Combo
+					label={words.sequence}
+					help={words.sequenceHelp}
+					path="sequence_id"
+					options={optionsOf(p.names.sequences)}
+					value={textOf(p.config.sequence_id) || null}
+					onChange={(sequence_id) => set({ sequence_id: sequence_id ?? undefined })}
+					error={p.problem("sequence_id")}
+				/>
+			);
+		default:
+			return <p>{words.exitHelp}</p>;
+	}
+}

@@ -1,0 +1,175 @@
+import { ClipboardPaste, CornerDownRight, OctagonX } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, type RefObject, Suspense, useEffect, useId, useRef, useState,  } from "react";
+import { later } from "../../base/lazy";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { type Clip, type Graph, order, type Place, stepOf, targetOf } from "./graph";
+import { type Kind, kinds, type MenuGroup, type Names, nameOfKind, stepWords, titleOf } from "./steps";
+import css from "./StepMenu.module.css";
+
+const PopupPanel = later(() => import("../../ui/aria/PopupPanel").then((m) => ({ default: m.PopupPanel })));
+
+const words = catalogue({
+	title: "Add a step",
+	search: "Search steps",
+	none: "Nothing matches.",
+	paste: (n: number) => plural(n, { one: "Paste # step", other: "Paste # steps" }),
+	pasteHelp: "What was copied goes in here",
+	end: "End the path here",
+	endHelp: "What follows is removed, unless another way leads there",
+	go: "Go on at",
+	goHelp: "Joins this path to it",
+});
+
+type Option = { id: string; name: string; help: string; icon: ReactNode; group: string; run: () => void };
+
+type Props = {
+	graph: Graph;
+	place: Place;
+	names: Names;
+	clip: Clip | null;
+	trigger: RefObject<HTMLElement | null>;
+	onAdd: (kind: Kind) => void;
+	onPaste: () => void;
+	onEnd: () => void;
+	onGo: (step: string) => void;
+	onClose: () => void;
+};
+
+const groups: MenuGroup[] = ["send", "wait", "decide", "contact", "outside", "end"];
+
+/** StepMenu offers what can be put at a place. Typing narrows it. */
+export function StepMenu(p: Props) {
+	return (
+		<Suspense fallback={null}>
+			<PopupPanel label={words.title} trigger={p.trigger} onClose={p.onClose}>
+				<Choices {...p} />
+			</PopupPanel>
+		</Suspense>
+	);
+}
+
+function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Props) {
+	const [typed, setTyped] = useState("");
+	const [at, setAt] = useState(0);
+	const id = useId();
+	const list = useRef<HTMLDivElement>(null);
+	const target = targetOf(graph, place);
+	const all: Option[] = [];
+	if (clip)
+		all.push({
+			id: "paste",
+			name: words.paste(clip.steps.length),
+			help: words.pasteHelp,
+			icon: <ClipboardPaste aria-hidden />,
+			group: "",
+			run: onPaste,
+		});
+	for (const group of groups)
+		for (const k of kinds.filter((x) => x.group === group)) {
+			const Icon = k.icon;
+			all.push({
+				id: k.id,
+				...nameOfKind(k.id),
+				icon: <Icon aria-hidden />,
+				group: stepWords.groups[group],
+				run: () => onAdd(k),
+			});
+		}
+	if (target && place.from !== null)
+		all.push({
+			id: "end",
+			name: words.end,
+			help: words.endHelp,
+			icon: <OctagonX aria-hidden />,
+			group: stepWords.groups.end,
+			run: onEnd,
+		});
+	for (const step of order(graph)) {
+		const s = stepOf(graph, step);
+		if (s && step !== target)
+			all.push({
+				id: `go ${step}`,
+				name: titleOf(s, names, graph),
+				help: words.goHelp,
+				icon: <CornerDownRight aria-hidden />,
+				group: words.go,
+				run: () => onGo(step),
+			});
+	}
+	const want = typed.trim().toLowerCase();
+	const shown = all.filter((o) => !want || `${o.name} ${o.help} ${o.group}`.toLowerCase().includes(want));
+	const active = Math.min(at, shown.length - 1);
+	useEffect(() => {
+		list.current?.querySelector(`[data-at="${active}"]`)?.scrollIntoView({ block: "nearest" });
+	}, [active]);
+	const key = (e: KeyboardEvent) => {
+		if (e.key === "ArrowDown") setAt((active + 1) % Math.max(1, shown.length));
+		else if (e.key === "ArrowUp") setAt((active - 1 + shown.length) % Math.max(1, shown.length));
+		else if (e.key === "Home") setAt(0);
+		else if (e.key === "End") setAt(shown.length - 1);
+		else if (e.key === "Enter") shown[active]?.run();
+		else return;
+		e.preventDefault();
+	};
+	const sections = [...new Set(shown.map((o) => o.group))];
+	return (
+		<div className={css.menu}>
+			<input
+				// biome-ignore lint/a11y/noAutofocus: the panel was opened to choose
+				autoFocus
+				className={css.search}
+				role="combobox"
+				aria-label={words.search}
+				aria-expanded="true"
+				aria-controls={id}
+				aria-activedescendant={shown.length > 0 ? `${id}-${active}` : undefined}
+				aria-autocomplete="list"
+				placeholder={words.search}
+				autoComplete="off"
+				spellCheck={false}
+				value={typed}
+				onChange={(e) => {
+					setTyped(e.target.value);
+					setAt(0);
+				}}
+				onKeyDown={key}
+			/>
+			<div ref={list} id={id} role="listbox" aria-label={words.title} className={css.list}>
+				{shown.length === 0 && <p className={css.none}>{words.none}</p>}
+				{sections.map((group) => (
+					// biome-ignore lint/a11y/useSemanticElements: options stand in groups of a list box
+					<div key={group} role="group" aria-label={group || words.title}>
+						{group && (
+							<p className={css.group} aria-hidden>
+								{group}
+							</p>
+						)}
+						{shown.map((o, i) =>
+							o.group === group ? (
+								// biome-ignore lint/a11y/useKeyWithClickEvents: the field handles keys
+								// biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
+								<div
+									key={o.id}
+									id={`${id}-${i}`}
+									data-at={i}
+									data-kind={o.id}
+									role="option"
+									aria-selected={i === active}
+									className={css.option}
+									onPointerMove={() => setAt(i)}
+									onClick={o.run}
+								>
+									{o.icon}
+									<span>
+										{o.name}
+										<small>{o.help}</small>
+									</span>
+								</div>
+							) : null,
+						)}
+					</div>
+				))}
+			</div>
+		</div>
+	);
+}

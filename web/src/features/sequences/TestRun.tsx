@@ -1,0 +1,123 @@
+import { useRef, useState } from "react";
+import { ApiError, api, newKey } from "../../api/client";
+import type { Sequence, TestSequenceAnswer } from "../../api/schema";
+import { useSession } from "../../base/session";
+import { ContactPick } from "../source/ContactPick";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { Callout } from "../../ui/Page";
+import { addressesIn } from "../../base/words/addresses";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { graphOf, stepOf } from "./graph";
+import { type Names, titleOf } from "./steps";
+
+const words = catalogue({
+	title: "Test run",
+	text: "Sends every mail of the sequence once, without its waits, marked as a test. Tests count nowhere.",
+	to: "To",
+	help: "Up to 10 addresses, separated by commas.",
+	as: "With the data of",
+	asHelp: "A contact, whose fields and last event the mails show.",
+	send: "Send",
+	close: "Close",
+	choose: "Choose a contact.",
+	address: "Write at least one address.",
+	sent: "Sent",
+	suppressed: "On the suppression list",
+	failed: "Failed",
+	done: (sent: number, failed: number) =>
+		[
+			plural(sent, { one: "# mail sent", other: "# mails sent" }),
+			failed > 0 && plural(failed, { one: "# failed", other: "# failed" }),
+		]
+			.filter(Boolean)
+			.join(", "),
+	unsaved: "What is not saved yet is not in the test.",
+});
+
+type Props = { sequence: Sequence; names: Names; flush: () => Promise<boolean>; unsaved: boolean; onClose: () => void };
+
+/** TestRun sends every mail of a sequence to a few addresses. */
+export default function TestRun({ sequence: s, names, flush, unsaved, onClose }: Props) {
+	const { user } = useSession();
+	const form = useForm({ to: user.email, contact_id: null as string | null });
+	const [answer, setAnswer] = useState<TestSequenceAnswer | null>(null);
+	const idempotencyKey = useRef(newKey());
+	const to = [...new Set(addressesIn(form.values.to))];
+	const why = to.length === 0 ? words.address : form.values.contact_id ? undefined : words.choose;
+	const graph = graphOf(s);
+	const send = () =>
+		form.submit(async () => {
+			setAnswer(null);
+			await flush();
+			try {
+				setAnswer(
+					await api("POST /sequences/{id}/test", {
+						path: { id: s.id },
+						body: { contact_id: form.values.contact_id ?? "", to },
+						idempotencyKey: idempotencyKey.current,
+					}),
+				);
+				idempotencyKey.current = newKey();
+			} catch (e) {
+				if (e instanceof ApiError && e.status !== 0) idempotencyKey.current = newKey();
+				throw e;
+			}
+		});
+	return (
+		<Dialog
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => !why && void send()}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.close}</Button>
+					<Button type="submit" look="primary" busy={form.busy} why={why}>
+						{words.send}
+					</Button>
+				</>
+			}
+		>
+			<p>{words.text}</p>
+			{unsaved && <Callout tone="warning">{words.unsaved}</Callout>}
+			<FormProblems problems={form.problems} />
+			<ContactPick
+				label={words.as}
+				help={words.asHelp}
+				value={form.values.contact_id}
+				onChange={(contact_id) => form.set({ contact_id })}
+			/>
+			<TextField
+				label={words.to}
+				help={words.help}
+				path="to"
+				value={form.values.to}
+				onChange={(v) => form.set({ to: v })}
+				error={form.problems.byPath.to}
+			/>
+			{answer && (
+				<div role="status">
+					<p>{words.done(answer.sent, answer.failed)}</p>
+					<ul>
+						{answer.results.map((r) => {
+							const step = stepOf(graph, r.node_id);
+							return (
+								<li key={r.node_id + r.to}>
+									<Badge tone={r.status === "sent" ? "success" : r.status === "suppressed" ? "warning" : "danger"}>
+										{words[r.status]}
+									</Badge>{" "}
+									{step ? titleOf(step, names, graph) : r.node_id}, {r.to}
+									{r.error && `: ${r.error}`}
+								</li>
+							);
+						})}
+					</ul>
+				</div>
+			)}
+		</Dialog>
+	);
+}

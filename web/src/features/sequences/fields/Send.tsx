@@ -1,0 +1,176 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../../../api/client";
+import { useCollection } from "../../../base/collections";
+import { useKey } from "../../../base/session";
+import { Combo, Picks } from "../../../ui/Combo";
+import { Checkbox, Columns, Select, TextField } from "../../../ui/Field";
+import { MailFrame } from "../../../ui/MailFrame";
+import { Skeleton } from "../../../ui/States";
+import { explain } from "../../../base/words/errors";
+import css from "../StepFields.module.css";
+import { daysWords } from "../steps";
+import { words } from "./words";
+import { type Part, textOf, choicesOf, optionsOf } from "./part";
+import { Days } from "./When";
+
+/** Send edits which mail is sent, by whom and when. */
+export function Send({ config: c, names, set, problem }: Part) {
+	const key = useKey();
+	const message = textOf(c.message_id);
+	const version = typeof c.version === "number" ? c.version : undefined;
+	const messages = useCollection("messages");
+	const senders = useCollection("sending_identities");
+	const lanes = useCollection("mta_configs");
+	const preview = useQuery({
+		queryKey: key("message", message, "preview", version),
+		enabled: message !== "",
+		retry: false,
+		queryFn: ({ signal }) => api("POST /preview", { body: { source: { message_id: message, version } }, signal }),
+	});
+	const rows = messages.data?.data ?? [];
+	const chosen = rows.find((m) => m.id === message);
+	const window = c.send_window as
+		| { days: number[]; start: string; end: string; timezone: "contact" | "account" }
+		| undefined;
+	const identities = Array.isArray(c.sending_identity_emails) ? (c.sending_identity_emails as string[]) : [];
+	return (
+		<>
+			<Combo
+				label={words.mail}
+				path="message_id"
+				options={rows
+					.filter((m) => m.status !== "archived" || m.id === message)
+					.map((m) => ({ id: m.id, label: m.name, detail: m.tags.join(", ") }))}
+				value={message || null}
+				onChange={(id) => set({ message_id: id ?? undefined, version: undefined })}
+				error={problem("message_id")}
+				help={
+					messages.data && rows.length === 0 ? (
+						<>
+							{words.noMail} <Link href="/library">{words.openLibrary}</Link>
+						</>
+					) : undefined
+				}
+			/>
+			{message && (
+				<section aria-label={words.preview} className={css.preview}>
+					{preview.isPending && <Skeleton rows={4} />}
+					{preview.isError && <p>{explain(preview.error)}</p>}
+					{preview.data && (
+						<>
+							<p>
+								<b>{preview.data.subject}</b>
+							</p>
+							<MailFrame html={preview.data.html} text={preview.data.text} size={preview.data.size} />
+						</>
+					)}
+				</section>
+			)}
+			<Columns>
+				<Combo
+					label={words.type}
+					help={words.typeHelp}
+					path="email_type_key"
+					options={optionsOf(names.types)}
+					value={textOf(c.email_type_key) || null}
+					onChange={(k) => set({ email_type_key: k ?? undefined })}
+					error={problem("email_type_key")}
+				/>
+				<Select
+					label={words.version}
+					value={version ? String(version) : ""}
+					onChange={(v) => set({ version: v ? Number(v) : undefined })}
+					error={problem("version")}
+					choices={[
+						{ value: "", label: words.current },
+						...Array.from({ length: chosen?.current_version ?? version ?? 0 }, (_, i) => ({
+							value: String(i + 1),
+							label: words.versionOf(i + 1),
+						})).reverse(),
+					]}
+				/>
+			</Columns>
+			<Picks
+				label={words.senders}
+				help={words.sendersHelp}
+				options={(senders.data?.data ?? [])
+					.filter((i) => i.active || identities.includes(i.email_address))
+					.map((i) => ({ id: i.email_address, label: i.email_address, detail: i.display_name }))}
+				values={identities}
+				onChange={(v) => set({ sending_identity_emails: v.length > 0 ? v : undefined })}
+				error={problem("sending_identity_emails")}
+			/>
+			<Columns>
+				<TextField
+					label={words.fromName}
+					optional
+					value={textOf(c.from_name)}
+					onChange={(v) => set({ from_name: v || undefined })}
+					error={problem("from_name")}
+				/>
+				<TextField
+					label={words.replyTo}
+					optional
+					type="email"
+					value={textOf(c.reply_to)}
+					onChange={(v) => set({ reply_to: v || undefined })}
+					error={problem("reply_to")}
+				/>
+			</Columns>
+			<Select
+				label={words.mta}
+				help={words.mtaHelp}
+				value={textOf(c.mta_config_key)}
+				onChange={(v) => set({ mta_config_key: v || undefined })}
+				error={problem("mta_config_key")}
+				choices={[{ value: "", label: "–" }, ...(lanes.data?.data ?? []).map((l) => ({ value: l.key, label: l.name }))]}
+			/>
+			<Checkbox
+				label={words.tracking}
+				checked={c.tracking_enabled !== false}
+				onChange={(on) => set({ tracking_enabled: on ? undefined : false })}
+			/>
+			<Checkbox
+				label={words.windowed}
+				help={words.windowHelp}
+				checked={window !== undefined}
+				onChange={(on) =>
+					set({
+						send_window: on ? { days: [1, 2, 3, 4, 5], start: "09:00", end: "17:00", timezone: "contact" } : undefined,
+					})
+				}
+			/>
+			{window && (
+				<div className={css.group}>
+					<p>
+						{words.windowSentence(daysWords(window.days), window.start, window.end, words.zones[window.timezone] ?? "")}
+					</p>
+					<Days value={window.days} onChange={(days) => set({ send_window: { ...window, days } })} />
+					<Columns>
+						<TextField
+							label={words.from}
+							type="time"
+							value={window.start}
+							onChange={(start) => set({ send_window: { ...window, start } })}
+							error={problem("send_window.start")}
+						/>
+						<TextField
+							label={words.to}
+							type="time"
+							value={window.end === "24:00" ? "00:00" : window.end}
+							onChange={(end) => set({ send_window: { ...window, end: end === "00:00" ? "24:00" : end } })}
+							error={problem("send_window")}
+						/>
+						<Select
+							label={words.zone}
+							value={window.timezone}
+							onChange={(timezone) => set({ send_window: { ...window, timezone } })}
+							choices={choicesOf(words.zones)}
+						/>
+					</Columns>
+				</div>
+			)}
+		</>
+	);
+}

@@ -1,0 +1,584 @@
+import {
+	Bell,
+	CalendarClock,
+	Clock,
+	Flag,
+	GitBranch,
+	GitFork,
+	Globe,
+	Hourglass,
+	Layers,
+	ListChecks,
+	type LucideIcon,
+	Mail,
+	MousePointerClick,
+	OctagonX,
+	PencilLine,
+	Repeat,
+	Shuffle,
+	Signpost,
+	Tag,
+	UserCheck,
+	Zap,
+} from "lucide-react";
+import { useCollection } from "../../base/collections";
+import { type FieldInfo, operatorName, shapeOf, useFields } from "../rules/fields";
+import { type Condition, type Group, isGroup } from "../rules/groups";
+import type { Leaf } from "../rules/leaves";
+import { filterWords, type PropertyFilter } from "../rules/Properties";
+import { and, catalogue, dateTime, full, plural } from "../../base/words/catalogue";
+import type { Config, Graph, Step, StepType } from "./graph";
+
+// What steps are called, and what they do in words.
+
+export const stepWords = catalogue({
+	types: {
+		send: "Send a mail",
+		wait: "Wait",
+		condition: "Yes or no",
+		branch: "Several ways",
+		split: "Split by chance",
+		list: "Change a list",
+		tag: "Change tags",
+		update_contact: "Change fields",
+		stage: "Change the stage",
+		subscription: "Change a subscription",
+		event: "Record an event",
+		webhook: "Call a webhook",
+		notify: "Notify the team",
+		enroll: "Start another sequence",
+		goal: "Goal",
+		exit: "Exit",
+	},
+	groups: { send: "Send", wait: "Wait", decide: "Decide", contact: "Contact", outside: "Outside", end: "End" },
+	kinds: {
+		send: { name: "Send a mail", help: "One of the library, to people who may get it" },
+		duration: { name: "Wait for a time", help: "Minutes, hours, days or weeks" },
+		until_time: { name: "Wait until a time of day", help: "For example 09:00 on a weekday" },
+		until_date: { name: "Wait until a date", help: "Fixed, or in a field of the contact" },
+		until_event: { name: "Wait until an event", help: "Or go on after a while" },
+		until_segment: { name: "Wait until in a segment", help: "Or until out of it, or go on after a while" },
+		until_engagement: { name: "Wait until opened or clicked", help: "A mail of this sequence, or go on after a while" },
+		condition: { name: "Yes or no", help: "Two ways, by a rule" },
+		branch: { name: "Several ways", help: "The first rule that holds decides" },
+		split: { name: "Split by chance", help: "Shares of the people, always the same for one person" },
+		list: { name: "Change a list", help: "Add to a list, or remove from it" },
+		tag: { name: "Change tags", help: "Add tags, or remove them" },
+		update_contact: { name: "Change fields", help: "Own values, or values with Liquid" },
+		stage: { name: "Change the stage", help: "Move the contact to a stage" },
+		subscription: { name: "Change a subscription", help: "Subscribe to an email type, or unsubscribe" },
+		event: { name: "Record an event", help: "In the timeline of the contact; it can start other sequences" },
+		webhook: { name: "Call a webhook", help: "Tell another program; nobody waits for its answer" },
+		notify: { name: "Notify the team", help: "A mail to people of this workspace" },
+		enroll: { name: "Start another sequence", help: "The contact goes on here, too" },
+		goal: { name: "Goal", help: "Who meets it jumps there from anywhere, and has converted" },
+		exit: { name: "Exit", help: "The path ends here" },
+	},
+	units: {
+		minute: (n: number) => plural(n, { one: "# minute", other: "# minutes" }),
+		hour: (n: number) => plural(n, { one: "# hour", other: "# hours" }),
+		day: (n: number) => plural(n, { one: "# day", other: "# days" }),
+		week: (n: number) => plural(n, { one: "# week", other: "# weeks" }),
+		month: (n: number) => plural(n, { one: "# month", other: "# months" }),
+		year: (n: number) => plural(n, { one: "# year", other: "# years" }),
+	},
+	unitNames: { minute: "minutes", hour: "hours", day: "days", week: "weeks", month: "months", year: "years" },
+	days: { 1: "Monday", 2: "Tuesday", 3: "Wednesday", 4: "Thursday", 5: "Friday", 6: "Saturday", 7: "Sunday" },
+	shortDays: { 1: "Mon", 2: "Tue", 3: "Wed", 4: "Thu", 5: "Fri", 6: "Sat", 7: "Sun" },
+	weekdays: "weekdays",
+	everyDay: "every day",
+	something: "…",
+	sendTitle: (mail: string) => `Send ${mail}`,
+	as: (type: string) => `As ${type}`,
+	window: (days: string, start: string, end: string) => `${days}, ${start} to ${end}`,
+	wait: (time: string) => `Wait ${time}`,
+	untilTime: (time: string, days: string) => `Wait until ${time}, ${days}`,
+	untilAt: (at: string) => `Wait until ${at}`,
+	untilField: (field: string) => `Wait until ${field}`,
+	offset: {
+		before: (span: string, field: string) => `${span} before ${field}`,
+		after: (span: string, field: string) => `${span} after ${field}`,
+	},
+	untilEvent: (name: string) => `Wait until ${name}`,
+	untilIn: (segment: string) => `Wait until in ${segment}`,
+	untilOut: (segment: string) => `Wait until out of ${segment}`,
+	untilEngaged: {
+		opened: (mail: string) => `Wait until ${mail} is opened`,
+		clicked: (mail: string) => `Wait until ${mail} is clicked`,
+	},
+	atMost: (span: string) => `At most ${span}`,
+	ifRule: (rule: string) => `${rule}?`,
+	ways: (n: number) => plural(n, { one: "# way and everybody else", other: "# ways and everybody else" }),
+	shares: (list: string) => `Split ${list}`,
+	addTo: (list: string) => `Add to ${list}`,
+	removeFrom: (list: string) => `Remove from ${list}`,
+	addTags: (tags: string) => `Add ${tags}`,
+	removeTags: (tags: string) => `Remove ${tags}`,
+	setFields: (names: string) => `Set ${names}`,
+	moveTo: (stage: string) => `Move to ${stage}`,
+	subscribe: (type: string) => `Subscribe to ${type}`,
+	unsubscribe: (type: string) => `Unsubscribe from ${type}`,
+	record: (event: string) => `Record ${event}`,
+	call: (host: string) => `Call ${host}`,
+	notify: (who: string) => `Notify ${who}`,
+	enroll: (sequence: string) => `Start ${sequence}`,
+	goal: (rule: string) => `Goal: ${rule}`,
+	exit: "Exit",
+	met: { until_event: "It happens", until_segment: "In time", opened: "Opened", clicked: "Clicked" },
+	paths: {
+		message_id: "Mail",
+		email_type_key: "Email type",
+		segment_key: "List or segment",
+		tags: "Tags",
+		stage_id: "Stage",
+		event_name: "Event",
+		url: "Address",
+		to: "To",
+		subject: "Subject",
+		body: "Text",
+		sequence_id: "Sequence",
+		node_id: "Mail",
+		field: "Field",
+		definition: "Rule",
+		timeout: "Time limit",
+		amount: "How long",
+		days: "Days",
+		send_window: "Times",
+		reply_to: "Reply to",
+		branches: "Ways",
+	},
+	labels: { true: "Yes", false: "No", else: "Everybody else", met: "It happens" },
+	timeout: (span: string) => `Not within ${span}`,
+	timeoutPlain: "Not in time",
+	rule: {
+		none: "no condition yet",
+		and: " and ",
+		or: " or ",
+		not: (rule: string) => `not (${rule})`,
+		many: (n: number) => plural(n, { one: "# condition", other: "# conditions" }),
+		list: "list",
+		segment: "segment",
+		email: "mail",
+		broadcast: "broadcast",
+		event: (name: string) => `event ${name}`,
+		page: "page view",
+		form: "form",
+		subscription: "subscription",
+		sequence: "sequence",
+		suppression: "suppression list",
+		trigger: (filter: string) => (filter ? `its event has ${filter}` : "a property of its event"),
+	},
+	triggers: {
+		none: "Only by hand, by an automation or by the API",
+		event: (name: string) => `When ${name} happens`,
+		eventWhere: (name: string, filters: string) => `When ${name} happens, where ${filters}`,
+		segment_entered: (segment: string) => `When a contact enters ${segment}`,
+		segment_left: (segment: string) => `When a contact leaves ${segment}`,
+		list_added: (list: string) => `When a contact is added to ${list}`,
+		form_submitted: (form: string) => `When ${form} is submitted`,
+		tag_added: (tag: string) => `When the tag ${tag} is added`,
+		stage_changed: (stage: string) => `When the stage becomes ${stage}`,
+		stageFrom: (from: string, to: string) => `When the stage changes from ${from} to ${to}`,
+		contact_created: "When a contact is created",
+		contactFrom: (source: string) => `When a contact is created by ${source}`,
+		field_changed: (field: string) => `When ${field} changes`,
+		fieldTo: (field: string, value: string) => `When ${field} becomes ${value}`,
+		date: (field: string) => `On the day of ${field}`,
+		dateOffset: {
+			before: (span: string, field: string) => `${span} before ${field}`,
+			after: (span: string, field: string) => `${span} after ${field}`,
+		},
+		yearly: (what: string) => `${what}, each year`,
+		opened: "When a mail is opened",
+		clicked: "When a link in a mail is clicked",
+		openedOf: (broadcast: string) => `When ${broadcast} is opened`,
+		clickedOf: (broadcast: string) => `When a link in ${broadcast} is clicked`,
+		filtered: (trigger: string, rule: string) => `${trigger}, if ${rule}`,
+	},
+});
+
+export type MenuGroup = keyof typeof stepWords.groups;
+
+/** Kind is what the step menu offers: a type of step, and of waits each mode. */
+export type Kind = { id: string; type: StepType; group: MenuGroup; icon: LucideIcon; config: () => Config };
+
+const timeout = { amount: 3, unit: "day" };
+
+/** definition is a rule without conditions. */
+const definition = () => ({ logic: "and", conditions: [] });
+
+export const kinds: Kind[] = [
+	{ id: "send", type: "send", group: "send", icon: Mail, config: () => ({}) },
+	{
+		id: "duration",
+		type: "wait",
+		group: "wait",
+		icon: Clock,
+		config: () => ({ mode: "duration", amount: 1, unit: "day" }),
+	},
+	{
+		id: "until_time",
+		type: "wait",
+		group: "wait",
+		icon: CalendarClock,
+		config: () => ({ mode: "until_time", days: [1, 2, 3, 4, 5], time: "09:00", timezone: "contact" }),
+	},
+	{
+		id: "until_date",
+		type: "wait",
+		group: "wait",
+		icon: CalendarClock,
+		config: () => ({ mode: "until_date", field: "" }),
+	},
+	{
+		id: "until_event",
+		type: "wait",
+		group: "wait",
+		icon: Hourglass,
+		config: () => ({ mode: "until_event", event_name: "", timeout }),
+	},
+	{
+		id: "until_segment",
+		type: "wait",
+		group: "wait",
+		icon: Layers,
+		config: () => ({ mode: "until_segment", segment_key: "", state: "in", timeout }),
+	},
+	{
+		id: "until_engagement",
+		type: "wait",
+		group: "wait",
+		icon: MousePointerClick,
+		config: () => ({ mode: "until_engagement", node_id: "", event: "clicked", timeout }),
+	},
+	{
+		id: "condition",
+		type: "condition",
+		group: "decide",
+		icon: GitBranch,
+		config: () => ({ definition: definition() }),
+	},
+	{
+		id: "branch",
+		type: "branch",
+		group: "decide",
+		icon: GitFork,
+		config: () => ({ branches: [{ label: "A", definition: definition() }] }),
+	},
+	{
+		id: "split",
+		type: "split",
+		group: "decide",
+		icon: Shuffle,
+		config: () => ({
+			branches: [
+				{ label: "A", weight: 50 },
+				{ label: "B", weight: 50 },
+			],
+		}),
+	},
+	{ id: "list", type: "list", group: "contact", icon: ListChecks, config: () => ({ action: "add", segment_key: "" }) },
+	{ id: "tag", type: "tag", group: "contact", icon: Tag, config: () => ({ action: "add", tags: [] }) },
+	{ id: "update_contact", type: "update_contact", group: "contact", icon: PencilLine, config: () => ({ fields: {} }) },
+	{ id: "stage", type: "stage", group: "contact", icon: Signpost, config: () => ({}) },
+	{
+		id: "subscription",
+		type: "subscription",
+		group: "contact",
+		icon: UserCheck,
+		config: () => ({ action: "subscribe", email_type_key: "" }),
+	},
+	{ id: "event", type: "event", group: "contact", icon: Zap, config: () => ({ event_name: "" }) },
+	{ id: "webhook", type: "webhook", group: "outside", icon: Globe, config: () => ({ url: "" }) },
+	{ id: "notify", type: "notify", group: "outside", icon: Bell, config: () => ({ to: [], subject: "", body: "" }) },
+	{ id: "enroll", type: "enroll", group: "outside", icon: Repeat, config: () => ({}) },
+	{ id: "goal", type: "goal", group: "end", icon: Flag, config: () => ({ definition: definition() }) },
+	{ id: "exit", type: "exit", group: "end", icon: OctagonX, config: () => ({}) },
+];
+
+/** kindOf returns the kind of a step. */
+export const kindOf = (s: Pick<Step, "type" | "config">): Kind =>
+	(kinds.find((k) => k.type === s.type && (s.type !== "wait" || k.id === s.config.mode)) ??
+		kinds.find((k) => k.type === s.type) ??
+		kinds[0]) as Kind;
+
+/** nameOfKind returns the name of a kind, and what it does. */
+export const nameOfKind = (id: string): { name: string; help: string } => {
+	return (stepWords.kinds as { [kind: string]: { name: string; help: string } })[id] ?? { name: id, help: "" };
+};
+
+/** newId returns an id for a step. It is never used again, so that numbers and people of a step that was removed do not belong to another. */
+export const newId = (type: StepType) =>
+	`${type}_${[...crypto.getRandomValues(new Uint8Array(5))].map((b) => (b % 36).toString(36)).join("")}`;
+
+/** Names are the names of records that steps refer to. */
+export type Names = {
+	messages: Map<string, string>;
+	types: Map<string, string>;
+	segments: Map<string, string>;
+	stages: Map<string, string>;
+	sequences: Map<string, string>;
+	forms: Map<string, string>;
+	fields: FieldInfo[];
+};
+
+/** useNames reads the names of records that steps refer to. */
+export function useNames(): Names {
+	const messages = useCollection("messages");
+	const types = useCollection("email_types");
+	const segments = useCollection("segments");
+	const stages = useCollection("stages");
+	const sequences = useCollection("sequences");
+	const forms = useCollection("forms");
+	return {
+		messages: new Map(messages.data?.data.map((m) => [m.id, m.name])),
+		types: new Map(types.data?.data.map((t) => [t.type_key, t.display_name])),
+		segments: new Map(segments.data?.data.map((s) => [s.segment_key, s.name])),
+		stages: new Map(stages.data?.data.map((s) => [s.id, s.name])),
+		sequences: new Map(sequences.data?.data.map((s) => [s.id, s.name])),
+		forms: new Map(forms.data?.data.map((f) => [f.slug, f.name])),
+		fields: useFields(),
+	};
+}
+
+const w = stepWords;
+const textOf = (v: unknown): string => (typeof v === "string" || typeof v === "number" ? String(v) : "");
+const named = (map: Map<string, string>, id: unknown): string =>
+	id ? (map.get(String(id)) ?? String(id)) : w.something;
+
+/** spanWords writes a time: "2 days". */
+export function spanWords(v: unknown): string {
+	const s = (v ?? {}) as { amount?: number; unit?: string };
+	const unit = w.units[(s.unit ?? "day") as keyof typeof w.units];
+	return unit ? unit(Number(s.amount ?? 0)) : `${s.amount} ${s.unit}`;
+}
+
+/** daysWords writes days of the week. */
+export function daysWords(v: unknown): string {
+	const days = (Array.isArray(v) ? (v as number[]) : []).toSorted((a, b) => a - b);
+	if (days.length === 7) return w.everyDay;
+	if (days.join() === "1,2,3,4,5") return w.weekdays;
+	if (days.length === 0) return w.something;
+	return and(days.map((d) => w.shortDays[d as keyof typeof w.shortDays] ?? String(d)));
+}
+
+/** fieldWords returns the name of a field of contacts. */
+export const fieldWords = (names: Names, field: unknown): string =>
+	field
+		? (names.fields.find((f) => f.field === field || f.field === `custom_fields.${field}`)?.name ?? String(field))
+		: w.something;
+
+const valueWords = (f: FieldInfo | undefined, v: unknown): string => {
+	if (Array.isArray(v)) return v.map((x) => valueWords(f, x)).join(", ");
+	if (typeof v === "object" && v !== null) return spanWords(v);
+	return f?.choices?.find((c) => c.value === v)?.label ?? String(v ?? "");
+};
+
+function leafWords(l: Leaf, names: Names): string {
+	const r = w.rule;
+	switch (l.type ?? "field") {
+		case "field": {
+			const f = names.fields.find((x) => x.field === l.field);
+			const value = shapeOf(l.operator ?? "") === "none" ? "" : valueWords(f, l.value);
+			return [f?.name ?? l.field, operatorName(l.operator ?? ""), value].filter(Boolean).join(" ");
+		}
+		case "list":
+		case "segment":
+			return `${l.operator === "not_in" ? operatorName("not_in") : operatorName("in")} ${(l.segment_keys ?? []).map((k) => names.segments.get(k) ?? k).join(", ") || r[l.type as "list"]}`;
+		case "event":
+			return r.event(l.event_name || w.something);
+		case "page_view":
+			return `${r.page} ${l.url ?? ""}`;
+		case "trigger_event":
+			return r.trigger(
+				(l as { property?: string }).property
+					? filterWords({
+							property: String((l as { property?: string }).property),
+							operator: l.operator ?? "equals",
+							value: l.value,
+						})
+					: "",
+			);
+		default:
+			return (r as unknown as { [t: string]: string })[l.type ?? ""] ?? String(l.type);
+	}
+}
+
+/** ruleWords writes a short rule in words, and counts the conditions of a long one. */
+export function ruleWords(v: unknown, names: Names): string {
+	const g = v as Group | undefined;
+	if (!g || !Array.isArray(g.conditions) || g.conditions.length === 0) return w.rule.none;
+	const leaves = (c: Condition): number => (isGroup(c) ? c.conditions.reduce((n, x) => n + leaves(x), 0) : 1);
+	const simple = g.conditions.length <= 2 && g.conditions.every((c) => !isGroup(c));
+	const text = simple
+		? g.conditions.map((c) => leafWords(c as Leaf, names)).join(g.logic === "or" ? w.rule.or : w.rule.and)
+		: w.rule.many(leaves(g));
+	return g.negate ? w.rule.not(text) : text;
+}
+
+const dated = (
+	c: Config,
+	names: Names,
+	plainly: (field: string) => string,
+	offset: { before: (s: string, f: string) => string; after: (s: string, f: string) => string },
+) => {
+	const o = c.offset as { amount?: number; unit?: string; direction?: "before" | "after" } | undefined;
+	const field = fieldWords(names, c.field);
+	return o?.amount ? offset[o.direction ?? "before"](spanWords(o), field) : plainly(field);
+};
+
+function waitTitle(c: Config, names: Names, g?: Graph): string {
+	switch (c.mode) {
+		case "until_time":
+			return w.untilTime(textOf(c.time), daysWords(c.days));
+		case "until_date":
+			if (typeof c.at === "string") return w.untilAt(c.at ? dateTime(c.at) : w.something);
+			return dated(c, names, w.untilField, {
+				before: (s, f) => w.untilField(w.offset.before(s, f)),
+				after: (s, f) => w.untilField(w.offset.after(s, f)),
+			});
+		case "until_event":
+			return w.untilEvent(textOf(c.event_name) || w.something);
+		case "until_segment":
+			return (c.state === "not_in" ? w.untilOut : w.untilIn)(named(names.segments, c.segment_key));
+		case "until_engagement": {
+			const send = g?.steps.find((s) => s.id === c.node_id);
+			return w.untilEngaged[c.event === "opened" ? "opened" : "clicked"](
+				send ? named(names.messages, send.config.message_id) : w.something,
+			);
+		}
+		default:
+			return w.wait(spanWords(c));
+	}
+}
+
+/** problemWords writes a problem of the server with the name of the field instead of its path. */
+export function problemWords(message: string): string {
+	const [, path, , rest = ""] = /^(\w+)([\w.[\]-]*): (.*)$/s.exec(message) ?? [];
+	const name = path && (w.paths as { [path: string]: string })[path];
+	return name ? `${name}: ${rest.replace(/^(definition|conditions|label)[\w.[\]-]*: /, "")}` : message;
+}
+
+/** titleOf says what a step does. */
+export function titleOf(s: Pick<Step, "type" | "config">, names: Names, g?: Graph): string {
+	const c = s.config;
+	const words = (v: unknown) => (Array.isArray(v) && v.length > 0 ? and(v.map(String)) : w.something);
+	switch (s.type) {
+		case "send":
+			return w.sendTitle(named(names.messages, c.message_id));
+		case "wait":
+			return waitTitle(c, names, g);
+		case "condition":
+			return w.ifRule(ruleWords(c.definition, names));
+		case "branch":
+			return w.ways(Array.isArray(c.branches) ? c.branches.length : 0);
+		case "split": {
+			const list = (Array.isArray(c.branches) ? c.branches : []) as { label: string; weight: number }[];
+			const sum = list.reduce((n, b) => n + (Number(b.weight) || 0), 0) || 1;
+			return w.shares(list.map((b) => `${full(Math.round((100 * (Number(b.weight) || 0)) / sum))} %`).join(" / "));
+		}
+		case "list":
+			return (c.action === "remove" ? w.removeFrom : w.addTo)(named(names.segments, c.segment_key));
+		case "tag":
+			return (c.action === "remove" ? w.removeTags : w.addTags)(words(c.tags));
+		case "update_contact": {
+			const all = [...Object.keys((c.fields as object) ?? {}), ...Object.keys((c.custom_fields as object) ?? {})];
+			return w.setFields(all.length > 0 ? and(all.map((f) => fieldWords(names, f))) : w.something);
+		}
+		case "stage":
+			return w.moveTo(named(names.stages, c.stage_id));
+		case "subscription":
+			return (c.action === "unsubscribe" ? w.unsubscribe : w.subscribe)(named(names.types, c.email_type_key));
+		case "event":
+			return w.record(textOf(c.event_name) || w.something);
+		case "webhook": {
+			let host = textOf(c.url) || w.something;
+			try {
+				host = new URL(host).host;
+			} catch {
+				// Not an address yet.
+			}
+			return w.call(host);
+		}
+		case "notify":
+			return w.notify(words(c.to));
+		case "enroll":
+			return w.enroll(named(names.sequences, c.sequence_id));
+		case "goal":
+			return w.goal(ruleWords(c.definition, names));
+		default:
+			return w.exit;
+	}
+}
+
+/** detailOf adds what the title of a step leaves out; may be empty. */
+export function detailOf(s: Pick<Step, "type" | "config">, names: Names): string {
+	const c = s.config;
+	if (s.type === "send") {
+		const window = c.send_window as { days?: number[]; start?: string; end?: string } | undefined;
+		return [
+			c.email_type_key ? w.as(named(names.types, c.email_type_key)) : "",
+			window ? w.window(daysWords(window.days), window.start ?? "", window.end ?? "") : "",
+		]
+			.filter(Boolean)
+			.join(" · ");
+	}
+	return c.timeout ? w.atMost(spanWords(c.timeout)) : "";
+}
+
+/** labelOf writes the label of a way out of a step. */
+export function labelOf(s: Step, label: string | null): string {
+	if (label === null) return "";
+	if (s.type === "wait" && label === "timeout")
+		return s.config.timeout ? w.timeout(spanWords(s.config.timeout)) : w.timeoutPlain;
+	if (s.type === "wait" && label === "met")
+		return (
+			w.met[(s.config.mode === "until_engagement" ? s.config.event : s.config.mode) as keyof typeof w.met] ??
+			w.labels.met
+		);
+	const fixed = s.type === "split" ? undefined : (w.labels as { [l: string]: string })[label];
+	return fixed ?? label;
+}
+
+/** triggerWords writes a trigger as a sentence. */
+export function triggerWords(type: string | null | undefined, config: Config, names: Names): string {
+	const t = w.triggers;
+	const c = config;
+	const base = (): string => {
+		switch (type) {
+			case "event": {
+				const filters = (c.filters ?? []) as PropertyFilter[];
+				const name = textOf(c.event_name) || w.something;
+				return filters.length > 0 ? t.eventWhere(name, and(filters.map(filterWords))) : t.event(name);
+			}
+			case "segment_entered":
+			case "segment_left":
+			case "list_added":
+				return t[type](named(names.segments, c.segment_key));
+			case "form_submitted":
+				return t.form_submitted(named(names.forms, c.form_slug));
+			case "tag_added":
+				return t.tag_added(textOf(c.tag) || w.something);
+			case "stage_changed":
+				return c.from_stage_id
+					? t.stageFrom(named(names.stages, c.from_stage_id), named(names.stages, c.to_stage_id))
+					: t.stage_changed(named(names.stages, c.to_stage_id));
+			case "contact_created":
+				return c.source ? t.contactFrom(textOf(c.source)) : t.contact_created;
+			case "field_changed":
+				return c.to === undefined || c.to === null || c.to === ""
+					? t.field_changed(fieldWords(names, c.field))
+					: t.fieldTo(fieldWords(names, c.field), String(c.to));
+			case "date": {
+				const when = dated(c, names, t.date, t.dateOffset);
+				return c.repeat === "yearly" ? t.yearly(when) : when;
+			}
+			case "email_engagement":
+				return c.event === "opened" ? t.opened : t.clicked;
+			default:
+				return t.none;
+		}
+	};
+	const rule = c.definition as Group | undefined;
+	return rule?.conditions?.length ? t.filtered(base(), ruleWords(rule, names)) : base();
+}

@@ -1,0 +1,303 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { api, request } from "../../api/client";
+import type { AccountSessionView, UpdateAccountRequestBody } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useWhyNot, useWorkspace } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Combo } from "../../ui/Combo";
+import { Confirm } from "../../ui/Dialog";
+import { Columns, Select, Switch, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { Card, Callout, Page } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { countryField } from "../../base/words/countries";
+import { explain } from "../../base/words/errors";
+
+const words = catalogue({
+	title: "Workspace",
+	settings: "Settings",
+	who: "Who you are",
+	name: "Name",
+	website: "Website",
+	logo: "Logo",
+	logoHelp: "Shown on pages for readers. An https address.",
+	zone: "Time zone",
+	zoneHelp: "Days of reports and of rules begin at midnight here.",
+	locale: "Language of pages for readers",
+	currency: "Currency",
+	address: "Postal address",
+	addressHelp: "Most laws ask for it in each commercial mail. It stands at the foot of yours.",
+	line1: "Street",
+	line2: "Second line",
+	postal: "Postal code",
+	city: "City",
+	state: "State or region",
+	country: "Country",
+	defaults: "Defaults",
+	type: "Email type",
+	mta: "MTA config",
+	sender: "Sender",
+	none: "None",
+	unsubscribing: "Unsubscribing",
+	scope: "“Unsubscribe” in a mail leaves",
+	scopeType: "mail of its type",
+	scopeGlobal: "all mail",
+	opt: "Confirm new subscriptions by mail (double opt-in)",
+	save: "Save",
+	saved: "Saved",
+	danger: "Delete this workspace",
+	dangerText: "All its contacts, mail, reports and settings are deleted for good after 30 days. Until then the operator can bring it back.",
+	remove: "Delete the workspace",
+	removeTitle: (name: string) => `Delete ${name}?`,
+	deleted: "The workspace is being deleted.",
+});
+
+/** Account has the settings of the workspace. */
+export default function Account() {
+	const key = useKey();
+	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) });
+	const why = useWhyNot("PUT /settings/account");
+	return (
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
+			{why && <Callout>{why}</Callout>}
+			{account.isPending ? <Skeleton rows={10} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <Forms account={account.data} />}
+		</Page>
+	);
+}
+
+/** Concern is a form of its own, with its own Save. */
+function Concern<T extends { [field: string]: string | boolean }>({
+	kind,
+	account,
+	title,
+	about,
+	valuesOf,
+	names,
+	body,
+	children,
+}: {
+	/** Of its working copy. */
+	kind: string;
+	account: AccountSessionView;
+	title: string;
+	about?: string;
+	valuesOf: (a: AccountSessionView) => T;
+	names: { [F in keyof T]: string };
+	body: (v: T) => UpdateAccountRequestBody;
+	children: (form: ReturnType<typeof useKeptForm<T>>, text: (field: keyof T & string, label: string, help?: string) => ReactNode) => ReactNode;
+}) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /settings/account");
+	const form = useKeptForm(valuesOf(account), {
+		kind,
+		id: account.tenant_id,
+		title,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /settings/account", {});
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names,
+	});
+	const send = () =>
+		form.submit(async (v, revision) => {
+			const saved = await api("PUT /settings/account", { body: body(v), revision });
+			client.setQueryData(key("account"), saved);
+			void client.invalidateQueries({ queryKey: ["session"] });
+			toast(words.saved);
+		});
+	const text = (field: keyof T & string, label: string, help?: string) => (
+		<TextField
+			key={field}
+			label={label}
+			help={help}
+			{...(field === "postal_address.country" ? countryField(String(form.values[field])) : {})}
+			path={field}
+			value={String(form.values[field])}
+			readOnly={why !== undefined}
+			error={form.problems.byPath[field]}
+			autoComplete="off"
+			onChange={(v) => form.set({ [field]: v } as Partial<T>)}
+		/>
+	);
+	return (
+		<Card title={title}>
+			<form
+				noValidate
+				style={{ display: "flex", flexDirection: "column", gap: 16 }}
+				onSubmit={(e) => {
+					e.preventDefault();
+					if (!why) void send();
+				}}
+			>
+				{about && <p>{about}</p>}
+				<KeptCallout form={form} />
+				<FormProblems problems={form.problems} />
+				{children(form, text)}
+				<div>
+					<Button type="submit" busy={form.busy} why={why}>
+						{words.save}
+					</Button>
+				</div>
+			</form>
+		</Card>
+	);
+}
+
+/** zones are the names of time zones. */
+export const zones = typeof Intl.supportedValuesOf === "function" ? ["UTC", ...Intl.supportedValuesOf("timeZone")] : ["UTC"];
+
+function Forms({ account: a }: { account: AccountSessionView }) {
+	const types = useCollection("email_types");
+	const lanes = useCollection("mta_configs");
+	const senders = useCollection("sending_identities");
+	return (
+		<>
+			<Concern
+				kind="account_who"
+				account={a}
+				title={words.who}
+				valuesOf={(a) => ({ name: a.name, website_url: a.website_url ?? "", logo_url: a.logo_url ?? "", timezone: a.timezone, locale: a.locale, currency_code: a.currency_code })}
+				names={{ name: words.name, website_url: words.website, logo_url: words.logo, timezone: words.zone, locale: words.locale, currency_code: words.currency }}
+				body={(v) => ({ ...v, website_url: v.website_url || null, logo_url: v.logo_url || null })}
+			>
+				{(form, text) => (
+					<Columns>
+						{text("name", words.name)}
+						{text("website_url", words.website)}
+						{text("logo_url", words.logo, words.logoHelp)}
+						<Combo label={words.zone} help={words.zoneHelp} options={zones.map((z) => ({ id: z, label: z }))} value={form.values.timezone} onChange={(z) => z && form.set({ timezone: z })} error={form.problems.byPath.timezone} />
+						{text("locale", words.locale)}
+						{text("currency_code", words.currency)}
+					</Columns>
+				)}
+			</Concern>
+			<Concern
+				kind="account_address"
+				account={a}
+				title={words.address}
+				about={words.addressHelp}
+				valuesOf={({ postal_address: p }) => ({
+					"postal_address.line1": p.line1 ?? "",
+					"postal_address.line2": p.line2 ?? "",
+					"postal_address.postal_code": p.postal_code ?? "",
+					"postal_address.city": p.city ?? "",
+					"postal_address.state": p.state ?? "",
+					"postal_address.country": p.country ?? "",
+				})}
+				names={{
+					"postal_address.line1": words.line1,
+					"postal_address.line2": words.line2,
+					"postal_address.postal_code": words.postal,
+					"postal_address.city": words.city,
+					"postal_address.state": words.state,
+					"postal_address.country": words.country,
+				}}
+				body={(v) => ({ postal_address: Object.fromEntries(Object.entries(v).map(([k, x]) => [k.slice("postal_address.".length), x || null])) })}
+			>
+				{(_, text) => (
+					<Columns>
+						{text("postal_address.line1", words.line1)}
+						{text("postal_address.line2", words.line2)}
+						{text("postal_address.postal_code", words.postal)}
+						{text("postal_address.city", words.city)}
+						{text("postal_address.state", words.state)}
+						{text("postal_address.country", words.country)}
+					</Columns>
+				)}
+			</Concern>
+			<Concern
+				kind="account_defaults"
+				account={a}
+				title={words.defaults}
+				valuesOf={(a) => ({ default_email_type_key: a.default_email_type_key ?? "", default_mta_config_key: a.default_mta_config_key ?? "", default_sending_identity_email: a.default_sending_identity_email ?? "" })}
+				names={{ default_email_type_key: words.type, default_mta_config_key: words.mta, default_sending_identity_email: words.sender }}
+				body={(v) => Object.fromEntries(Object.entries(v).map(([k, x]) => [k, x || null]))}
+			>
+				{(form) => (
+					<Columns>
+						<Select
+							label={words.type}
+							value={form.values.default_email_type_key}
+							onChange={(x) => form.set({ default_email_type_key: x })}
+							choices={[{ value: "", label: words.none }, ...(types.data?.data ?? []).map((t) => ({ value: t.type_key, label: t.display_name }))]}
+							error={form.problems.byPath.default_email_type_key}
+						/>
+						<Select
+							label={words.mta}
+							value={form.values.default_mta_config_key}
+							onChange={(x) => form.set({ default_mta_config_key: x })}
+							choices={[{ value: "", label: words.none }, ...(lanes.data?.data ?? []).map((l) => ({ value: l.key, label: l.name }))]}
+							error={form.problems.byPath.default_mta_config_key}
+						/>
+						<Select
+							label={words.sender}
+							value={form.values.default_sending_identity_email}
+							onChange={(x) => form.set({ default_sending_identity_email: x })}
+							choices={[{ value: "", label: words.none }, ...(senders.data?.data ?? []).map((s) => ({ value: s.email_address, label: s.email_address }))]}
+							error={form.problems.byPath.default_sending_identity_email}
+						/>
+					</Columns>
+				)}
+			</Concern>
+			<Concern kind="account_leaving" account={a} title={words.unsubscribing} valuesOf={(a) => ({ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default })} names={{ unsubscribe_scope: words.scope, double_opt_in_default: words.opt }} body={(v) => v}>
+				{(form) => (
+					<>
+						<Select
+							label={words.scope}
+							value={form.values.unsubscribe_scope}
+							onChange={(x) => form.set({ unsubscribe_scope: x })}
+							choices={[
+								{ value: "type", label: words.scopeType },
+								{ value: "global", label: words.scopeGlobal },
+							]}
+						/>
+						<Switch label={words.opt} checked={form.values.double_opt_in_default} onChange={(on) => form.set({ double_opt_in_default: on })} />
+					</>
+				)}
+			</Concern>
+			<DeleteWorkspace account={a} />
+		</>
+	);
+}
+
+function DeleteWorkspace({ account: a }: { account: AccountSessionView }) {
+	const workspace = useWorkspace();
+	const why = useWhyNot("DELETE /settings/account");
+	const [asking, setAsking] = useState(false);
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /settings/account", { body: { confirm_slug: workspace?.tenant_slug ?? "" } }),
+		onSuccess: () => {
+			toast(words.deleted);
+			location.assign("/app/");
+		},
+	});
+	return (
+		<Card title={words.danger} tone="danger">
+			<p>{words.dangerText}</p>
+			<div>
+				<Button look="danger" why={why} onClick={() => setAsking(true)}>
+					{words.remove}
+				</Button>
+			</div>
+			{asking && (
+				<Confirm
+					title={words.removeTitle(a.name)}
+					action={words.remove}
+					type={a.slug}
+					busy={remove.isPending}
+					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate()}
+					onClose={() => setAsking(false)}
+				>
+					<p>{words.dangerText}</p>
+				</Confirm>
+			)}
+		</Card>
+	);
+}

@@ -1,0 +1,236 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, newKey } from "../../api/client";
+import type { APIKey } from "../../api/schema";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { Checkbox, Select, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { List } from "../../ui/List";
+import { Menu } from "../../ui/Menu";
+import { NotSet, Callout, Page } from "../../ui/Page";
+import { Secret } from "../../ui/Secret";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Settings.module.css";
+
+const words = catalogue({
+	title: "API keys",
+	settings: "Settings",
+	about: "Programs use this workspace with a key, within its scopes.",
+	add: "New API key",
+	actions: (name: string) => `Actions for ${name}`,
+	name: "Name",
+	nameHelp: "What uses it, such as “web shop”.",
+	prefix: "Begins with",
+	scopes: "Scopes",
+	count: (n: number) => plural(n, { one: "# scope", other: "# scopes" }),
+	implies: (others: string) => `includes ${others}`,
+	preset: "Preset",
+	custom: "My choice",
+	all: "Everything",
+	read: "Read everything",
+	none: "Nothing",
+	status: "Status",
+	used: "Last used",
+	expires: "Expires",
+	never: "Never",
+	days: (n: number) => `In ${n} days`,
+	create: "Create",
+	secret: "Your new API key",
+	rotate: "Rotate",
+	rotateTitle: (name: string) => `Rotate ${name}?`,
+	rotateText: "A new key is made. Until the old one ends you can change your program without a gap.",
+	grace: "The old key works for",
+	graces: { 0: "No longer", 3600: "Another hour", 86400: "Another day" },
+	search: "Search scopes",
+	noScope: "No scope has these words.",
+	revoke: "Revoke",
+	revokeTitle: (name: string) => `Revoke ${name}?`,
+	revokeText: "Programs with this key are refused at once. This cannot be undone.",
+	empty: "No API key yet",
+	emptyText: "A key lets a program add contacts, record events and send broadcasts.",
+});
+
+/** A request with a key. */
+const example = `curl ${location.origin}/t/shop/api/contacts -H 'X-API-Key: pbk_…' -d '{"email": "ada@example.com"}'`;
+
+/** ApiKeys lists the keys of programs. */
+export default function ApiKeys() {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /auth/api-keys");
+	const [creating, setCreating] = useState(false);
+	const [secret, setSecret] = useState<string | null>(null);
+	const [grace, setGrace] = useState("86400");
+	const [asking, setAsking] = useState<{ key: APIKey; what: "rotate" | "revoke" } | null>(null);
+	const keys = useQuery({ queryKey: key("api-keys"), enabled: !why, queryFn: () => api("GET /auth/api-keys", {}) });
+	const refresh = () => client.invalidateQueries({ queryKey: key("api-keys") });
+	const act = useMutation({
+		mutationFn: async (v: { key: APIKey; what: "rotate" | "revoke" }) => {
+			if (v.what === "rotate") {
+				const fresh = await api("POST /auth/api-keys/{id}/rotate", { path: { id: v.key.id }, body: { grace_seconds: Number(grace) }, idempotencyKey: newKey() });
+				setSecret(fresh.key);
+			} else await api("DELETE /auth/api-keys/{id}", { path: { id: v.key.id } });
+		},
+		onSuccess: () => {
+			setAsking(null);
+			void refresh();
+		},
+	});
+	const add = (
+		<Button kind="create" why={why} onClick={() => setCreating(true)}>
+			{words.add}
+		</Button>
+	);
+	const rows = keys.data?.data ?? [];
+	return (
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={(!keys.isSuccess || rows.length > 0) && add}>
+			{why ? (
+				<Callout>{why}</Callout>
+			) : keys.isPending ? (
+				<Skeleton rows={4} />
+			) : keys.isError ? (
+				<Failure error={keys.error} retry={() => void keys.refetch()} />
+			) : rows.length === 0 ? (
+				<Empty title={words.empty} action={add} example={<pre>{example}</pre>}>
+					{words.emptyText}
+				</Empty>
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(k) => k.id}
+					columns={[
+						{ id: "name", name: words.name, cell: (k) => <b>{k.name}</b> },
+						{ id: "prefix", name: words.prefix, cell: (k) => <code>{k.prefix}</code> },
+						{ id: "scopes", name: words.scopes, cell: (k) => <span title={k.scopes.join(", ")}>{words.count(k.scopes.length)}</span> },
+						{ id: "status", name: words.status, cell: (k) => <StateBadge kind="key" state={k.status} /> },
+						{ id: "used", name: words.used, cell: (k) => <Time at={k.last_used_at} /> },
+						{ id: "expires", name: words.expires, cell: (k) => (k.expires_at ? <Time at={k.expires_at} /> : <NotSet />) },
+						{
+							id: "actions",
+							name: "",
+							end: true,
+							cell: (k) =>
+								k.status === "active" && (
+									<Menu
+										small
+										label={words.actions(k.name)}
+										actions={[
+											{ id: "rotate", label: words.rotate, run: () => setAsking({ key: k, what: "rotate" }) },
+											{ id: "revoke", label: words.revoke, danger: true, run: () => setAsking({ key: k, what: "revoke" }) },
+										]}
+									/>
+								),
+						},
+					]}
+				/>
+			)}
+			{creating && (
+				<Create
+					onClose={() => setCreating(false)}
+					onMade={(s) => {
+						setCreating(false);
+						setSecret(s);
+						void refresh();
+					}}
+				/>
+			)}
+			{secret && <Secret title={words.secret} secret={secret} onClose={() => setSecret(null)} />}
+			{asking && (
+				<Confirm
+					title={asking.what === "rotate" ? words.rotateTitle(asking.key.name) : words.revokeTitle(asking.key.name)}
+					action={asking.what === "rotate" ? words.rotate : words.revoke}
+					danger={asking.what === "revoke"}
+					type={asking.what === "revoke" ? asking.key.name : undefined}
+					busy={act.isPending}
+					error={act.error && <p role="alert">{explain(act.error)}</p>}
+					onConfirm={() => act.mutate(asking)}
+					onClose={() => setAsking(null)}
+				>
+					<p>{asking.what === "rotate" ? words.rotateText : words.revokeText}</p>
+					{asking.what === "rotate" && <Select label={words.grace} value={grace} onChange={setGrace} choices={Object.entries(words.graces).map(([value, label]) => ({ value, label }))} />}
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: string) => void }) {
+	const key = useKey();
+	const [idempotencyKey] = useState(newKey);
+	const form = useForm({ name: "", scopes: [] as string[], expires: "" });
+	const scopes = useQuery({ queryKey: key("scopes"), queryFn: () => api("GET /auth/api-keys/scopes", {}), staleTime: 60_000 });
+	const all = scopes.data?.data ?? [];
+	const [search, setSearch] = useState("");
+	const wanted = search.trim().toLowerCase();
+	const found = all.filter((s) => `${s.scope} ${s.description}`.toLowerCase().includes(wanted));
+	const areas = [...new Set(found.map((s) => s.scope.split(":")[0] ?? ""))];
+	const v = form.values;
+	const send = () =>
+		form.submit(async () => {
+			const made = await api("POST /auth/api-keys", {
+				body: { name: v.name, scopes: v.scopes, expires_at: v.expires ? new Date(Date.now() + Number(v.expires) * 86_400_000).toISOString() : null },
+				idempotencyKey,
+			});
+			onMade(made.key);
+		});
+	const presets: { [name: string]: string[] } = { none: [], read: all.filter((s) => s.scope.endsWith(":read")).map((s) => s.scope), all: all.map((s) => s.scope) };
+	const preset = Object.entries(presets).find(([, list]) => list.length === v.scopes.length && list.every((s) => v.scopes.includes(s)))?.[0] ?? "custom";
+	return (
+		<Dialog
+			drawer="wide"
+			title={words.add}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			submit={{ label: words.create, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} help={words.nameHelp} path="name" value={v.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<Select
+				label={words.expires}
+				value={v.expires}
+				onChange={(expires) => form.set({ expires })}
+				choices={[{ value: "", label: words.never }, ...[30, 90, 365].map((n) => ({ value: String(n), label: words.days(n) }))]}
+			/>
+			<Select
+				label={words.preset}
+				value={preset}
+				onChange={(p) => presets[p] && form.set({ scopes: presets[p] })}
+				choices={[
+					{ value: "custom", label: words.custom, disabled: preset !== "custom" },
+					{ value: "none", label: words.none },
+					{ value: "read", label: words.read },
+					{ value: "all", label: words.all },
+				]}
+				error={form.problems.byPath.scopes}
+			/>
+			<TextField label={words.search} type="search" value={search} onChange={setSearch} autoComplete="off" />
+			{found.length === 0 && all.length > 0 && <p>{words.noScope}</p>}
+			<div className={css.scopes} data-path="scopes" tabIndex={-1}>
+				{areas.map((area) => (
+					<fieldset key={area}>
+						<legend className={css.area}>{area.replaceAll(/[_-]/g, " ")}</legend>
+						{found
+							.filter((s) => s.scope.split(":")[0] === area)
+							.map((s) => (
+								<Checkbox
+									key={s.scope}
+									label={<code>{s.scope}</code>}
+									help={[s.description, s.implies.length > 0 && words.implies(s.implies.join(", "))].filter(Boolean).join(" · ")}
+									checked={v.scopes.includes(s.scope)}
+									onChange={(on) => form.set({ scopes: on ? [...v.scopes, s.scope] : v.scopes.filter((x) => x !== s.scope) })}
+								/>
+							))}
+					</fieldset>
+				))}
+			</div>
+		</Dialog>
+	);
+}

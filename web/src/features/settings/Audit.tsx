@@ -1,0 +1,262 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { ListFilter } from "lucide-react";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import { useParams } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button, IconButton } from "../../ui/Button";
+import { Select, TextField } from "../../ui/Field";
+import { List } from "../../ui/List";
+import { Callout, Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { catalogue, dayTime, exact, timeZone } from "../../base/words/catalogue";
+import css from "./Settings.module.css";
+
+const words = catalogue({
+	title: "Audit log",
+	settings: "Settings",
+	who: "Who",
+	system: "The program",
+	what: "What",
+	target: "On",
+	when: "When",
+	from: (ip: string) => ` from ${ip}`,
+	more: "Earlier entries",
+	none: "Nothing has been done yet",
+	noMatch: "No entry matches",
+	noMatchText: "Nothing was done that matches all of these filters.",
+	clear: "Clear the filters",
+	everybody: "Everybody",
+	anything: "Anything",
+	since: "Since",
+	until: "Until",
+	keys: "API keys",
+	narrow: "Only entries on this",
+	only: (target: string) => `On ${target}`,
+	kinds: {
+		login: "Signing in",
+		login_link: "Links to sign in",
+		api_key: "API keys",
+		member: "Members",
+		contact: "Contacts",
+		broadcast: "Broadcasts",
+		sequence: "Sequences",
+		automation: "Automations",
+		sending_domain: "Sending domains",
+		sending_identity: "Senders",
+		mta_config: "MTA configs",
+		webhook: "Webhooks",
+		webhook_secret: "Webhook secret",
+		identity_secret: "Identity secret",
+		account: "Workspace",
+		scoring: "Scoring",
+		tenant: "Workspace",
+	},
+	whole: { login: "Signed in", "demo.complete": "Demo completed", "member.accept": "Invitation accepted" },
+	nouns: {
+		login_link: "Link to sign in",
+		api_key: "API key",
+		member: "Member",
+		contact: "Contact",
+		broadcast: "Broadcast",
+		sequence: "Sequence",
+		automation: "Automation",
+		sending_domain: "Domain",
+		sending_identity: "Sender",
+		mta_config: "MTA config",
+		webhook: "Webhook",
+		webhook_secret: "Webhook secret",
+		identity_secret: "Identity secret",
+		account: "Workspace",
+		scoring: "Scoring",
+		tenant: "Workspace",
+	},
+	verbs: {
+		create: "created",
+		add: "added",
+		invite: "invited",
+		update: "changed",
+		set_graph: "given other steps",
+		activate: "activated",
+		pause: "paused",
+		resume: "resumed",
+		archive: "archived",
+		unarchive: "taken out of the archive",
+		verify: "checked",
+		verify_lane: "confirmed by a mail",
+		test: "tested",
+		test_send: "sent as a test",
+		rotate: "replaced",
+		rotate_secret: "given a new secret",
+		rotate_dkim: "given a new DKIM key",
+		revoke: "revoked",
+		anonymize: "anonymised",
+		withhold: "withheld",
+		remove: "removed",
+		delete: "deleted",
+	},
+});
+
+/** actionOf says what was done, such as "API key revoked"; actions that have no words are shown as they are. */
+function actionOf(action: string): string {
+	const of = (table: object, key = "") => (table as { [key: string]: string })[key];
+	const [noun, verb] = action.split(".");
+	const parts = [of(words.nouns, noun), of(words.verbs, verb)];
+	return of(words.whole, action) ?? (parts.every(Boolean) ? parts.join(" ") : action);
+}
+
+/** The pages of what was acted on, by its type. */
+const pages: { [type: string]: (id: string) => string } = {
+	contact: (id) => `/contacts/${id}`,
+	segment: (id) => `/segments/${id}`,
+	template: (id) => `/templates/${id}`,
+	block: (id) => `/blocks/${id}`,
+	message: (id) => `/library/${id}`,
+	broadcast: (id) => `/broadcasts/${id}`,
+	sequence: (id) => `/sequences/${id}`,
+	automation: (id) => `/automations/${id}`,
+	sending_domain: (id) => `/sending/domains/${id}`,
+	mta_config: (id) => `/sending/mta/${id}`,
+	sending_identity: () => "/sending/senders",
+	email_type: () => "/sending/types",
+	seed_list: (id) => `/sending/seeds/${id}`,
+	webhook: (id) => `/settings/webhooks/${id}`,
+	user: () => "/settings/members",
+	api_key: () => "/settings/api-keys",
+	scoring: () => "/settings/scoring",
+	tenant: () => "/settings/account",
+};
+
+/** known are the kinds of actions, and the one chosen if it is another. */
+function known(chosen: string) {
+	const all = Object.entries(words.kinds).map(([value, label]) => ({ value, label }));
+	return !chosen || all.some((k) => k.value === chosen) ? all : [...all, { value: chosen, label: chosen }];
+}
+
+/** dayStart returns the first moment of a day of the account, or of one that many days later. */
+function dayStart(date: string, later = 0): string | undefined {
+	const noon = new Date(`${date}T12:00:00Z`);
+	if (Number.isNaN(noon.getTime())) return undefined;
+	const utc = Date.UTC(noon.getUTCFullYear(), noon.getUTCMonth(), noon.getUTCDate() + later);
+	// The zone's distance from UTC at about that time: what its clocks show then, read as UTC.
+	const clocks = new Date(`${new Date(utc).toLocaleString("sv-SE", { timeZone: timeZone() }).replace(" ", "T")}Z`);
+	return new Date(utc - (clocks.getTime() - utc)).toISOString();
+}
+
+/** targetOf names what was acted on: by its name, or such as "sending domain …b081ac". */
+const targetOf = (type: string, id: string, name?: string | null) => name ?? `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
+
+/** Audit lists who did what. */
+export default function Audit() {
+	const key = useKey();
+	const why = useWhyNot("GET /audit-log");
+	const [params, set] = useParams();
+	const of = (name: string) => params.get(name) ?? "";
+	const query = {
+		actor_type: (["system", "api_key"] as const).find((t) => t === of("who")),
+		actor_id: ["", "system", "api_key"].includes(of("who")) ? undefined : of("who"),
+		action: of("what") || undefined,
+		target_type: of("type") || undefined,
+		target_id: of("target") || undefined,
+		since: dayStart(of("since")),
+		before: dayStart(of("until"), 1),
+	};
+	const filtered = Object.values(query).some(Boolean);
+	const users = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}), enabled: !why });
+	const keys = useQuery({ queryKey: key("api-keys"), queryFn: () => api("GET /auth/api-keys", {}), enabled: !why });
+	const clear = () => set({ who: null, what: null, type: null, target: null, since: null, until: null });
+	const log = useInfiniteQuery({
+		placeholderData: keepPreviousData,
+		queryKey: key("audit", query),
+		enabled: !why,
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /audit-log", { query: { ...query, cursor: pageParam ?? undefined, limit: 100 }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+	});
+	const rows = log.data?.pages.flatMap((p) => p.data) ?? [];
+	return (
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
+			{!why && (
+				<div className={css.filters}>
+					<Select
+						label={words.who}
+						value={of("who")}
+						onChange={(who) => set({ who })}
+						choices={[
+							{ value: "", label: words.everybody },
+							{ value: "system", label: words.system },
+							...(users.data?.data ?? []).map((u) => ({ value: u.id, label: u.name || u.email })),
+							{ value: "api_key", label: words.keys },
+							...(keys.data?.data ?? []).map((k) => ({ value: k.id, label: k.name })),
+						]}
+					/>
+					<Select label={words.what} value={of("what")} onChange={(what) => set({ what })} choices={[{ value: "", label: words.anything }, ...known(of("what"))]} />
+					<TextField label={words.since} type="date" value={of("since")} onChange={(since) => set({ since }, { replace: true })} />
+					<TextField label={words.until} type="date" value={of("until")} onChange={(until) => set({ until }, { replace: true })} />
+					{filtered && <Button onClick={clear}>{words.clear}</Button>}
+				</div>
+			)}
+			{of("target") && <p role="status">{words.only(targetOf(of("type"), of("target"), rows.find((r) => r.target_id === of("target"))?.target_name))}</p>}
+			{why ? (
+				<Callout>{why}</Callout>
+			) : log.isPending ? (
+				<Skeleton rows={8} />
+			) : log.isError ? (
+				<Failure error={log.error} retry={() => void log.refetch()} />
+			) : rows.length === 0 ? (
+				filtered ? (
+					<Empty title={words.noMatch} action={<Button onClick={clear}>{words.clear}</Button>}>
+						{words.noMatchText}
+					</Empty>
+				) : (
+					<Empty title={words.none} />
+				)
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(r) => r.id}
+					columns={[
+						{ id: "when", name: words.when, cell: (r) => <time className={css.line} dateTime={r.created_at} title={exact(r.created_at)}>{dayTime(r.created_at)}</time> },
+						{
+							id: "who",
+							name: words.who,
+							cell: (r) => (
+								<span className={css.line}>
+									{r.actor.type === "system" ? words.system : r.actor.name || r.actor.type}
+									{r.ip && <small className={css.from}>{words.from(r.ip)}</small>}
+								</span>
+							),
+						},
+						{ id: "what", name: words.what, cell: (r) => <span title={r.action}>{actionOf(r.action)}</span> },
+						{
+							id: "target",
+							name: words.target,
+							cell: (r) => (
+								<span className={css.line} title={r.target_id}>
+									{pages[r.target_type] && !r.action.endsWith(".delete") ? (
+										<Link href={pages[r.target_type]?.(r.target_id) ?? ""}>{targetOf(r.target_type, r.target_id, r.target_name)}</Link>
+									) : (
+										targetOf(r.target_type, r.target_id, r.target_name)
+									)}
+								</span>
+							),
+						},
+						{
+							id: "menu",
+							name: "",
+							cell: (r) => r.target_id && r.target_id !== of("target") && <IconButton small label={words.narrow} icon={<ListFilter aria-hidden />} onClick={() => set({ type: r.target_type, target: r.target_id })} />,
+						},
+					]}
+				/>
+			)}
+			{log.hasNextPage && (
+				<div>
+					<Button busy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
+						{words.more}
+					</Button>
+				</div>
+			)}
+		</Page>
+	);
+}

@@ -1,0 +1,194 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiError, api, newKey } from "../../api/client";
+import type { CustomFieldRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useWhyNot } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { Checkbox, Select, TextArea, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { List } from "../../ui/List";
+import { Callout, Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+
+const words = catalogue({
+	title: "Custom fields",
+	settings: "Settings",
+	about: "What you know of contacts besides name and address: a plan, a birthday, a shop.",
+	add: "New field",
+	name: "Name",
+	key: "Key",
+	keyHelp: "Templates and programs name it so: custom_fields.KEY. It is final.",
+	type: "Type",
+	types: {
+		string: "Text",
+		number: "Number",
+		boolean: "Yes or no",
+		date: "Date",
+		datetime: "Date and time",
+		time: "Time of day",
+		enum: "Choice",
+		tags: "Tags",
+		email: "Email",
+		url: "Address of a page",
+		timezone: "Time zone",
+		country: "Country",
+		currency: "Amount of money",
+		contact: "Another contact",
+	},
+	choices: "Choices, one a line",
+	strict: "Only these choices are accepted",
+	currency: "Currency",
+	create: "Create",
+	remove: "Delete",
+	removeTitle: (name: string) => `Delete the field ${name}?`,
+	removeText: "All contacts lose their value in it.",
+	usedBy: "It is in use",
+	uses: {
+		contacts: (n: number) => plural(n, { one: "# contact", other: "# contacts" }),
+		segments: (n: number) => plural(n, { one: "# segment", other: "# segments" }),
+		saved_filters: (n: number) => plural(n, { one: "# saved filter", other: "# saved filters" }),
+		automations: (n: number) => plural(n, { one: "# automation", other: "# automations" }),
+		sequences: (n: number) => plural(n, { one: "# sequence", other: "# sequences" }),
+		forms: (n: number) => plural(n, { one: "# form", other: "# forms" }),
+	},
+	empty: "No custom field yet",
+	emptyText: "A field, such as “Plan”, can be used in segments, in forms and in mails.",
+});
+
+/** How a template names a field. */
+const example = `Your plan is {{ contact.custom_fields.plan | default: "Free" }}.`;
+
+/** Fields lists the workspace's own fields of contacts. */
+export default function Fields() {
+	const why = useWhyNot("POST /settings/custom-fields");
+	const [adding, setAdding] = useState(false);
+	const [removing, setRemoving] = useState<CustomFieldRow | null>(null);
+	const fields = useCollection("custom_fields");
+	const rows = fields.data?.data ?? [];
+	const add = (
+		<Button kind="create" why={why} onClick={() => setAdding(true)}>
+			{words.add}
+		</Button>
+	);
+	return (
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={(!fields.isSuccess || rows.length > 0) && add}>
+			{fields.isPending ? (
+				<Skeleton rows={4} />
+			) : fields.isError ? (
+				<Failure error={fields.error} retry={() => void fields.refetch()} />
+			) : rows.length === 0 ? (
+				<Empty title={words.empty} action={add} example={<pre>{example}</pre>}>
+					{words.emptyText}
+				</Empty>
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(f) => f.id}
+					columns={[
+						{ id: "name", name: words.name, cell: (f) => <b>{f.name}</b> },
+						{ id: "key", name: words.key, cell: (f) => <code>{f.field_key}</code> },
+						{ id: "type", name: words.type, cell: (f) => words.types[f.field_type] },
+						{
+							id: "actions",
+							name: "",
+							end: true,
+							cell: (f) => (
+								<Button small look="quiet" why={why} onClick={() => setRemoving(f)}>
+									{words.remove}
+								</Button>
+							),
+						},
+					]}
+				/>
+			)}
+			{adding && <AddField onClose={() => setAdding(false)} />}
+			{removing && <Remove field={removing} onClose={() => setRemoving(null)} />}
+		</Page>
+	);
+}
+
+/** AddField creates a custom field in a drawer. */
+export function AddField({ name = "", onClose, onAdded }: { name?: string; onClose: () => void; onAdded?: (field: CustomFieldRow) => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [idempotencyKey] = useState(newKey);
+	const form = useForm({ name, field_key: "", field_type: "string", enum_values: "", strict: true, currency_code: "" });
+	const v = form.values;
+	const p = form.problems.byPath;
+	const derived = v.name.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^_+|_+$/g, "");
+	const send = () =>
+		form.submit(async () => {
+			const added = await api("POST /settings/custom-fields", {
+				idempotencyKey,
+				body: {
+					name: v.name,
+					field_key: v.field_key || derived,
+					field_type: v.field_type,
+					...(v.field_type === "enum" && { enum_values: v.enum_values.split("\n").map((c) => c.trim()).filter(Boolean), value_constraint: v.strict ? "strict" : "open" }),
+					...(v.field_type === "currency" && { currency_code: v.currency_code || null }),
+				},
+			});
+			await client.invalidateQueries({ queryKey: key("custom-fields") });
+			onAdded?.(added);
+			onClose();
+		});
+	return (
+		<Dialog
+			drawer="narrow"
+			title={words.add}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			submit={{ label: words.create, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} path="name" value={v.name} onChange={(name) => form.set({ name })} error={p.name} autoFocus />
+			<Select label={words.type} value={v.field_type} onChange={(field_type) => form.set({ field_type })} choices={Object.entries(words.types).map(([value, label]) => ({ value, label }))} error={p.field_type} />
+			<TextField label={words.key} help={words.keyHelp} path="field_key" value={v.field_key || derived} onChange={(field_key) => form.set({ field_key })} error={p.field_key} />
+			{v.field_type === "enum" && (
+				<>
+					<TextArea label={words.choices} path="enum_values" value={v.enum_values} onChange={(enum_values) => form.set({ enum_values })} error={p.enum_values} />
+					<Checkbox label={words.strict} checked={v.strict} onChange={(strict) => form.set({ strict })} />
+				</>
+			)}
+			{v.field_type === "currency" && <TextField label={words.currency} path="currency_code" value={v.currency_code} onChange={(currency_code) => form.set({ currency_code })} error={p.currency_code} maxLength={3} />}
+		</Dialog>
+	);
+}
+
+function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const usage = useQuery({ queryKey: key("custom-fields", field.id, "usage"), queryFn: () => api("GET /settings/custom-fields/{id}/usage", { path: { id: field.id } }) });
+	const used = Object.entries(usage.data?.usage ?? {}).filter(([, n]) => n > 0);
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /settings/custom-fields/{id}", { path: { id: field.id } }),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("custom-fields") });
+			onClose();
+		},
+	});
+	return (
+		<Confirm
+			title={words.removeTitle(field.name)}
+			action={words.remove}
+			type={field.field_key}
+			busy={remove.isPending}
+			error={remove.error && <p role="alert">{remove.error instanceof ApiError ? explain(remove.error) : String(remove.error)}</p>}
+			onConfirm={() => remove.mutate()}
+			onClose={onClose}
+		>
+			<p>{words.removeText}</p>
+			{used.length > 0 && (
+				<Callout tone="warning" title={words.usedBy}>
+					{used.map(([kind, n]) => words.uses[kind as keyof typeof words.uses]?.(n) ?? kind).join(", ")}
+				</Callout>
+			)}
+		</Confirm>
+	);
+}

@@ -1,0 +1,225 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, newKey } from "../../api/client";
+import type { InvitedMember, Member } from "../../api/schema";
+import { useKey, useSession, useWhyNot, useWorkspace } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Copy } from "../../ui/Copy";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { Radios, Select, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { List } from "../../ui/List";
+import { Menu } from "../../ui/Menu";
+import { Callout, Page } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { roleName } from "../../base/words/roles";
+import css from "./Settings.module.css";
+
+const words = catalogue({
+	title: "Members",
+	settings: "Settings",
+	invite: "Invite somebody",
+	actions: (name: string) => `Actions for ${name}`,
+	name: "Name",
+	role: "Role",
+	status: "Status",
+	last: "Last here",
+	email: "Email",
+	send: "Invite",
+	close: "Close",
+	you: "you",
+	invited: "Invitation made",
+	link: "Send this link to them. It is valid for seven days and works once.",
+	mailed: "The invitation was sent by mail.",
+	copy: "Copy the link",
+	about: {
+		viewer: "Sees everything, changes nothing.",
+		editor: "Works with contacts, content and broadcasts.",
+		admin: "Sets up sending, members and API keys too.",
+		owner: "May do everything, and delete the workspace.",
+	},
+	disable: "Disable",
+	enable: "Enable",
+	remove: "Remove",
+	removeTitle: (name: string) => `Remove ${name}?`,
+	removeText: "They can no longer open this workspace. What they made stays.",
+	again: "Make a new link",
+	failed: (reason: string) => `The invitation could not be mailed: ${reason}`,
+	copyLink: "Make a link to copy",
+	owners: "Only owners of this workspace may change owners. Ask one of them.",
+	lastOwner: "The last owner stays: somebody must be able to do everything.",
+});
+
+const allRoles = ["viewer", "editor", "admin", "owner"] as const;
+
+/** rolesFor returns the roles that somebody with a role may give. */
+const rolesFor = (role: string | undefined) => allRoles.filter((r) => r !== "owner" || role === "owner");
+
+/** Members lists who works in the workspace. */
+export default function Members() {
+	const key = useKey();
+	const client = useQueryClient();
+	const { user } = useSession();
+	const whyInvite = useWhyNot("POST /users/invite");
+	const why = useWhyNot("PUT /users/{id}");
+	const mine = useWorkspace()?.role;
+	const [inviting, setInviting] = useState<Member | "new" | null>(null);
+	const [removing, setRemoving] = useState<Member | null>(null);
+	const members = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}) });
+	const refresh = () => client.invalidateQueries({ queryKey: key("users") });
+	const update = useMutation({
+		mutationFn: (v: { id: string; role?: string; status?: string }) => api("PUT /users/{id}", { path: { id: v.id }, body: { role: v.role, status: v.status } }),
+		onSuccess: (m) => {
+			void refresh();
+			if (m.id === user.id) void client.invalidateQueries({ queryKey: ["session"] });
+		},
+		onError: (e) => {
+			toast(explain(e), { tone: "danger" });
+			void refresh();
+		},
+	});
+	const remove = useMutation({
+		mutationFn: (m: Member) => api("DELETE /users/{id}", { path: { id: m.id } }),
+		onSuccess: (_, m) => {
+			if (m.id === user.id) return location.assign("/app/");
+			setRemoving(null);
+			void refresh();
+		},
+	});
+	const all = members.data?.data ?? [];
+	const owners = all.filter((m) => m.role === "owner" && m.status === "active").length;
+	const offered = rolesFor(mine);
+	/** Why a member cannot be changed. */
+	const whyNot = (m: Member) =>
+		why ?? (m.role !== "owner" ? undefined : mine !== "owner" ? words.owners : m.status === "active" && owners === 1 ? words.lastOwner : undefined);
+	return (
+		<Page
+			title={words.title}
+			trail={[{ name: words.settings, to: "/settings" }]}
+			actions={
+				<Button kind="create" why={whyInvite} onClick={() => setInviting("new")}>
+					{words.invite}
+				</Button>
+			}
+		>
+			{members.isPending ? (
+				<Skeleton rows={4} />
+			) : members.isError ? (
+				<Failure error={members.error} retry={() => void members.refetch()} />
+			) : (
+				<List
+					label={words.title}
+					rows={all}
+					rowKey={(m) => m.id}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (m) => (
+								<>
+									<b>{m.name || m.email}</b> {m.id === user.id && `(${words.you})`} {m.name !== m.email && <span className={css.muted}>{m.email}</span>}
+									{m.invitation_failed && <span className={css.muted}>{words.failed(m.invitation_failed)}</span>}
+								</>
+							),
+						},
+						{
+							id: "role",
+							name: words.role,
+							cell: (m) =>
+								whyNot(m) ? (
+									<span title={whyNot(m)}>{roleName(m.role)}</span>
+								) : (
+									<Select label={`${words.role}: ${m.email}`} hideLabel value={m.role} onChange={(role) => update.mutate({ id: m.id, role })} choices={offered.map((r) => ({ value: r, label: roleName(r) }))} />
+								),
+						},
+						{ id: "status", name: words.status, cell: (m) => <StateBadge kind="member" state={m.status} /> },
+						{ id: "last", name: words.last, cell: (m) => <Time at={m.last_login_at} /> },
+						{
+							id: "actions",
+							name: "",
+							end: true,
+							cell: (m) => (
+								<Menu
+									small
+									label={words.actions(m.name || m.email)}
+									actions={[
+										m.status === "invited" && { id: "again", label: m.invitation_failed ? words.copyLink : words.again, why: whyNot(m), run: () => setInviting(m) },
+										m.status === "active" && { id: "disable", label: words.disable, why: whyNot(m), run: () => update.mutate({ id: m.id, status: "disabled" }) },
+										m.status === "disabled" && { id: "enable", label: words.enable, why: whyNot(m), run: () => update.mutate({ id: m.id, status: "active" }) },
+										{ id: "remove", label: words.remove, danger: true, why: whyNot(m), run: () => setRemoving(m) },
+									]}
+								/>
+							),
+						},
+					]}
+				/>
+			)}
+			{inviting && (
+				<Invite
+					member={inviting === "new" ? undefined : inviting}
+					roles={offered}
+					onClose={() => {
+						setInviting(null);
+						void refresh();
+					}}
+				/>
+			)}
+			{removing && (
+				<Confirm
+					title={words.removeTitle(removing.name || removing.email)}
+					action={words.remove}
+					busy={remove.isPending}
+					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate(removing)}
+					onClose={() => setRemoving(null)}
+				>
+					<p>{words.removeText}</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+/** Invite makes an invitation; one that is made again replaces the former link. */
+function Invite({ member, roles, onClose }: { member?: Member; roles: (typeof allRoles)[number][]; onClose: () => void }) {
+	const [idempotencyKey] = useState(newKey);
+	const [made, setMade] = useState<InvitedMember | null>(null);
+	const form = useForm({ email: member?.email ?? "", role: (member?.role ?? "editor") as string });
+	const send = () => form.submit(async () => setMade(await api("POST /users/invite", { body: { email: form.values.email.trim(), role: form.values.role }, idempotencyKey })));
+	if (made) {
+		return (
+			<Dialog title={words.invited} onClose={onClose} footer={<Button onClick={onClose}>{words.close}</Button>}>
+				{made.accept_url ? (
+					<Callout tone="success" title={words.link}>
+						<p>
+							<code>{made.accept_url}</code>
+						</p>
+						<Copy text={made.accept_url} what={words.link}>
+							{words.copy}
+						</Copy>
+					</Callout>
+				) : (
+					<p>{words.mailed}</p>
+				)}
+			</Dialog>
+		);
+	}
+	return (
+		<Dialog
+			title={words.invite}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			submit={{ label: words.send, busy: form.busy }}
+		>
+			<FormProblems problems={form.problems} />
+			<TextField label={words.email} type="email" path="email" value={form.values.email} onChange={(email) => form.set({ email })} error={form.problems.byPath.email} autoFocus autoComplete="off" />
+			<Radios label={words.role} value={form.values.role} onChange={(role) => form.set({ role })} choices={roles.map((r) => ({ value: r, label: roleName(r), help: words.about[r] }))} />
+		</Dialog>
+	);
+}

@@ -1,0 +1,300 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { ApiError, api, type FieldProblem, request } from "../../api/client";
+import type { ScoringView } from "../../api/schema";
+import { useKey, useWhyNot, useWorkspace } from "../../base/session";
+import { useShortcuts } from "../../base/shortcuts";
+import { EventName } from "../rules/LeafEditor";
+import { filterWords, Properties, type PropertyFilter } from "../rules/Properties";
+import { Button, IconButton } from "../../ui/Button";
+import { Columns, NumberField, Select, Switch, TextField } from "../../ui/Field";
+import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { Card, Callout, Page } from "../../ui/Page";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
+import { and, catalogue, full, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Settings.module.css";
+
+const words = catalogue({
+	title: "Scoring",
+	settings: "Settings",
+	about: "Points for what people do. A prospect's points go to the prospect score, a customer's to the customer score; a change between the two begins at 0.",
+	save: "Save",
+	saved: "Saved. Points that were given stay.",
+	clean: "Nothing has been changed.",
+	problems: (n: number) => plural(n, { one: "Not saved: one field needs another look.", other: "Not saved: # fields need another look." }),
+	on: "Scores change",
+	onHelp: "Off: scores stay as they are; nothing is given or taken.",
+	rules: "Rules",
+	none: "No rule",
+	noneText: "A rule gives points for something that people do, such as 5 for a click.",
+	add: "Add a rule",
+	edit: (sentence: string) => `Change the rule: ${sentence}`,
+	done: "Done",
+	change: "Change",
+	remove: (sentence: string) => `Remove the rule: ${sentence}`,
+	trigger: "What happened",
+	event: "A custom event",
+	eventAny: "Any custom event if empty",
+	eventType: "Or its type",
+	eventTypeHelp: "An event whose name or type is this one counts.",
+	points: "Points",
+	pointsHelp: "Below 0 to take some.",
+	cap: "At most, times a day",
+	capHelp: "No limit if empty.",
+	gives: (what: string, points: number) => (points < 0 ? `${what} takes ${plural(-points, { one: "# point", other: "# points" })}` : `${what} gives ${plural(points, { one: "# point", other: "# points" })}`),
+	capped: (n: number) => plural(n, { one: "at most once a day", other: "at most # times a day" }),
+	where: (conditions: string) => `where ${conditions}`,
+	bounds: "Bounds",
+	boundsText: (min: number, max: number) => `A score never leaves ${full(min)} to ${full(max)}. One that is outside now stays until it next changes.`,
+	min: "Least",
+	max: "Most",
+	decay: "Decay",
+	percent: "Loses, in percent",
+	days: "Each time there was no activity for, in days",
+	example: (from: number, a: number, daysA: number, b: number, daysB: number) => `For example: ${full(from)} become ${full(a)} after ${full(daysA)} days without activity, and ${full(b)} after ${full(daysB)}.`,
+	noDecay: "Scores do not decay.",
+	number: "must be a number",
+	triggers: {
+		email_delivered: "A delivered mail",
+		email_opened: "A verified open",
+		email_clicked: "A verified click",
+		email_bounced: "A bounce",
+		email_complained: "A complaint",
+		email_unsubscribed: "An unsubscription",
+		page_viewed: "A page view",
+		form_submitted: "A submitted form",
+		event: "A custom event",
+		contact_created: "A new contact",
+		tag_added: "An added tag",
+		tag_removed: "A removed tag",
+		list_added: "Joining a list",
+		list_removed: "Leaving a list",
+		subscription_changed: "A changed subscription",
+		stage_changed: "A changed stage",
+		sequence_enrolled: "Entering a sequence",
+		sequence_completed: "Completing a sequence",
+		sequence_exited: "Leaving a sequence early",
+	},
+	named: (name: string) => `The event ${name}`,
+});
+
+type Rule = ScoringView["rules"][number];
+
+const triggerName = (t: string) => (words.triggers as { [t: string]: string })[t] ?? t;
+
+/** sentenceOf writes a rule as people say it: "A verified open gives 1 point, at most 3 times a day". */
+function sentenceOf(r: Rule): string {
+	const name = r.match.event_name || r.match.type;
+	const what = r.trigger === "event" && name ? words.named(name) : triggerName(r.trigger);
+	const filters = (r.match.filters ?? []) as PropertyFilter[];
+	const where = filters.length > 0 ? ` ${words.where(and(filters.map(filterWords)))}` : "";
+	return words.gives(what + where, r.points || 0) + (r.daily_cap ? `, ${words.capped(r.daily_cap)}` : "");
+}
+
+/** emptyIn returns the fields that have no number. */
+function emptyIn({ rules, min, max, decay }: ScoringView): FieldProblem[] {
+	const numbers: [string, number][] = [
+		...rules.map((r, i): [string, number] => [`rules[${i}].points`, r.points]),
+		["min", min],
+		["max", max],
+		["decay.percent", decay.percent],
+		["decay.after_days", decay.after_days],
+	];
+	return numbers.filter(([, n]) => Number.isNaN(n)).map(([path]) => ({ path, message: words.number }));
+}
+
+/** Scoring is the page of the rules that give points to contacts. */
+export default function Scoring() {
+	const key = useKey();
+	const scoring = useQuery({ queryKey: key("scoring"), queryFn: () => api("GET /settings/scoring", {}), refetchOnWindowFocus: false });
+	if (scoring.isPending || scoring.isError) {
+		return (
+			<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about}>
+				{scoring.isPending ? <Skeleton rows={8} /> : <Failure error={scoring.error} retry={() => void scoring.refetch()} />}
+			</Page>
+		);
+	}
+	return <Form saved={scoring.data} />;
+}
+
+function Form({ saved }: { saved: ScoringView }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /settings/scoring");
+	const workspace = useWorkspace();
+	const form = useKeptForm(saved, {
+		kind: "scoring",
+		id: workspace?.tenant_id,
+		title: words.title,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /settings/scoring", {});
+			return { values: got.data, revision: got.revision };
+		},
+		names: { enabled: words.on, rules: words.rules, min: words.min, max: words.max, decay: words.decay },
+	});
+	const { values: now, dirty, busy } = form;
+	const [open, setOpen] = useState<number | null>(null);
+	const [problems, setProblems] = useState<FieldProblem[]>([]);
+	const [error, setError] = useState("");
+	const set = (changes: Partial<ScoringView>) => {
+		setProblems((p) => p.filter((f) => !Object.keys(changes).some((part) => f.path.startsWith(part))));
+		form.set(changes);
+	};
+	const setRules = (rules: Rule[]) => set({ rules });
+	const errorOf = (path: string) => problems.find((f) => f.path === path)?.message;
+	const refuse = (fields: FieldProblem[], text: string) => {
+		setProblems(fields);
+		setError(text);
+		const at = /^rules\[(\d+)\]/.exec(fields[0]?.path ?? "");
+		if (at) setOpen(Number(at[1]));
+	};
+	const save = async () => {
+		setError("");
+		setProblems([]);
+		const empty = emptyIn(now);
+		if (empty.length > 0) return refuse(empty, words.problems(empty.length));
+		await form.submit(async (v, revision) => {
+			try {
+				const rules = v.rules.map((r) => ({ ...r, id: r.id || undefined }));
+				client.setQueryData(key("scoring"), await api("PUT /settings/scoring", { body: { ...v, rules }, revision }));
+				toast(words.saved);
+			} catch (e) {
+				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") throw e; // the form joins both changes
+				const fields = e instanceof ApiError ? e.fields : [];
+				refuse(fields, fields.length > 0 ? words.problems(fields.length) : explain(e));
+				throw e;
+			}
+		});
+	};
+	useShortcuts({ "mod+s": () => dirty && !why && !busy && void save() });
+	const { after_days: days, percent } = now.decay;
+	const once = (score: number) => Math.floor((score * (100 - percent)) / 100);
+	const example = Math.min(500, now.max);
+	const decays = percent > 0 && percent <= 100 && days >= 1 && example > 0;
+	return (
+		<Page
+			title={words.title}
+			trail={[{ name: words.settings, to: "/settings" }]}
+			description={words.about}
+			actions={
+				<Button look="primary" busy={busy} why={why ?? (dirty ? undefined : words.clean)} onClick={() => void save()}>
+					{words.save}
+				</Button>
+			}
+		>
+			<KeptCallout form={form} />
+			{error && <Callout tone="danger" title={error} />}
+			<Card>
+				<Switch label={words.on} help={words.onHelp} why={why} checked={now.enabled} onChange={(enabled) => set({ enabled })} />
+			</Card>
+			<Card
+				title={words.rules}
+				actions={
+					<Button
+						small
+						icon={<Plus aria-hidden />}
+						why={why}
+						onClick={() => {
+							setRules([...now.rules, { id: "", trigger: "email_clicked", match: {}, points: 5 }]);
+							setOpen(now.rules.length);
+						}}
+					>
+						{words.add}
+					</Button>
+				}
+			>
+				{now.rules.length === 0 ? (
+					<Empty title={words.none}>{words.noneText}</Empty>
+				) : (
+					<ol className={css.sentences}>
+						{now.rules.map((r, i) => {
+							const sentence = sentenceOf(r);
+							return (
+								<li key={r.id || i}>
+									<p>
+										<span>{sentence}.</span>
+										<Button small look="quiet" why={why} aria-expanded={open === i} aria-label={words.edit(sentence)} onClick={() => setOpen(open === i ? null : i)}>
+											{open === i ? words.done : words.change}
+										</Button>
+										<IconButton
+											small
+											label={words.remove(sentence)}
+											icon={<Trash2 aria-hidden />}
+											why={why}
+											onClick={() => {
+												const before = now.rules;
+												setOpen(null);
+												setRules(now.rules.filter((_, j) => j !== i));
+												toast(sentence, { undo: () => setRules(before) });
+											}}
+										/>
+									</p>
+									{open === i && <RuleEditor rule={r} onChange={(next) => setRules(now.rules.map((old, j) => (j === i ? next : old)))} errorOf={(part) => errorOf(`rules[${i}].${part}`)} />}
+								</li>
+							);
+						})}
+					</ol>
+				)}
+			</Card>
+			<Card title={words.bounds}>
+				{now.min < now.max && <p className={css.muted}>{words.boundsText(now.min, now.max)}</p>}
+				<Columns>
+					<NumberField label={words.min} readOnly={Boolean(why)} value={now.min} onChange={(min) => set({ min })} error={errorOf("min")} />
+					<NumberField label={words.max} readOnly={Boolean(why)} value={now.max} onChange={(max) => set({ max })} error={errorOf("max")} />
+				</Columns>
+			</Card>
+			<Card title={words.decay}>
+				<p className={css.muted} role="status">
+					{decays ? words.example(example, once(example), days, once(once(example)), 2 * days) : percent === 0 ? words.noDecay : null}
+				</p>
+				<Columns>
+					<NumberField label={words.percent} min={0} max={100} readOnly={Boolean(why)} value={percent} onChange={(v) => set({ decay: { after_days: days, percent: v } })} error={errorOf("decay.percent")} />
+					<NumberField label={words.days} min={1} readOnly={Boolean(why)} value={days} onChange={(v) => set({ decay: { after_days: v, percent } })} error={errorOf("decay.after_days")} />
+				</Columns>
+			</Card>
+		</Page>
+	);
+}
+
+function RuleEditor({ rule: r, onChange, errorOf }: { rule: Rule; onChange: (r: Rule) => void; errorOf: (part: string) => string | undefined }) {
+	const match = (changes: Partial<Rule["match"]>) => onChange({ ...r, match: { ...r.match, ...changes } });
+	const event = r.trigger === "event";
+	return (
+		<div className={css.ruleEditor}>
+			<Columns>
+				<Select
+					label={words.trigger}
+					value={r.trigger}
+					onChange={(trigger) => onChange({ ...r, trigger, match: trigger === "event" ? r.match : { filters: r.match.filters } })}
+					choices={Object.entries(words.triggers).map(([value, label]) => ({ value, label }))}
+					error={errorOf("trigger")}
+				/>
+				<NumberField label={words.points} help={words.pointsHelp} value={r.points} onChange={(points) => onChange({ ...r, points })} error={errorOf("points")} />
+				<NumberField
+					label={words.cap}
+					min={1}
+					help={words.capHelp}
+					value={r.daily_cap}
+					onChange={(n) => onChange({ ...r, daily_cap: Number.isNaN(n) ? undefined : n })}
+					error={errorOf("daily_cap")}
+				/>
+			</Columns>
+			{event && (
+				<Columns>
+					<EventName leaf={{ event_name: r.match.event_name ?? "" }} set={({ event_name }) => match({ event_name: event_name || undefined })} error={errorOf("match.event_name")} />
+					<TextField label={words.eventType} help={words.eventTypeHelp} value={r.match.type ?? ""} onChange={(type) => match({ type: type || undefined })} error={errorOf("match.type")} />
+				</Columns>
+			)}
+			<Properties
+				eventName={event ? r.match.event_name : undefined}
+				filters={(r.match.filters ?? []) as PropertyFilter[]}
+				onChange={(filters) => match({ filters: filters as Rule["match"]["filters"] })}
+				errorOf={(i) => errorOf(`match.filters[${i}]`) ?? ["property", "operator", "value"].map((part) => errorOf(`match.filters[${i}].${part}`)).find(Boolean)}
+			/>
+		</div>
+	);
+}

@@ -1,0 +1,115 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api } from "../../api/client";
+import type { OwnSession } from "../../api/schema";
+import { useSignOut } from "../../sync/session";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { List } from "../../ui/List";
+import { Card, NotSet } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+
+const words = catalogue({
+	title: "Where you are signed in",
+	where: "Where",
+	ip: "From",
+	last: "Last used",
+	since: "Signed in",
+	here: "this one",
+	on: (browser: string, system: string) => `${browser} on ${system}`,
+	program: "Another program",
+	end: "End",
+	endName: (where: string) => `End the session: ${where}`,
+	others: "End all others",
+	alone: "You are signed in nowhere else.",
+	ended: (n: number) => plural(n, { one: "One session has ended.", other: "# sessions have ended." }),
+});
+
+const browsers: [RegExp, string][] = [
+	[/Edg\//, "Edge"],
+	[/OPR\//, "Opera"],
+	[/Firefox\//, "Firefox"],
+	[/Chrome\//, "Chrome"],
+	[/Safari\//, "Safari"],
+];
+const systems: [RegExp, string][] = [
+	[/iPhone|iPad/, "iOS"],
+	[/Android/, "Android"],
+	[/Windows/, "Windows"],
+	[/Mac OS X/, "macOS"],
+	[/Linux|X11/, "Linux"],
+];
+
+/** agentName names the browser of a user agent. */
+function agentName(agent: string | null): string {
+	const find = (list: [RegExp, string][]) => list.find(([test]) => test.test(agent ?? ""))?.[1];
+	const [browser, system] = [find(browsers), find(systems)];
+	return browser && system ? words.on(browser, system) : (browser ?? agent?.slice(0, 60) ?? words.program);
+}
+
+/** Sessions lists the signed-in person's sessions, and ends them. */
+export function Sessions() {
+	const client = useQueryClient();
+	const signOut = useSignOut();
+	const sessions = useQuery({ queryKey: ["sessions"], queryFn: () => api("GET /api/auth/sessions", {}) });
+	const end = useMutation({
+		mutationFn: async (list: OwnSession[]) => {
+			for (const s of list) await api("DELETE /api/auth/sessions/{id}", { path: { id: s.id } });
+			return list.length;
+		},
+		onSuccess: (n) => toast(words.ended(n)),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSettled: () => void client.invalidateQueries({ queryKey: ["sessions"] }),
+	});
+	const rows = sessions.data?.data ?? [];
+	const others = rows.filter((s) => !s.current);
+	return (
+		<Card
+			title={words.title}
+			actions={
+				<Button small busy={end.isPending || sessions.isPending} why={sessions.data && others.length === 0 ? words.alone : undefined} onClick={() => end.mutate(others)}>
+					{words.others}
+				</Button>
+			}
+		>
+			{sessions.isPending ? (
+				<Skeleton rows={3} />
+			) : sessions.isError ? (
+				<Failure error={sessions.error} retry={() => void sessions.refetch()} />
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(s) => s.id}
+					columns={[
+						{
+							id: "where",
+							name: words.where,
+							cell: (s) => (
+								<>
+									<span title={s.user_agent ?? undefined}>{agentName(s.user_agent)}</span> {s.current && <Badge tone="success">{words.here}</Badge>}
+								</>
+							),
+						},
+						{ id: "ip", name: words.ip, cell: (s) => s.ip ?? <NotSet /> },
+						{ id: "last", name: words.last, cell: (s) => <Time at={s.last_seen_at} /> },
+						{ id: "since", name: words.since, cell: (s) => <Time at={s.created_at} /> },
+						{
+							id: "end",
+							name: "",
+							end: true,
+							cell: (s) => (
+								<Button small aria-label={words.endName(agentName(s.user_agent))} onClick={() => (s.current ? void signOut() : end.mutate([s]))}>
+									{words.end}
+								</Button>
+							),
+						},
+					]}
+				/>
+			)}
+		</Card>
+	);
+}

@@ -1,0 +1,49 @@
+import { Link } from "wouter";
+import { Page } from "../../ui/Page";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Settings.module.css";
+
+const words = catalogue({
+	title: "Settings",
+	account: { name: "Workspace", about: "Name, postal address, time zone, what is tracked" },
+	members: { name: "Members", about: "Who works here, and what they may do" },
+	keys: { name: "API keys", about: "For programs that use this workspace" },
+	webhooks: { name: "Webhooks", about: "Tell your programs what happens" },
+	website: { name: "Website", about: "The script for your pages, tracked domains, signed identities" },
+	fields: { name: "Custom fields", about: "What you know of contacts besides the usual" },
+	stages: { name: "Stages", about: "Where a contact stands, from stranger to customer" },
+	scoring: { name: "Scoring", about: "Points for what contacts do, their bounds and decay" },
+	jobs: { name: "Jobs", about: "Imports, exports and bulk actions" },
+	audit: { name: "Audit log", about: "Who did what, and when" },
+});
+
+const pages = [
+	["/settings/account", words.account],
+	["/settings/members", words.members],
+	["/settings/api-keys", words.keys],
+	["/settings/webhooks", words.webhooks],
+	["/settings/website", words.website],
+	["/settings/fields", words.fields],
+	["/settings/stages", words.stages],
+	["/settings/scoring", words.scoring],
+	["/jobs", words.jobs],
+	["/settings/audit", words.audit],
+] as const;
+
+/** Settings lists the pages of settings. */
+export default function Settings() {
+	return (
+		<Page title={words.title}>
+			<ul className={css.cards}>
+				{pages.map(([to, page]) => (
+					<li key={to}>
+						<Link href={to}>
+							<b>{page.name}</b>
+							<span>{page.about}</span>
+						</Link>
+					</li>
+				))}
+			</ul>
+		</Page>
+	);
+}

@@ -1,0 +1,233 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { useState } from "react";
+import { api, isConflict, newKey, tagOf } from "../../api/client";
+import type { StageRow } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useWhyNot } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button, IconButton } from "../../ui/Button";
+import { useSorting } from "../../ui/drag";
+import { Grip } from "../../ui/Grip";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { Select, TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { KeptCallout, rowOf, useKeptForm } from "../../ui/keptForm";
+import { List } from "../../ui/List";
+import { Menu } from "../../ui/Menu";
+import { Page } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Settings.module.css";
+
+const words = catalogue({
+	title: "Stages",
+	settings: "Settings",
+	about: "Where a contact stands. The category decides which score counts.",
+	add: "New stage",
+	actions: (name: string) => `Actions for ${name}`,
+	edit: (name: string) => `Stage ${name}`,
+	name: "Name",
+	slug: "Key",
+	category: "Category",
+	categories: { prospect: "Prospect", customer: "Customer", churned: "Churned", disqualified: "Disqualified", partner: "Partner" },
+	initial: "For new contacts",
+	makeInitial: "Use for new contacts",
+	rename: "Edit",
+	order: "Order",
+	up: (name: string) => `Move ${name} up`,
+	down: (name: string) => `Move ${name} down`,
+	save: "Save",
+	cancel: "Cancel",
+	remove: "Delete",
+	removeTitle: (name: string) => `Delete the stage ${name}?`,
+	replacement: "Its contacts go to",
+});
+
+/** Stages lists the stages of contacts, in their order. */
+export default function Stages() {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /settings/stages");
+	const [editing, setEditing] = useState<StageRow | "new" | null>(null);
+	const [removing, setRemoving] = useState("");
+	const stages = useCollection("stages");
+	const rows = stages.data?.data ?? [];
+	const removed = rows.find((s) => s.id === removing);
+	const order = useMutation({
+		// The list is read first: this stage takes the place of another in the order that others have made meanwhile.
+		mutationFn: async ({ id, to }: { id: string; to: string }) => {
+			const list = await api("GET /settings/stages", {});
+			const now = list.data.map((s) => s.id);
+			if (!now.includes(id) || !now.includes(to)) return list;
+			const ids = now.filter((other) => other !== id);
+			ids.splice(now.indexOf(to), 0, id);
+			return api("PUT /settings/stages/order", { body: { ids } });
+		},
+		onSuccess: (next) => client.setQueryData(key("stages"), next),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const initial = useMutation({
+		mutationFn: (s: StageRow) => api("PUT /settings/stages/{id}", { path: { id: s.id }, body: { is_default: true }, revision: tagOf(s) }),
+		onSettled: () => void client.invalidateQueries({ queryKey: key("stages") }),
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const move = (index: number, by: number) => {
+		const [stage, other] = [rows[index], rows[index + by]];
+		if (stage && other) order.mutate({ id: stage.id, to: other.id });
+	};
+	const sorting = useSorting((from, to) => move(from, to - from));
+	return (
+		<Page
+			title={words.title}
+			trail={[{ name: words.settings, to: "/settings" }]}
+			description={words.about}
+			actions={
+				<Button kind="create" why={why} onClick={() => setEditing("new")}>
+					{words.add}
+				</Button>
+			}
+		>
+			{stages.isPending ? (
+				<Skeleton rows={5} />
+			) : stages.isError ? (
+				<Failure error={stages.error} retry={() => void stages.refetch()} />
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(s) => s.id}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (s) => (
+								<div className={css.stage} {...sorting.item(rows.indexOf(s))}>
+									{!why && <Grip {...sorting.handle(rows.indexOf(s))} />}
+									<span aria-hidden className={css.dot} style={{ background: s.color ?? "var(--neutral-tint)" }} />
+									<b>{s.name}</b> {s.is_default && <Badge tone="progress">{words.initial}</Badge>}
+								</div>
+							),
+						},
+						{ id: "slug", name: words.slug, cell: (s) => <code>{s.slug}</code> },
+						{ id: "category", name: words.category, cell: (s) => words.categories[s.category] },
+						{
+							id: "order",
+							name: words.order,
+							cell: (s) => {
+								const i = rows.indexOf(s);
+								return (
+									// biome-ignore lint/a11y/noStaticElementInteractions: its buttons are pressed; the keys go with them
+									<span
+										className={css.order}
+										onKeyDown={(e) => {
+											const by = e.key === "ArrowUp" ? -1 : e.key === "ArrowDown" ? 1 : 0;
+											if (!e.altKey || why || by === 0 || !rows[i + by]) return;
+											e.preventDefault();
+											move(i, by);
+										}}
+									>
+										<IconButton small label={words.up(s.name)} icon={<ArrowUp aria-hidden />} why={why} aria-disabled={i === 0 || undefined} onClick={() => i > 0 && move(i, -1)} />
+										<IconButton small label={words.down(s.name)} icon={<ArrowDown aria-hidden />} why={why} aria-disabled={i === rows.length - 1 || undefined} onClick={() => i < rows.length - 1 && move(i, 1)} />
+									</span>
+								);
+							},
+						},
+						{
+							id: "actions",
+							name: "",
+							end: true,
+							cell: (s) => (
+								<Menu
+									small
+									label={words.actions(s.name)}
+									actions={[
+										{ id: "edit", label: words.rename, why, run: () => setEditing(s) },
+										!s.is_default && { id: "initial", label: words.makeInitial, why, run: () => initial.mutate(s) },
+										{ id: "remove", label: words.remove, danger: true, why, run: () => setRemoving(s.id) },
+									]}
+								/>
+							),
+						},
+					]}
+				/>
+			)}
+			{editing && <Editor stage={editing === "new" ? undefined : editing} onClose={() => setEditing(null)} />}
+			{removed && <Remove stage={removed} others={rows.filter((s) => s.id !== removed.id)} onClose={() => setRemoving("")} />}
+		</Page>
+	);
+}
+
+function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [idempotencyKey] = useState(newKey);
+	const valuesOf = (s?: StageRow) => ({ name: s?.name ?? "", category: (s?.category ?? "prospect") as string });
+	const form = useKeptForm(valuesOf(stage), {
+		kind: "stage",
+		id: stage?.id,
+		title: stage?.name ?? words.add,
+		may: true,
+		read: async () => {
+			const row = rowOf(await api("GET /settings/stages", {}), stage?.id);
+			return { values: valuesOf(row), revision: tagOf(row) };
+		},
+		names: { name: words.name, category: words.category },
+	});
+	const send = () =>
+		form.submit(async (v, revision) => {
+			const body = { name: v.name, category: v.category as StageRow["category"] };
+			if (stage) await api("PUT /settings/stages/{id}", { path: { id: stage.id }, body, revision });
+			else await api("POST /settings/stages", { body, idempotencyKey });
+			await client.invalidateQueries({ queryKey: key("stages") });
+			onClose();
+		});
+	return (
+		<Dialog
+			title={stage ? words.edit(stage.name) : words.add}
+			onClose={onClose}
+			onSubmit={() => void send()}
+			footer={
+				<>
+					<Button
+						onClick={() => {
+							form.discard();
+							onClose();
+						}}
+					>
+						{words.cancel}
+					</Button>
+					<Button type="submit" look="primary" busy={form.busy}>
+						{words.save}
+					</Button>
+				</>
+			}
+		>
+			<KeptCallout form={form} />
+			<FormProblems problems={form.problems} />
+			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<Select label={words.category} value={form.values.category} onChange={(category) => form.set({ category })} choices={Object.entries(words.categories).map(([value, label]) => ({ value, label }))} error={form.problems.byPath.category} />
+		</Dialog>
+	);
+}
+
+function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[]; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const [replacement, setReplacement] = useState(others[0]?.id ?? "");
+	const remove = useMutation({
+		mutationFn: () => api("DELETE /settings/stages/{id}", { path: { id: stage.id }, query: { replacement_stage_id: replacement }, revision: tagOf(stage) }),
+		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("stages") }),
+		onSuccess: () => {
+			void client.invalidateQueries({ queryKey: key("stages") });
+			onClose();
+		},
+	});
+	return (
+		<Confirm title={words.removeTitle(stage.name)} action={words.remove} busy={remove.isPending} error={remove.error && <p role="alert">{explain(remove.error)}</p>} onConfirm={() => remove.mutate()} onClose={onClose}>
+			<Select label={words.replacement} value={replacement} onChange={setReplacement} choices={others.map((s) => ({ value: s.id, label: s.name }))} />
+		</Confirm>
+	);
+}

@@ -1,0 +1,308 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation, useParams } from "wouter";
+import { api, isConflict, newKey, request } from "../../api/client";
+import type { DeliveryRow } from "../../api/schema";
+import { pollEvery } from "../../base/live";
+import { useParam } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { StateBadge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Copy } from "../../ui/Copy";
+import { Confirm, Dialog } from "../../ui/Dialog";
+import { isGone, Missing } from "../../ui/Missing";
+import { List } from "../../ui/List";
+import { Menu } from "../../ui/Menu";
+import { Card, Facts, NotSet, Callout, Page } from "../../ui/Page";
+import { Secret } from "../../ui/Secret";
+import { Source } from "../../ui/Source";
+import { Empty, Failure, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { catalogue, exact, full, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { eventNames } from "../../base/words/events";
+import { EditWebhook } from "./Webhooks";
+import css from "./Webhooks.module.css";
+
+const words = catalogue({
+	settings: "Settings",
+	webhooks: "Webhooks",
+	edit: "Change",
+	test: "Send a test",
+	tested: "A test is on its way.",
+	rotate: "Rotate the secret",
+	rotateTitle: "Rotate the secret?",
+	rotateText: "Requests carry two signatures for 24 hours, one with each secret, so that you can change your program without a gap. Rotating again within that time ends the oldest.",
+	secret: "The new secret of the webhook",
+	events: "Events",
+	note: "Note",
+	success: "Last success",
+	failure: "Last failure",
+	gone: "Packetboat switched it off: the address answered that it is gone (410).",
+	failing: "Packetboat switched it off: all attempts of five days failed.",
+	byUser: "It is switched off. Events that happen now are not kept for it.",
+	activate: "Switch it on",
+	activated: "It is on again. What failed meanwhile can be replayed.",
+	deliveries: "Deliveries",
+	empty: "Nothing was sent yet",
+	emptyText: "Send a test, or wait for the first event. Deliveries are kept for 30 days.",
+	event: "Event",
+	status: "Status",
+	attempts: "Attempts",
+	answer: "Answer",
+	when: "When",
+	more: "Load more",
+	one: "A delivery",
+	created: "Happened",
+	last: "Last attempt",
+	next: "Next attempt",
+	code: "Status of the answer",
+	took: "Took",
+	ms: (n: number) => `${full(n)} ms`,
+	error: "What went wrong",
+	request: "Request",
+	response: "Answer",
+	noResponse: "There was no answer.",
+	emptyBody: "The answer has no body.",
+	replay: "Replay",
+	replayed: "It is sent again, with the same id and body.",
+	close: "Close",
+	count: (n: number) => plural(n, { one: "# attempt", other: "# attempts" }),
+	idAbout: "The same id is in the header Webhook-Id of all attempts, after msg_:",
+});
+
+/** pretty writes JSON on several lines; other texts stay as they are. */
+function pretty(text: string): string {
+	try {
+		return JSON.stringify(JSON.parse(text), null, 2);
+	} catch {
+		return text;
+	}
+}
+
+/** WebhookPage shows an endpoint with what was sent to it. */
+export default function WebhookPage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("GET /settings/webhooks/{id}");
+	const [editing, setEditing] = useParam("edit");
+	const [open, setOpen] = useParam("delivery");
+	const [rotating, setRotating] = useState(false);
+	const [secret, setSecret] = useState<string | null>(null);
+	const hook = useQuery({ queryKey: key("webhook", id), enabled: !why, queryFn: ({ signal }) => request("GET /settings/webhooks/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })), refetchInterval: pollEvery(15_000) });
+	const list = useInfiniteQuery({
+		queryKey: key("webhook", id, "deliveries"),
+		enabled: !why,
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) => api("GET /settings/webhooks/{id}/deliveries", { path: { id }, query: { limit: 50, cursor: pageParam ?? undefined }, signal }),
+		getNextPageParam: (last) => last.next_cursor,
+		// Deliveries that wait are followed until they end.
+		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((d) => d.status === "pending")) ? 1000 : pollEvery(15_000)()),
+	});
+	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("webhook", id) }), client.invalidateQueries({ queryKey: key("webhooks") })]);
+	const failed = (e: unknown) => {
+		toast(explain(e), { tone: "danger" });
+		if (isConflict(e)) void refresh();
+	};
+	const revision = hook.data?.revision ?? undefined;
+	const test = useMutation({
+		mutationFn: () => api("POST /settings/webhooks/{id}/test", { path: { id }, idempotencyKey: newKey() }),
+		onSuccess: () => {
+			toast(words.tested);
+			void refresh();
+		},
+		onError: failed,
+	});
+	const activate = useMutation({
+		mutationFn: () => api("PUT /settings/webhooks/{id}", { path: { id }, body: { active: true }, revision }),
+		onSuccess: () => {
+			toast(words.activated);
+			void refresh();
+		},
+		onError: failed,
+	});
+	const rotate = useMutation({
+		mutationFn: () => api("POST /settings/webhooks/{id}/rotate-secret", { path: { id }, idempotencyKey: newKey(), revision }),
+		onSuccess: (made) => {
+			setRotating(false);
+			setSecret(made.secret);
+			void refresh();
+		},
+		onError: (e) => isConflict(e) && void refresh(),
+	});
+	const trail = [
+		{ name: words.settings, to: "/settings" },
+		{ name: words.webhooks, to: "/settings/webhooks" },
+	];
+	if (why) {
+		return (
+			<Page title={words.webhooks} trail={trail.slice(0, 1)}>
+				<Callout>{why}</Callout>
+			</Page>
+		);
+	}
+	const w = hook.data;
+	if (!w || isGone(hook.error)) return <Missing query={hook} list={words.webhooks} to="/settings/webhooks" trail={trail} kept={{ kinds: ["webhook"], id }} />;
+	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
+	return (
+		<Page
+			title={w.url}
+			trail={trail}
+			status={<StateBadge kind="webhook" state={w.status} />}
+			actions={
+				<>
+					<Button kind="edit" onClick={() => setEditing("1")}>
+						{words.edit}
+					</Button>
+					<Button look="primary" why={w.active ? undefined : words.byUser} busy={test.isPending} onClick={() => test.mutate()}>
+						{words.test}
+					</Button>
+					<Menu actions={[{ id: "rotate", label: words.rotate, run: () => setRotating(true) }]} />
+				</>
+			}
+		>
+			{w.status === "disabled" && (
+				<Callout tone={w.disabled_reason ? "danger" : "warning"} title={w.disabled_reason === "gone" ? words.gone : w.disabled_reason === "failing" ? words.failing : words.byUser}>
+					<Button small busy={activate.isPending} onClick={() => activate.mutate()}>
+						{words.activate}
+					</Button>
+				</Callout>
+			)}
+			<Card>
+				<Facts
+					rows={[
+						[words.events, w.event_types.includes("*") ? eventNames["*"] : w.event_types.map((t) => eventNames[t] ?? t).join(" · ")],
+						...(w.description ? ([[words.note, w.description]] as [string, string][]) : []),
+						[words.success, w.last_success_at && <Time key="s" at={w.last_success_at} />],
+						[words.failure, w.last_failure_at && <Time key="f" at={w.last_failure_at} />],
+					]}
+				/>
+			</Card>
+			<Card title={words.deliveries}>
+				{list.isPending ? (
+					<Skeleton rows={4} />
+				) : list.isError ? (
+					<Failure error={list.error} retry={() => void list.refetch()} />
+				) : rows.length === 0 ? (
+					<Empty title={words.empty}>{words.emptyText}</Empty>
+				) : (
+					<List
+						label={words.deliveries}
+						rows={rows}
+						rowKey={(d) => d.id}
+						columns={[
+							{
+								id: "event",
+								name: words.event,
+								cell: (d) => (
+									<button type="button" className={css.open} onClick={() => setOpen(d.id)}>
+										{eventNames[d.event_type] ?? d.event_type}
+									</button>
+								),
+							},
+							{ id: "status", name: words.status, cell: (d) => <StateBadge kind="delivery" state={d.status} /> },
+							{ id: "attempts", name: words.attempts, end: true, cell: (d) => d.attempts },
+							{ id: "answer", name: words.answer, end: true, cell: (d) => d.response_code ?? <NotSet /> },
+							{ id: "when", name: words.when, cell: (d) => <Time at={d.created_at} /> },
+						]}
+					/>
+				)}
+				{list.hasNextPage && (
+					<div>
+						<Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+							{words.more}
+						</Button>
+					</div>
+				)}
+			</Card>
+			{editing && <EditWebhook webhook={w} onClose={() => setEditing("")} onDeleted={() => navigate("/settings/webhooks")} />}
+			{open && <Delivery webhook={id} id={open} active={w.active} onChanged={refresh} onClose={() => setOpen("")} />}
+			{rotating && (
+				<Confirm title={words.rotateTitle} action={words.rotate} danger={false} busy={rotate.isPending} error={rotate.error && <p role="alert">{explain(rotate.error)}</p>} onConfirm={() => rotate.mutate()} onClose={() => setRotating(false)}>
+					<p>{words.rotateText}</p>
+				</Confirm>
+			)}
+			{secret && <Secret title={words.secret} secret={secret} onClose={() => setSecret(null)} />}
+		</Page>
+	);
+}
+
+const waits = (d: DeliveryRow) => d.status === "pending";
+
+function Delivery({ webhook, id, active, onChanged, onClose }: { webhook: string; id: string; active: boolean; onChanged: () => Promise<unknown>; onClose: () => void }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay");
+	const path = { id: webhook, delivery_id: id };
+	const found = useQuery({
+		queryKey: key("webhook", webhook, "delivery", id),
+		queryFn: ({ signal }) => api("GET /settings/webhooks/{id}/deliveries/{delivery_id}", { path, signal }),
+		refetchInterval: (q) => (q.state.data && waits(q.state.data) ? 1000 : false),
+	});
+	const replay = useMutation({
+		mutationFn: () => api("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay", { path, idempotencyKey: newKey() }),
+		onSuccess: () => {
+			toast(words.replayed);
+			void client.invalidateQueries({ queryKey: key("webhook", webhook, "delivery", id) });
+			void onChanged();
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const d = found.data;
+	return (
+		<Dialog
+			drawer="wide"
+			title={d ? (eventNames[d.event_type] ?? d.event_type) : words.one}
+			onClose={onClose}
+			footer={
+				<>
+					<Button onClick={onClose}>{words.close}</Button>
+					<Button look="primary" why={why ?? (active ? undefined : words.byUser)} busy={replay.isPending} onClick={() => replay.mutate()}>
+						{words.replay}
+					</Button>
+				</>
+			}
+		>
+			{found.isPending ? (
+				<Skeleton rows={8} />
+			) : found.isError ? (
+				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : (
+				d && (
+					<>
+						<p>
+							<StateBadge kind="delivery" state={d.status} /> {words.count(d.attempts)}
+						</p>
+						{d.error && <Callout tone={d.status === "failed" ? "danger" : "warning"} title={d.error} />}
+						<Facts
+							rows={[
+								[words.created, exact(d.created_at)],
+								[words.last, d.last_attempt_at && exact(d.last_attempt_at)],
+								...(d.next_attempt_at ? ([[words.next, exact(d.next_attempt_at)]] as [string, string][]) : []),
+								[words.code, d.response_code],
+								[words.took, d.response_ms === null ? null : words.ms(d.response_ms)],
+							]}
+						/>
+						<section className={css.part}>
+							<header>
+								<h3>{words.request}</h3>
+								<Copy text={d.request_body} what={words.request} />
+							</header>
+							<p className={css.muted}>
+								{words.idAbout} <code>{d.id}</code>
+							</p>
+							<Source text={pretty(d.request_body)} label={words.request} />
+						</section>
+						<section className={css.part}>
+							<h3>{words.response}</h3>
+							{d.response_body ? <Source text={pretty(d.response_body)} label={words.response} /> : <p className={css.muted}>{d.response_code === null ? words.noResponse : words.emptyBody}</p>}
+						</section>
+					</>
+				)
+			)}
+		</Dialog>
+	);
+}

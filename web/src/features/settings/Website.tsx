@@ -1,0 +1,282 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, newKey, request } from "../../api/client";
+import type { AccountSessionView } from "../../api/schema";
+import { useKey, useOptions, useWhyNot } from "../../base/session";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { Copy } from "../../ui/Copy";
+import { Confirm } from "../../ui/Dialog";
+import { Checkbox, Select, TextArea } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { Card, Callout, Page } from "../../ui/Page";
+import { Secret } from "../../ui/Secret";
+import { Source } from "../../ui/Source";
+import { Failure, Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import css from "./Webhooks.module.css";
+
+const words = catalogue({
+	title: "Website",
+	settings: "Settings",
+	about: "A script tells which pages your contacts view and what they do there: for segments, scores and timelines.",
+	snippet: "The script",
+	snippetAbout: "Put this into every page of your website. It is below 5 KB, sets no cookies and loads nothing else.",
+	host: "Loaded from",
+	installation: (host: string) => `${host} (this installation)`,
+	tracking: (host: string) => `${host} (tracking host)`,
+	consent: "Wait for consent",
+	consentHelp: "Nothing is stored or sent before your page calls packetboat('consent', 'grant').",
+	copy: "Copy",
+	calls: "What your page can say",
+	callList: {
+		identify: "The visitor gave this address.",
+		event: "Something happened. Name, properties and kind are as in the API.",
+		consent: "The visitor agreed, or did not.",
+		reset: "The person signed out: the browser is a new visitor.",
+	},
+	domains: "Tracked domains",
+	domainsAbout: "Links of mails to these hosts carry a token, by which the script knows who followed them. Machines that follow links are told apart.",
+	hosts: "Hosts, one a line",
+	hostsHelp: "As they appear in links, such as www.example.com.",
+	save: "Save",
+	saved: "Saved",
+	identity: "Signed identities",
+	identityAbout: "Anybody can type any address into a page. With a secret, your server proves who is signed in: only then are fields of known contacts replaced and pending contacts made active.",
+	on: "On",
+	off: "Off",
+	create: "Switch on",
+	rotate: "Rotate the secret",
+	rotateTitle: "Rotate the secret?",
+	rotateText: "The previous secret still proves identities for 24 hours. Change it on your server in that time.",
+	remove: "Switch off",
+	removeTitle: "Switch signed identities off?",
+	removeText: "Identities that your server signs count as typed by anybody from now on. The secret is deleted.",
+	secret: "The secret for signed identities",
+	confirm: "identity",
+	language: "Example for your server",
+	page: "In the page",
+	pageAbout: "The server writes the hash into the page. The secret must never be in the page itself.",
+});
+
+const samples: { [language: string]: { name: string; code: string } } = {
+	node: {
+		name: "Node.js",
+		code: `import { createHmac } from "node:crypto";
+
+const emailHash = createHmac("sha256", process.env.PACKETBOAT_IDENTITY_SECRET)
+  .update(user.email.toLowerCase())
+  .digest("hex");`,
+	},
+	python: {
+		name: "Python",
+		code: `import hashlib, hmac, os
+
+email_hash = hmac.new(
+    os.environ["PACKETBOAT_IDENTITY_SECRET"].encode(),
+    user.email.lower().encode(),
+    hashlib.sha256,
+).hexdigest()`,
+	},
+	php: { name: "PHP", code: `$emailHash = hash_hmac('sha256', mb_strtolower($user->email), getenv('PACKETBOAT_IDENTITY_SECRET'));` },
+	ruby: {
+		name: "Ruby",
+		code: `require "openssl"
+
+email_hash = OpenSSL::HMAC.hexdigest("SHA256", ENV["PACKETBOAT_IDENTITY_SECRET"], user.email.downcase)`,
+	},
+	go: {
+		name: "Go",
+		code: `mac := hmac.New(sha256.New, []byte(os.Getenv("PACKETBOAT_IDENTITY_SECRET")))
+mac.Write([]byte(strings.ToLower(user.Email)))
+emailHash := hex.EncodeToString(mac.Sum(nil))`,
+	},
+};
+
+const pageCode = `packetboat('identify', { email: 'ann@example.org', email_hash: '…' });`;
+
+const calls = [
+	["packetboat('identify', 'ann@example.org', { first_name: 'Ann' })", "identify"],
+	["packetboat('event', 'plan_chosen', { plan: 'gold' })", "event"],
+	["packetboat('consent', 'grant')", "consent"],
+	["packetboat('reset')", "reset"],
+] as const;
+
+/** Website sets up the script that reports what visitors of a website do. */
+export default function Website() {
+	const key = useKey();
+	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) });
+	return (
+		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about}>
+			{account.isPending ? (
+				<Skeleton rows={10} />
+			) : account.isError ? (
+				<Failure error={account.error} retry={() => void account.refetch()} />
+			) : (
+				<>
+					<Snippet account={account.data} />
+					<Domains account={account.data} />
+					<Identity account={account.data} />
+				</>
+			)}
+		</Page>
+	);
+}
+
+function Snippet({ account }: { account: AccountSessionView }) {
+	const key = useKey();
+	const options = useOptions();
+	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), staleTime: 60_000 });
+	const base = options.data?.base_url ?? location.origin;
+	const scheme = new URL(base).protocol;
+	const hosts = [...new Set((domains.data?.data ?? []).filter((d) => d.tracking_status === "live").map((d) => `${scheme}//${d.tracking_host}`))].filter((h) => h !== base);
+	const [chosen, setChosen] = useState("");
+	const [consent, setConsent] = useState(false);
+	const host = chosen || hosts[0] || base;
+	const code = `<script async src="${host}/_q/s.js?k=${account.site_key}"${consent ? ' data-consent="required"' : ""}></script>`;
+	return (
+		<Card
+			title={words.snippet}
+			actions={
+				<Copy text={code} what={words.snippet}>
+					{words.copy}
+				</Copy>
+			}
+		>
+			<p>{words.snippetAbout}</p>
+			<Select label={words.host} value={host} onChange={setChosen} choices={[...hosts.map((h) => ({ value: h, label: words.tracking(new URL(h).host) })), { value: base, label: words.installation(new URL(base).host) }]} />
+			<Checkbox label={words.consent} help={words.consentHelp} checked={consent} onChange={setConsent} />
+			<Source text={code} label={words.snippet} />
+			<h3>{words.calls}</h3>
+			<dl className={css.calls}>
+				{calls.map(([call, name]) => (
+					<div key={name}>
+						<dt>
+							<code className={css.url}>{call}</code>
+						</dt>
+						<dd>{words.callList[name]}</dd>
+					</div>
+				))}
+			</dl>
+		</Card>
+	);
+}
+
+function Domains({ account }: { account: AccountSessionView }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("PUT /settings/account");
+	const valuesOf = (a: AccountSessionView) => ({ tracked_domains: a.tracked_domains.join("\n") });
+	const form = useKeptForm(valuesOf(account), {
+		kind: "tracked_domains",
+		id: account.tenant_id,
+		title: words.domains,
+		may: !why,
+		read: async () => {
+			const got = await request("GET /settings/account", {});
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names: { tracked_domains: words.hosts },
+	});
+	const send = () =>
+		form.submit(async (v, revision) => {
+			const saved = await api("PUT /settings/account", { body: { tracked_domains: v.tracked_domains.split(/[\s,]+/).filter(Boolean) }, revision });
+			client.setQueryData(key("account"), saved);
+			toast(words.saved);
+		});
+	return (
+		<Card title={words.domains}>
+			<form
+				noValidate
+				className={css.groups}
+				onSubmit={(e) => {
+					e.preventDefault();
+					if (!why) void send();
+				}}
+			>
+				<KeptCallout form={form} />
+				<FormProblems problems={form.problems} />
+				<div className={css.muted}>{words.domainsAbout}</div>
+				<TextArea code rows={3} label={words.hosts} help={words.hostsHelp} path="tracked_domains" value={form.values.tracked_domains} onChange={(tracked_domains) => form.set({ tracked_domains })} error={form.problems.byPath.tracked_domains} readOnly={why !== undefined} spellCheck={false} />
+				<div>
+					<Button type="submit" why={why} busy={form.busy}>
+						{words.save}
+					</Button>
+				</div>
+			</form>
+		</Card>
+	);
+}
+
+function Identity({ account }: { account: AccountSessionView }) {
+	const key = useKey();
+	const client = useQueryClient();
+	const why = useWhyNot("POST /settings/account/identity-secret");
+	const [asking, setAsking] = useState<"rotate" | "remove" | null>(null);
+	const [secret, setSecret] = useState<string | null>(null);
+	const [language, setLanguage] = useState("node");
+	const on = account.identity_signing_enabled;
+	const act = useMutation({
+		mutationFn: async (what: "create" | "rotate" | "remove") => {
+			if (what === "remove") await api("DELETE /settings/account/identity-secret", {});
+			else setSecret((await api("POST /settings/account/identity-secret", { idempotencyKey: newKey() })).secret);
+		},
+		onSuccess: () => {
+			setAsking(null);
+			void client.invalidateQueries({ queryKey: key("account") });
+		},
+	});
+	const sample = samples[language] ?? { name: "", code: "" };
+	return (
+		<Card
+			title={
+				<>
+					{words.identity} {on ? <Badge tone="success">{words.on}</Badge> : <Badge tone="neutral">{words.off}</Badge>}
+				</>
+			}
+			actions={
+				on ? (
+					<>
+						<Button small why={why} onClick={() => setAsking("rotate")}>
+							{words.rotate}
+						</Button>
+						<Button small look="quiet" why={why} onClick={() => setAsking("remove")}>
+							{words.remove}
+						</Button>
+					</>
+				) : (
+					<Button small why={why} busy={act.isPending} onClick={() => act.mutate("create")}>
+						{words.create}
+					</Button>
+				)
+			}
+		>
+			<p>{words.identityAbout}</p>
+			{act.error && !asking && <Callout tone="danger">{explain(act.error)}</Callout>}
+			<div className={css.samples}>
+				<Select label={words.language} value={language} onChange={setLanguage} choices={Object.entries(samples).map(([value, s]) => ({ value, label: s.name }))} />
+				<Source text={sample.code} label={sample.name} />
+				<h3>{words.page}</h3>
+				<p className={css.muted}>{words.pageAbout}</p>
+				<Source text={pageCode} label={words.page} />
+			</div>
+			{asking && (
+				<Confirm
+					title={asking === "rotate" ? words.rotateTitle : words.removeTitle}
+					action={asking === "rotate" ? words.rotate : words.remove}
+					type={words.confirm}
+					busy={act.isPending}
+					error={act.error && <p role="alert">{explain(act.error)}</p>}
+					onConfirm={() => act.mutate(asking)}
+					onClose={() => setAsking(null)}
+				>
+					<p>{asking === "rotate" ? words.rotateText : words.removeText}</p>
+				</Confirm>
+			)}
+			{secret && <Secret title={words.secret} secret={secret} onClose={() => setSecret(null)} />}
+		</Card>
+	);
+}

@@ -1,0 +1,151 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { ApiError, api } from "../../api/client";
+import type { LinkView, SessionView } from "../../api/schema";
+import { useSessionQuery, useSignOut } from "../../sync/session";
+import { Button } from "../../ui/Button";
+import { TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { NewPassword } from "../../ui/NewPassword";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { roleName } from "../../base/words/roles";
+import { NewLink, WithLink } from "./link";
+import { useWait, Wait } from "./Wait";
+import { Welcome } from "./Welcome";
+
+const words = catalogue({
+	title: "Accept the invitation",
+	to: (tenant: string, role: string) => `You are invited to work in ${tenant}, as ${role}.`,
+	login: "Login",
+	name: "Your name",
+	choose: "Password",
+	current: "Password",
+	currentHelp: "The one that you sign in with.",
+	unknown: "If you do not know this password, or never chose one:",
+	either: "Choose one of at least 10 characters, or give the one that you sign in with.",
+	submit: "Accept",
+	join: (email: string) => `Accept as ${email}`,
+	other: (email: string, invited: string) => `You are signed in as ${email}; the invitation is for ${invited}. Accepting it signs you in as ${invited}.`,
+	out: "Sign out",
+});
+
+/** named gives a new login its name, which accepting did not set if the link was not mailed. If that fails, it can be set later. */
+async function named(begun: SessionView, name: string): Promise<SessionView> {
+	if (begun.user.name === name) return begun;
+	return api("PUT /api/auth/profile", { body: { name }, quiet: true }).catch(() => begun);
+}
+
+/** Accept is the page of an invitation. Whoever is signed in with its address needs one button, unless the link asks for a new password. */
+export default function Accept() {
+	return (
+		<WithLink kind="invitation" title={words.title}>
+			{(link, token) => <Accepting link={link} token={token} />}
+		</WithLink>
+	);
+}
+
+function Accepting({ link, token }: { link: LinkView; token: string }) {
+	const session = useSessionQuery();
+	const client = useQueryClient();
+	const signOut = useSignOut();
+	const [, navigate] = useLocation();
+	const wait = useWait();
+	const [error, setError] = useState("");
+	const [busy, setBusy] = useState(false);
+	const email = link.email ?? "";
+	const form = useForm({ name: link.password === "new" ? "" : (link.name ?? ""), password: "" });
+	const { values: v, problems } = form;
+	/** enter opens the workspace that was not there before. */
+	const enter = (now: SessionView) => {
+		const before = session.data?.memberships.map((m) => m.tenant_id) ?? [];
+		const added = now.memberships.filter((m) => m.tenant_name === link.tenant_name);
+		const to = (added.find((m) => !before.includes(m.tenant_id)) ?? added[0])?.tenant_slug ?? "";
+		client.setQueryData(["session"], now);
+		navigate(`/app/${to}`, { replace: true });
+	};
+	const send = () =>
+		form.submit(async () => {
+			try {
+				const begun = await api("POST /api/auth/invitations/accept", { body: { token, name: v.name, password: v.password }, quiet: true });
+				enter(link.password === "new" ? await named(begun, v.name.trim()) : begun);
+			} catch (e) {
+				wait.catch(e);
+				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS" ? new ApiError(e.status, e.code, e.message, { path: "password" }) : e;
+			}
+		});
+	const join = async () => {
+		setBusy(true);
+		setError("");
+		try {
+			enter(await api("POST /api/auth/invitations/join", { body: { token }, quiet: true }));
+		} catch (e) {
+			if (!wait.catch(e)) setError(explain(e));
+			setBusy(false);
+		}
+	};
+	const invited = <p>{words.to(link.tenant_name ?? "", roleName(link.role ?? ""))}</p>;
+	if (session.isPending) return <Welcome title={words.title}>{invited}</Welcome>;
+	const here = session.data?.user.email;
+	if (here === email && link.password === "current") {
+		return (
+			<Welcome title={words.title} onSubmit={() => void join()}>
+				{invited}
+				<Wait wait={wait} />
+				{error && <p role="alert">{error}</p>}
+				<Button type="submit" look="primary" busy={busy} autoFocus>
+					{words.join(email)}
+				</Button>
+			</Welcome>
+		);
+	}
+	return (
+		<Welcome title={words.title} onSubmit={() => void send()}>
+			{invited}
+			{here && here !== email && (
+				<>
+					<p>{words.other(here, email)}</p>
+					<Button onClick={() => void signOut(location.href)}>{words.out}</Button>
+				</>
+			)}
+			<Wait wait={wait} />
+			{!wait.seconds && <FormProblems problems={problems} />}
+			<TextField label={words.login} type="email" name="email" autoComplete="username" value={email} onChange={() => undefined} readOnly />
+			{link.password === "current" ? (
+				<>
+					<TextField
+						label={words.current}
+						path="password"
+						type="password"
+						autoComplete="current-password"
+						help={words.currentHelp}
+						value={v.password}
+						onChange={(password) => form.set({ password })}
+						error={problems.byPath.password}
+						autoFocus
+						required
+					/>
+					<p>{words.unknown}</p>
+					<NewLink />
+				</>
+			) : (
+				<>
+					<TextField label={words.name} path="name" autoComplete="name" value={v.name} onChange={(name) => form.set({ name })} error={problems.byPath.name} autoFocus required />
+					<NewPassword
+						label={words.choose}
+						path="password"
+						help={link.password === "either" ? words.either : undefined}
+						value={v.password}
+						onChange={(password) => form.set({ password })}
+						error={problems.byPath.password}
+					/>
+				</>
+			)}
+			<Button type="submit" look="primary" busy={form.busy}>
+				{words.submit}
+			</Button>
+		</Welcome>
+	);
+}

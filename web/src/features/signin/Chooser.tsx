@@ -1,0 +1,41 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import { useSession } from "../../base/session";
+import { useSignOut } from "../../sync/session";
+import { Button } from "../../ui/Button";
+import { TextField } from "../../ui/Field";
+import { catalogue } from "../../base/words/catalogue";
+import { roleName } from "../../base/words/roles";
+import css from "./Chooser.module.css";
+import { Welcome } from "./Welcome";
+
+const words = catalogue({
+	title: "Choose a workspace",
+	none: "You are a member of no workspace. Ask somebody for an invitation.",
+	find: "Find a workspace",
+	out: "Sign out",
+});
+
+/** Chooser lists the workspaces of the signed-in person. */
+export default function Chooser() {
+	const { memberships } = useSession();
+	const signOut = useSignOut();
+	const [typed, setTyped] = useState("");
+	return (
+		<Welcome title={words.title}>
+			{memberships.length === 0 && <p>{words.none}</p>}
+			{memberships.length > 7 && <TextField label={words.find} type="search" value={typed} onChange={setTyped} autoFocus />}
+			<ul className={css.list}>
+				{memberships.filter((m) => m.tenant_name.toLowerCase().includes(typed.trim().toLowerCase())).map((m) => (
+					<li key={m.tenant_id}>
+						<Link href={`/${m.tenant_slug}`}>
+							{m.tenant_name}
+							<small>{roleName(m.role)}</small>
+						</Link>
+					</li>
+				))}
+			</ul>
+			<Button onClick={() => void signOut()}>{words.out}</Button>
+		</Welcome>
+	);
+}

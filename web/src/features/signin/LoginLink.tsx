@@ -1,0 +1,92 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { ApiError, api } from "../../api/client";
+import { Button } from "../../ui/Button";
+import { Skeleton } from "../../ui/States";
+import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { useWait, Wait } from "./Wait";
+import { Welcome } from "./Welcome";
+
+const words = catalogue({
+	title: "Sign in",
+	about: (name: string, email: string) => `This link signs you in as ${name} (${email}), once.`,
+	enter: (email: string) => `Sign in as ${email}`,
+	invalid: "This link is not valid any more",
+	used: "It was used before, or it is older than ten minutes. The operator makes a new one:",
+	password: "Sign in with a password",
+	again: "Try again",
+	failed: "The link could not be checked",
+});
+
+/** LoginLink is the page of a link that signs in. It asks first, so that nobody is signed in by opening a page. */
+export default function LoginLink() {
+	// The token is in the fragment, which no request contains. It leaves the address bar at once.
+	const [token] = useState(() => window.location.hash.slice(1));
+	const [, navigate] = useLocation();
+	const client = useQueryClient();
+	const wait = useWait();
+	const [error, setError] = useState("");
+	const [invalid, setInvalid] = useState(false);
+	const [busy, setBusy] = useState(false);
+	useEffect(() => {
+		if (window.location.hash) window.history.replaceState(window.history.state, "", window.location.pathname);
+	}, []);
+	const link = useQuery({
+		queryKey: ["link", "login", token],
+		staleTime: Number.POSITIVE_INFINITY,
+		refetchOnWindowFocus: false,
+		queryFn: ({ signal }) => api("POST /api/auth/link", { body: { kind: "login", token }, quiet: true, signal }),
+	});
+	const isInvalid = (e: unknown) => e instanceof ApiError && e.code === "INVALID_TOKEN";
+	if (link.isPending) {
+		return (
+			<Welcome title={words.title}>
+				<Skeleton rows={3} />
+			</Welcome>
+		);
+	}
+	if (invalid || isInvalid(link.error)) {
+		return (
+			<Welcome title={words.invalid}>
+				<p>{words.used}</p>
+				<code>packetboat user login-link --email you@example.com</code>
+				<Link href="/-/login">{words.password}</Link>
+			</Welcome>
+		);
+	}
+	if (link.isError) {
+		return (
+			<Welcome title={words.failed}>
+				<p role="alert">{explain(link.error)}</p>
+				<Button onClick={() => void link.refetch()}>{words.again}</Button>
+			</Welcome>
+		);
+	}
+	const email = link.data.email ?? "";
+	const enter = async () => {
+		setBusy(true);
+		setError("");
+		try {
+			const session = await api("POST /api/auth/login-link", { body: { token }, quiet: true });
+			client.clear();
+			client.setQueryData(["session"], session);
+			navigate("/", { replace: true });
+		} catch (e) {
+			if (isInvalid(e)) setInvalid(true);
+			else if (!wait.catch(e)) setError(explain(e));
+			setBusy(false);
+		}
+	};
+	return (
+		<Welcome title={words.title} onSubmit={() => void enter()}>
+			<p>{words.about(link.data.name ?? "", email)}</p>
+			<Wait wait={wait} />
+			{error && <p role="alert">{error}</p>}
+			<Button type="submit" look="primary" busy={busy} autoFocus>
+				{words.enter(email)}
+			</Button>
+		</Welcome>
+	);
+}

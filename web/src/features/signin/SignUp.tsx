@@ -1,0 +1,108 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { ApiError, api } from "../../api/client";
+import { Button } from "../../ui/Button";
+import { TextField } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import { useForm } from "../../ui/form";
+import { NewPassword } from "../../ui/NewPassword";
+import { catalogue } from "../../base/words/catalogue";
+import { WithLink } from "./link";
+import { useWait, Wait } from "./Wait";
+import { Welcome } from "./Welcome";
+
+const words = catalogue({
+	title: "Sign up",
+	about: "This makes a workspace, and you its owner.",
+	workspace: "Name of the workspace",
+	workspaceHelp: "Your company or team, such as Acme Ltd.",
+	slug: "Address of the workspace",
+	slugHelp: (address: string) => `${address}: small letters, digits and hyphens. It stays when the name changes.`,
+	name: "Your name",
+	email: "Your email address",
+	password: "Password",
+	submit: "Make the workspace",
+});
+
+/** slugOf derives the address of a workspace from its name. */
+export const slugOf = (name: string) =>
+	name
+		.normalize("NFKD")
+		.replace(/\p{M}/gu, "")
+		.toLowerCase()
+		.replaceAll("ß", "ss")
+		.replace(/[^a-z0-9]+/g, "-")
+		.slice(0, 40)
+		.replace(/^-+|-+$/g, "");
+
+/** The fields that are to be corrected when the server refuses them as duplicates. */
+const duplicates: { [code: string]: string } = { DUPLICATE_SLUG: "tenant_slug", DUPLICATE_EMAIL: "email" };
+
+/** SignUp is the page of the set-up link, and of anybody where sign-up is on. */
+export default function SignUp() {
+	return (
+		<WithLink kind="signup" title={words.title}>
+			{(_, token) => <Form token={token} />}
+		</WithLink>
+	);
+}
+
+function Form({ token }: { token: string }) {
+	const [derived, setDerived] = useState(true);
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const wait = useWait();
+	const form = useForm({ tenant_name: "", tenant_slug: "", name: "", email: "", password: "" });
+	const { values: v, problems } = form;
+	const send = () =>
+		form.submit(async () => {
+			try {
+				const session = await api("POST /api/auth/signup", { body: { ...v, email: v.email.trim(), setup_token: token || null }, quiet: true });
+				client.setQueryData(["session"], session);
+				navigate(`/app/${v.tenant_slug}`, { replace: true });
+			} catch (e) {
+				wait.catch(e);
+				const path = e instanceof ApiError ? duplicates[e.code] : undefined;
+				throw path && e instanceof ApiError ? new ApiError(e.status, e.code, e.message, { path }) : e;
+			}
+		});
+	return (
+		<Welcome title={words.title} onSubmit={() => void send()}>
+			<p>{words.about}</p>
+			<Wait wait={wait} />
+			{!wait.seconds && <FormProblems problems={problems} />}
+			<TextField
+				label={words.workspace}
+				path="tenant_name"
+				autoComplete="organization"
+				help={words.workspaceHelp}
+				value={v.tenant_name}
+				onChange={(tenant_name) => form.set(derived ? { tenant_name, tenant_slug: slugOf(tenant_name) } : { tenant_name })}
+				error={problems.byPath.tenant_name}
+				autoFocus
+				required
+			/>
+			<TextField
+				label={words.slug}
+				path="tenant_slug"
+				autoComplete="off"
+				spellCheck={false}
+				help={words.slugHelp(`${location.host}/app/${v.tenant_slug || "acme"}`)}
+				value={v.tenant_slug}
+				onChange={(tenant_slug) => {
+					setDerived(tenant_slug === "");
+					form.set({ tenant_slug });
+				}}
+				error={problems.byPath.tenant_slug}
+				required
+			/>
+			<TextField label={words.name} path="name" autoComplete="name" value={v.name} onChange={(name) => form.set({ name })} error={problems.byPath.name} required />
+			<TextField label={words.email} path="email" type="email" name="email" autoComplete="username" value={v.email} onChange={(email) => form.set({ email })} error={problems.byPath.email} required />
+			<NewPassword label={words.password} path="password" value={v.password} onChange={(password) => form.set({ password })} error={problems.byPath.password} />
+			<Button type="submit" look="primary" busy={form.busy}>
+				{words.submit}
+			</Button>
+		</Welcome>
+	);
+}

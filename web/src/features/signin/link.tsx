@@ -1,0 +1,113 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useSearch } from "wouter";
+import { ApiError, api } from "../../api/client";
+import { useOptions } from "../../base/session";
+import { Button } from "../../ui/Button";
+import { Skeleton } from "../../ui/States";
+import { and, catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { Welcome } from "./Welcome";
+
+const words = catalogue({
+	again: "Try again",
+	failed: "The link could not be checked",
+	invalid: "This link is not valid any more",
+	used: "It was used before, or it is too old.",
+	incomplete: "This link is not complete",
+	incompleteText: "Part of its address is missing. Open it again from where you got it, or copy all of it.",
+	signUp: "As long as nobody has signed up, the program logs a new link at each start. Find it in the log of packetboat serve; it begins with",
+	off: "Signing up is off",
+	offText: "Ask a colleague for an invitation, or the operator for a login. If you have one, sign in.",
+	reset: "This installation sends no mail of its own. Its operator can make a new link for you with",
+	forgot: "Ask for a new link",
+	invitation: "Ask the person who invited you for a new one.",
+	expired: "This invitation has expired",
+	expiredText: (tenant: string, who: string) => `An invitation to ${tenant} is valid for seven days. ${who} can send you a new one.`,
+	somebody: "An admin or owner of the workspace",
+	enter: "Sign in",
+});
+
+type Kind = "signup" | "password_reset" | "invitation";
+
+/** useLink reads what the link of the address is for. The token stays in the address, so that reloading works. */
+export function useLink(kind: Kind) {
+	const params = new URLSearchParams(useSearch());
+	const token = params.get(kind === "signup" ? "setup_token" : "token") ?? "";
+	const query = useQuery({
+		queryKey: ["link", kind, token],
+		staleTime: Number.POSITIVE_INFINITY,
+		refetchOnWindowFocus: false,
+		queryFn: ({ signal }) => api("POST /api/auth/link", { body: { kind, token }, quiet: true, signal }),
+	});
+	return { token, ...query };
+}
+
+/** NewLink says how to get another link to choose a password. */
+export function NewLink() {
+	const options = useOptions();
+	if (options.isPending) return <Skeleton rows={2} />;
+	if (options.data?.account_mail !== false) return <a href="/app/-/forgot-password">{words.forgot}</a>;
+	return (
+		<>
+			<p>{words.reset}</p>
+			<code>packetboat user reset-password --email you@example.com</code>
+		</>
+	);
+}
+
+/** WithLink shows what is wrong with a link, or else its page. */
+export function WithLink({ kind, title, children }: { kind: Kind; title: string; children: (link: NonNullable<ReturnType<typeof useLink>["data"]>, token: string) => ReactNode }) {
+	const link = useLink(kind);
+	if (link.isPending) {
+		return (
+			<Welcome title={title}>
+				<Skeleton rows={4} />
+			</Welcome>
+		);
+	}
+	if (link.isError) {
+		const code = link.error instanceof ApiError ? link.error.code : "";
+		if (code === "SIGNUP_DISABLED") {
+			return (
+				<Welcome title={words.off}>
+					<p>{words.offText}</p>
+					<a href="/app/-/login">{words.enter}</a>
+				</Welcome>
+			);
+		}
+		if (code === "INVALID_TOKEN") {
+			return (
+				<Welcome title={link.token ? words.invalid : words.incomplete}>
+					<p>{link.token ? words.used : words.incompleteText}</p>
+					{kind === "signup" && (
+						<p>
+							{words.signUp} <code>{location.origin}/signup?setup_token=</code>
+						</p>
+					)}
+					{kind === "password_reset" && (
+						<NewLink />
+					)}
+					{kind === "invitation" && <p>{words.invitation}</p>}
+					{kind !== "signup" && <a href="/app/-/login">{words.enter}</a>}
+				</Welcome>
+			);
+		}
+		return (
+			<Welcome title={words.failed}>
+				<p role="alert">{explain(link.error)}</p>
+				<Button onClick={() => void link.refetch()}>{words.again}</Button>
+			</Welcome>
+		);
+	}
+	if (link.data.expired) {
+		const { senders, tenant_name } = link.data;
+		return (
+			<Welcome title={words.expired}>
+				<p>{words.expiredText(tenant_name ?? "", senders.length > 0 ? and(senders) : words.somebody)}</p>
+				<a href="/app/-/login">{words.enter}</a>
+			</Welcome>
+		);
+	}
+	return children(link.data, link.token);
+}

@@ -1,0 +1,51 @@
+import { catalogue, plural } from "../../base/words/catalogue";
+import css from "./Diff.module.css";
+import { diffLines, hunks } from "./lines";
+
+const words = catalogue({
+	added: (n: number) => plural(n, { one: "# line added", other: "# lines added" }),
+	removed: (n: number) => plural(n, { one: "# line removed", other: "# lines removed" }),
+	plus: "added:",
+	minus: "removed:",
+	same: "They are equal.",
+	left: "lines that are equal",
+});
+
+/** Diff shows what differs between two texts, line by line. */
+export function Diff({ before, after, label }: { before: string; after: string; label: string }) {
+	if (before === after) return <p className={css.none}>{words.same}</p>;
+	const lines = diffLines(before, after);
+	const count = (kind: string) => lines.filter((l) => l.kind === kind).length;
+	return (
+		<figure className={css.diff} aria-label={label}>
+			<figcaption>
+				{label} <span>{[count("added") && words.added(count("added")), count("removed") && words.removed(count("removed"))].filter(Boolean).join(", ")}</span>
+			</figcaption>
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll */}
+			<section className={css.lines} tabIndex={0} aria-label={label}>
+				{hunks(lines).map((l, i) =>
+					l === null ? (
+						<div key={`gap ${i}`} className={css.gap}>
+							<span className="visually-hidden">{words.left}</span>
+							<span aria-hidden>⋯</span>
+						</div>
+					) : (
+						<div key={`${l.from} ${l.to}`} className={css.line} data-kind={l.kind}>
+							<span className={css.number} aria-hidden>
+								{l.from || ""}
+							</span>
+							<span className={css.number} aria-hidden>
+								{l.to || ""}
+							</span>
+							<span className={css.sign} aria-hidden>
+								{l.kind === "added" ? "+" : l.kind === "removed" ? "−" : ""}
+							</span>
+							{l.kind !== "same" && <span className="visually-hidden">{l.kind === "added" ? words.plus : words.minus}</span>}
+							<code>{l.text || " "}</code>
+						</div>
+					),
+				)}
+			</section>
+		</figure>
+	);
+}

@@ -1,0 +1,57 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../../api/client";
+import { useKey } from "../../base/session";
+import { useFields } from "../rules/fields";
+import { catalogue, full } from "../../base/words/catalogue";
+import css from "./Source.module.css";
+
+const words = catalogue({
+	title: "Data that this mail lacks here",
+	lack: (n: number, of: number, path: string) => `${full(n)} of ${full(of)} contacts lack ${path}`,
+	all: (path: string) => `Every contact has ${path}`,
+	none: (path: string) => `${path} is no field of contacts`,
+	open: "Open them",
+	more: (n: number) => `and ${n} more`,
+});
+
+/** At most so many paths are counted. */
+const counted = 10;
+
+/** Missing lists data that the mail names and the previewed person lacks, with how many contacts lack it. */
+export function Missing({ paths }: { paths: string[] }) {
+	const key = useKey();
+	const fields = useFields();
+	const fieldOf = (path: string) => {
+		const bare = path.replace(/^contact\./, "");
+		return fields.find((f) => f.field === bare || f.field === `custom_fields.${bare}`)?.field;
+	};
+	const list = paths.slice(0, counted).map((path) => ({ path, field: fieldOf(path) }));
+	const known = [...new Set(list.flatMap((l) => (l.field === undefined ? [] : [l.field])))];
+	const count = useQuery({
+		queryKey: key("contacts", "count", "lacking", known.join()),
+		enabled: known.length > 0,
+		staleTime: 60_000,
+		retry: false,
+		queryFn: ({ signal }) => api("POST /contacts/count", { body: { lacking: known }, signal }),
+	});
+	if (paths.length === 0) return null;
+	const total = count.data?.count;
+	return (
+		<section className={css.missing}>
+			<h3>{words.title}</h3>
+			<ul>
+				{list.map((l) => {
+					const lack = count.data?.lacking?.find((f) => f.field === l.field)?.count;
+					return (
+						<li key={l.path}>
+							{l.field === undefined ? words.none(l.path) : total === undefined || lack === undefined ? l.path : lack === 0 ? words.all(l.path) : words.lack(lack, total, l.path)}
+							{l.field !== undefined && lack !== undefined && lack > 0 && <Link href={`/contacts?filters=${encodeURIComponent(JSON.stringify([{ field: l.field, operator: "is_not_set" }]))}`}>{words.open}</Link>}
+						</li>
+					);
+				})}
+			</ul>
+			{paths.length > counted && <p className={css.hint}>{words.more(paths.length - counted)}</p>}
+		</section>
+	);
+}

@@ -1,0 +1,61 @@
+import { Wrench } from "lucide-react";
+import type { PreviewProblem } from "../../api/schema";
+import { Button } from "../../ui/Button";
+import { Menu } from "../../ui/Menu";
+import { catalogue, plural } from "../../base/words/catalogue";
+import type { Draft } from "./draft";
+import type { Fix } from "./fixes";
+import css from "./Source.module.css";
+
+const words = catalogue({
+	count: (errors: number, warnings: number) =>
+		[errors > 0 && plural(errors, { one: "# error", other: "# errors" }), warnings > 0 && plural(warnings, { one: "# warning", other: "# warnings" })].filter(Boolean).join(", "),
+	none: "No problems",
+	line: (field: string, n: number) => `${field}:${n}`,
+	error: "Error:",
+	warning: "Warning:",
+	fix: "Fix",
+});
+
+type Props = { checked: boolean; problems: PreviewProblem[]; onGo: (p: PreviewProblem) => void; fixesFor?: (p: PreviewProblem) => Fix[]; onFix?: (change: Partial<Draft>) => void };
+
+/** ProblemList lists what is wrong, errors first; each leads to its place, and some can be fixed from here. */
+export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props) {
+	const errors = problems.filter((p) => p.severity === "error").length;
+	const sorted = [...problems].sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
+	return (
+		<section className={css.problems}>
+			<h2 role="status">{problems.length > 0 ? words.count(errors, problems.length - errors) : checked ? words.none : "\u00a0"}</h2>
+			{sorted.length > 0 && (
+				<ul>
+					{sorted.map((p) => {
+						const fixes = onFix ? (fixesFor?.(p) ?? []) : [];
+						const [first] = fixes;
+						return (
+							<li key={`${p.code} ${p.field} ${p.line} ${p.message}`} data-severity={p.severity}>
+								<button type="button" onClick={() => onGo(p)}>
+									<span className="visually-hidden">{p.severity === "error" ? words.error : words.warning}</span>
+									<code>{p.line ? words.line(p.field, p.line) : p.field}</code>
+									<span>
+										{p.message}
+										{p.fix && !first && <small>{p.fix}</small>}
+									</span>
+								</button>
+								{first && fixes.length === 1 && (
+									<Button small icon={<Wrench aria-hidden />} onClick={() => onFix?.(first.change)}>
+										{first.label}
+									</Button>
+								)}
+								{fixes.length > 1 && (
+									<Menu small actions={fixes.map((f) => ({ id: f.label, label: f.label, run: () => onFix?.(f.change) }))}>
+										<Wrench aria-hidden size={14} /> {words.fix}
+									</Menu>
+								)}
+							</li>
+						);
+					})}
+				</ul>
+			)}
+		</section>
+	);
+}

@@ -1,0 +1,120 @@
+import type { PreviewProblem } from "../../api/schema";
+import { Dialog } from "../../ui/Dialog";
+import { Radios } from "../../ui/Field";
+import { FormProblems } from "../../ui/FormProblems";
+import type { Problems } from "../../ui/form";
+import { Callout } from "../../ui/Page";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { useState } from "react";
+import { Diff } from "./Diff";
+import css from "./Source.module.css";
+import type { Clash, Named } from "./useSource";
+
+const words = catalogue({
+	title: "Save these changes?",
+	save: "Save",
+	cancel: "Go on editing",
+	was: (a: string, b: string) => `${a || "nothing"} → ${b || "nothing"}`,
+	warnings: (n: number) => plural(n, { one: "# warning", other: "# warnings" }),
+	errors: (n: number) => `${plural(n, { one: "# error", other: "# errors" })}: the server will refuse it.`,
+	clash: "Somebody else changed the same parts",
+	clashText: "Choose what stays. The rest of both versions is joined already.",
+	mine: "Mine",
+	theirs: "Theirs",
+	take: "Go on with these",
+});
+
+/** Names are those of the fields of a draft, and which of them are shown as lines of code. */
+export type Names<T extends Named> = { names: { [F in keyof T]: string }; codes: (keyof T)[] };
+
+const shown = (v: unknown) => (Array.isArray(v) ? v.join(", ") : v === null || v === undefined ? "" : typeof v === "object" ? JSON.stringify(v, null, 2) : String(v));
+
+/** Changes lists what differs between two drafts; code as lines. */
+export function Changes<T extends Named>({ before, after, only, names, codes }: { before: T; after: T; only?: (keyof T)[] } & Names<T>) {
+	const changed = (Object.keys(before) as (keyof T)[]).filter((f) => JSON.stringify(before[f]) !== JSON.stringify(after[f]) && (!only || only.includes(f)));
+	const small = changed.filter((f) => !codes.includes(f));
+	return (
+		<div className={css.changes}>
+			{small.length > 0 && (
+				<dl>
+					{small.map((f) => (
+						<div key={String(f)} style={{ display: "contents" }}>
+							<dt>{names[f]}</dt>
+							<dd>{words.was(shown(before[f]), shown(after[f]))}</dd>
+						</div>
+					))}
+				</dl>
+			)}
+			{changed
+				.filter((f) => codes.includes(f))
+				.map((f) => (
+					<Diff key={String(f)} label={names[f]} before={shown(before[f])} after={shown(after[f])} />
+				))}
+		</div>
+	);
+}
+
+type Props<T extends Named> = Names<T> & { before: T; after: T; problems: PreviewProblem[]; touched: string[]; busy: boolean; faults: Problems; onSave: () => void; onClose: () => void };
+
+/** Review shows what saving changes, and whom it touches, before it is done. */
+export function Review<T extends Named>({ before, after, names, codes, problems, touched, busy, faults, onSave, onClose }: Props<T>) {
+	const warnings = problems.filter((p) => p.severity === "warning");
+	const errors = problems.length - warnings.length;
+	return (
+		<Dialog
+			drawer="wide"
+			title={words.title}
+			onClose={onClose}
+			onSubmit={() => !busy && onSave()}
+			submit={{ label: words.save, cancel: words.cancel, busy, autoFocus: true }}
+		>
+			<FormProblems problems={faults} />
+			{errors > 0 && <Callout tone="danger" title={words.errors(errors)} />}
+			{touched.map((t) => (
+				<p key={t}>{t}</p>
+			))}
+			{warnings.length > 0 && (
+				<Callout tone="warning" title={words.warnings(warnings.length)}>
+					<ul>
+						{warnings.map((w) => (
+							<li key={`${w.field} ${w.line} ${w.message}`}>
+								<code>{w.field}</code> {w.message}
+							</li>
+						))}
+					</ul>
+				</Callout>
+			)}
+			<Changes before={before} after={after} names={names} codes={codes} />
+		</Dialog>
+	);
+}
+
+/** Choose asks which of two versions stays, for each part that both sides changed. */
+export function Choose<T extends Named>({ clash, names, codes, onChoose, onClose }: Names<T> & { clash: Clash<T>; onChoose: (theirs: (f: keyof T) => boolean) => void; onClose: () => void }) {
+	const [taken, setTaken] = useState<{ [field: string]: string }>({});
+	return (
+		<Dialog
+			drawer="wide"
+			title={words.clash}
+			onClose={onClose}
+			onSubmit={() => onChoose((f) => taken[String(f)] === "theirs")}
+			submit={{ label: words.take, cancel: words.cancel }}
+		>
+			<p>{words.clashText}</p>
+			{clash.fields.map((f) => (
+				<div key={String(f)} className={css.changes}>
+					<Radios
+						label={names[f]}
+						value={taken[String(f)] ?? "mine"}
+						onChange={(v) => setTaken({ ...taken, [f]: v })}
+						choices={[
+							{ value: "mine", label: words.mine },
+							{ value: "theirs", label: words.theirs },
+						]}
+					/>
+					<Changes before={clash.merged} after={clash.theirs.draft} only={[f]} names={names} codes={codes} />
+				</div>
+			))}
+		</Dialog>
+	);
+}

@@ -1,0 +1,339 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useMemo, useState } from "react";
+import type { PreviewProblem, PreviewSource } from "../../api/schema";
+import { ApiError } from "../../api/client";
+import { handIn } from "../../sync/pendingSaves";
+import { useParam } from "../../base/params";
+import { useKey } from "../../base/session";
+import { useShortcuts } from "../../base/shortcuts";
+import { Button } from "../../ui/Button";
+import { CodeWithImages } from "../assets/CodeWithImages";
+import { Code } from "../../ui/Code";
+import { Confirm } from "../../ui/Dialog";
+import { Radios, TextField } from "../../ui/Field";
+import { type Problems as Faults, problemsOf } from "../../ui/form";
+import { MailFrame } from "../../ui/MailFrame";
+import { type Action, Menu } from "../../ui/Menu";
+import { keptText } from "../../ui/keptForm";
+import { Callout, Page } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
+import { Tabs } from "../../ui/Tabs";
+import { toast } from "../../ui/Toast";
+import { and, catalogue, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { ContactPick } from "./ContactPick";
+import { type Draft, schemaOf } from "./draft";
+import { fixesFor } from "./fixes";
+import { Missing } from "./Missing";
+import { useNames } from "./names";
+import { ProblemList } from "./ProblemList";
+import { useLivePreview } from "./preview";
+import { Choose, Review } from "./Review";
+import { SchemaEditor, TagPicks } from "./Schema";
+import css from "./Source.module.css";
+import { type Server, useSource } from "./useSource";
+import { fieldNames } from "./words";
+
+const words = catalogue({
+	parts: "Parts",
+	schema: "Schema",
+	settings: "Settings",
+	slug: "Key",
+	save: "Save",
+	nothing: "Nothing is changed.",
+	unsaved: "Not saved",
+	discard: "Discard changes",
+	joined: (fields: string) => `Somebody else changed ${fields} meanwhile. That is joined with your changes.`,
+	clash: "Somebody else changed the same parts meanwhile.",
+	choose: "Choose what stays",
+	delete: "Delete",
+	deleteTitle: (name: string) => `Delete ${name}?`,
+	force: "Delete it all the same",
+	inUse: (drafts: number, recent: number) => `It is used by ${and([drafts > 0 && plural(drafts, { one: "# draft", other: "# drafts" }), recent > 0 && plural(recent, { one: "# broadcast of the last 30 days", other: "# broadcasts of the last 30 days" })].filter((x): x is string => Boolean(x)))}.`,
+	preview: "Preview",
+	code: "Code",
+	as: "Preview as",
+	samples: "Samples",
+	own: "Own values",
+	person: "A contact",
+	contact: "Contact",
+	edit: "Edit the values",
+	stale: (at: string, errors: number) => `From ${at}; the code has ${plural(errors, { one: "# error", other: "# errors" })} since.`,
+	badSchema: "What it declares is not JSON of an object yet.",
+	pane: "Show",
+	subjectLine: "Subject",
+	noSubject: "No subject",
+});
+
+type Body = "mjml" | "html";
+
+const codes: (keyof Draft)[] = ["mjml", "html", "text", "schema"];
+
+type Props = {
+	kind: "template" | "block";
+	id: string;
+	/** The name and address of the list. */
+	list: { name: string; to: string };
+	server: Server<Draft>;
+	why?: string;
+	/** The bodies that it has, the first of which is shown first. */
+	bodies: Body[];
+	hasSubject?: boolean;
+	/** Its own settings, below name, key and tags. */
+	settings: (draft: Draft, set: (part: Partial<Draft>) => void, faults: Faults) => ReactNode;
+	slugHelp: string;
+	schemaParts: ("parameters" | "sections" | "slots" | "groups" | "expects")[];
+	eligible?: (tags: string[]) => number | undefined;
+	tags: string[];
+	/** What is previewed, with own values if there are some; null while that is not known yet. */
+	source: (draft: Draft, values: { [name: string]: unknown } | null) => PreviewSource | null;
+	/** The form of own values; shown in place of the code. */
+	values: (draft: Draft, values: { [name: string]: unknown }, set: (values: { [name: string]: unknown }) => void, problems: PreviewProblem[]) => ReactNode;
+	/** Beside the choice of whom the preview is for. */
+	previewTools?: ReactNode;
+	/** Asks whom saving touches; answers in sentences. */
+	touched: () => Promise<string[]>;
+	deleteText: string;
+	save: (draft: Draft, revision: string | null) => Promise<Server<Draft>>;
+	savedText: string;
+	remove: (force: boolean) => Promise<void>;
+	status?: ReactNode;
+	menu?: Action[];
+};
+
+/** SourceEditor is the editor of a template or a block: its code and what it declares, what is wrong with them, and how the mail looks. */
+export function SourceEditor(p: Props) {
+	const source = useSource(p.kind, p.id, p.server, p.why === undefined);
+	const { draft, set, dirty } = source;
+	const { schema: declared } = draft;
+	const [first = "mjml"] = p.bodies;
+	const [tab, setTab] = useParam("tab", first);
+	const [pane, setPane] = useParam("pane", "code");
+	const [contact, setContact] = useParam("contact");
+	const [as, setAs] = useParam("as", "samples");
+	const [own, setOwn] = useState<{ [name: string]: unknown }>({});
+	const [line, setLine] = useState<{ at: number } | null>(null);
+	const [reviewing, setReviewing] = useState(false);
+	const [choosing, setChoosing] = useState(false);
+	const [deleting, setDeleting] = useState(false);
+	const [inUse, setInUse] = useState<string | null>(null);
+	const [removing, setRemoving] = useState(false);
+	const [removeError, setRemoveError] = useState<unknown>(null);
+	const [busy, setBusy] = useState(false);
+	const [faults, setFaults] = useState<Faults>({ byPath: {}, general: [] });
+	const key = useKey();
+	const touched = useQuery({ queryKey: key(p.kind, p.id, "touched"), enabled: reviewing, staleTime: 0, queryFn: p.touched });
+	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
+	const names = useNames(schema);
+	const preview = useLivePreview(p.kind, p.id, () => (schema ? p.source(draft, as === "own" ? own : null) : null), as === "contact" && contact ? contact : null);
+	const found = preview.query.data?.problems;
+	const problems = found ?? [];
+	const faultsOf = useMemo(() => {
+		const of = (b: string) => (found ?? []).filter((x) => x.field.endsWith(`content_${b}`));
+		return { mjml: of("mjml"), html: of("html"), text: of("text") };
+	}, [found]);
+	const errors = problems.filter((x) => x.severity === "error").length;
+	const shown = preview.good?.answer ?? preview.query.data;
+	const readOnly = p.why !== undefined;
+
+	const save = async () => {
+		setBusy(true);
+		setFaults({ byPath: {}, general: [] });
+		try {
+			handIn();
+			const now = source.newest();
+			source.saved(now.draft, await p.save(now.draft, now.base.revision));
+			setReviewing(false);
+			toast(p.savedText);
+		} catch (e) {
+			if (e instanceof ApiError && e.code === "REVISION_CONFLICT") setReviewing(false);
+			setFaults(problemsOf(e, ["name", "slug", "subject", "tags", "slot_keys"]));
+		} finally {
+			setBusy(false);
+		}
+	};
+	const whyNotSave = p.why ?? (schema ? undefined : words.badSchema) ?? (source.clash ? words.clash : undefined) ?? (dirty ? undefined : words.nothing);
+	useShortcuts({
+		"mod+s": () => {
+			if (whyNotSave === undefined) setReviewing(true);
+		},
+	});
+	const remove = async () => {
+		setRemoving(true);
+		setRemoveError(null);
+		try {
+			await p.remove(inUse !== null);
+		} catch (e) {
+			const d = e instanceof ApiError && e.code === "IN_USE" ? (e.details as { active_drafts?: number; recent_broadcasts?: number }) : null;
+			if (d) setInUse(words.inUse(d.active_drafts ?? 0, d.recent_broadcasts ?? 0));
+			else setRemoveError(e);
+		} finally {
+			setRemoving(false);
+		}
+	};
+	const go = (x: PreviewProblem) => {
+		setPane("code");
+		if (x.field.startsWith("binding.") || x.field.startsWith("parameters.") || x.field.startsWith("sections.")) return setTab("own");
+		const part = /^(\w+_schema)/.exec(x.field)?.[1];
+		const to = part ? "schema" : x.field === "content_text" ? "text" : (p.bodies.find((b) => x.field === `content_${b}`) ?? (x.field === "subject" ? first : "settings"));
+		setTab(to);
+		if (x.line) setLine({ at: x.line });
+		requestAnimationFrame(() => {
+			const el = document.querySelector<HTMLElement>(part ? `[data-part="${part}"]` : `[data-path="${CSS.escape(x.field)}"]`);
+			el?.focus();
+			el?.scrollIntoView({ block: "center" });
+		});
+	};
+	const tabs = [...p.bodies.map((b) => ({ id: b, name: b.toUpperCase() })), { id: "text", name: fieldNames.text }, { id: "schema", name: words.schema }, { id: "settings", name: words.settings }];
+	if (as === "own") tabs.push({ id: "own", name: words.own });
+	return (
+		<Page
+			wide
+			title={draft.name || p.server.draft.name}
+			trail={[p.list]}
+			status={
+				<>
+					{p.status}
+					{dirty && <span className={css.unsaved}>{words.unsaved}</span>}
+				</>
+			}
+			actions={
+				<>
+					{dirty && <Button onClick={source.discard}>{words.discard}</Button>}
+					<Button look="primary" busy={busy} why={whyNotSave} onClick={() => setReviewing(true)}>
+						{words.save}
+					</Button>
+					<Menu actions={[...(p.menu ?? []), { id: "delete", label: words.delete, danger: true, why: p.why, run: () => setDeleting(true) }]} />
+				</>
+			}
+		>
+			{p.why && <Callout>{p.why}</Callout>}
+			{source.restored && <Callout tone="progress">{keptText(source.restored)}</Callout>}
+			{source.joined.length > 0 && <Callout tone="progress">{words.joined(and(source.joined.map((f) => fieldNames[f])))}</Callout>}
+			{source.clash && (
+				<Callout tone="warning" title={words.clash}>
+					<div className={css.calloutActions}>
+						<Button small onClick={() => setChoosing(true)}>
+							{words.choose}
+						</Button>
+					</div>
+				</Callout>
+			)}
+			<div className={css.panes}>
+				<Button small aria-pressed={pane === "code"} look={pane === "code" ? "primary" : "default"} onClick={() => setPane("code")}>
+					{words.code}
+				</Button>
+				<Button small aria-pressed={pane === "preview"} look={pane === "preview" ? "primary" : "default"} onClick={() => setPane("preview")}>
+					{words.preview}
+				</Button>
+			</div>
+			<div className={css.editor} data-pane={pane}>
+				<div className={css.left}>
+					<Tabs label={words.parts} current={tab} tabs={tabs} />
+					{p.bodies.map(
+						(b) =>
+							tab === b && (
+								<div key={b} className={css.stack}>
+									{p.hasSubject && <TextField label={fieldNames.subject} path="subject" value={draft.subject} readOnly={readOnly} onChange={(subject) => set({ subject })} error={faults.byPath.subject ?? problems.find((x) => x.field === "subject")?.message} />}
+									<CodeWithImages format={b} label={b.toUpperCase()} value={draft[b]} names={names} readOnly={readOnly} onChange={(code) => set({ [b]: code })} problems={faultsOf[b]} line={line} />
+								</div>
+							),
+					)}
+					{tab === "text" && <Code label={fieldNames.text} value={draft.text} names={names} readOnly={readOnly} onChange={(text) => set({ text })} problems={faultsOf.text} line={line} />}
+					{tab === "schema" && <SchemaEditor draft={draft} onChange={set} readOnly={readOnly} parts={p.schemaParts} eligible={p.eligible} tags={p.tags} />}
+					{tab === "settings" && (
+						<div className={css.stack}>
+							<TextField label={fieldNames.name} path="name" value={draft.name} onChange={(name) => set({ name })} error={faults.byPath.name} readOnly={readOnly} />
+							<TextField label={words.slug} help={p.slugHelp} path="slug" value={draft.slug} onChange={(slug) => set({ slug })} error={faults.byPath.slug} readOnly={readOnly} spellCheck={false} />
+							<TagPicks label={fieldNames.tags} options={p.tags.map((t) => ({ id: t, label: t }))} values={draft.tags} readOnly={readOnly} onChange={(tags) => set({ tags })} />
+							{p.settings(draft, set, faults)}
+						</div>
+					)}
+					{tab === "own" && as === "own" && (
+						<div data-whole aria-busy={preview.query.isPending || undefined}>
+							{p.values(draft, own, setOwn, problems)}
+						</div>
+					)}
+					<ProblemList checked={preview.query.data !== undefined} problems={problems} onGo={go} fixesFor={schema && !readOnly ? (x) => fixesFor(x, draft, schema, p.schemaParts.includes("slots")) : undefined} onFix={readOnly ? undefined : set} />
+				</div>
+				<div className={css.right}>
+					<h2>{words.preview}</h2>
+					<Radios
+						row
+						label={words.as}
+						value={as}
+						onChange={(v) => {
+							setAs(v);
+							if (tab === "own" && v !== "own") setTab(first);
+						}}
+						choices={[
+							{ value: "samples", label: words.samples },
+							{ value: "own", label: words.own },
+							{ value: "contact", label: words.person },
+						]}
+					/>
+					<div className={css.tools}>
+						{as === "own" && tab !== "own" && (
+							<Button
+								small
+								onClick={() => {
+									setTab("own");
+									setPane("code");
+								}}
+							>
+								{words.edit}
+							</Button>
+						)}
+						{as === "contact" && <ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />}
+						{p.previewTools}
+					</div>
+					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
+					{preview.stale && preview.good && <p className={css.stale}>{words.stale(preview.good.at.toLocaleTimeString("en-GB"), errors)}</p>}
+					{p.hasSubject && shown && (
+						<p>
+							<b>{words.subjectLine}:</b> {shown.subject || words.noSubject}
+						</p>
+					)}
+					{preview.query.isPending && schema && <Skeleton rows={8} />}
+					{shown && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
+					<Missing paths={(preview.query.data?.missing ?? []).map((m) => m.path)} />
+				</div>
+			</div>
+			{reviewing && <Review names={fieldNames} codes={codes} before={source.base.draft} after={draft} problems={problems} touched={touched.data ?? []} busy={busy} faults={withFields(faults)} onSave={() => void save()} onClose={() => setReviewing(false)} />}
+			{choosing && source.clash && (
+				<Choose
+					names={fieldNames}
+					codes={codes}
+					clash={source.clash}
+					onClose={() => setChoosing(false)}
+					onChoose={(theirs) => {
+						source.choose(theirs);
+						setChoosing(false);
+					}}
+				/>
+			)}
+			{deleting && (
+				<Confirm
+					key={String(inUse)}
+					title={words.deleteTitle(p.server.draft.name)}
+					action={inUse !== null ? words.force : words.delete}
+					type={inUse !== null ? p.server.draft.slug : undefined}
+					busy={removing}
+					error={removeError !== null && <p role="alert">{explain(removeError)}</p>}
+					onConfirm={() => void remove()}
+					onClose={() => {
+						setDeleting(false);
+						setInUse(null);
+						setRemoveError(null);
+					}}
+				>
+					{inUse !== null && <p role="alert">{inUse}</p>}
+					<p>{p.deleteText}</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+/** In the review no field is on the screen: all problems are listed. */
+const withFields = (f: Faults): Faults => ({ byPath: {}, general: [...f.general, ...Object.entries(f.byPath).map(([path, message]) => `${path}: ${message}`)] });

@@ -1,0 +1,154 @@
+import type { BlockRow, ExpectEntry, GroupEntry, ParameterEntry, SectionEntry, SlotEntry, TemplateRow } from "../../api/schema";
+
+// What an author writes of a template or a block: its code, what it declares, and its settings. The schema is
+// kept as the text of JSON, so that it may be wrong for a while.
+
+export type Draft = {
+	name: string;
+	slug: string;
+	subject: string;
+	mjml: string;
+	html: string;
+	text: string;
+	schema: string;
+	tags: string[];
+	slot_keys: string[];
+	inline_css: boolean;
+	active: boolean;
+};
+
+/** Schema is what a template or a block declares. */
+export type Schema = {
+	parameters_schema: ParameterEntry[];
+	sections_schema: SectionEntry[];
+	slots_schema: SlotEntry[];
+	groups_schema: GroupEntry[];
+	expects_schema: ExpectEntry[];
+};
+
+export const parts = ["parameters_schema", "sections_schema", "slots_schema", "groups_schema", "expects_schema"] as const;
+export type Part = (typeof parts)[number];
+
+const write = (schema: Partial<Schema>) => JSON.stringify(schema, null, 2);
+
+/** templateDraft returns what is written of a template. */
+export function templateDraft(t: TemplateRow): Draft {
+	const { parameters_schema, sections_schema, slots_schema, groups_schema, expects_schema } = t;
+	return {
+		name: t.name,
+		slug: t.slug,
+		subject: t.subject ?? "",
+		mjml: t.format === "mjml" ? (t.content_mjml ?? "") : "",
+		html: t.format === "html" ? t.content_html : "",
+		text: t.content_text ?? "",
+		schema: write({ parameters_schema, sections_schema, slots_schema, groups_schema, expects_schema }),
+		tags: t.tags,
+		slot_keys: [],
+		inline_css: t.inline_css,
+		active: true,
+	};
+}
+
+/** blockDraft returns what is written of a block. */
+export function blockDraft(b: BlockRow): Draft {
+	const { parameters_schema, sections_schema, groups_schema } = b;
+	return {
+		name: b.name,
+		slug: b.slug,
+		subject: "",
+		mjml: b.content_mjml ?? "",
+		html: b.content_html ?? "",
+		text: b.content_text ?? "",
+		schema: write({ parameters_schema, sections_schema, groups_schema }),
+		tags: b.tags,
+		slot_keys: b.slot_keys,
+		inline_css: false,
+		active: b.active,
+	};
+}
+
+/** schemaOf reads the schema of a draft; undefined while its text is not an object. */
+export function schemaOf(d: Pick<Draft, "schema">): Schema | undefined {
+	try {
+		const v: unknown = JSON.parse(d.schema);
+		if (typeof v !== "object" || v === null || Array.isArray(v)) return undefined;
+		const given = v as Partial<Schema>;
+		const list = <T>(l: T[] | undefined) => (Array.isArray(l) ? l : []);
+		return {
+			parameters_schema: list(given.parameters_schema),
+			sections_schema: list(given.sections_schema),
+			slots_schema: list(given.slots_schema),
+			groups_schema: list(given.groups_schema),
+			expects_schema: list(given.expects_schema),
+		};
+	} catch {
+		return undefined;
+	}
+}
+
+/** withSchema replaces the schema of a draft; parts that it did not have, and that are empty, stay away. */
+export function withSchema(d: Draft, next: Schema): Partial<Draft> {
+	const had = JSON.parse(d.schema) as Partial<Schema>;
+	return { schema: write(Object.fromEntries(parts.filter((p) => p in had || next[p].length > 0).map((p) => [p, next[p]])) as Partial<Schema>) };
+}
+
+/** The bodies of a draft, in which placeholders stand. */
+export const bodies = ["subject", "mjml", "html", "text"] as const;
+
+export type Reference = { kind: "param" | "item" | "slot" | "section"; name: string };
+
+/** referenceIn finds the placeholder that a message names. */
+export function referenceIn(message: string): Reference | undefined {
+	const found = /\{\{\s*(?:(param|item|slot)\s*:|#(section))\s*([a-z][a-z0-9_]*)\s*\}\}/.exec(message);
+	return found ? { kind: (found[1] ?? found[2]) as Reference["kind"], name: found[3] ?? "" } : undefined;
+}
+
+/** sectionAt returns the section that the code is in at a line. */
+export function sectionAt(code: string, line: number, item: string): string | undefined {
+	const upTo = code.split("\n").slice(0, line).join("\n");
+	const at = upTo.search(new RegExp(`\\{\\{\\s*item\\s*:\\s*${item}\\s*\\}\\}[^]*$`));
+	const opened = [...(at < 0 ? upTo : upTo.slice(0, at)).matchAll(/\{\{\s*#section\s+([a-z0-9_]+)\s*\}\}/g)];
+	return opened.at(-1)?.[1];
+}
+
+/** rename replaces a name wherever the bodies and the groups of a draft use it. */
+export function rename(d: Draft, s: Schema, kind: Reference["kind"], from: string, to: string, section?: string): Partial<Draft> {
+	const name = `${from}(?![a-z0-9_])`;
+	const patterns: { [K in Reference["kind"]]: [RegExp, string][] } = {
+		param: [
+			[new RegExp(`(\\{\\{\\s*param\\s*:\\s*)${name}`, "g"), `$1${to}`],
+			[new RegExp(`(\\{\\{\\s*)${name}(\\s*\\}\\})`, "g"), `$1${to}$2`],
+			[new RegExp(`\\bparam\\.${name}`, "g"), `param.${to}`],
+		],
+		slot: [[new RegExp(`(\\{\\{\\s*slot\\s*:\\s*)${name}`, "g"), `$1${to}`]],
+		section: [[new RegExp(`(\\{\\{\\s*[#/]section\\s+)${name}`, "g"), `$1${to}`]],
+		item: [[new RegExp(`(\\{\\{\\s*item\\s*:\\s*)${name}`, "g"), `$1${to}`]],
+	};
+	const inside = (text: string) => patterns[kind].reduce((t, [pattern, by]) => t.replace(pattern, by), text);
+	const apply = (text: string) =>
+		kind === "item" && section
+			? text.replace(new RegExp(`(\\{\\{\\s*#section\\s+${section}\\s*\\}\\})([^]*?)(\\{\\{\\s*/section\\s*\\}\\})`, "g"), (_, open: string, body: string, close: string) => open + inside(body) + close)
+			: inside(text);
+	const member = kind === "param" ? "parameters" : kind === "slot" ? "slots" : kind === "section" ? "sections" : null;
+	const named = <T extends { name: string }>(list: T[]) => list.map((e) => (e.name === from ? { ...e, name: to } : e));
+	const next: Schema = {
+		...s,
+		parameters_schema: kind === "param" ? named(s.parameters_schema) : s.parameters_schema,
+		slots_schema: kind === "slot" ? named(s.slots_schema) : s.slots_schema,
+		sections_schema:
+			kind === "section" ? named(s.sections_schema) : kind === "item" ? s.sections_schema.map((e) => (e.name === section ? { ...e, item_schema: named(e.item_schema) } : e)) : s.sections_schema,
+		groups_schema: member ? s.groups_schema.map((g) => ({ ...g, [member]: g[member].map((n) => (n === from ? to : n)) })) : s.groups_schema,
+	};
+	return { ...withSchema(d, next), subject: apply(d.subject), mjml: apply(d.mjml), html: apply(d.html), text: apply(d.text) };
+}
+
+/** newParameter is a parameter as it begins. */
+export const newParameter = (name: string, type: ParameterEntry["type"] = "text"): ParameterEntry => ({ name, type, required: false, label: null, help_text: null, validation: {}, sample: null, default: null });
+
+/** freeName returns a name that is not taken. */
+export function freeName(base: string, taken: { name: string }[]): string {
+	for (let n = 1; ; n++) {
+		const name = n === 1 ? base : `${base}_${n}`;
+		if (!taken.some((t) => t.name === name)) return name;
+	}
+}

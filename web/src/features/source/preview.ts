@@ -1,0 +1,45 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api } from "../../api/client";
+import type { PreviewAnswer, PreviewSource } from "../../api/schema";
+import { useKey } from "../../base/session";
+
+export type Good = { answer: PreviewAnswer; at: Date };
+
+/** After this many milliseconds without a change a source is shown. The text of an editor comes after a pause of its own. */
+const pause = 200;
+
+/** useLivePreview shows a source a moment after its last change: the newest request wins, and the last mail that could be made stays. */
+export function useLivePreview(kind: string, id: string, source: () => PreviewSource | null, contact: string | null) {
+	const key = useKey();
+	const write = () => {
+		const made = source();
+		return made ? JSON.stringify({ source: made, contact_id: contact }) : "";
+	};
+	const [asked, setAsked] = useState(write);
+	const [good, setGood] = useState<Good | null>(null);
+	// After each render: what the source is made of is compared as text, in the timer, and not at each key.
+	useEffect(() => {
+		const ask = () => {
+			const text = write();
+			if (text !== "") setAsked(text);
+		};
+		if (asked === "") ask(); // the first is asked for at once
+		const timer = setTimeout(ask, pause);
+		return () => clearTimeout(timer);
+	});
+	const query = useQuery({
+		queryKey: key(kind, id, "preview", asked),
+		enabled: asked !== "",
+		staleTime: 0,
+		gcTime: 60_000,
+		retry: false,
+		placeholderData: keepPreviousData,
+		queryFn: ({ signal }) => api("POST /preview", { body: JSON.parse(asked) as { source: PreviewSource; contact_id: string | null }, signal }),
+	});
+	const { data, isPlaceholderData } = query;
+	useEffect(() => {
+		if (data && !isPlaceholderData && data.html !== null) setGood({ answer: data, at: new Date() });
+	}, [data, isPlaceholderData]);
+	return { query, good, stale: data !== undefined && data.html === null && good !== null };
+}

@@ -1,0 +1,16 @@
+import { catalogue } from "../../base/words/catalogue";
+
+/** The names of the parts of templates and blocks. */
+export const fieldNames = catalogue({
+	name: "Name",
+	slug: "Key",
+	subject: "Subject",
+	mjml: "MJML",
+	html: "HTML",
+	text: "Text",
+	schema: "What it declares",
+	tags: "Tags",
+	slot_keys: "Slots",
+	inline_css: "Inline CSS",
+	active: "Active",
+});

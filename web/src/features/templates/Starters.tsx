@@ -1,0 +1,36 @@
+import type { ReactNode } from "react";
+import type { TemplateStarter } from "../../api/schema";
+import { Callout } from "../../ui/Page";
+import css from "./Starters.module.css";
+import { aboutOf, useStarters } from "./fromStarter";
+
+type Props = {
+	busy: boolean;
+	why?: string;
+	onChoose: (t: TemplateStarter) => void;
+	/** What else can be begun with, first. */
+	own?: { name: string; text: string; onChoose: () => void };
+};
+
+/** Starters are what a template, or a mail, can begin with. */
+export function Starters({ busy, why, onChoose, own }: Props) {
+	const starters = useStarters();
+	const off = why !== undefined || busy;
+	const one = (id: string, name: string, text: ReactNode, choose: () => void) => (
+		<li key={id}>
+			<button type="button" aria-disabled={off || undefined} title={why} onClick={() => !off && choose()}>
+				<b>{name}</b>
+				<span>{text}</span>
+			</button>
+		</li>
+	);
+	return (
+		<>
+			{why && <Callout>{why}</Callout>}
+			<ul className={css.starters} aria-busy={busy}>
+				{own && one("", own.name, own.text, own.onChoose)}
+				{starters.data?.data.map((t) => one(t.slug, t.name, aboutOf(t), () => onChoose(t)))}
+			</ul>
+		</>
+	);
+}

@@ -1,0 +1,105 @@
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "wouter";
+import { api, request } from "../../api/client";
+import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../../api/schema";
+import { useCollection } from "../../base/collections";
+import { useKey, useWhyNot } from "../../base/session";
+import { issuesOf } from "../binding/binding";
+import { BindingEditor } from "../binding/BindingEditor";
+import { type Draft, schemaOf, templateDraft } from "../source/draft";
+import { SourceEditor } from "../source/SourceEditor";
+import { useStored } from "../source/useStored";
+import { Switch } from "../../ui/Field";
+import { isGone, Missing } from "../../ui/Missing";
+import { Skeleton } from "../../ui/States";
+import { catalogue, plural } from "../../base/words/catalogue";
+
+const words = catalogue({
+	templates: "Templates",
+	slugHelp: "Programs name the template so. Drafts that name the old key cannot be saved after a change.",
+	inline: "Write styles into elements (inline CSS)",
+	saved: "Saved. Drafts keep the old text until they are saved again.",
+	deleteText: "Mails that were made from it stay as they are.",
+	drafts: (n: number) => plural(n, { one: "# draft keeps the old text until it is saved again.", other: "# drafts keep the old text until they are saved again." }),
+	recent: (n: number) => plural(n, { one: "# broadcast of the last 30 days was made from it; it stays as it is.", other: "# broadcasts of the last 30 days were made from it; they stay as they are." }),
+	nobody: "No draft uses it.",
+});
+
+function bodyOf(d: Draft, format: "html" | "mjml"): UpdateTemplateRequestBody {
+	return {
+		name: d.name,
+		slug: d.slug,
+		subject: d.subject || null,
+		...(format === "mjml" ? { content_mjml: d.mjml } : { content_html: d.html }),
+		content_text: d.text || null,
+		tags: d.tags,
+		inline_css: d.inline_css,
+		...(JSON.parse(d.schema) as object),
+	};
+}
+
+/** TemplatePage is the editor of a template: its code, what it declares, and how it looks. */
+export default function TemplatePage() {
+	const { id = "" } = useParams<{ id: string }>();
+	const key = useKey();
+	const found = useQuery({ queryKey: key("template", id), queryFn: ({ signal }) => request("GET /templates/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
+	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.templates} to="/templates" kept={{ kinds: ["template"], id }} />;
+	return <Editor key={found.data.data.id} template={found.data.data} revision={found.data.revision} />;
+}
+
+function Editor({ template: t, revision }: { template: TemplateRow; revision: string | null }) {
+	const stored = useStored<TemplateRow>({
+		kind: "template",
+		id: t.id,
+		list: "/templates",
+		draftOf: templateDraft,
+		put: (d, made) => request("PUT /templates/{id}", { path: { id: t.id }, body: bodyOf(d, t.format), revision: made }),
+		delete: (force) => api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force || undefined }, revision: revision ?? undefined }),
+	});
+	const why = useWhyNot("PUT /templates/{id}");
+	const all = useCollection("blocks");
+	const blocks = (all.data?.data ?? []).filter((b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null);
+	const fitting = (tags: string[]) => blocks.filter((b) => tags.every((x) => b.tags.includes(x)));
+	const optionsOf = (d: Draft): BindingOptions => {
+		const s = schemaOf(d);
+		return {
+			template_id: t.id,
+			slug: t.slug,
+			name: d.name,
+			parameters_schema: s?.parameters_schema ?? [],
+			sections_schema: s?.sections_schema ?? [],
+			groups_schema: s?.groups_schema ?? [],
+			slots_schema: (s?.slots_schema ?? []).map((slot) => {
+				const fit = fitting(slot.tag_filter ?? []);
+				return { ...slot, eligible_blocks: fit, eligible_blocks_total: fit.length, eligible_blocks_truncated: false };
+			}),
+		};
+	};
+	return (
+		<SourceEditor
+			kind="template"
+			id={t.id}
+			list={{ name: words.templates, to: "/templates" }}
+			server={{ draft: templateDraft(t), revision }}
+			why={why}
+			bodies={[t.format]}
+			hasSubject
+			slugHelp={words.slugHelp}
+			schemaParts={["parameters", "sections", "slots", "groups", "expects"]}
+			eligible={(tags) => (all.data ? fitting(tags).length : undefined)}
+			tags={[...new Set(blocks.flatMap((b) => b.tags))].sort()}
+			settings={(d, set) => <Switch label={words.inline} checked={d.inline_css} onChange={(inline_css) => set({ inline_css })} why={why} />}
+			source={(d, binding) => ({ template: { format: t.format, ...(bodyOf(d, t.format) as PreviewTemplate), ...(binding ? { binding } : {}) } })}
+			values={(d, values, set, problems) => (all.isPending ? <Skeleton rows={8} /> : <BindingEditor options={optionsOf(d)} value={values} onChange={set} issues={issuesOf(problems, "binding.")} />)}
+			touched={async () => {
+				const { usage } = await api("GET /templates/{id}", { path: { id: t.id }, query: { include_usage: true } });
+				if (!usage) return [];
+				return [usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody, ...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : [])];
+			}}
+			deleteText={words.deleteText}
+			savedText={words.saved}
+			save={stored.save}
+			remove={stored.remove}
+		/>
+	);
+}

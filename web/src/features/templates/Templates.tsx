@@ -1,0 +1,140 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, newKey } from "../../api/client";
+import type { AnyTemplateRow, CreateTemplateRequestBody } from "../../api/schema";
+import { useParam, useTyped } from "../../base/params";
+import { useKey, useWhyNot } from "../../base/session";
+import { useThumbnail } from "../binding/thumbnails";
+import { Button } from "../../ui/Button";
+import { Dialog } from "../../ui/Dialog";
+import { List } from "../../ui/List";
+import { NotSet, Page } from "../../ui/Page";
+import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
+import { Thumb } from "../../ui/Thumb";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toast";
+import { Tools } from "../../ui/Tools";
+import { catalogue, plural } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { blankMjml } from "./blank";
+import { Starters } from "./Starters";
+import own from "./Starters.module.css";
+import { templateOf } from "./fromStarter";
+
+const words = catalogue({
+	title: "Templates",
+	about: "The look of your mails, with places that each mail fills.",
+	add: "New template",
+	search: "Search templates",
+	name: "Name",
+	format: "Format",
+	places: "Parameters",
+	sections: "Sections",
+	slots: "Slots",
+	tags: "Tags",
+	used: "Used by",
+	drafts: (n: number) => plural(n, { one: "# draft", other: "# drafts" }),
+	recent: (n: number) => plural(n, { one: "# recent broadcast", other: "# recent broadcasts" }),
+	picture: (name: string) => `Preview of ${name}`,
+	changed: "Changed",
+	empty: "No template yet",
+	emptyText: "Begin with one of the starters, or with your own code.",
+	none: "No template matches",
+	starters: "Begin with",
+	blank: "Empty MJML",
+	blankText: "Your own code from the first line.",
+	cancel: "Cancel",
+});
+
+/** Templates lists the templates. */
+export default function Templates() {
+	const key = useKey();
+	const client = useQueryClient();
+	const [, navigate] = useLocation();
+	const why = useWhyNot("POST /templates");
+	const [search, setSearch] = useTyped("q");
+	const [choosing, setChoosing] = useParam("new");
+	const templates = useQuery({ queryKey: key("templates", "usage"), queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: true }, signal }) });
+	const all = templates.data?.data ?? [];
+	const rows = all.filter((t) => t.name.toLowerCase().includes(search.toLowerCase()));
+	const make = useMutation({
+		mutationFn: (body: CreateTemplateRequestBody) => api("POST /templates", { body, idempotencyKey: newKey() }),
+		onSuccess: (t) => {
+			void client.invalidateQueries({ queryKey: key("templates") });
+			navigate(`/templates/${t.id}`);
+		},
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
+	const none = templates.isSuccess && all.length === 0;
+	const add = (
+		<Button kind="create" why={why} onClick={() => setChoosing("1")}>
+			{words.add}
+		</Button>
+	);
+	const starters = (
+		<Starters
+			busy={make.isPending}
+			why={why}
+			own={{ name: words.blank, text: words.blankText, onChoose: () => make.mutate({ name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" }) }}
+			onChoose={(t) => make.mutate({ ...templateOf(t), slug: undefined })}
+		/>
+	);
+	return (
+		<Page title={words.title} description={words.about} actions={add}>
+			{!none && <Tools label={words.search} value={search} onChange={setSearch} />}
+			{templates.isPending ? (
+				<Skeleton rows={6} />
+			) : templates.isError ? (
+				<Failure error={templates.error} retry={() => void templates.refetch()} />
+			) : none ? (
+				<Empty title={words.empty} choices={starters}>
+					{words.emptyText}
+				</Empty>
+			) : rows.length === 0 ? (
+				<NoMatch title={words.none} filters={[searched(search, setSearch)]} />
+			) : (
+				<List
+					label={words.title}
+					rows={rows}
+					rowKey={(t) => t.id}
+					columns={[
+						{
+							id: "name",
+							name: words.name,
+							cell: (t) => (
+								<span className={own.named}>
+									<Picture template={t} />
+									<Link href={`/templates/${t.id}`}>{t.name}</Link>
+								</span>
+							),
+						},
+						{ id: "format", name: words.format, cell: (t) => t.format.toUpperCase() },
+						{ id: "places", name: words.places, end: true, cell: (t) => t.parameter_count },
+						{ id: "sections", name: words.sections, end: true, cell: (t) => t.section_count },
+						{ id: "slots", name: words.slots, end: true, cell: (t) => t.slot_count },
+						{ id: "tags", name: words.tags, cell: (t) => t.tags.join(", ") || <NotSet /> },
+						{
+							id: "used",
+							name: words.used,
+							cell: (t) => [t.usage && t.usage.active_drafts > 0 && words.drafts(t.usage.active_drafts), t.usage && t.usage.recent_broadcasts > 0 && words.recent(t.usage.recent_broadcasts)].filter(Boolean).join(", ") || <NotSet />,
+						},
+						{ id: "changed", name: words.changed, cell: (t) => <Time at={t.updated_at} /> },
+					]}
+				/>
+			)}
+			{choosing && (
+				<Dialog drawer="wide" title={words.starters} onClose={() => setChoosing("")} footer={<Button onClick={() => setChoosing("")}>{words.cancel}</Button>}>
+					{starters}
+				</Dialog>
+			)}
+		</Page>
+	);
+}
+
+/** Picture shows a template with its samples, once it is in view. */
+function Picture({ template: t }: { template: AnyTemplateRow }) {
+	const [wanted, setWanted] = useState(false);
+	const html = useThumbnail("template", t.slug, t.updated_at, wanted);
+	return <Thumb html={html.data} label={words.picture(t.name)} width={72} height={72} onView={() => setWanted(true)} />;
+}

@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { api, newKey } from "../../api/client";
+import type { CreateTemplateRequestBody, TemplateStarter } from "../../api/schema";
+import { useKey } from "../../base/session";
+import { catalogue } from "../../base/words/catalogue";
+import { readable } from "../../base/words/placeholders";
+
+// What the starters of the server are for, by slug.
+const words = catalogue({
+	newsletter: "Several stories, each with a picture and a link",
+	announcement: "One piece of news and one button",
+	digest: "What is new, with pictures and prices",
+	welcome: "Thanks who signed up, and says how to begin",
+	receipt: "What was bought, with prices and the sum",
+	"event-invitation": "When, where, what for, and a button to say yes",
+	"re-engagement": "Asks who has gone quiet whether to stay",
+	"plain-letter": "Text alone, as written by one person",
+});
+
+/** useStarters reads the templates that an account can begin with. */
+export function useStarters(enabled = true) {
+	const key = useKey();
+	return useQuery({ queryKey: key("template-starters"), queryFn: () => api("GET /template-starters", {}), staleTime: 600_000, retry: false, enabled });
+}
+
+/** aboutOf says what a starter is for; one that has no words here shows its subject. */
+export const aboutOf = (t: TemplateStarter): string => (words as { [slug: string]: string })[t.slug] ?? readable(t.subject);
+
+/** templateOf returns the request that makes a template of a starter. */
+export const templateOf = (t: TemplateStarter): CreateTemplateRequestBody => ({
+	name: t.name,
+	slug: t.slug,
+	format: t.format,
+	content_html: t.content_html,
+	content_mjml: t.content_mjml,
+	content_text: t.content_text,
+	subject: t.subject,
+	tags: t.tags,
+	parameters_schema: t.parameters_schema as never,
+	sections_schema: t.sections_schema as never,
+	slots_schema: t.slots_schema as never,
+	groups_schema: t.groups_schema as never,
+	expects_schema: t.expects_schema as never,
+});
+
+/**
+ * begin returns the content of a mail that begins with a starter: its template, which is made unless the account has
+ * one of that name, with the starter's sample texts. Blocks of the sample are left out, since the account need not have
+ * them.
+ */
+export async function begin(t: TemplateStarter) {
+	const have = (await api("GET /templates", {})).data.find((own) => own.slug === t.slug && own.name === t.name);
+	const template_slug = have?.slug ?? (await api("POST /templates", { body: templateOf(t), idempotencyKey: newKey() })).slug;
+	const { slots: _, ...template_binding } = t.sample;
+	return { template_slug, template_binding };
+}

@@ -1,0 +1,63 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { ApiError, api } from "../api/client";
+import type { SessionView } from "../api/schema";
+import { forget } from "../base/persistence";
+import { onTabs, tellTabs } from "../base/tabs";
+import { closeDevice, forgetTyped } from "./device";
+import { abandonAll, saveAll } from "./pendingSaves";
+
+// Who is signed in, in all tabs of the browser, and what leaves the device when that ends.
+
+/** For how many milliseconds what was typed stays on the device when nobody is signed in: whose session ends while they write signs in again. */
+const typedWithoutSession = 24 * 3600_000;
+
+/** useSessionQuery reads the session; its data is null when nobody is signed in. */
+export function useSessionQuery() {
+	return useQuery({
+		queryKey: ["session"],
+		staleTime: 60_000,
+		queryFn: async (): Promise<SessionView | null> => {
+			try {
+				return await api("GET /api/auth/session", { quiet: true });
+			} catch (e) {
+				if (!(e instanceof ApiError) || e.status !== 401) throw e;
+				// The session may have been ended because the device was lost.
+				await Promise.all([forget(), forgetTyped(Date.now() - typedWithoutSession)]);
+				return null;
+			}
+		},
+	});
+}
+
+/** useSignOut ends the session and forgets everything that was loaded. */
+export function useSignOut() {
+	const client = useQueryClient();
+	return async (to = "/app/-/login") => {
+		await saveAll();
+		await api("POST /api/auth/logout", { quiet: true }).catch(() => undefined);
+		tellTabs(null);
+		client.clear();
+		await Promise.all([forget(), closeDevice()]);
+		location.assign(to);
+	};
+}
+
+/**
+ * useOneSession keeps the tabs of a browser on one session. When another tab signs out, this one forgets everything and
+ * leaves; when somebody else has signed in there, this one loads again as theirs.
+ */
+export function useOneSession(user: string | undefined) {
+	const client = useQueryClient();
+	useEffect(() => {
+		if (!user) return;
+		tellTabs(user);
+		return onTabs((other) => {
+			if (other === user) return;
+			abandonAll();
+			client.clear();
+			if (other) location.reload();
+			else void Promise.all([forget(), closeDevice()]).finally(() => location.assign("/app/-/login"));
+		});
+	}, [user, client]);
+}

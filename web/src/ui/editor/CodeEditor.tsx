@@ -1,0 +1,149 @@
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { html } from "@codemirror/lang-html";
+import { liquid } from "@codemirror/lang-liquid";
+import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
+import { searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { tags as t } from "@lezer/highlight";
+import { useEffect, useRef } from "react";
+import { useText } from "../../sync/pendingSaves";
+import type { CodeProps } from "../Code";
+
+// The editor stands in a shadow root: its styles are then adopted style sheets, which the content security
+// policy of the page allows.
+
+const colors = HighlightStyle.define([
+	{ tag: t.tagName, color: "var(--plot-blue)" },
+	{ tag: [t.attributeName, t.propertyName], color: "var(--plot-teal)" },
+	{ tag: [t.string, t.attributeValue], color: "var(--success)" },
+	{ tag: t.comment, color: "var(--faint)", fontStyle: "italic" },
+	{ tag: [t.keyword, t.operatorKeyword, t.controlKeyword], color: "var(--plot-magenta)" },
+	{ tag: [t.number, t.bool, t.null], color: "var(--plot-orange)" },
+	{ tag: [t.variableName, t.special(t.variableName)], color: "var(--plot-olive)" },
+	{ tag: t.invalid, color: "var(--danger)" },
+]);
+
+const look = EditorView.theme({
+	"&": { blockSize: "100%", fontSize: "13px", color: "var(--text)", backgroundColor: "var(--surface)" },
+	"&.cm-focused": { outline: "none" },
+	".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px" },
+	".cm-content": { caretColor: "var(--text)", paddingBlock: "8px" },
+	".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--faint)", border: "0" },
+	".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--selected) 50%, transparent)" },
+	"&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--selected) !important" },
+	".cm-cursor": { borderInlineStartColor: "var(--text)" },
+	".cm-tooltip": { backgroundColor: "var(--raised)", border: "1px solid var(--line)", borderRadius: "6px" },
+	".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--selected)", color: "var(--text)" },
+	".cm-completionDetail": { color: "var(--muted)" },
+	".cm-help, .cm-tooltip.cm-completionInfo": { padding: "8px 12px", maxInlineSize: "320px", fontFamily: "var(--sans)" },
+	".cm-help code": { fontFamily: "var(--mono)", fontWeight: "600" },
+	".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--text)" },
+	".cm-searchMatch": { backgroundColor: "var(--warning-tint)" },
+	".cm-matchingBracket": { backgroundColor: "var(--selected)" },
+});
+
+/** Above this many characters the code is not highlighted. */
+const plainAbove = 1_000_000;
+
+/**
+ * CodeEditor edits code. Escape, then Tab, leaves it. It tells its text after a pause, or when the editor is
+ * left or somebody asks for it with handIn: the text of a long document costs too much at each key.
+ */
+export default function CodeEditor({ label, value, onChange, language, names, problems, readOnly, line, insert }: CodeProps) {
+	const host = useRef<HTMLDivElement>(null);
+	const view = useRef<EditorView | null>(null);
+	const editable = useRef(new Compartment());
+	const assist = useRef(new Compartment());
+	const text = useText({
+		value,
+		read: () => view.current?.state.doc.toString(),
+		change: onChange,
+		receive: (insert) => view.current?.dispatch({ changes: { from: 0, to: view.current.state.doc.length, insert } }),
+	});
+	const known = useRef(names);
+	known.current = names;
+
+	// biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; what changes is passed to it below
+	useEffect(() => {
+		if (!host.current) return;
+		const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
+		const v = new EditorView({
+			root,
+			parent: root,
+			state: EditorState.create({
+				doc: value,
+				extensions: [
+					lineNumbers(),
+					history(),
+					drawSelection(),
+					foldGutter(),
+					lintGutter(),
+					bracketMatching(),
+					closeBrackets(),
+					assist.current.of(autocompletion()),
+					highlightActiveLine(),
+					value.length > plainAbove || language === "json" ? [] : liquid({ base: html() }),
+					syntaxHighlighting(colors),
+					look,
+					EditorView.lineWrapping,
+					editable.current.of(EditorState.readOnly.of(readOnly ?? false)),
+					EditorView.contentAttributes.of({ "aria-label": label }),
+					keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap]),
+					EditorView.updateListener.of((u) => {
+						if (u.docChanged) text.typed();
+					}),
+				],
+			}),
+		});
+		view.current = v;
+		// Completion and help of names come after the editor; without the server it works without them.
+		if (names) {
+			void import("./hints").then(({ hints }) => {
+				if (view.current !== v) return;
+				const { source, help } = hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));
+				v.dispatch({ effects: assist.current.reconfigure([autocompletion({ override: [source], icons: false }), help]) });
+			}, () => undefined);
+		}
+		return () => {
+			v.destroy();
+			view.current = null;
+		};
+	}, []);
+
+	useEffect(() => {
+		view.current?.dispatch({ effects: editable.current.reconfigure(EditorState.readOnly.of(readOnly ?? false)) });
+	}, [readOnly]);
+
+	useEffect(() => {
+		const v = view.current;
+		if (!v) return;
+		const all = (problems ?? [])
+			.filter((p) => p.line !== undefined && p.line >= 1 && p.line <= v.state.doc.lines)
+			.map((p): Diagnostic => {
+				const at = v.state.doc.line(p.line ?? 1);
+				const from = Math.min(at.to, at.from + Math.max(0, (p.column ?? 1) - 1));
+				return { from, to: at.to, severity: p.severity, message: p.message };
+			});
+		v.dispatch(setDiagnostics(v.state, all));
+	}, [problems]);
+
+	useEffect(() => {
+		const v = view.current;
+		if (!v || !line || line.at < 1 || line.at > v.state.doc.lines) return;
+		const to = v.state.doc.line(line.at);
+		v.dispatch({ selection: { anchor: to.from }, effects: EditorView.scrollIntoView(to.from, { y: "center" }) });
+		v.focus();
+	}, [line]);
+
+	useEffect(() => {
+		const v = view.current;
+		if (!v || !insert) return;
+		v.dispatch(v.state.replaceSelection(insert.text), { scrollIntoView: true });
+		v.focus();
+	}, [insert]);
+
+	return <div ref={host} style={{ blockSize: "100%" }} />;
+}

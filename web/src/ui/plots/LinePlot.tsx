@@ -1,0 +1,108 @@
+import { scaleLinear, scalePoint } from "d3-scale";
+import { line } from "d3-shape";
+import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from "react";
+import { full, number } from "../../base/words/catalogue";
+import css from "./LinePlot.module.css";
+
+export type Line = { name: string; color: string; dash?: string; /** One for each point; null where there is none. */ values: (number | null)[] };
+
+type Props = {
+	/** What the plot shows, in a sentence. */
+	sentence: string;
+	/** Names of the points on the axis, which stand at equal distances, and how they are written there: after another, or alone. */
+	points: string[];
+	tick: (point: string, after?: string) => string;
+	/** The width of what is written there. */
+	tickWidth?: number;
+	lines: Line[];
+	/** A point that is marked, such as today. */
+	mark?: string;
+};
+
+const least = 280; // a narrower plot is scrolled
+const height = 240;
+const margin = { top: 16, right: 96, bottom: 28, left: 48 };
+
+/** LinePlot draws lines over time. Zero is in view. Arrow keys and the pointer walk along the points and say their values. */
+export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }: Props) {
+	const [at, setAt] = useState<number | null>(null);
+	// As wide as its place: texts keep their size, instead of growing with the plot.
+	const [width, setWidth] = useState(720);
+	const place = useRef<HTMLDivElement>(null);
+	useLayoutEffect(() => {
+		const e = place.current;
+		if (!e) return;
+		const fit = () => setWidth(Math.max(least, Math.round(e.clientWidth)));
+		fit();
+		const seen = new ResizeObserver(fit);
+		seen.observe(e);
+		return () => seen.disconnect();
+	}, []);
+	const most = Math.max(1, ...lines.flatMap((l) => l.values.map((v) => v ?? 0)));
+	const x = scalePoint<number>(points.map((_, i) => i), [margin.left, width - margin.right]);
+	const y = scaleLinear([0, most], [height - margin.bottom, margin.top]).nice(4);
+	const path = line<number | null>()
+		.defined((v) => v !== null)
+		.x((_, i) => x(i) ?? 0)
+		.y((v) => y(v ?? 0));
+	// Names of lines that end close to each other are moved apart.
+	const names = lines.map((l) => ({ name: l.name, y: y(l.values.at(-1) ?? 0) })).sort((a, b) => b.y - a.y);
+	for (const [i, n] of names.entries()) n.y = Math.min(n.y, (names[i - 1]?.y ?? Number.POSITIVE_INFINITY) - 15);
+	const nameY = (name: string) => (names.find((n) => n.name === name)?.y ?? 0) + 4;
+	const room = Math.max(2, Math.min(6, Math.floor((width - margin.left - margin.right) / tickWidth))); // for names of points
+	const every = Math.max(1, Math.ceil(points.length / room));
+	const key = (e: KeyboardEvent) => {
+		const step = { ArrowRight: 1, ArrowLeft: -1, Home: -points.length, End: points.length }[e.key] ?? 0;
+		if (step === 0) return;
+		e.preventDefault();
+		setAt((now) => Math.max(0, Math.min(points.length - 1, (now ?? (step > 0 ? -1 : points.length)) + step)));
+	};
+	const point = (e: PointerEvent<SVGSVGElement>) => {
+		const box = e.currentTarget.getBoundingClientRect();
+		const step = (width - margin.left - margin.right) / Math.max(1, points.length - 1);
+		const i = Math.round((((e.clientX - box.left) / box.width) * width - margin.left) / step);
+		setAt(Math.max(0, Math.min(points.length - 1, i)));
+	};
+	const said = at === null ? "" : `${tick(points[at] ?? "")}: ${lines.flatMap((l) => (l.values[at] == null ? [] : [`${l.name} ${full(l.values[at])}`])).join(", ")}`;
+	return (
+		<figure className={css.figure}>
+			<figcaption>{sentence}</figcaption>
+			<div ref={place} className={css.scroll}>
+				{/* biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along the points */}
+				<svg className={css.plot} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sentence} tabIndex={0} onKeyDown={key} onBlur={() => setAt(null)} onPointerMove={point} onPointerLeave={() => setAt(null)}>
+					{y.ticks(Math.min(4, most)).map((t) => (
+						<g key={t}>
+							<line x1={margin.left} x2={width - margin.right} y1={y(t)} y2={y(t)} />
+							<text x={margin.left - 8} y={y(t) + 4} textAnchor="end">
+								{number(t)}
+							</text>
+						</g>
+					))}
+					{points.map(
+						(p, i) =>
+							i % every === 0 && (
+								<text key={p} x={x(i)} y={height - 8} textAnchor="middle">
+									{tick(p, points[i - every])}
+								</text>
+							),
+					)}
+					{mark !== undefined && <line className={css.mark} x1={x(points.indexOf(mark))} x2={x(points.indexOf(mark))} y1={margin.top} y2={height - margin.bottom} />}
+					{at !== null && <line className={css.cross} x1={x(at)} x2={x(at)} y1={margin.top} y2={height - margin.bottom} />}
+					{lines.map((l) => (
+						<g key={l.name}>
+							<path d={path(l.values) ?? ""} fill="none" stroke={l.color} strokeWidth={2} strokeDasharray={l.dash} strokeLinejoin="round" />
+							<text x={width - margin.right + 8} y={nameY(l.name)} style={{ fill: l.color }}>
+								{l.name}
+							</text>
+							{points.length === 1 && <circle cx={x(0)} cy={y(l.values[0] ?? 0)} r={3} fill={l.color} />}
+							{at !== null && l.values[at] !== null && <circle cx={x(at)} cy={y(l.values[at] ?? 0)} r={4} fill={l.color} />}
+						</g>
+					))}
+				</svg>
+			</div>
+			<p role="status" className={css.said}>
+				{said || "\u00a0"}
+			</p>
+		</figure>
+	);
+}
