@@ -51,7 +51,11 @@ const words = catalogue({
 	choose: "Choose a workspace",
 	crashed: "This page has stopped",
 	changed: "This page could not be loaded. There may be a new version of the application.",
-	wait: (n: number) => plural(n, { one: "Too many requests at once. Going on in # second.", other: "Too many requests at once. Going on in # seconds." }),
+	wait: (n: number) =>
+		plural(n, {
+			one: "Too many requests at once. Going on in # second.",
+			other: "Too many requests at once. Going on in # seconds.",
+		}),
 });
 
 const client = newClient();
@@ -111,10 +115,16 @@ function SignedIn() {
 			</Welcome>
 		);
 	}
-	if (!session.data) return <Redirect to={`/-/login?next=${encodeURIComponent(path + window.location.search)}`} replace />;
+	if (!session.data)
+		return <Redirect to={`/-/login?next=${encodeURIComponent(path + window.location.search)}`} replace />;
 	const { memberships } = session.data;
 	const last = lastWorkspace();
-	const home = memberships.length === 1 ? memberships[0] : window.location.search === chooserQuery ? undefined : memberships.find((m) => m.tenant_slug === last);
+	const home =
+		memberships.length === 1
+			? memberships[0]
+			: window.location.search === chooserQuery
+				? undefined
+				: memberships.find((m) => m.tenant_slug === last);
 	return (
 		<SessionProvider session={session.data}>
 			<Switch>
@@ -127,7 +137,12 @@ function SignedIn() {
 						setWorkspace(workspace.tenant_slug);
 						return (
 							<WorkspaceProvider workspace={workspace}>
-								<Workspace slug={workspace.tenant_slug} id={workspace.tenant_id} user={session.data?.user.id ?? ""} key={workspace.tenant_id} />
+								<Workspace
+									slug={workspace.tenant_slug}
+									id={workspace.tenant_id}
+									user={session.data?.user.id ?? ""}
+									key={workspace.tenant_id}
+								/>
 							</WorkspaceProvider>
 						);
 					}}
@@ -172,7 +187,12 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 		e: () => runOffer("edit"),
 		"mod+enter": () => runOffer("primary", "create"),
 		"mod+z": () => void undoLast(),
-		...Object.fromEntries(navigation.flatMap((g) => g.entries).filter((e) => e.go).map((e) => [`g ${e.go}`, () => navigate(e.to)])),
+		...Object.fromEntries(
+			navigation
+				.flatMap((g) => g.entries)
+				.filter((e) => e.go)
+				.map((e) => [`g ${e.go}`, () => navigate(e.to)]),
+		),
 	});
 	if (!restored) return null;
 	return (
@@ -228,7 +248,11 @@ class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
 		const missing = error instanceof TypeError && /module|import/i.test(error.message); // its file is of another version
 		return (
 			<Page title={missing ? words.changed : words.crashed}>
-				<Failure title={null} error={missing ? null : error} retry={() => void saveAll().then(() => window.location.reload())} />
+				<Failure
+					title={null}
+					error={missing ? null : error}
+					retry={() => void saveAll().then(() => window.location.reload())}
+				/>
 			</Page>
 		);
 	}

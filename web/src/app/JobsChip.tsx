@@ -16,7 +16,8 @@ import { jobsChanged, underWay, useShell } from "../base/shell";
 
 const words = catalogue({
 	title: "Jobs under way",
-	chip: (n: number, percent: number | null) => plural(n, { one: "# job", other: "# jobs" }) + (percent === null ? "" : ` · ${percent} %`),
+	chip: (n: number, percent: number | null) =>
+		plural(n, { one: "# job", other: "# jobs" }) + (percent === null ? "" : ` · ${percent} %`),
 	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
 	cancel: "Cancel",
 	cancelName: (title: string) => `Cancel ${title}`,
@@ -49,7 +50,13 @@ function useStages(jobs: JobSession[]): string {
 			const now = underWay(j) ? ((shareOf([j]) ?? 0) >= 0.5 ? 1 : 0) : 2;
 			if (before === now || (before === undefined && now === 2)) continue;
 			stages.current.set(j.id, now);
-			news.push(now === 2 ? words.ended(j.title, stateOf("job", j.status).word) : now === 1 ? words.half(j.title) : words.begun(j.title));
+			news.push(
+				now === 2
+					? words.ended(j.title, stateOf("job", j.status).word)
+					: now === 1
+						? words.half(j.title)
+						: words.begun(j.title),
+			);
 		}
 		if (news.length > 0) setSaid(news.join(". "));
 	}, [jobs]);
@@ -80,7 +87,12 @@ export function JobsChip() {
 				{said}
 			</span>
 			{running.length > 0 && (
-				<Popup end label={words.title} button={words.chip(running.length, share === null ? null : Math.floor(share * 100))} className={css.chip}>
+				<Popup
+					end
+					label={words.title}
+					button={words.chip(running.length, share === null ? null : Math.floor(share * 100))}
+					className={css.chip}
+				>
 					{(close) => (
 						<div className={css.panel}>
 							<ul>
@@ -88,11 +100,24 @@ export function JobsChip() {
 									<li key={j.id}>
 										<p>
 											<b>{j.title}</b>
-											<Button small why={why} busy={cancel.isPending && cancel.variables === j.id} aria-label={words.cancelName(j.title)} onClick={() => cancel.mutate(j.id)}>
+											<Button
+												small
+												why={why}
+												busy={cancel.isPending && cancel.variables === j.id}
+												aria-label={words.cancelName(j.title)}
+												onClick={() => cancel.mutate(j.id)}
+											>
 												{words.cancel}
 											</Button>
 										</p>
-										<Progress label={j.title} value={j.progress.processed} max={j.progress.total} text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)} />
+										<Progress
+											label={j.title}
+											value={j.progress.processed}
+											max={j.progress.total}
+											text={
+												j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)
+											}
+										/>
 									</li>
 								))}
 							</ul>

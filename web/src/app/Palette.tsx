@@ -94,7 +94,8 @@ const also = catalogue({
 	"/automations": "rules triggers workflows",
 	"/reports": "statistics analytics metrics opens clicks bounces rates export csv",
 	"/activity": "events feed history log",
-	"/sending": "smtp relay ses mta configs servers domains dns dkim spf dmarc deliverability reputation throttle limits warm-up warmup",
+	"/sending":
+		"smtp relay ses mta configs servers domains dns dkim spf dmarc deliverability reputation throttle limits warm-up warmup",
 	"/settings": "preferences configuration options",
 	"/sending/senders": "from address identities reply-to",
 	"/sending/types": "unsubscribe preferences page subscriptions topics",
@@ -113,7 +114,15 @@ const also = catalogue({
 	"~/app/-/me": "profile password theme sessions shortcuts",
 });
 
-type Result = { id: string; title: string; kind: string; /** Other words by which it is found. */ also?: string; detail?: ReactNode; off?: boolean; run: () => void };
+type Result = {
+	id: string;
+	title: string;
+	kind: string /** Other words by which it is found. */;
+	also?: string;
+	detail?: ReactNode;
+	off?: boolean;
+	run: () => void;
+};
 
 /** Pages that the navigation leads to by way of another. They are listed once something is typed. */
 const more = {
@@ -208,14 +217,32 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		}
 	}
 	if (prefix === "") {
-		for (const r of recent(key()[0] as string)) local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
-		for (const e of navigation.flatMap((g) => g.entries)) local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, also: alsoOf(e.to), run: go(e.to) });
-		if (text !== "") for (const [id, to] of Object.entries(more)) local.push({ id: `page ${to}`, title: words.more[id as keyof typeof more], kind: words.pages, also: alsoOf(to), run: go(to) });
+		for (const r of recent(key()[0] as string))
+			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
+		for (const e of navigation.flatMap((g) => g.entries))
+			local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, also: alsoOf(e.to), run: go(e.to) });
+		if (text !== "")
+			for (const [id, to] of Object.entries(more))
+				local.push({
+					id: `page ${to}`,
+					title: words.more[id as keyof typeof more],
+					kind: words.pages,
+					also: alsoOf(to),
+					run: go(to),
+				});
 	}
 	if (prefix === "" || prefix === ">") {
 		const a = words.actions;
 		const add = (id: string, title: string, run: () => void, why?: string) => {
-			if (!offers.some((o) => o.title === title)) local.push({ id, title, kind: words.action, detail: why, off: Boolean(why), run: () => (why ? undefined : run()) });
+			if (!offers.some((o) => o.title === title))
+				local.push({
+					id,
+					title,
+					kind: words.action,
+					detail: why,
+					off: Boolean(why),
+					run: () => (why ? undefined : run()),
+				});
 		};
 		add("contact", a.contact, go("/contacts?new=1"), whyNot.contact);
 		add("broadcast", a.broadcast, go("/broadcasts/new"), whyNot.broadcast);
@@ -243,19 +270,33 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	}
 	if (prefix === "?") {
 		local.push({ id: "keys", title: words.helps.keys, kind: words.help, run: onHelp });
-		local.push({ id: "reference", title: words.helps.reference, kind: words.help, run: () => void window.open("/docs", "_blank", "noopener") });
+		local.push({
+			id: "reference",
+			title: words.helps.reference,
+			kind: words.help,
+			run: () => void window.open("/docs", "_blank", "noopener"),
+		});
 	}
 	const email = typed.trim();
 	// The answer is the first card of the contact's page. An address of nobody leads to the empty table, which says so.
 	const answer = async () => {
 		const people = await api("GET /search", { query: { q: email, types: "contact", limit: 8 } }).catch(() => null);
-		const person = people?.data.find((r) => [r.title, r.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()));
+		const person = people?.data.find((r) =>
+			[r.title, r.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()),
+		);
 		go(person ? `/contacts/${person.id}` : `/contacts?q=${encodeURIComponent(email)}`)();
 	};
 	const ofAddress: Result[] = anAddress.test(email)
 		? [
 				{ id: "mailed", title: words.address.mailed(email), kind: words.action, run: () => void answer() },
-				{ id: "suppress", title: words.address.suppress(email), kind: words.action, detail: whyNot.suppression, off: Boolean(whyNot.suppression), run: whyNot.suppression ? () => undefined : go(`/suppressions?add=${encodeURIComponent(email)}`) },
+				{
+					id: "suppress",
+					title: words.address.suppress(email),
+					kind: words.action,
+					detail: whyNot.suppression,
+					off: Boolean(whyNot.suppression),
+					run: whyNot.suppression ? () => undefined : go(`/suppressions?add=${encodeURIComponent(email)}`),
+				},
 			]
 		: [];
 	const results: Result[] = [
@@ -272,7 +313,13 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	const current = Math.min(at, results.length - 1);
 	return (
 		// biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog
-		<dialog ref={dialog} className={css.palette} aria-label={words.title} onClose={onClose} onClick={(e) => e.target === dialog.current && onClose()}>
+		<dialog
+			ref={dialog}
+			className={css.palette}
+			aria-label={words.title}
+			onClose={onClose}
+			onClick={(e) => e.target === dialog.current && onClose()}
+		>
 			<input
 				autoFocus
 				role="combobox"

@@ -161,7 +161,17 @@ function Rail({ collapsed, onToggle }: { collapsed: boolean; onToggle: () => voi
 }
 
 /** RailLink loads the code of its page when it is hovered or focused for a moment. */
-function RailLink({ to, current, label, children }: { to: string; current: boolean; label?: string; children: ReactNode }) {
+function RailLink({
+	to,
+	current,
+	label,
+	children,
+}: {
+	to: string;
+	current: boolean;
+	label?: string;
+	children: ReactNode;
+}) {
 	const timer = useRef(0);
 	const begin = () => {
 		timer.current = window.setTimeout(() => prefetch(to), 60);
@@ -169,7 +179,16 @@ function RailLink({ to, current, label, children }: { to: string; current: boole
 	const end = () => clearTimeout(timer.current);
 	useEffect(() => () => clearTimeout(timer.current), []);
 	return (
-		<Link href={to} aria-label={label} title={label} aria-current={current ? "page" : undefined} onPointerEnter={begin} onPointerLeave={end} onFocus={begin} onBlur={end}>
+		<Link
+			href={to}
+			aria-label={label}
+			title={label}
+			aria-current={current ? "page" : undefined}
+			onPointerEnter={begin}
+			onPointerLeave={end}
+			onFocus={begin}
+			onBlur={end}
+		>
 			{children}
 		</Link>
 	);
@@ -211,7 +230,11 @@ function BottomBar() {
 				<ul>
 					{entries.map((e) => (
 						<li key={e.to}>
-							<Link href={e.to} aria-current={isCurrent(path, e.to) ? "page" : undefined} onClick={() => setOpen(false)}>
+							<Link
+								href={e.to}
+								aria-current={isCurrent(path, e.to) ? "page" : undefined}
+								onClick={() => setOpen(false)}
+							>
 								<e.icon aria-hidden size={20} strokeWidth={1.75} />
 								{e.name}
 							</Link>

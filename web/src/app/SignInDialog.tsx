@@ -58,7 +58,15 @@ export default function SignInDialog() {
 		>
 			<p>{words.text(user.email)}</p>
 			<input type="email" autoComplete="username" value={user.email} readOnly hidden />
-			<TextField label={words.password} type="password" autoComplete="current-password" value={password} onChange={setPassword} error={error} autoFocus />
+			<TextField
+				label={words.password}
+				type="password"
+				autoComplete="current-password"
+				value={password}
+				onChange={setPassword}
+				error={error}
+				autoFocus
+			/>
 		</Dialog>
 	);
 }

@@ -11,8 +11,10 @@ import { hasNewer, subscribeNewer } from "../base/version";
 const words = catalogue({
 	paused: "This workspace is paused. Nothing is sent.",
 	offline: "You are offline. What you write is kept on this device; sending and deleting wait.",
-	offlineAlone: "You are offline, and this browser keeps nothing. What you write is on this page alone until you are online again.",
-	alone: "This browser keeps nothing on this device. What you have not saved is kept on the server, a moment after you write it.",
+	offlineAlone:
+		"You are offline, and this browser keeps nothing. What you write is on this page alone until you are online again.",
+	alone:
+		"This browser keeps nothing on this device. What you have not saved is kept on the server, a moment after you write it.",
 	newer: "A new version of the application is there.",
 	reload: "Reload",
 	down: (name: string) => `No mail leaves through ${name}.`,
@@ -40,7 +42,8 @@ export function Strip() {
 		);
 	}
 	if (shell?.held_since) return <p className={`${css.strip} ${css.danger}`}>{words.held}</p>;
-	if (live === "offline") return <p className={`${css.strip} ${css.warning}`}>{keeps ? words.offline : words.offlineAlone}</p>;
+	if (live === "offline")
+		return <p className={`${css.strip} ${css.warning}`}>{keeps ? words.offline : words.offlineAlone}</p>;
 	if (newer) {
 		return (
 			<p className={css.strip}>
@@ -64,7 +67,8 @@ export function Strip() {
 	const says = { down: words.down, paused: words.domainPaused, failed: words.domainFailed }[trouble.state];
 	return (
 		<p className={`${css.strip} ${css.danger}`}>
-			{says(trouble.name)} <Link href={`/sending/${trouble.kind === "mta" ? "mta" : "domains"}/${trouble.target_id}`}>{words.look}</Link>
+			{says(trouble.name)}{" "}
+			<Link href={`/sending/${trouble.kind === "mta" ? "mta" : "domains"}/${trouble.target_id}`}>{words.look}</Link>
 		</p>
 	);
 }

@@ -32,7 +32,9 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 	const name = workspace?.tenant_name ?? "";
 	const mark = (of: string) => <span className={css.mark} aria-hidden data-letter={of.slice(0, 1).toUpperCase()} />;
 	const open = (slug: string) => location.assign(`/app/${slug}${withoutRecord(path)}`);
-	useShortcuts(Object.fromEntries(memberships.slice(0, most).map((m, i) => [`mod+${i + 1}`, () => open(m.tenant_slug)])));
+	useShortcuts(
+		Object.fromEntries(memberships.slice(0, most).map((m, i) => [`mod+${i + 1}`, () => open(m.tenant_slug)])),
+	);
 	return (
 		<>
 			<Menu

@@ -23,8 +23,16 @@ const tests: Tests = {
 		for (const [typed, name, others, want] of cases) equals(finds(typed, name, others), want, `${typed} in ${name}`);
 	},
 	"names come before other words"() {
-		const all = [{ title: "Jobs", also: "import export" }, { title: "Import contacts", also: "csv" }, { title: "Broadcasts", also: "send" }, { title: "Important", also: "" }];
-		equals(bestFirst("import", all).map((r) => r.title), ["Import contacts", "Important", "Jobs"]);
+		const all = [
+			{ title: "Jobs", also: "import export" },
+			{ title: "Import contacts", also: "csv" },
+			{ title: "Broadcasts", also: "send" },
+			{ title: "Important", also: "" },
+		];
+		equals(
+			bestFirst("import", all).map((r) => r.title),
+			["Import contacts", "Important", "Jobs"],
+		);
 		equals(bestFirst("", all).length, 4);
 		equals(bestFirst("nothing", all), []);
 	},

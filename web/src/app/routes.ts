@@ -81,7 +81,9 @@ export const withoutRecord = (path: string) => find(path)?.path.replace(/\/:.*$/
 
 /** prefetch loads the code of the page at a path. */
 export function prefetch(path: string) {
-	find(path)?.code.load().catch(() => undefined);
+	find(path)
+		?.code.load()
+		.catch(() => undefined);
 }
 
 /**
@@ -94,7 +96,11 @@ export function prefetchAll() {
 	let at = 0;
 	const next = () => {
 		const p = pages[at++];
-		if (p) p.code.load().then(() => soon(next), () => undefined);
+		if (p)
+			p.code.load().then(
+				() => soon(next),
+				() => undefined,
+			);
 	};
 	setTimeout(() => soon(next), 30_000);
 }

@@ -53,7 +53,10 @@ function ask(part: keyof Asked, value: string): Promise<CollectionsView> {
 			asked,
 			answer: Promise.resolve().then(() => {
 				if (next === mine) next = null;
-				return api("GET /collections", { query: { kinds: list(asked.kinds), copies: list(asked.copies), binding_options: list(asked.binding_options) }, workspace });
+				return api("GET /collections", {
+					query: { kinds: list(asked.kinds), copies: list(asked.copies), binding_options: list(asked.binding_options) },
+					workspace,
+				});
 			}),
 		};
 		next = mine;
@@ -70,7 +73,8 @@ export async function collection<K extends Kind>(kind: K): Promise<Collection<K>
 /** deleteCopy deletes a working copy that is known by its mark: another tab or browser may have stored its own since. */
 export async function deleteCopy(kind: string, id: string, known: string[]) {
 	const copy = await workingCopy(kind, id);
-	if (copy && known.includes(String(copy.data.mark ?? ""))) await api("DELETE /working-copies/{kind}/{id}", { path: { kind, id } });
+	if (copy && known.includes(String(copy.data.mark ?? "")))
+		await api("DELETE /working-copies/{kind}/{id}", { path: { kind, id } });
 }
 
 /** workingCopy reads a working copy with its data; null if there is none. */
@@ -85,10 +89,16 @@ export async function bindingOptions(template: string): Promise<BindingOptions |
 	return binding_options?.find((o) => o.slug === template || o.template_id === template) ?? null;
 }
 
-const copyQuery = (key: ReturnType<typeof useKey>, kind: string, id: string) => ({ queryKey: key("working-copies", kind, id), queryFn: () => workingCopy(kind, id), staleTime: 5000, gcTime: 5000 });
+const copyQuery = (key: ReturnType<typeof useKey>, kind: string, id: string) => ({
+	queryKey: key("working-copies", kind, id),
+	queryFn: () => workingCopy(kind, id),
+	staleTime: 5000,
+	gcTime: 5000,
+});
 
 /** cachedCopy reads a working copy, unless it was read a moment ago. */
-export const cachedCopy = (client: QueryClient, key: ReturnType<typeof useKey>, kind: string, id: string) => client.fetchQuery(copyQuery(key, kind, id));
+export const cachedCopy = (client: QueryClient, key: ReturnType<typeof useKey>, kind: string, id: string) =>
+	client.fetchQuery(copyQuery(key, kind, id));
 
 /** useCopyAhead reads a working copy with what else a page asks for as it opens, for a form that is shown later. */
 export function useCopyAhead(kind: string, id: string, enabled: boolean) {
@@ -97,7 +107,15 @@ export function useCopyAhead(kind: string, id: string, enabled: boolean) {
 }
 
 /** useCollection reads the rows of a kind. */
-export function useCollection<K extends Kind>(kind: K, options: { enabled?: boolean; refetchInterval?: () => number | false } = {}) {
+export function useCollection<K extends Kind>(
+	kind: K,
+	options: { enabled?: boolean; refetchInterval?: () => number | false } = {},
+) {
 	const key = useKey();
-	return useQuery({ queryKey: key(...cached[kind].key), queryFn: () => collection(kind), staleTime: cached[kind].fresh, ...options });
+	return useQuery({
+		queryKey: key(...cached[kind].key),
+		queryFn: () => collection(kind),
+		staleTime: cached[kind].fresh,
+		...options,
+	});
 }

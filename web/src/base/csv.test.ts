@@ -5,15 +5,29 @@ const rows = (text: string, separator = ",", most = 100) => parseRows(text, sepa
 
 const tests: Tests = {
 	"rows end with any line feed, and the last one with the file"() {
-		for (const end of ["\n", "\r\n", "\r"]) equals(rows(`a,b${end}c,d`), [["a", "b"], ["c", "d"]], JSON.stringify(end));
+		for (const end of ["\n", "\r\n", "\r"])
+			equals(
+				rows(`a,b${end}c,d`),
+				[
+					["a", "b"],
+					["c", "d"],
+				],
+				JSON.stringify(end),
+			);
 		equals(rows("a,b\n"), [["a", "b"]]);
 		equals(rows(""), []);
-		equals(rows("a,\n,b"), [["a", ""], ["", "b"]]);
+		equals(rows("a,\n,b"), [
+			["a", ""],
+			["", "b"],
+		]);
 		equals(rows("a,"), [["a", ""]]);
 	},
 	"lines with nothing in them are no rows"() {
 		equals(rows("a\n\n\r\nb\n"), [["a"], ["b"]]);
-		equals(rows("a,b\n,\n"), [["a", "b"], ["", ""]]);
+		equals(rows("a,b\n,\n"), [
+			["a", "b"],
+			["", ""],
+		]);
 	},
 	"quotes keep separators, line feeds and doubled quotes"() {
 		equals(rows('"a,b","c\r\nd","e ""f"""'), [["a,b", "c\r\nd", 'e "f"']]);
@@ -31,7 +45,10 @@ const tests: Tests = {
 	},
 	"what is written is read again"() {
 		const random = new Random(7);
-		const cell = () => Array.from({ length: 1 + random.below(6) }, () => random.of(["a", "é", " ", ",", ";", '"', "\n", "\r\n", "\r"])).join("");
+		const cell = () =>
+			Array.from({ length: 1 + random.below(6) }, () =>
+				random.of(["a", "é", " ", ",", ";", '"', "\n", "\r\n", "\r"]),
+			).join("");
 		for (let n = 0; n < 500; n++) {
 			const header = Array.from({ length: 1 + random.below(3) }, cell).map((h) => `x${h}`);
 			const table: Cell[][] = Array.from({ length: random.below(4) }, () => header.map(() => `x${cell()}`));

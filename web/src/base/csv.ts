@@ -11,7 +11,8 @@ export function csvCell(v: Cell): string {
 }
 
 /** csvText writes a table with its header. */
-export const csvText = (header: string[], rows: Cell[][]) => [header, ...rows].map((r) => `${r.map(csvCell).join(",")}\r\n`).join("");
+export const csvText = (header: string[], rows: Cell[][]) =>
+	[header, ...rows].map((r) => `${r.map(csvCell).join(",")}\r\n`).join("");
 
 /** download saves text as a file. */
 export function download(name: string, text: string) {

@@ -8,7 +8,8 @@ const listeners = new Set<() => void>();
 let person = "";
 
 /** density returns the density of tables on the screen. */
-export const density = (): Density => (document.documentElement.dataset.density === "compact" ? "compact" : "comfortable");
+export const density = (): Density =>
+	document.documentElement.dataset.density === "compact" ? "compact" : "comfortable";
 
 /** subscribeDensity calls a function when the density changes; the answer ends that. */
 export function subscribeDensity(listener: () => void) {

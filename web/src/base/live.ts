@@ -53,7 +53,10 @@ const dependents: { [type: string]: string[] } = {
 export function invalidate(client: QueryClient, workspace: string, hint: Hint) {
 	for (const part of dependents[hint.type] ?? []) {
 		client.invalidateQueries({
-			predicate: (q) => q.queryKey[0] === workspace && q.queryKey[1] === part && (!hint.id || q.queryKey.length < 3 || part.endsWith("s") || q.queryKey.includes(hint.id)),
+			predicate: (q) =>
+				q.queryKey[0] === workspace &&
+				q.queryKey[1] === part &&
+				(!hint.id || q.queryKey.length < 3 || part.endsWith("s") || q.queryKey.includes(hint.id)),
 		});
 	}
 }
@@ -90,7 +93,8 @@ export function watchAnswers(client: QueryClient) {
 	onAnswer((error) => {
 		if (error?.status === 0) gone();
 		else back();
-		if (error?.status === 403 || error?.code === "TENANT_NOT_FOUND") void client.invalidateQueries({ queryKey: ["session"] });
+		if (error?.status === 403 || error?.code === "TENANT_NOT_FOUND")
+			void client.invalidateQueries({ queryKey: ["session"] });
 	});
 	window.addEventListener("offline", gone);
 	window.addEventListener("online", ask);

@@ -5,7 +5,10 @@ import { useLocation, useSearch } from "wouter";
 // browser's Back undoes. What changes with each key, such as the text of a search, replaces the step instead.
 
 /** useParams returns the parameters of the address, and a function that changes some of them. */
-export function useParams(): [URLSearchParams, (changes: { [name: string]: string | null }, options?: { replace?: boolean }) => void] {
+export function useParams(): [
+	URLSearchParams,
+	(changes: { [name: string]: string | null }, options?: { replace?: boolean }) => void,
+] {
 	const search = useSearch();
 	const [path, navigate] = useLocation();
 	const set = useCallback(
@@ -25,7 +28,11 @@ export function useParams(): [URLSearchParams, (changes: { [name: string]: strin
 }
 
 /** useParam returns one parameter of the address, and a function that changes it. */
-export function useParam(name: string, initial = "", options?: { replace?: boolean }): [string, (value: string) => void] {
+export function useParam(
+	name: string,
+	initial = "",
+	options?: { replace?: boolean },
+): [string, (value: string) => void] {
 	const [params, set] = useParams();
 	return [params.get(name) ?? initial, (value) => set({ [name]: value === initial ? null : value }, options)];
 }

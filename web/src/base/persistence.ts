@@ -8,8 +8,26 @@ import { forgetWorkspace } from "./lastWorkspace";
 
 /** The kinds of answers that are kept: the second parts of the keys of cached answers. */
 const kinds = new Set([
-	"account", "automations", "blocks", "broadcasts", "custom-fields", "domains", "email-categories", "email-types", "forms", "identities",
-	"messages", "mta-configs", "overview", "segments", "seed-lists", "sequences", "shell", "stages", "template-starters", "templates",
+	"account",
+	"automations",
+	"blocks",
+	"broadcasts",
+	"custom-fields",
+	"domains",
+	"email-categories",
+	"email-types",
+	"forms",
+	"identities",
+	"messages",
+	"mta-configs",
+	"overview",
+	"segments",
+	"seed-lists",
+	"sequences",
+	"shell",
+	"stages",
+	"template-starters",
+	"templates",
 ]);
 
 /** keptOf is what is kept of an answer: the names of jobs may say something about contacts. */
@@ -57,7 +75,8 @@ async function run<T>(mode: IDBTransactionMode, act: (s: IDBObjectStore) => IDBR
  */
 export async function restore(client: QueryClient, user: string, workspace: string) {
 	try {
-		for (const name of await run("readonly", (s) => s.getAllKeys())) if (!String(name).startsWith(`${user} `)) await run("readwrite", (s) => s.delete(name));
+		for (const name of await run("readonly", (s) => s.getAllKeys()))
+			if (!String(name).startsWith(`${user} `)) await run("readwrite", (s) => s.delete(name));
 		const kept = (await run("readonly", (s) => s.get(`${user} ${workspace}`))) as Kept[] | undefined;
 		for (const k of kept ?? []) {
 			if (k.at <= Date.now() - oldest || client.getQueryState(k.key)) continue;
@@ -81,7 +100,10 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 		if (since !== forgotten) return;
 		const list: Kept[] = client
 			.getQueryCache()
-			.findAll({ predicate: (q) => q.queryKey[0] === workspace && kinds.has(String(q.queryKey[1])) && q.state.status === "success" })
+			.findAll({
+				predicate: (q) =>
+					q.queryKey[0] === workspace && kinds.has(String(q.queryKey[1])) && q.state.status === "success",
+			})
 			.map((q) => ({ key: q.queryKey, data: keptOf(String(q.queryKey[1]), q.state.data), at: q.state.dataUpdatedAt }))
 			.sort((a, b) => b.at - a.at)
 			.filter((k) => JSON.stringify(k.data).length < largest)
@@ -90,7 +112,8 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 	};
 	const stop = client.getQueryCache().subscribe((e) => {
 		const [first, kind] = e.query.queryKey;
-		if (e.type === "updated" && e.action.type === "success" && first === workspace && kinds.has(String(kind)) && !timer) timer = window.setTimeout(save, pause);
+		if (e.type === "updated" && e.action.type === "success" && first === workspace && kinds.has(String(kind)) && !timer)
+			timer = window.setTimeout(save, pause);
 	});
 	return () => {
 		clearTimeout(timer);

@@ -11,7 +11,8 @@ export function newClient(): QueryClient {
 				staleTime: 15_000,
 				gcTime: 10 * 60_000,
 				refetchOnWindowFocus: true,
-				retry: (failures, error) => failures < pauses.length && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+				retry: (failures, error) =>
+					failures < pauses.length && error instanceof ApiError && (error.status === 0 || error.status >= 500),
 				retryDelay: (failures) => pauses[failures] ?? 9000,
 			},
 			mutations: { retry: false },

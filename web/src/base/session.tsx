@@ -17,7 +17,11 @@ const order: Role[] = ["viewer", "editor", "admin", "owner"];
 
 /** useOptions reads what is possible before signing in. */
 export function useOptions() {
-	return useQuery({ queryKey: ["options"], staleTime: 60_000, queryFn: () => api("GET /api/auth/options", { quiet: true }) });
+	return useQuery({
+		queryKey: ["options"],
+		staleTime: 60_000,
+		queryFn: () => api("GET /api/auth/options", { quiet: true }),
+	});
 }
 
 const Session = createContext<SessionView | null>(null);

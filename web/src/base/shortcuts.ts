@@ -26,7 +26,11 @@ export function setSingleKeys(on: boolean) {
 /** typing reports whether a key goes into a field. The code editor stands in a shadow root, whose events look as if they came from its host. */
 const typing = (e: KeyboardEvent) => {
 	const [target] = e.composedPath();
-	return target instanceof HTMLElement && (target.isContentEditable || target.closest("input, textarea, select, [role=textbox], [role=menu], [role=listbox]") !== null);
+	return (
+		target instanceof HTMLElement &&
+		(target.isContentEditable ||
+			target.closest("input, textarea, select, [role=textbox], [role=menu], [role=listbox]") !== null)
+	);
 };
 
 let prefix = "";
@@ -47,7 +51,13 @@ export function useShortcuts(shortcuts: { [keys: string]: (e: KeyboardEvent) => 
 			let run = current.current[name];
 			if (name === "mod+z" && typing(e)) return; // the field undoes
 			if (!mod) {
-				if (e.altKey || typing(e) || !singleKeys() || (!drawer && document.querySelector("[role=dialog], [role=alertdialog], dialog[open]"))) return;
+				if (
+					e.altKey ||
+					typing(e) ||
+					!singleKeys() ||
+					(!drawer && document.querySelector("[role=dialog], [role=alertdialog], dialog[open]"))
+				)
+					return;
 				run = prefix ? current.current[`${prefix} ${e.key}`] : run;
 			}
 			if (!run) return;

@@ -50,7 +50,8 @@ const tests: Tests = {
 				store.put(keyOf(tab), `${tab}${n}`);
 				last.set(tab, `${tab}${n}`);
 			}
-			for (const t of tabs) equals(texts(readable(store.all(), t, new Set())), last.has(t) ? [last.get(t)] : [], `${t} after ${n}`);
+			for (const t of tabs)
+				equals(texts(readable(store.all(), t, new Set())), last.has(t) ? [last.get(t)] : [], `${t} after ${n}`);
 		}
 	},
 };

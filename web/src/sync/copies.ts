@@ -13,4 +13,5 @@ export const tabOf = (r: Row) => r.key[4];
 export const othersOf = (rows: Row[], tab: string) => [...new Set(rows.map(tabOf).filter((t) => t !== tab))];
 
 /** readable returns the copies that a tab may take: its own and those of tabs that are gone, the earliest first. */
-export const readable = (rows: Row[], tab: string, gone: Set<string>) => rows.filter((r) => tabOf(r) === tab || gone.has(tabOf(r))).sort((a, b) => a.at - b.at);
+export const readable = (rows: Row[], tab: string, gone: Set<string>) =>
+	rows.filter((r) => tabOf(r) === tab || gone.has(tabOf(r))).sort((a, b) => a.at - b.at);

@@ -23,7 +23,9 @@ const longestWait = 500; // milliseconds, for the lock of a page that goes
 /** isGone reports whether a tab is not open any more. Without locks, as on plain http, all others are as good as gone. */
 async function isGone(name: string): Promise<boolean> {
 	if (!navigator.locks) return true;
-	return navigator.locks.request(lockOf(name), { signal: AbortSignal.timeout(longestWait) }, () => true).catch(() => false);
+	return navigator.locks
+		.request(lockOf(name), { signal: AbortSignal.timeout(longestWait) }, () => true)
+		.catch(() => false);
 }
 
 void navigator.locks?.request(lockOf(tab), () => new Promise(() => undefined)).catch(() => undefined);
@@ -120,7 +122,8 @@ export async function forgetTyped(before: number) {
 		const opened = db ?? (await open());
 		const t = opened.transaction([records, chunks], "readwrite");
 		const rows = t.objectStore(records);
-		for (const r of (await answer(rows.getAll())) as Row[]) if (r.at < before) erase(rows, t.objectStore(chunks), r.key);
+		for (const r of (await answer(rows.getAll())) as Row[])
+			if (r.at < before) erase(rows, t.objectStore(chunks), r.key);
 		if (opened !== db) opened.close();
 	} catch {
 		// Nothing was kept.
@@ -179,18 +182,29 @@ export function release(kind: string, id: string) {
  * held returns what this tab keeps of a record, joined with what tabs that are gone have left, which is this tab's from
  * then on.
  */
-export async function held<T extends object>(kind: string, id: string, join: (earlier: T, later: T) => T): Promise<T | null> {
+export async function held<T extends object>(
+	kind: string,
+	id: string,
+	join: (earlier: T, later: T) => T,
+): Promise<T | null> {
 	const key = keyOf(kind, id);
 	if (!key || !db) return null;
 	try {
 		const record = key.slice(0, 4);
-		const all = (await answer(db.transaction(records).objectStore(records).getAll(IDBKeyRange.bound(record, [...record, []])))) as Row[];
+		const all = (await answer(
+			db
+				.transaction(records)
+				.objectStore(records)
+				.getAll(IDBKeyRange.bound(record, [...record, []])),
+		)) as Row[];
 		const others = othersOf(all, tab);
 		const are = await Promise.all(others.map(isGone));
 		const rows = readable(all, tab, new Set(others.filter((_, n) => are[n])));
 		if (rows.length === 0 || !db) return null;
 		const store = db.transaction(chunks).objectStore(chunks);
-		const texts = (await Promise.all(rows.map((r) => answer(store.getAll(IDBKeyRange.bound([...r.key], [...r.key, []])))))) as string[][];
+		const texts = (await Promise.all(
+			rows.map((r) => answer(store.getAll(IDBKeyRange.bound([...r.key], [...r.key, []])))),
+		)) as string[][];
 		const copies = rows.map((r, n) => texts[n]?.slice(0, r.chunks) ?? []);
 		const value = copies.map((c) => JSON.parse(c.join("")) as T).reduce(join);
 		for (const [n, r] of rows.entries()) if (tabOf(r) === tab) written.set(key.join(" "), copies[n] ?? []);
@@ -211,7 +225,12 @@ export async function held<T extends object>(kind: string, id: string, join: (ea
 export async function heldIds(kind: string): Promise<string[]> {
 	if (!scope || !db) return [];
 	try {
-		const all = (await answer(db.transaction(records).objectStore(records).getAll(IDBKeyRange.bound([...scope, kind], [...scope, kind, []])))) as Row[];
+		const all = (await answer(
+			db
+				.transaction(records)
+				.objectStore(records)
+				.getAll(IDBKeyRange.bound([...scope, kind], [...scope, kind, []])),
+		)) as Row[];
 		return [...new Set(all.sort((a, b) => b.at - a.at).map((r) => r.key[3]))];
 	} catch {
 		return [];

@@ -14,7 +14,12 @@ export function handIn() {
 /** After this many milliseconds without a key a text is handed in. */
 const pause = 175;
 
-type Text = { value: string; read: () => string | undefined; change: (text: string) => void; receive: (text: string) => void };
+type Text = {
+	value: string;
+	read: () => string | undefined;
+	change: (text: string) => void;
+	receive: (text: string) => void;
+};
 
 /**
  * useText keeps a long text that an editor holds and the text that the page has the same. The editor tells

@@ -44,7 +44,11 @@ function join<T extends object>(earlier: Partial<T>, later: Partial<T>): Partial
 }
 
 /** joinHeld joins what two tabs have kept, one after the other. */
-const joinHeld = <T extends object>(a: Held<T>, b: Held<T>): Held<T> => ({ value: join(a.value, b.value) as T, base: a.base, follows: [...new Set([...a.follows, ...b.follows])] });
+const joinHeld = <T extends object>(a: Held<T>, b: Held<T>): Held<T> => ({
+	value: join(a.value, b.value) as T,
+	base: a.base,
+	follows: [...new Set([...a.follows, ...b.follows])],
+});
 
 /** find returns the working copy of a record: that of the server, or what is newer on this device. */
 async function find<T extends object>(own: Held<T> | null, copy: Promise<WorkingCopy | null>) {
@@ -61,7 +65,15 @@ async function find<T extends object>(own: Held<T> | null, copy: Promise<Working
 	if (!own) return { stored: kept !== null, mark: kept?.mark ?? "", found: kept, place: "server" as Place };
 	// Another browser has stored a copy that this device did not know: it is the later one.
 	const others = kept !== null && !own.follows.includes(kept.mark);
-	return { stored: kept !== null, mark: kept?.mark ?? "", found: { value: others && kept ? join(own.value, kept.value) : own.value, base: others && kept ? kept.base : own.base }, place: "device" as Place };
+	return {
+		stored: kept !== null,
+		mark: kept?.mark ?? "",
+		found: {
+			value: others && kept ? join(own.value, kept.value) : own.value,
+			base: others && kept ? kept.base : own.base,
+		},
+		place: "device" as Place,
+	};
 }
 
 /**
@@ -104,7 +116,10 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 	// The list of copies is read again where it is shown next, not after each write, and so is this one.
 	const stale = () => client.invalidateQueries({ queryKey: key("working-copies"), refetchType: "none" });
 	const write = (send: () => Promise<unknown>) => {
-		last.current = last.current.then(send).catch(() => undefined).finally(stale);
+		last.current = last.current
+			.then(send)
+			.catch(() => undefined)
+			.finally(stale);
 		return last.current;
 	};
 	const store = async () => {
@@ -116,7 +131,10 @@ export function useWorkingCopy<T extends object>({ kind, id, title, base, value,
 		stored.current = true;
 		await write(async () => {
 			try {
-				await api("PUT /working-copies/{kind}/{id}", { path, body: { title: title.slice(0, 200), base_revision: base, data: { ...sent.value, mark: own } } });
+				await api("PUT /working-copies/{kind}/{id}", {
+					path,
+					body: { title: title.slice(0, 200), base_revision: base, data: { ...sent.value, mark: own } },
+				});
 				failures.current = 0;
 				if (now().mark === sent.mark) release(kind, id);
 			} catch (e) {

@@ -20,12 +20,32 @@ type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> & {
 };
 
 /** offer is what a button among the actions of a page offers, if its label is a text. */
-function offer(label: ReactNode, look: Look, kind: "create" | "edit" | undefined, why: ReactNode, run: () => void): Offer[] {
-	return typeof label === "string" ? [{ title: label, kind: kind ?? (look === "primary" ? "primary" : undefined), why, run }] : [];
+function offer(
+	label: ReactNode,
+	look: Look,
+	kind: "create" | "edit" | undefined,
+	why: ReactNode,
+	run: () => void,
+): Offer[] {
+	return typeof label === "string"
+		? [{ title: label, kind: kind ?? (look === "primary" ? "primary" : undefined), why, run }]
+		: [];
 }
 
 /** Button is a button. With `why` it is disabled, and says why on focus, hover and press. */
-export function Button({ kind, look = kind === "create" ? "primary" : "default", small, why, busy, icon = kind === "create" && <Plus aria-hidden />, children, onClick, type = "button", ref, ...rest }: Props) {
+export function Button({
+	kind,
+	look = kind === "create" ? "primary" : "default",
+	small,
+	why,
+	busy,
+	icon = kind === "create" && <Plus aria-hidden />,
+	children,
+	onClick,
+	type = "button",
+	ref,
+	...rest
+}: Props) {
 	const id = useId();
 	const own = useRef<HTMLButtonElement>(null);
 	const current = useContext(CurrentRow);
@@ -35,7 +55,8 @@ export function Button({ kind, look = kind === "create" ? "primary" : "default",
 	const focused = useRef(false);
 	const says = Boolean(why);
 	useLayoutEffect(() => {
-		if (says !== undefined && focused.current && document.activeElement === document.body) own.current?.focus({ preventScroll: true });
+		if (says !== undefined && focused.current && document.activeElement === document.body)
+			own.current?.focus({ preventScroll: true });
 	}, [says]);
 	const button = (
 		<button
@@ -86,7 +107,25 @@ export function Button({ kind, look = kind === "create" ? "primary" : "default",
 }
 
 /** LinkButton is a link with the look of a button. With `why` it leads nowhere, and says why like a button. */
-export function LinkButton({ to, kind, why, look = kind === "create" ? "primary" : "default", small, icon = kind === "create" && <Plus aria-hidden />, hint, children }: { to: string; hint?: string; kind?: "create" | "edit"; why?: ReactNode; look?: Look; small?: boolean; icon?: ReactNode; children: ReactNode }) {
+export function LinkButton({
+	to,
+	kind,
+	why,
+	look = kind === "create" ? "primary" : "default",
+	small,
+	icon = kind === "create" && <Plus aria-hidden />,
+	hint,
+	children,
+}: {
+	to: string;
+	hint?: string;
+	kind?: "create" | "edit";
+	why?: ReactNode;
+	look?: Look;
+	small?: boolean;
+	icon?: ReactNode;
+	children: ReactNode;
+}) {
 	const [, navigate] = useLocation();
 	useOffers(why ? [] : offer(children, look, kind, undefined, () => navigate(to)));
 	if (why)

@@ -52,7 +52,8 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 		ids.current = nextIds;
 		onChange(next);
 	};
-	const focus = (i: number) => requestAnimationFrame(() => list.current?.children[i]?.querySelector<HTMLElement>("summary")?.focus());
+	const focus = (i: number) =>
+		requestAnimationFrame(() => list.current?.children[i]?.querySelector<HTMLElement>("summary")?.focus());
 	const move = (from: number, to: number, refocus = true) => {
 		const id = ids.current[from];
 		if (to < 0 || to >= items.length || id === undefined || from === to) return;
@@ -68,14 +69,20 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 	const sorting = useSorting((from, to) => move(from, to, false));
 	const duplicate = (i: number) => {
 		const item = items[i] as T;
-		put([...items.slice(0, i + 1), copy ? copy(item) : item, ...items.slice(i + 1)], [...ids.current.slice(0, i + 1), ++made, ...ids.current.slice(i + 1)]);
+		put(
+			[...items.slice(0, i + 1), copy ? copy(item) : item, ...items.slice(i + 1)],
+			[...ids.current.slice(0, i + 1), ++made, ...ids.current.slice(i + 1)],
+		);
 		focus(i + 1);
 	};
 	const remove = (i: number) => {
 		const item = items[i] as T;
 		const id = ids.current[i] ?? ++made;
 		const name = title(item, i);
-		put(items.filter((_, n) => n !== i), ids.current.filter((_, n) => n !== i));
+		put(
+			items.filter((_, n) => n !== i),
+			ids.current.filter((_, n) => n !== i),
+		);
 		focus(Math.min(i, items.length - 2));
 		toast(words.removed(name), {
 			undo: () => {
@@ -97,12 +104,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 			</p>
 			<ol ref={list} className={css.cards}>
 				{items.map((item, i) => (
-					<li
-						key={ids.current[i]}
-						className={css.card}
-						{...sorting.item(i)}
-						onKeyDown={(e) => keys(e, i)}
-					>
+					<li key={ids.current[i]} className={css.card} {...sorting.item(i)} onKeyDown={(e) => keys(e, i)}>
 						<details open={open}>
 							<summary>
 								{title(item, i)} {detail && <span className={css.detail}>{detail(item)}</span>}
@@ -112,9 +114,29 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 						{!readOnly && (
 							<div className={css.tools}>
 								<Grip {...sorting.handle(i)} />
-								<IconButton small label={words.up} icon={<ArrowUp aria-hidden />} why={i === 0 ? words.first : undefined} onClick={() => move(i, i - 1)} />
-								<IconButton small label={words.down} icon={<ArrowDown aria-hidden />} why={i === items.length - 1 ? words.last : undefined} onClick={() => move(i, i + 1)} />
-								{copy && <IconButton small label={words.duplicate} icon={<Copy aria-hidden />} why={full} onClick={() => duplicate(i)} />}
+								<IconButton
+									small
+									label={words.up}
+									icon={<ArrowUp aria-hidden />}
+									why={i === 0 ? words.first : undefined}
+									onClick={() => move(i, i - 1)}
+								/>
+								<IconButton
+									small
+									label={words.down}
+									icon={<ArrowDown aria-hidden />}
+									why={i === items.length - 1 ? words.last : undefined}
+									onClick={() => move(i, i + 1)}
+								/>
+								{copy && (
+									<IconButton
+										small
+										label={words.duplicate}
+										icon={<Copy aria-hidden />}
+										why={full}
+										onClick={() => duplicate(i)}
+									/>
+								)}
 								<IconButton small label={words.remove} icon={<Trash2 aria-hidden />} onClick={() => remove(i)} />
 							</div>
 						)}

@@ -10,7 +10,13 @@ const words = catalogue({ leave: "Escape, then Tab, leaves the editor", help: "C
 const CodeEditor = later(() => import("./editor/CodeEditor"));
 
 /** Name is something that code may name, for completion and help. */
-export type Name = { kind: "parameter" | "section" | "item" | "slot" | "field"; name: string; label?: string | null; help?: string | null; of?: string };
+export type Name = {
+	kind: "parameter" | "section" | "item" | "slot" | "field";
+	name: string;
+	label?: string | null;
+	help?: string | null;
+	of?: string;
+};
 
 export type CodeProps = {
 	label: string;
@@ -33,7 +39,17 @@ export function Code(props: CodeProps) {
 	const readOnly = useFixed() || props.readOnly;
 	return (
 		<div className={css.code}>
-			<Suspense fallback={<textarea aria-label={label} value={props.value} spellCheck={false} readOnly={readOnly} onChange={(e) => props.onChange(e.target.value)} />}>
+			<Suspense
+				fallback={
+					<textarea
+						aria-label={label}
+						value={props.value}
+						spellCheck={false}
+						readOnly={readOnly}
+						onChange={(e) => props.onChange(e.target.value)}
+					/>
+				}
+			>
 				<CodeEditor {...props} label={label} readOnly={readOnly} />
 			</Suspense>
 		</div>

@@ -3,7 +3,11 @@ import { useState } from "react";
 import { catalogue } from "../base/words/catalogue";
 import { Button, IconButton } from "./Button";
 
-const words = catalogue({ copy: (what: string) => `Copy ${what}`, copied: "Copied", failed: "Copying failed: select the text" });
+const words = catalogue({
+	copy: (what: string) => `Copy ${what}`,
+	copied: "Copied",
+	failed: "Copying failed: select the text",
+});
 
 /** Copy puts a text on the clipboard. With children it is a button with words. */
 export function Copy({ text, what, children }: { text: string; what: string; children?: string }) {

@@ -8,7 +8,13 @@ const words = catalogue({ csv: "CSV", label: (name: string) => `Download “${na
 /** CsvButton saves a table as a file. */
 export function CsvButton({ name, header, rows }: { name: string; header: string[]; rows: Cell[][] }) {
 	return (
-		<Button small look="quiet" icon={<Download aria-hidden size={14} />} aria-label={words.label(name)} onClick={() => download(`${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}.csv`, csvText(header, rows))}>
+		<Button
+			small
+			look="quiet"
+			icon={<Download aria-hidden size={14} />}
+			aria-label={words.label(name)}
+			onClick={() => download(`${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}.csv`, csvText(header, rows))}
+		>
 			{words.csv}
 		</Button>
 	);

@@ -5,14 +5,21 @@ import { Radios, TextField } from "./Field";
 
 const words = catalogue({
 	zone: (zone: string) => `Time in ${zone}, the workspace's zone.`,
-	own: (zone: string, account: string, own: string) => `Time in ${account}, the workspace's zone; in yours (${zone}) it is ${own}.`,
+	own: (zone: string, account: string, own: string) =>
+		`Time in ${account}, the workspace's zone; in yours (${zone}) it is ${own}.`,
 	gap: "Clocks go forward over this time, so it does not exist. Choose another.",
 	twice: "Clocks go back, so this time comes twice",
 	first: "The first time",
 	second: "The second time, an hour later",
 });
 
-const shown = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const shown = new Intl.DateTimeFormat("en-GB", {
+	day: "numeric",
+	month: "short",
+	year: "numeric",
+	hour: "2-digit",
+	minute: "2-digit",
+});
 
 type Props = {
 	label: string;
@@ -37,7 +44,8 @@ export function DateTime({ label, optional, path, value, onChange, help, ifEmpty
 	const wall = typed ?? (value ? wallTime(new Date(value), zone) : "");
 	const times = wall ? timesOf(wall, zone) : [];
 	const gap = wall !== "" && times.length === 0;
-	const where = value && ownZone() !== zone ? words.own(ownZone(), zone, shown.format(new Date(value))) : words.zone(zone);
+	const where =
+		value && ownZone() !== zone ? words.own(ownZone(), zone, shown.format(new Date(value))) : words.zone(zone);
 	return (
 		<>
 			<TextField

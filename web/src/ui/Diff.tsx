@@ -1,7 +1,13 @@
 import { catalogue } from "../base/words/catalogue";
 import css from "./Diff.module.css";
 
-const words = catalogue({ same: "There is no difference.", added: "Added", removed: "Removed", skipped: (n: number) => `${n} equal lines`, long: "The texts are too long to compare line by line." });
+const words = catalogue({
+	same: "There is no difference.",
+	added: "Added",
+	removed: "Removed",
+	skipped: (n: number) => `${n} equal lines`,
+	long: "The texts are too long to compare line by line.",
+});
 
 export type Line = { kind: "same" | "added" | "removed"; text: string };
 
@@ -24,7 +30,10 @@ export function diffLines(was: string, now: string): Line[] | null {
 	const length = new Uint32Array((x.length + 1) * width);
 	for (let i = x.length - 1; i >= 0; i--)
 		for (let j = y.length - 1; j >= 0; j--)
-			length[i * width + j] = x[i] === y[j] ? (length[(i + 1) * width + j + 1] ?? 0) + 1 : Math.max(length[(i + 1) * width + j] ?? 0, length[i * width + j + 1] ?? 0);
+			length[i * width + j] =
+				x[i] === y[j]
+					? (length[(i + 1) * width + j + 1] ?? 0) + 1
+					: Math.max(length[(i + 1) * width + j] ?? 0, length[i * width + j + 1] ?? 0);
 	const out: Line[] = a.slice(0, start).map((text) => ({ kind: "same", text }));
 	let i = 0;
 	let j = 0;
@@ -33,7 +42,11 @@ export function diffLines(was: string, now: string): Line[] | null {
 			out.push({ kind: "same", text: x[i] ?? "" });
 			i++;
 			j++;
-		} else if (j >= y.length || (i < x.length && (length[(i + 1) * width + j] ?? 0) >= (length[i * width + j + 1] ?? 0))) out.push({ kind: "removed", text: x[i++] ?? "" });
+		} else if (
+			j >= y.length ||
+			(i < x.length && (length[(i + 1) * width + j] ?? 0) >= (length[i * width + j + 1] ?? 0))
+		)
+			out.push({ kind: "removed", text: x[i++] ?? "" });
 		else out.push({ kind: "added", text: y[j++] ?? "" });
 	}
 	return [...out, ...a.slice(a.length - end).map((text): Line => ({ kind: "same", text }))];

@@ -7,7 +7,9 @@ const Footer = createContext<{ place: HTMLElement | null; second: boolean } | nu
 
 export const DrawerFooter = Footer.Provider;
 
-type Props = Omit<ComponentProps<typeof Button>, "type" | "look" | "form"> & { /** The id of the form that it sends. */ form: string };
+type Props = Omit<ComponentProps<typeof Button>, "type" | "look" | "form"> & {
+	/** The id of the form that it sends. */ form: string;
+};
 
 /** DrawerAction sends a form: from the footer of the drawer around it, where it is always in view, or else from its end. */
 export function DrawerAction(props: Props) {

@@ -16,7 +16,12 @@ type Props = {
 	/** Why the record cannot be changed. */
 	why?: string;
 	/** How the record is deleted, if there is one already. */
-	remove?: { title: string; text: string; run: () => Promise<void>; /** Reads the record again when somebody changed it meanwhile. */ reload?: () => unknown };
+	remove?: {
+		title: string;
+		text: string;
+		run: () => Promise<void> /** Reads the record again when somebody changed it meanwhile. */;
+		reload?: () => unknown;
+	};
 	onSave: () => void;
 	onClose: () => void;
 	children: ReactNode;
@@ -25,7 +30,10 @@ type Props = {
 /** EditDrawer is the drawer in which a record is created, changed or deleted. Cancel drops what was typed; closing it in another way keeps that for the next time. */
 export function EditDrawer({ title, form, why, remove, onSave, onClose, children }: Props) {
 	const [deleting, setDeleting] = useState(false);
-	const removing = useMutation({ mutationFn: async () => remove?.run(), onError: (e) => isConflict(e) && void remove?.reload?.() });
+	const removing = useMutation({
+		mutationFn: async () => remove?.run(),
+		onError: (e) => isConflict(e) && void remove?.reload?.(),
+	});
 	return (
 		<Dialog
 			drawer="narrow"

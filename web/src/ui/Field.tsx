@@ -1,4 +1,11 @@
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId, useState } from "react";
+import {
+	type InputHTMLAttributes,
+	type ReactNode,
+	type SelectHTMLAttributes,
+	type TextareaHTMLAttributes,
+	useId,
+	useState,
+} from "react";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Field.module.css";
 
@@ -17,7 +24,16 @@ type Common = {
 };
 
 /** Frame puts a label above a control, its tools beside the label, and help or what is wrong below. */
-export function Frame({ id, label, help, error, optional, hideLabel, tools, children }: Common & { id: string; tools?: ReactNode; children: ReactNode }) {
+export function Frame({
+	id,
+	label,
+	help,
+	error,
+	optional,
+	hideLabel,
+	tools,
+	children,
+}: Common & { id: string; tools?: ReactNode; children: ReactNode }) {
 	const name = (
 		<label htmlFor={id} id={`${id}-label`} className={hideLabel ? "visually-hidden" : css.label}>
 			{label}
@@ -52,27 +68,52 @@ export function Frame({ id, label, help, error, optional, hideLabel, tools, chil
 
 /** described returns the attributes that join a control to its label, help and problem. */
 export function described(id: string, help: ReactNode, error?: string) {
-	return { id, "aria-invalid": error ? true : undefined, "aria-describedby": error ? `${id}-error` : help ? `${id}-help` : undefined };
+	return {
+		id,
+		"aria-invalid": error ? true : undefined,
+		"aria-describedby": error ? `${id}-error` : help ? `${id}-help` : undefined,
+	};
 }
 
-type TextProps = Common & Omit<InputHTMLAttributes<HTMLInputElement>, "onChange" | "value" | "id"> & {
-	value: string;
-	onChange: (value: string) => void;
-	/** The field's path in the request: where the problems of an answer are shown. */
-	path?: string;
-	before?: ReactNode;
-	after?: ReactNode;
-	/** Values that the browser offers, with their names. */
-	suggestions?: { value: string; label: string }[];
-};
+type TextProps = Common &
+	Omit<InputHTMLAttributes<HTMLInputElement>, "onChange" | "value" | "id"> & {
+		value: string;
+		onChange: (value: string) => void;
+		/** The field's path in the request: where the problems of an answer are shown. */
+		path?: string;
+		before?: ReactNode;
+		after?: ReactNode;
+		/** Values that the browser offers, with their names. */
+		suggestions?: { value: string; label: string }[];
+	};
 
 /** TextField is a labelled field of one line. */
-export function TextField({ label, help, error, optional, hideLabel, value, onChange, path, before, after, suggestions, ...rest }: TextProps) {
+export function TextField({
+	label,
+	help,
+	error,
+	optional,
+	hideLabel,
+	value,
+	onChange,
+	path,
+	before,
+	after,
+	suggestions,
+	...rest
+}: TextProps) {
 	const id = useId();
 	const most = rest.maxLength;
 	const full = most !== undefined && value.length >= most * 0.9;
 	return (
-		<Frame id={id} label={label} help={full ? words.left(value.length, most) : help} error={error} optional={optional} hideLabel={hideLabel}>
+		<Frame
+			id={id}
+			label={label}
+			help={full ? words.left(value.length, most) : help}
+			error={error}
+			optional={optional}
+			hideLabel={hideLabel}
+		>
 			<div className={css.line}>
 				{before && <span className={css.affix}>{before}</span>}
 				<input
@@ -97,7 +138,10 @@ export function TextField({ label, help, error, optional, hideLabel, value, onCh
 	);
 }
 
-type NumberProps = Omit<TextProps, "value" | "onChange" | "type"> & { value: number | undefined; onChange: (value: number) => void };
+type NumberProps = Omit<TextProps, "value" | "onChange" | "type"> & {
+	value: number | undefined;
+	onChange: (value: number) => void;
+};
 
 const textOf = (n: number) => (Number.isNaN(n) ? "" : String(n));
 
@@ -120,12 +164,13 @@ export function NumberField({ value, onChange, ...rest }: NumberProps) {
 	);
 }
 
-type AreaProps = Common & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "onChange" | "value" | "id"> & {
-	value: string;
-	onChange: (value: string) => void;
-	path?: string;
-	code?: boolean;
-};
+type AreaProps = Common &
+	Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "onChange" | "value" | "id"> & {
+		value: string;
+		onChange: (value: string) => void;
+		path?: string;
+		code?: boolean;
+	};
 
 /** TextArea is a labelled field of several lines. */
 export function TextArea({ label, help, error, optional, hideLabel, value, onChange, path, code, ...rest }: AreaProps) {
@@ -147,15 +192,27 @@ export function TextArea({ label, help, error, optional, hideLabel, value, onCha
 
 export type Choice = { value: string; label: string; disabled?: boolean };
 
-type SelectProps = Common & Omit<SelectHTMLAttributes<HTMLSelectElement>, "onChange" | "value" | "id"> & {
-	value: string;
-	onChange: (value: string) => void;
-	choices: Choice[];
-	path?: string;
-};
+type SelectProps = Common &
+	Omit<SelectHTMLAttributes<HTMLSelectElement>, "onChange" | "value" | "id"> & {
+		value: string;
+		onChange: (value: string) => void;
+		choices: Choice[];
+		path?: string;
+	};
 
 /** Select is a labelled choice of one from a short list. */
-export function Select({ label, help, error, optional, hideLabel, value, onChange, choices, path, ...rest }: SelectProps) {
+export function Select({
+	label,
+	help,
+	error,
+	optional,
+	hideLabel,
+	value,
+	onChange,
+	choices,
+	path,
+	...rest
+}: SelectProps) {
 	const id = useId();
 	return (
 		<Frame id={id} label={label} help={help} error={error} optional={optional} hideLabel={hideLabel}>
@@ -177,7 +234,14 @@ export function Select({ label, help, error, optional, hideLabel, value, onChang
 	);
 }
 
-type CheckProps = { label: ReactNode; help?: ReactNode; checked: boolean; onChange: (checked: boolean) => void; why?: ReactNode; path?: string };
+type CheckProps = {
+	label: ReactNode;
+	help?: ReactNode;
+	checked: boolean;
+	onChange: (checked: boolean) => void;
+	why?: ReactNode;
+	path?: string;
+};
 
 /** Checkbox is a labelled yes or no, which is sent with its form. */
 export function Checkbox({ label, help, checked, onChange, why, path }: CheckProps) {

@@ -56,7 +56,19 @@ export function Heading({ name, about }: { name: string; about?: string }) {
 }
 
 /** Figure is a number with its name. With `about`, the name opens its definition. */
-export function Figure({ name, value, detail, tone, about }: { name: ReactNode; value: ReactNode; detail?: ReactNode; tone?: "danger" | "warning"; about?: About }) {
+export function Figure({
+	name,
+	value,
+	detail,
+	tone,
+	about,
+}: {
+	name: ReactNode;
+	value: ReactNode;
+	detail?: ReactNode;
+	tone?: "danger" | "warning";
+	about?: About;
+}) {
 	return (
 		<div className={css.figure} data-tone={tone}>
 			<dt>{about && typeof name === "string" ? <Explained name={name} about={about} /> : name}</dt>
@@ -68,7 +80,16 @@ export function Figure({ name, value, detail, tone, about }: { name: ReactNode; 
 	);
 }
 
-type RateProps = { name: ReactNode; part: number; whole: number; of: string; decimals?: number; tone?: "danger" | "warning"; about?: About; more?: ReactNode };
+type RateProps = {
+	name: ReactNode;
+	part: number;
+	whole: number;
+	of: string;
+	decimals?: number;
+	tone?: "danger" | "warning";
+	about?: About;
+	more?: ReactNode;
+};
 
 /** Rate is a share of a whole, with both beside it. Of fewer than a hundred, the count comes first. */
 export function Rate({ name, part, whole, of, decimals, tone, about, more }: RateProps) {

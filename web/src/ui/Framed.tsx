@@ -4,10 +4,32 @@ import { type CSSProperties, useEffect, useRef, useState } from "react";
 export type Link = { address: string; x: number; y: number; width: number; height: number };
 type Said = { kind: "ready" } | { kind: "size"; height: number; links: Link[] } | { kind: "hover"; address: string };
 
-type Props = { title: string; html: string; dark: boolean; forced?: boolean; images?: boolean; /** Links to pages open in a new tab, instead of doing nothing. */ opens?: boolean; className?: string; width?: CSSProperties["inlineSize"]; onHover?: (address: string) => void; onLinks?: (links: Link[]) => void };
+type Props = {
+	title: string;
+	html: string;
+	dark: boolean;
+	forced?: boolean;
+	images?: boolean /** Links to pages open in a new tab, instead of doing nothing. */;
+	opens?: boolean;
+	className?: string;
+	width?: CSSProperties["inlineSize"];
+	onHover?: (address: string) => void;
+	onLinks?: (links: Link[]) => void;
+};
 
 /** Framed shows HTML in a page with an origin of its own, in which nothing of the HTML runs. */
-export function Framed({ title, html, dark, forced = false, images = true, opens = false, className, width = "100%", onHover, onLinks }: Props) {
+export function Framed({
+	title,
+	html,
+	dark,
+	forced = false,
+	images = true,
+	opens = false,
+	className,
+	width = "100%",
+	onHover,
+	onLinks,
+}: Props) {
 	const frame = useRef<HTMLIFrameElement>(null);
 	const [ready, setReady] = useState(false);
 	const [height, setHeight] = useState(400);
@@ -22,8 +44,7 @@ export function Framed({ title, html, dark, forced = false, images = true, opens
 			else if (e.data.kind === "size") {
 				setHeight(Math.min(20_000, Math.max(120, e.data.height)));
 				links.current?.(e.data.links);
-			}
-			else if (e.data.kind === "hover") hover.current?.(e.data.address);
+			} else if (e.data.kind === "hover") hover.current?.(e.data.address);
 		};
 		window.addEventListener("message", listen);
 		return () => window.removeEventListener("message", listen);
@@ -31,5 +52,15 @@ export function Framed({ title, html, dark, forced = false, images = true, opens
 	useEffect(() => {
 		if (ready) frame.current?.contentWindow?.postMessage({ kind: "show", html, dark, forced, images, opens }, "*");
 	}, [ready, html, dark, forced, images, opens]);
-	return <iframe ref={frame} title={title} src="/app/-/frame" sandbox={opens ? "allow-scripts allow-popups allow-popups-to-escape-sandbox" : "allow-scripts"} referrerPolicy="no-referrer" className={className} style={{ inlineSize: width, blockSize: height }} />;
+	return (
+		<iframe
+			ref={frame}
+			title={title}
+			src="/app/-/frame"
+			sandbox={opens ? "allow-scripts allow-popups allow-popups-to-escape-sandbox" : "allow-scripts"}
+			referrerPolicy="no-referrer"
+			className={className}
+			style={{ inlineSize: width, blockSize: height }}
+		/>
+	);
 }

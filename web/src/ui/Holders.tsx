@@ -24,7 +24,9 @@ type Usage = { [source: string]: Holder[] };
 
 /** Holders lists records that name another, with links to them. */
 export function Holders({ usage }: { usage: Usage }) {
-	const all = Object.entries(usage).flatMap(([source, list]) => list.map((h) => ({ ...h, to: pages[source]?.(h), key: `${source} ${h.id ?? h.segment_key}` })));
+	const all = Object.entries(usage).flatMap(([source, list]) =>
+		list.map((h) => ({ ...h, to: pages[source]?.(h), key: `${source} ${h.id ?? h.segment_key}` })),
+	);
 	if (all.length === 0) return null;
 	return (
 		<ul>
@@ -37,7 +39,8 @@ export function Holders({ usage }: { usage: Usage }) {
 
 /** InUse explains an error. If a record could not be deleted because others name it, they are listed. */
 export function InUse({ error }: { error: unknown }) {
-	const usage = error instanceof ApiError ? ((error.details as { usage?: { [source: string]: unknown } }).usage ?? {}) : {};
+	const usage =
+		error instanceof ApiError ? ((error.details as { usage?: { [source: string]: unknown } }).usage ?? {}) : {};
 	const lists = Object.fromEntries(Object.entries(usage).filter(([, list]) => Array.isArray(list))) as Usage;
 	return (
 		<div role="alert">

@@ -33,16 +33,26 @@ const itself = new Set(["mine", "values", "parts", "graph", "value"]);
 /** partsOf returns the texts, numbers and switches of a working copy with their places. */
 function partsOf(value: unknown, path = ""): Part[] {
 	if (value === null || value === undefined || value === "") return [];
-	if (Array.isArray(value) && value.every((v) => typeof v !== "object")) return value.length > 0 ? [{ path, text: value.join("\n") }] : [];
+	if (Array.isArray(value) && value.every((v) => typeof v !== "object"))
+		return value.length > 0 ? [{ path, text: value.join("\n") }] : [];
 	if (typeof value !== "object") return [{ path, text: String(value) }];
-	return Object.entries(value).flatMap(([name, v]) => (aside.has(name) ? [] : partsOf(v, path ? `${path}.${name}` : itself.has(name) ? "" : name)));
+	return Object.entries(value).flatMap(([name, v]) =>
+		aside.has(name) ? [] : partsOf(v, path ? `${path}.${name}` : itself.has(name) ? "" : name),
+	);
 }
 
 const isPlain = (v: unknown): v is object => typeof v === "object" && v !== null && !Array.isArray(v);
 
 /** both joins two copies: of what both have, the later one's. */
 const both = <T extends object>(earlier: T, later: T): T =>
-	Object.fromEntries(Object.entries({ ...earlier, ...later }).map(([k, v]) => [k, isPlain((earlier as { [k: string]: unknown })[k]) && isPlain(v) ? both((earlier as { [k: string]: object })[k] ?? {}, v) : v])) as T;
+	Object.fromEntries(
+		Object.entries({ ...earlier, ...later }).map(([k, v]) => [
+			k,
+			isPlain((earlier as { [k: string]: unknown })[k]) && isPlain(v)
+				? both((earlier as { [k: string]: object })[k] ?? {}, v)
+				: v,
+		]),
+	) as T;
 
 /** KeptWork shows the working copies of a record that does not exist any more. Without any it shows nothing. */
 export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {

@@ -35,7 +35,11 @@ function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
 					<tr>
 						{columns.map((c) => (
 							<th key={c.id} scope="col" className={c.end ? css.end : undefined}>
-								{c.name ? <Heading name={c.name} about={c.about} /> : <span className="visually-hidden">{words.unnamed}</span>}
+								{c.name ? (
+									<Heading name={c.name} about={c.about} />
+								) : (
+									<span className="visually-hidden">{words.unnamed}</span>
+								)}
 							</th>
 						))}
 					</tr>

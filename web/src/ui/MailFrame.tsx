@@ -32,7 +32,14 @@ const words = catalogue({
 const clipped = 102_000;
 const nearlyClipped = 90_000;
 
-type Props = { html: string | null; text: string | null; /** Name and value of each, in their order. */ headers?: string[][]; size?: number | null; tall?: boolean; /** Links open in a new tab. */ opens?: boolean };
+type Props = {
+	html: string | null;
+	text: string | null /** Name and value of each, in their order. */;
+	headers?: string[][];
+	size?: number | null;
+	tall?: boolean /** Links open in a new tab. */;
+	opens?: boolean;
+};
 
 /** MailFrame shows a mail in a page with an origin of its own, in which nothing of the mail runs. */
 export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
@@ -86,7 +93,10 @@ export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
 						<Checkbox label={words.images} checked={images === "on"} onChange={(on) => setImages(on ? "on" : "off")} />
 					</>
 				)}
-				<span className={css.size} data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined} >
+				<span
+					className={css.size}
+					data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined}
+				>
 					{shown > clipped ? words.cut(bytes(shown)) : shown > nearlyClipped ? words.large(bytes(shown)) : bytes(shown)}
 				</span>
 				{view === "html" && theme === "forced" && <p className={css.note}>{words.forcedNote}</p>}
@@ -108,7 +118,9 @@ export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
 			</div>
 			{view === "text" && <pre className={css.text}>{text || words.nothing}</pre>}
 			{view === "source" && <pre className={css.text}>{html}</pre>}
-			{view === "headers" && headers && <pre className={css.text}>{headers.map(([name, value]) => `${name}: ${value}\n`).join("")}</pre>}
+			{view === "headers" && headers && (
+				<pre className={css.text}>{headers.map(([name, value]) => `${name}: ${value}\n`).join("")}</pre>
+			)}
 			<p className={css.address} aria-live="off">
 				{hovered && view === "html" ? words.address(hovered) : ""}
 			</p>

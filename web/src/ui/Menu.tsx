@@ -48,7 +48,9 @@ export function Menu({ label = words.more, actions, children, small, className, 
 		chosen.run();
 	}, [chosen, open]);
 	const of = typeof children === "string" ? `${children}: ` : "";
-	useOffers(actions.filter((a): a is Action => Boolean(a)).map((a) => ({ title: of + a.label, why: a.why, run: a.run })));
+	useOffers(
+		actions.filter((a): a is Action => Boolean(a)).map((a) => ({ title: of + a.label, why: a.why, run: a.run })),
+	);
 	return (
 		<>
 			<button
@@ -58,7 +60,12 @@ export function Menu({ label = words.more, actions, children, small, className, 
 				aria-label={children && !className ? undefined : label}
 				aria-haspopup="menu"
 				aria-expanded={open}
-				className={className ?? [button.button, children ? button.default : `${button.quiet} ${button.square}`, small && button.small].filter(Boolean).join(" ")}
+				className={
+					className ??
+					[button.button, children ? button.default : `${button.quiet} ${button.square}`, small && button.small]
+						.filter(Boolean)
+						.join(" ")
+				}
 				onPointerEnter={menus.early}
 				onFocus={menus.early}
 				onClick={() => setOpen(!open)}
@@ -73,7 +80,14 @@ export function Menu({ label = words.more, actions, children, small, className, 
 			</button>
 			{open && (
 				<Suspense fallback={null}>
-					<MenuList label={label} actions={actions.filter((a): a is Action => Boolean(a))} trigger={trigger} start={start} onChoose={setChosen} onClose={() => setOpen(false)} />
+					<MenuList
+						label={label}
+						actions={actions.filter((a): a is Action => Boolean(a))}
+						trigger={trigger}
+						start={start}
+						onChoose={setChosen}
+						onClose={() => setOpen(false)}
+					/>
 				</Suspense>
 			)}
 		</>

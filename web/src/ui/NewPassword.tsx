@@ -27,9 +27,26 @@ function strength(password: string): string {
 	return bits < 20 ? words.weak : bits < 36 ? words.fair : words.strong;
 }
 
-type Props = { label: string; value: string; onChange: (value: string) => void; error?: string; path?: string; help?: string; autoFocus?: boolean };
+type Props = {
+	label: string;
+	value: string;
+	onChange: (value: string) => void;
+	error?: string;
+	path?: string;
+	help?: string;
+	autoFocus?: boolean;
+};
 
 /** NewPassword is the field of a password that is being chosen. It says in words how strong it is. */
 export function NewPassword({ help, ...props }: Props) {
-	return <TextField {...props} type="password" name="new-password" autoComplete="new-password" help={props.value === "" && help ? help : strength(props.value)} required />;
+	return (
+		<TextField
+			{...props}
+			type="password"
+			name="new-password"
+			autoComplete="new-password"
+			help={props.value === "" && help ? help : strength(props.value)}
+			required
+		/>
+	);
 }

@@ -66,10 +66,13 @@ export function Page({ title, record, trail, status, description, actions, wide,
 	const [path] = useLocation();
 	const slug = workspace?.tenant_slug;
 	useEffect(() => {
-		if (slug && trail && trail.length > 0 && !path.startsWith("/settings/")) remember(slug, path, gone ? null : (record ?? title));
+		if (slug && trail && trail.length > 0 && !path.startsWith("/settings/"))
+			remember(slug, path, gone ? null : (record ?? title));
 	}, [slug, path, record, title, trail, gone]);
 	useEffect(() => {
-		document.title = [record ?? title, ...(trail ?? []).map((t) => t.name).reverse(), name, "Packetboat"].filter(Boolean).join(" · ");
+		document.title = [record ?? title, ...(trail ?? []).map((t) => t.name).reverse(), name, "Packetboat"]
+			.filter(Boolean)
+			.join(" · ");
 	}, [title, record, trail, name]);
 	useEffect(() => {
 		if (navigations > 0) heading.current?.focus({ preventScroll: true });
@@ -109,7 +112,19 @@ export function Page({ title, record, trail, status, description, actions, wide,
 }
 
 /** Card is a titled part of a page. */
-export function Card({ title, id, actions, children, tone }: { title?: ReactNode; id?: string; actions?: ReactNode; children: ReactNode; tone?: "warning" | "danger" }) {
+export function Card({
+	title,
+	id,
+	actions,
+	children,
+	tone,
+}: {
+	title?: ReactNode;
+	id?: string;
+	actions?: ReactNode;
+	children: ReactNode;
+	tone?: "warning" | "danger";
+}) {
 	return (
 		<section id={id} className={[css.card, tone && css[tone]].filter(Boolean).join(" ")}>
 			{(title || actions) && (
@@ -148,7 +163,15 @@ export function NotSet() {
 }
 
 /** Callout is a message that stays at its place. */
-export function Callout({ tone = "neutral", title, children }: { tone?: "neutral" | "progress" | "success" | "warning" | "danger"; title?: ReactNode; children?: ReactNode }) {
+export function Callout({
+	tone = "neutral",
+	title,
+	children,
+}: {
+	tone?: "neutral" | "progress" | "success" | "warning" | "danger";
+	title?: ReactNode;
+	children?: ReactNode;
+}) {
 	return (
 		<div className={`${css.callout} ${css[`callout_${tone}`]}`} role={tone === "danger" ? "alert" : undefined}>
 			{title && <p className={css.calloutTitle}>{title}</p>}

@@ -11,8 +11,19 @@ export function Progress({ label, value, max, text }: { label: string; value: nu
 	}, [tenth]);
 	return (
 		<div className={css.progress}>
-			<div role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={max} aria-valuenow={share === undefined ? undefined : value} aria-valuetext={text} className={css.bar}>
-				<div style={{ inlineSize: share === undefined ? "30%" : `${share * 100}%` }} data-unknown={share === undefined || undefined} />
+			<div
+				role="progressbar"
+				aria-label={label}
+				aria-valuemin={0}
+				aria-valuemax={max}
+				aria-valuenow={share === undefined ? undefined : value}
+				aria-valuetext={text}
+				className={css.bar}
+			>
+				<div
+					style={{ inlineSize: share === undefined ? "30%" : `${share * 100}%` }}
+					data-unknown={share === undefined || undefined}
+				/>
 			</div>
 			<p>{text}</p>
 			<span className="visually-hidden" role="status">

@@ -46,7 +46,8 @@ export function Empty({ title, children, action, example, choices }: EmptyProps)
 type Filter = { name: string; drop: () => void };
 
 /** searched is the filter of a search field, if it has a text. */
-export const searched = (text: string, onChange: (text: string) => void): Filter | false => text.trim() !== "" && { name: text.trim(), drop: () => onChange("") };
+export const searched = (text: string, onChange: (text: string) => void): Filter | false =>
+	text.trim() !== "" && { name: text.trim(), drop: () => onChange("") };
 
 /** NoMatch says that no row matches the filters. It names each, and offers to drop it. */
 export function NoMatch({ title, filters }: { title: string; filters: (Filter | false)[] }) {
@@ -68,7 +69,15 @@ export function NoMatch({ title, filters }: { title: string; filters: (Filter | 
 }
 
 /** Failure shows that a part of the page could not be loaded; the rest of the page works on. Its title is null where a heading says it. */
-export function Failure({ error, retry, title = words.failed }: { error: unknown; retry?: () => void; title?: string | null }) {
+export function Failure({
+	error,
+	retry,
+	title = words.failed,
+}: {
+	error: unknown;
+	retry?: () => void;
+	title?: string | null;
+}) {
 	const id = error instanceof ApiError ? error.requestId : null;
 	return (
 		<div className={css.failure} role="alert">
@@ -101,7 +110,11 @@ export function Skeleton({ rows = 6, height = 20 }: { rows?: number; height?: nu
 				{late ? words.loading : ""}
 			</span>
 			{Array.from({ length: rows }, (_, i) => (
-				<div key={i} className={late ? css.bar : undefined} style={{ blockSize: height, inlineSize: `${95 - ((i * 17) % 40)}%` }} />
+				<div
+					key={i}
+					className={late ? css.bar : undefined}
+					style={{ blockSize: height, inlineSize: `${95 - ((i * 17) % 40)}%` }}
+				/>
 			))}
 		</div>
 	);

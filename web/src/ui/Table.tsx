@@ -1,6 +1,18 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, memo, type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import {
+	type KeyboardEvent,
+	memo,
+	type ReactNode,
+	type RefObject,
+	useCallback,
+	useEffect,
+	useLayoutEffect,
+	useMemo,
+	useRef,
+	useState,
+	useSyncExternalStore,
+} from "react";
 import { density, subscribeDensity } from "../base/density";
 import { useShortcuts } from "../base/shortcuts";
 import { catalogue, full, plural } from "../base/words/catalogue";
@@ -12,7 +24,13 @@ import { toast } from "./Toast";
 
 const words = catalogue({
 	resize: (name: string) => `Width of ${name}`,
-	select: (name: string) => `Select ${name}`, all: (n: number, more: boolean) => (more ? `Select the first ${full(n)} rows` : plural(n, { one: "Select the row", other: "Select the # rows loaded" })), none: "Clear the selection", deselected: (n: number) => plural(n, { one: "# row is not selected any more", other: "# rows are not selected any more" }) });
+	select: (name: string) => `Select ${name}`,
+	all: (n: number, more: boolean) =>
+		more ? `Select the first ${full(n)} rows` : plural(n, { one: "Select the row", other: "Select the # rows loaded" }),
+	none: "Clear the selection",
+	deselected: (n: number) =>
+		plural(n, { one: "# row is not selected any more", other: "# rows are not selected any more" }),
+});
 
 /** How many rows the box of the header selects at most: as many as one request may name. */
 const mostSelected = 1000;
@@ -77,7 +95,10 @@ export function useReturnToTable(): { stay: () => void } {
 		() => () => {
 			const give = () => {
 				if (away.current || document.activeElement !== document.body) return;
-				(document.querySelector<HTMLElement>('main [role=grid] [role=row][tabindex="0"]') ?? document.querySelector<HTMLElement>("main h1"))?.focus({ preventScroll: true });
+				(
+					document.querySelector<HTMLElement>('main [role=grid] [role=row][tabindex="0"]') ??
+					document.querySelector<HTMLElement>("main h1")
+				)?.focus({ preventScroll: true });
 			};
 			requestAnimationFrame(() => requestAnimationFrame(give)); // a dialog that closes gives back the focus first
 		},
@@ -126,7 +147,9 @@ function fitted<T>(columns: Column<T>[], room: number): Column<T>[] {
 	const widths = sum(shown, (c) => c.width ?? (c === columns[0] ? named : least(c)));
 	const give = sum(shown, (c) => c.width ?? least(c)) - sum(shown, least);
 	const part = give > 0 ? Math.min(1, Math.max(0, widths - room) / give) : 0;
-	return part === 0 ? shown : shown.map((c) => (c.width ? { ...c, width: Math.floor(c.width - (c.width - least(c)) * part) } : c));
+	return part === 0
+		? shown
+		: shown.map((c) => (c.width ? { ...c, width: Math.floor(c.width - (c.width - least(c)) * part) } : c));
 }
 
 /** The border of a table and the bar that it scrolls by. */
@@ -158,7 +181,9 @@ function useSlots() {
 			now.set(slot, { ...c, slot });
 			if (!order.current.includes(slot)) order.current.push(slot);
 		}
-		const list = still ? [...now.values()].sort((a, b) => a.at - b.at) : order.current.flatMap((slot) => now.get(slot) ?? []);
+		const list = still
+			? [...now.values()].sort((a, b) => a.at - b.at)
+			: order.current.flatMap((slot) => now.get(slot) ?? []);
 		order.current = list.map((l) => l.slot);
 		slots.current = new Map(list.map((l) => [l.id, l.slot]));
 		return list;
@@ -203,7 +228,12 @@ export function Table<T>(p: Props<T>) {
 	}, [virtual, height]);
 	const items = virtual.getVirtualItems().filter((item) => item.index < p.rows.length);
 	const slotted = useSlots();
-	const drawn = p.recycle ? slotted(items.map((item) => keys[item.index] ?? ""), !virtual.isScrolling).map(({ at, slot }) => ({ item: items[at], slot })) : items.map((item) => ({ item, slot: null }));
+	const drawn = p.recycle
+		? slotted(
+				items.map((item) => keys[item.index] ?? ""),
+				!virtual.isScrolling,
+			).map(({ at, slot }) => ({ item: items[at], slot }))
+		: items.map((item) => ({ item, slot: null }));
 	const near = p.rows.length > 0 && (virtual.range?.endIndex ?? 0) + overscan >= p.rows.length * 0.6;
 	const { onEnd } = p;
 	useEffect(() => {
@@ -233,7 +263,8 @@ export function Table<T>(p: Props<T>) {
 			const to = anchored && from >= 0 ? keys.indexOf(anchored) : -1;
 			if (to >= 0) table.scrollTop += (to - from) * height;
 			else if (held.current) virtual.scrollToIndex(current, { align: "auto" });
-			if (at.key !== null && (at.key !== keys[current] || at.index !== current)) setAt({ key: keys[current] ?? null, index: current });
+			if (at.key !== null && (at.key !== keys[current] || at.index !== current))
+				setAt({ key: keys[current] ?? null, index: current });
 		}
 		const lost = held.current !== null && (document.activeElement === null || document.activeElement === document.body);
 		if (!moving.current && !lost) return;
@@ -247,7 +278,8 @@ export function Table<T>(p: Props<T>) {
 	useLayoutEffect(() => {
 		const table = scroller.current;
 		if (!p.fill || !table) return;
-		const fit = () => table.style.setProperty("--above", `${Math.round(table.getBoundingClientRect().top + scrollY)}px`);
+		const fit = () =>
+			table.style.setProperty("--above", `${Math.round(table.getBoundingClientRect().top + scrollY)}px`);
 		fit();
 		const seen = new ResizeObserver(fit); // what is above becomes higher when it wraps, or shows filters
 		for (let e = table.previousElementSibling; e; e = e.previousElementSibling) seen.observe(e);
@@ -260,7 +292,11 @@ export function Table<T>(p: Props<T>) {
 		const table = scroller.current;
 		return () => {
 			if (!table?.contains(document.activeElement)) return;
-			requestAnimationFrame(() => document.activeElement === document.body && document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true }));
+			requestAnimationFrame(
+				() =>
+					document.activeElement === document.body &&
+					document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true }),
+			);
 		};
 	}, []);
 
@@ -297,7 +333,16 @@ export function Table<T>(p: Props<T>) {
 	const key = (e: KeyboardEvent) => {
 		if ((e.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
 		const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 1);
-		const moves: { [key: string]: number } = { ArrowDown: current + 1, j: current + 1, ArrowUp: current - 1, k: current - 1, PageDown: current + page, PageUp: current - page, Home: 0, End: p.rows.length - 1 };
+		const moves: { [key: string]: number } = {
+			ArrowDown: current + 1,
+			j: current + 1,
+			ArrowUp: current - 1,
+			k: current - 1,
+			PageDown: current + page,
+			PageUp: current - page,
+			Home: 0,
+			End: p.rows.length - 1,
+		};
 		const row = p.rows[current];
 		if (e.key in moves && !e.ctrlKey && !e.metaKey) {
 			const to = moves[e.key] ?? current;
@@ -318,11 +363,25 @@ export function Table<T>(p: Props<T>) {
 	};
 
 	const acts = useRef<Acts<T>>(null as unknown as Acts<T>);
-	acts.current = { focus: (id, index) => setAt({ key: id, index }), toggle, open: p.onOpen, name: p.rowName, card: p.card };
+	acts.current = {
+		focus: (id, index) => setAt({ key: id, index }),
+		toggle,
+		open: p.onOpen,
+		name: p.rowName,
+		card: p.card,
+	};
 
 	const place = virtual.scrollRect?.width || Number.POSITIVE_INFINITY;
-	const columns = useMemo(() => (phone ? p.columns : fitted(p.columns, place - edges - (p.onSelect ? 40 : 0))), [phone, p.columns, place, p.onSelect]);
-	const template = [p.onSelect && "40px", ...columns.map((c, i) => (c.width ? `${c.width}px` : `minmax(${leastOf(i === 0)}px, ${i === 0 ? 2 : 1}fr)`))].filter(Boolean).join(" ");
+	const columns = useMemo(
+		() => (phone ? p.columns : fitted(p.columns, place - edges - (p.onSelect ? 40 : 0))),
+		[phone, p.columns, place, p.onSelect],
+	);
+	const template = [
+		p.onSelect && "40px",
+		...columns.map((c, i) => (c.width ? `${c.width}px` : `minmax(${leastOf(i === 0)}px, ${i === 0 ? 2 : 1}fr)`)),
+	]
+		.filter(Boolean)
+		.join(" ");
 	const width = columns.reduce((sum, c, i) => sum + (c.width ?? leastOf(i === 0)), p.onSelect ? 40 : 0);
 	const loaded = p.onSelect ? p.rows.slice(0, mostSelected) : [];
 	const allSelected = selected.size > 0 && loaded.every((r) => selected.has(p.rowKey(r)));
@@ -372,10 +431,17 @@ export function Table<T>(p: Props<T>) {
 								key={c.id}
 								role="columnheader"
 								aria-sort={sorted && (sorted === "asc" ? "ascending" : "descending")}
-								className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu].filter(Boolean).join(" ")}
+								className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu]
+									.filter(Boolean)
+									.join(" ")}
 							>
 								{c.sortable && p.onSort ? (
-									<button type="button" className={css.sort} tabIndex={phone ? -1 : undefined} onClick={() => p.onSort?.(c.id, sorted === "asc" ? "desc" : "asc")}>
+									<button
+										type="button"
+										className={css.sort}
+										tabIndex={phone ? -1 : undefined}
+										onClick={() => p.onSort?.(c.id, sorted === "asc" ? "desc" : "asc")}
+									>
 										{c.name}
 										{sorted === "asc" && <ArrowUp aria-hidden size={14} />}
 										{sorted === "desc" && <ArrowDown aria-hidden size={14} />}
@@ -383,7 +449,9 @@ export function Table<T>(p: Props<T>) {
 								) : (
 									<Heading name={c.name} about={c.about} />
 								)}
-								{p.onResize && c.width && c.name && <Handle name={c.name} width={c.width} onResize={(width) => p.onResize?.(c.id, width)} />}
+								{p.onResize && c.width && c.name && (
+									<Handle name={c.name} width={c.width} onResize={(width) => p.onResize?.(c.id, width)} />
+								)}
 							</div>
 						);
 					})}
@@ -476,7 +544,13 @@ function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns
 			) : (
 				<CurrentRow value={current}>
 					{columns.map((c, i) => (
-						<div key={c.id} role={i === 0 ? "rowheader" : "gridcell"} className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu].filter(Boolean).join(" ")}>
+						<div
+							key={c.id}
+							role={i === 0 ? "rowheader" : "gridcell"}
+							className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu]
+								.filter(Boolean)
+								.join(" ")}
+						>
 							{c.cell(row)}
 						</div>
 					))}

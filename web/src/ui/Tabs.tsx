@@ -2,7 +2,15 @@ import { Link, useLocation, useSearch } from "wouter";
 import css from "./Tabs.module.css";
 
 /** Tabs are links between the views of a page; the view is the parameter "tab" of the address. A count of null is not known yet. */
-export function Tabs({ label, tabs, current }: { label: string; tabs: { id: string; name: string; count?: number | null }[]; current: string }) {
+export function Tabs({
+	label,
+	tabs,
+	current,
+}: {
+	label: string;
+	tabs: { id: string; name: string; count?: number | null }[];
+	current: string;
+}) {
 	const [path] = useLocation();
 	const search = useSearch();
 	const to = (id: string) => {

@@ -34,11 +34,18 @@ export function Thumb({ html, label, width = 160, height = 120, layout = 600, on
 		return () => window.removeEventListener("message", listen);
 	}, []);
 	useEffect(() => {
-		if (ready && html) frame.current?.contentWindow?.postMessage({ kind: "show", html, dark: false, images: true }, "*");
+		if (ready && html)
+			frame.current?.contentWindow?.postMessage({ kind: "show", html, dark: false, images: true }, "*");
 	}, [ready, html]);
 	const scale = width / layout;
 	return (
-		<div ref={place} className={css.thumb} data-shown={html ? true : undefined} style={{ inlineSize: width, blockSize: height }} inert>
+		<div
+			ref={place}
+			className={css.thumb}
+			data-shown={html ? true : undefined}
+			style={{ inlineSize: width, blockSize: height }}
+			inert
+		>
 			{near && html && (
 				<iframe
 					ref={frame}

@@ -27,14 +27,18 @@ function set(all: Toast[]) {
 
 /** toast says that something was done, and offers to undo it. What stays wrong is shown at its place instead. */
 export function toast(text: string, options: { undo?: () => void; tone?: "danger" } = {}) {
-	if (options.undo) undoable = [...undoable.slice(-19), { id: next, text, undo: options.undo, until: Date.now() + undoableFor }];
+	if (options.undo)
+		undoable = [...undoable.slice(-19), { id: next, text, undo: options.undo, until: Date.now() + undoableFor }];
 	set([...toasts.slice(-2), { id: next++, text, undo: options.undo, tone: options.tone ?? "neutral" }]);
 }
 
 /** countdown says for how many seconds something waits, in one message that stays until then. */
 export function countdown(seconds: number, say: Counts["say"]) {
 	const until = Math.max(Date.now() + seconds * 1000, ...toasts.map((t) => t.counts?.until ?? 0));
-	set([...toasts.filter((t) => !t.counts).slice(-2), { id: next++, text: say(seconds), tone: "neutral", counts: { until, say } }]);
+	set([
+		...toasts.filter((t) => !t.counts).slice(-2),
+		{ id: next++, text: say(seconds), tone: "neutral", counts: { until, say } },
+	]);
 }
 
 const dismiss = (id: number) => set(toasts.filter((t) => t.id !== id));
@@ -75,14 +79,17 @@ export function Toasts() {
 	const giveBack = () =>
 		requestAnimationFrame(() => {
 			if (document.activeElement !== document.body) return;
-			(from.current?.isConnected ? from.current : document.querySelector<HTMLElement>("main h1"))?.focus({ preventScroll: true });
+			(from.current?.isConnected ? from.current : document.querySelector<HTMLElement>("main h1"))?.focus({
+				preventScroll: true,
+			});
 		});
 	return (
 		<section
 			aria-label={words.messages}
 			className={css.region}
 			onFocus={({ relatedTarget, currentTarget }) => {
-				if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget)) from.current = relatedTarget;
+				if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget))
+					from.current = relatedTarget;
 			}}
 		>
 			<div aria-live="polite" aria-atomic="false">

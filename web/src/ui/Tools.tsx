@@ -3,7 +3,19 @@ import { TextField } from "./Field";
 import css from "./Tools.module.css";
 
 /** Tools is the row above a list: its search field, and the filters beside it. */
-export function Tools({ label, value, onChange, coming, children }: { label: string; value: string; onChange: (text: string) => void; /** The filters are not all known yet. */ coming?: boolean; children?: ReactNode }) {
+export function Tools({
+	label,
+	value,
+	onChange,
+	coming,
+	children,
+}: {
+	label: string;
+	value: string;
+	onChange: (text: string) => void /** The filters are not all known yet. */;
+	coming?: boolean;
+	children?: ReactNode;
+}) {
 	return (
 		<div className={css.tools} data-whole aria-busy={coming || undefined}>
 			<div className={css.find}>

@@ -17,7 +17,11 @@ function scrollerOf(e: Element): Element | null {
  * it is let go, with false if Escape or the browser ended it before. Near an edge the page scrolls. The handle has to
  * have touch-action: none.
  */
-export function follow(e: PointerEvent<HTMLElement>, over: (x: number, y: number) => void, end: (dropped: boolean) => void) {
+export function follow(
+	e: PointerEvent<HTMLElement>,
+	over: (x: number, y: number) => void,
+	end: (dropped: boolean) => void,
+) {
 	if (e.button !== 0) return;
 	const handle = e.currentTarget;
 	const scroller = scrollerOf(handle);

@@ -16,8 +16,7 @@ export function problemsOf(error: unknown, paths: string[]): Problems {
 			if (path) {
 				out.byPath[path] ??= f.message;
 				out.byPath[f.path] ??= f.message; // of an element, too
-			}
-			else out.general.push(f.path ? `${f.path}: ${f.message}` : f.message);
+			} else out.general.push(f.path ? `${f.path}: ${f.message}` : f.message);
 		}
 		return out;
 	}
@@ -26,7 +25,8 @@ export function problemsOf(error: unknown, paths: string[]): Problems {
 }
 
 /** under reports whether a path is that of a field or of something in it. */
-const under = (path: string, field: string) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
+const under = (path: string, field: string) =>
+	path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
 
 /** useForm holds the values of a form, what is wrong with them, and whether they are being sent. */
 export function useForm<T extends { [field: string]: unknown }>(initial: T) {
@@ -41,7 +41,12 @@ export function useForm<T extends { [field: string]: unknown }>(initial: T) {
 		dirty: JSON.stringify(values) !== JSON.stringify(initial),
 		set: (changes: Partial<T>) => {
 			setValues((v) => ({ ...v, ...changes }));
-			setProblems((p) => ({ ...p, byPath: Object.fromEntries(Object.entries(p.byPath).filter(([path]) => !Object.keys(changes).some((field) => under(path, field)))) }));
+			setProblems((p) => ({
+				...p,
+				byPath: Object.fromEntries(
+					Object.entries(p.byPath).filter(([path]) => !Object.keys(changes).some((field) => under(path, field))),
+				),
+			}));
 		},
 		reset: (next: T = initial) => {
 			setValues(next);
@@ -58,7 +63,8 @@ export function useForm<T extends { [field: string]: unknown }>(initial: T) {
 				setProblems(found);
 				const find = (path: string) => document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
 				const [first = "", inside = ""] = Object.keys(found.byPath);
-				if (first) requestAnimationFrame(() => (under(inside, first) ? (find(inside) ?? find(first)) : find(first))?.focus());
+				if (first)
+					requestAnimationFrame(() => (under(inside, first) ? (find(inside) ?? find(first)) : find(first))?.focus());
 			} finally {
 				setBusy(false);
 			}

@@ -45,14 +45,21 @@ type Options<T> = {
 };
 
 /** KeptForm is what parts around a form need of it. */
-export type KeptForm = { busy: boolean; problems: Problems; restored: Place | null; discard: () => void; question: ReactNode };
+export type KeptForm = {
+	busy: boolean;
+	problems: Problems;
+	restored: Place | null;
+	discard: () => void;
+	question: ReactNode;
+};
 
 /** Send saves the values of a form on the revision of the record. */
 type Send<T> = (values: T, revision?: string) => Promise<void>;
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-const pick = <T extends Fields>(from: T, fields: (keyof T)[]) => Object.fromEntries(fields.map((f) => [f, from[f]])) as Partial<T>;
+const pick = <T extends Fields>(from: T, fields: (keyof T)[]) =>
+	Object.fromEntries(fields.map((f) => [f, from[f]])) as Partial<T>;
 
 function shown(v: unknown): string {
 	if (typeof v === "boolean") return v ? words.yes : words.no;
@@ -65,7 +72,10 @@ function shown(v: unknown): string {
  * with the form. Fields that nobody changed here follow the record. Before it is saved the record is read, if the
  * form can: what only one side changed is joined, and the form asks about fields that both changed.
  */
-export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may, secret = [], read, names }: Options<T>) {
+export function useKeptForm<T extends Fields>(
+	initial: T,
+	{ kind, id, title, may, secret = [], read, names }: Options<T>,
+) {
 	const workspace = useWorkspace();
 	const form = useForm(initial);
 	const [restored, setRestored] = useState<Place | null>(null);
@@ -76,14 +86,22 @@ export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may
 		const before = known.current;
 		if (same(before, initial)) return;
 		known.current = initial;
-		const moved = Object.keys(initial).filter((f) => same(form.values[f], before[f]) || same(form.values[f], sent.current?.[f]));
+		const moved = Object.keys(initial).filter(
+			(f) => same(form.values[f], before[f]) || same(form.values[f], sent.current?.[f]),
+		);
 		sent.current = null;
 		if (moved.length > 0) form.set(pick(initial, moved));
 	});
 	const changed = Object.keys(initial).filter((f) => !secret.includes(f) && !same(form.values[f], initial[f]));
 	// What fields were when they were changed here, also if somebody else has saved them since.
 	const was = useRef<Partial<T>>({});
-	was.current = { ...pick(initial, changed), ...pick(was.current as T, changed.filter((f) => f in was.current)) };
+	was.current = {
+		...pick(initial, changed),
+		...pick(
+			was.current as T,
+			changed.filter((f) => f in was.current),
+		),
+	};
 	const copy = useWorkingCopy<Kept<T>>({
 		kind,
 		id: id ?? `new-${workspace?.tenant_id}`,
@@ -95,7 +113,9 @@ export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may
 		restore: (kept, _, place) => {
 			const values: Fields = kept.values ?? {};
 			const now = known.current;
-			const left = Object.keys(values).filter((f) => f in now && !(f in was.current) && !same(values[f], now[f]) && (read || same(kept.was?.[f], now[f])));
+			const left = Object.keys(values).filter(
+				(f) => f in now && !(f in was.current) && !same(values[f], now[f]) && (read || same(kept.was?.[f], now[f])),
+			);
 			if (left.length === 0) {
 				if (Object.keys(was.current).length === 0) void copy.drop();
 				return;
@@ -121,7 +141,12 @@ export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may
 		if (!read || !id) return finish(values, send);
 		for (let tries = 0; ; tries++) {
 			const theirs = await read();
-			const moved = Object.keys(values).filter((f) => !secret.includes(f) && !same(theirs.values[f], f in base ? base[f] : known.current[f]) && !same(theirs.values[f], values[f]));
+			const moved = Object.keys(values).filter(
+				(f) =>
+					!secret.includes(f) &&
+					!same(theirs.values[f], f in base ? base[f] : known.current[f]) &&
+					!same(theirs.values[f], values[f]),
+			);
 			const fields = moved.filter((f) => f in base);
 			const joined = moved.filter((f) => !(f in base));
 			const merged = { ...values, ...pick(theirs.values, joined) };
@@ -144,7 +169,13 @@ export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may
 	const settle = (taken: Set<string>) => {
 		if (!clash) return;
 		const { theirs, fields, send } = clash;
-		const values = { ...form.values, ...pick(theirs.values, fields.filter((f) => taken.has(String(f)))) };
+		const values = {
+			...form.values,
+			...pick(
+				theirs.values,
+				fields.filter((f) => taken.has(String(f))),
+			),
+		};
 		form.set(values);
 		was.current = { ...was.current, ...pick(theirs.values, fields) };
 		setClash(null);
@@ -162,7 +193,12 @@ export function useKeptForm<T extends Fields>(initial: T, { kind, id, title, may
 		question: clash && (
 			<Versions
 				text={words.clash}
-				versions={clash.fields.map((f) => ({ id: String(f), name: names?.[f] ?? String(f), mine: shown(form.values[f]), theirs: shown(clash.theirs.values[f]) }))}
+				versions={clash.fields.map((f) => ({
+					id: String(f),
+					name: names?.[f] ?? String(f),
+					mine: shown(form.values[f]),
+					theirs: shown(clash.theirs.values[f]),
+				}))}
 				onSettle={settle}
 				onClose={() => setClash(null)}
 			/>

@@ -1,6 +1,10 @@
 import { useCallback } from "react";
 
-type Pages = { hasNextPage: boolean; isFetching: boolean; fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<unknown> };
+type Pages = {
+	hasNextPage: boolean;
+	isFetching: boolean;
+	fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<unknown>;
+};
 
 /**
  * useMore returns what a table calls near the end of its rows: it loads the next page. It waits until nothing else of

@@ -6,7 +6,10 @@ const tests: Tests = {
 		const cases: [text: string, want: string[]][] = [
 			["", []],
 			["a@b.example", ["a@b.example"]],
-			["a@b.example, c@d.example;e@f.example\n\n g@h.example ", ["a@b.example", "c@d.example", "e@f.example", "g@h.example"]],
+			[
+				"a@b.example, c@d.example;e@f.example\n\n g@h.example ",
+				["a@b.example", "c@d.example", "e@f.example", "g@h.example"],
+			],
 			['"Ann Lee" <a@b.example>', ["a@b.example"]],
 			['"Lee, Ann; Dr." <a@b.example>, c@d.example', ["a@b.example", "c@d.example"]],
 			["Ann Lee <a@b.example>; Bo <c@d.example>", ["a@b.example", "c@d.example"]],

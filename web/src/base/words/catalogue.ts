@@ -7,7 +7,20 @@ type Texts = { [key: string]: string | ((...args: never[]) => string) | Texts };
 const pseudo = typeof location !== "undefined" && new URLSearchParams(location.search).get("locale") === "pseudo";
 
 const accents: { [letter: string]: string } = {
-	a: "á", e: "é", i: "í", o: "ó", u: "ú", c: "ç", n: "ñ", y: "ý", A: "Á", E: "É", I: "Í", O: "Ó", U: "Ú", S: "Š",
+	a: "á",
+	e: "é",
+	i: "í",
+	o: "ó",
+	u: "ú",
+	c: "ç",
+	n: "ñ",
+	y: "ý",
+	A: "Á",
+	E: "É",
+	I: "Í",
+	O: "Ó",
+	U: "Ú",
+	S: "Š",
 };
 
 function accented(text: string): string {
@@ -53,7 +66,11 @@ export const number = (n: number) => (Math.abs(n) > 999_999 ? compact.format(n) 
 export const full = (n: number) => numbers.format(n);
 
 const changes = new Intl.NumberFormat(locale, { signDisplay: "exceptZero" });
-const changesOfRates = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, minimumFractionDigits: 1, signDisplay: "exceptZero" });
+const changesOfRates = new Intl.NumberFormat(locale, {
+	maximumFractionDigits: 1,
+	minimumFractionDigits: 1,
+	signDisplay: "exceptZero",
+});
 
 /** change writes a difference with its sign. */
 export const change = (n: number) => changes.format(n).replace("-", "−");
@@ -100,18 +117,25 @@ function format(kind: string, options: Intl.DateTimeFormatOptions): Intl.DateTim
 
 /** dateTime writes a time as "9 May 2026, 14:02". */
 export const dateTime = (at: string | Date) =>
-	format("both", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" }).format(new Date(at));
+	format("both", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" }).format(
+		new Date(at),
+	);
 
 /** dayTime writes a time as "9 May, 14:02", with the year if that is far. */
 export const dayTime = (at: string | Date, now = Date.now()) =>
-	Math.abs(new Date(at).getTime() - now) < 300 * 86_400_000 ? format("day and time", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(new Date(at)) : dateTime(at);
+	Math.abs(new Date(at).getTime() - now) < 300 * 86_400_000
+		? format("day and time", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(
+				new Date(at),
+			)
+		: dateTime(at);
 
 /** exact writes a time with seconds and the zone. */
 export const exact = (at: string | Date) =>
 	format("exact", { dateStyle: "full", timeStyle: "long" }).format(new Date(at));
 
 /** day writes a date as "9 May 2026". */
-export const day = (at: string | Date) => format("day", { day: "numeric", month: "short", year: "numeric" }).format(new Date(at));
+export const day = (at: string | Date) =>
+	format("day", { day: "numeric", month: "short", year: "numeric" }).format(new Date(at));
 
 const days = {
 	full: new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" }),
@@ -122,7 +146,8 @@ const days = {
 export const calendarDay = (date: string | Date, form: "full" | "short" = "full") => days[form].format(new Date(date));
 
 /** clock writes a time of day as "14:02". */
-export const clock = (at: string | Date) => format("clock", { hour: "2-digit", minute: "2-digit" }).format(new Date(at));
+export const clock = (at: string | Date) =>
+	format("clock", { hour: "2-digit", minute: "2-digit" }).format(new Date(at));
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 

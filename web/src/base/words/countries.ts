@@ -7,7 +7,12 @@ const names = new Intl.DisplayNames(locale, { type: "region", fallback: "none" }
 
 /** nameOf returns the name of a country by its code; undefined for what is none, or has another code by now. */
 function nameOf(code: string): string | undefined {
-	if (!/^[A-Z]{2}$/.test(code) || Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}` || ["EU", "EZ", "UN", "QO", "ZZ", "XA", "XB"].includes(code)) return undefined;
+	if (
+		!/^[A-Z]{2}$/.test(code) ||
+		Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}` ||
+		["EU", "EZ", "UN", "QO", "ZZ", "XA", "XB"].includes(code)
+	)
+		return undefined;
 	return names.of(code);
 }
 

@@ -18,7 +18,8 @@ const words = catalogue({
 	PAYLOAD_TOO_LARGE: "This is larger than the server accepts.",
 	IDEMPOTENCY_IN_PROGRESS: "The same request is still under way. Wait a moment, then try again.",
 	deadline: "It took too long, so the server gave up.",
-	interrupted: "The server stopped while it did this. Part of it may have been done: look, and do what is missing again.",
+	interrupted:
+		"The server stopped while it did this. Part of it may have been done: look, and do what is missing again.",
 	unknown: "Something went wrong.",
 });
 

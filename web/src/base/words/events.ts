@@ -45,10 +45,24 @@ export const eventNames: { [T in EventType]: string } = catalogue({
 	"webhook.test": "A test",
 });
 
-const groupNames = catalogue({ contact: "Contacts", email: "Mail", broadcast: "Broadcasts", sequence: "Sequences", form: "Forms", event: "Custom events", list: "Lists", suppression: "Suppression list", domain: "Domains", mta: "MTA configs", import: "Imports" });
+const groupNames = catalogue({
+	contact: "Contacts",
+	email: "Mail",
+	broadcast: "Broadcasts",
+	sequence: "Sequences",
+	form: "Forms",
+	event: "Custom events",
+	list: "Lists",
+	suppression: "Suppression list",
+	domain: "Domains",
+	mta: "MTA configs",
+	import: "Imports",
+});
 
 /** eventGroups are the events that endpoints can choose, by what they are about. */
-export const eventGroups: { name: string; events: EventType[] }[] = Object.entries(groupNames).map(([prefix, name]) => ({
-	name,
-	events: (Object.keys(eventNames) as EventType[]).filter((t) => t.startsWith(`${prefix}.`)),
-}));
+export const eventGroups: { name: string; events: EventType[] }[] = Object.entries(groupNames).map(
+	([prefix, name]) => ({
+		name,
+		events: (Object.keys(eventNames) as EventType[]).filter((t) => t.startsWith(`${prefix}.`)),
+	}),
+);

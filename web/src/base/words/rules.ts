@@ -33,4 +33,5 @@ const sentences = catalogue({
 });
 
 /** ruleSentence says in words what a rule of the classification found; a rule without words is shown by its name. */
-export const ruleSentence = (rule: string): string => (sentences as { [rule: string]: string })[rule] ?? rule.replaceAll("_", " ");
+export const ruleSentence = (rule: string): string =>
+	(sentences as { [rule: string]: string })[rule] ?? rule.replaceAll("_", " ");

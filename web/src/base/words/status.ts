@@ -44,7 +44,11 @@ const words = {
 	domainPause: {
 		complaint_rate: s("Paused: many complaints", "danger", "Too many recipients complained of its mail."),
 		bounce_rate: s("Paused: many bounces", "danger", "Too many addresses that got its mail do not exist."),
-		dns_lost: s("Paused: DNS records are missing", "danger", "Its DNS records have not been found for some time. It can be resumed when they are there again."),
+		dns_lost: s(
+			"Paused: DNS records are missing",
+			"danger",
+			"Its DNS records have not been found for some time. It can be resumed when they are there again.",
+		),
 		operator: s("Paused by the operator", "danger", "The operator of this installation has paused it."),
 	},
 	recipient: {

@@ -6,7 +6,15 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 export function wallTime(at: Date, zone: string): string {
 	let f = formats.get(zone);
 	if (!f) {
-		f = new Intl.DateTimeFormat("en-GB", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+		f = new Intl.DateTimeFormat("en-GB", {
+			timeZone: zone,
+			year: "numeric",
+			month: "2-digit",
+			day: "2-digit",
+			hour: "2-digit",
+			minute: "2-digit",
+			hourCycle: "h23",
+		});
 		formats.set(zone, f);
 	}
 	const part = Object.fromEntries(f.formatToParts(at).map((p) => [p.type, p.value]));

@@ -7,7 +7,8 @@ import { Seen } from "./Seen";
 
 const words = catalogue({
 	title: "Activity",
-	about: "What contacts do, the latest first: opens and clicks, events, page views, forms, sequences, and changes of their records.",
+	about:
+		"What contacts do, the latest first: opens and clicks, events, page views, forms, sequences, and changes of their records.",
 	views: "Views of the activity",
 	feed: "Feed",
 	seen: "Events seen",

@@ -18,18 +18,28 @@ const words = catalogue({
 function told(properties: object): string {
 	return Object.entries(properties)
 		.filter(([, v]) => v !== null && v !== "")
-		.map(([name, v]) => `${name.replaceAll("_", " ")} ${Array.isArray(v) ? `(${full(v.length)})` : typeof v === "object" ? "(…)" : typeof v === "number" ? full(v) : String(v)}`)
+		.map(
+			([name, v]) =>
+				`${name.replaceAll("_", " ")} ${Array.isArray(v) ? `(${full(v.length)})` : typeof v === "object" ? "(…)" : typeof v === "number" ? full(v) : String(v)}`,
+		)
 		.join(" · ");
 }
 
 /** useTitle returns the title of an event. A form is called by its name, and not by its key, mail of a sequence by that of the sequence, and a list by its name. */
-export function useTitle(row: Pick<ActivityRow, "type" | "title" | "properties" | "sequence_id" | "broadcast_id" | "source">): string {
+export function useTitle(
+	row: Pick<ActivityRow, "type" | "title" | "properties" | "sequence_id" | "broadcast_id" | "source">,
+): string {
 	const sequences = useCollection("sequences", { enabled: Boolean(row.sequence_id) });
 	const p = row.properties as { segment_key?: string; form_slug?: string; form_name?: string };
 	const ofList = row.type === "list_added" || row.type === "list_removed";
 	const segments = useCollection("segments", { enabled: ofList });
-	const list = ofList ? (segments.data?.data.find((s) => s.segment_key === p.segment_key)?.name ?? p.segment_key) : undefined;
-	const sequence = row.source === "email" && row.sequence_id ? sequences.data?.data.find((s) => s.id === row.sequence_id)?.name : undefined;
+	const list = ofList
+		? (segments.data?.data.find((s) => s.segment_key === p.segment_key)?.name ?? p.segment_key)
+		: undefined;
+	const sequence =
+		row.source === "email" && row.sequence_id
+			? sequences.data?.data.find((s) => s.id === row.sequence_id)?.name
+			: undefined;
 	if (sequence) return `${row.title}: ${sequence}`;
 	if (list) return `${row.title}: ${list}`;
 	const { form_slug: slug, form_name: name } = p;
@@ -39,9 +49,30 @@ export function useTitle(row: Pick<ActivityRow, "type" | "title" | "properties" 
 /** useDetail returns what the title of an event does not say. */
 function useDetail(row: ActivityRow): string | undefined {
 	const types = useCollection("email_types", { enabled: row.type === "subscription_changed" });
-	const p = row.properties as { url?: string; link_url?: string; subject?: string; reason?: string; form_name?: string; email_type_key?: string; subscribed?: boolean };
-	const subscription = row.type === "subscription_changed" && p.email_type_key ? (p.subscribed ? words.subscribed : words.unsubscribed)(types.data?.data.find((t) => t.type_key === p.email_type_key)?.display_name ?? p.email_type_key) : undefined;
-	return p.link_url ?? p.url ?? p.subject ?? p.form_name ?? p.reason?.replaceAll("_", " ") ?? subscription ?? ((row.event_name && told(row.properties)) || undefined);
+	const p = row.properties as {
+		url?: string;
+		link_url?: string;
+		subject?: string;
+		reason?: string;
+		form_name?: string;
+		email_type_key?: string;
+		subscribed?: boolean;
+	};
+	const subscription =
+		row.type === "subscription_changed" && p.email_type_key
+			? (p.subscribed ? words.subscribed : words.unsubscribed)(
+					types.data?.data.find((t) => t.type_key === p.email_type_key)?.display_name ?? p.email_type_key,
+				)
+			: undefined;
+	return (
+		p.link_url ??
+		p.url ??
+		p.subject ??
+		p.form_name ??
+		p.reason?.replaceAll("_", " ") ??
+		subscription ??
+		((row.event_name && told(row.properties)) || undefined)
+	);
 }
 
 /**
@@ -67,7 +98,8 @@ export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; cont
 				{detail && !title.includes(detail) && <p className={css.about}>{detail}</p>}
 				{(mail || (r.rules && r.rules.length > 0)) && (
 					<p className={css.about}>
-						{r.rules?.map(ruleSentence).join(" ")} {mail && <Link href={`/broadcasts/${r.broadcast_id}/recipients/${contact}`}>{words.evidence}</Link>}
+						{r.rules?.map(ruleSentence).join(" ")}{" "}
+						{mail && <Link href={`/broadcasts/${r.broadcast_id}/recipients/${contact}`}>{words.evidence}</Link>}
 					</p>
 				)}
 			</div>

@@ -23,7 +23,11 @@ const words = catalogue({
 	when: "When",
 	hits: "Opens and clicks",
 	noHits: "No program has requested its images or links.",
-	deleted: (n: number) => plural(n, { one: "# open or click was deleted, because there were more than 1,000 or because of its age.", other: "# opens and clicks were deleted, because there were more than 1,000 or because of their age." }),
+	deleted: (n: number) =>
+		plural(n, {
+			one: "# open or click was deleted, because there were more than 1,000 or because of its age.",
+			other: "# opens and clicks were deleted, because there were more than 1,000 or because of their age.",
+		}),
 	why: "Why",
 	open: "Open",
 	click: "Click",
@@ -38,7 +42,11 @@ export function useEvidence(broadcast: string, contact: string) {
 	const key = useKey();
 	return useQuery({
 		queryKey: key("broadcast", broadcast, "recipient", contact),
-		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/recipients/{contact_id}", { path: { broadcast_id: broadcast, contact_id: contact }, signal }),
+		queryFn: ({ signal }) =>
+			api("GET /broadcasts/{broadcast_id}/recipients/{contact_id}", {
+				path: { broadcast_id: broadcast, contact_id: contact },
+				signal,
+			}),
 		refetchInterval: pollEvery(30_000),
 	});
 }

@@ -29,7 +29,8 @@ const words = catalogue({
 	more: "Load earlier",
 	end: "That is all there is.",
 	none: "Nobody has done anything yet",
-	noneText: "Opens and clicks of mail, events that your programs send, page views and forms appear here as they happen.",
+	noneText:
+		"Opens and clicks of mail, events that your programs send, page views and forms appear here as they happen.",
 	website: "Set up the website script",
 	noMatch: "Nothing matches",
 	noMatchText: "Choose another kind, event or contact.",
@@ -56,12 +57,18 @@ export function Feed() {
 	const event = params.get("event") ?? "";
 	const contact = params.get("contact") ?? "";
 	const filtered = Boolean(kind || event || contact);
-	const query = { types: typesOf(kind), event_name: event || undefined, contact_id: contact || undefined, limit: pageSize };
+	const query = {
+		types: typesOf(kind),
+		event_name: event || undefined,
+		contact_id: contact || undefined,
+		limit: pageSize,
+	};
 	const feedKey = key("activity", kind, event, contact);
 	const found = useInfiniteQuery({
 		queryKey: feedKey,
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /activity", { query: { ...query, cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /activity", { query: { ...query, cursor: pageParam ?? undefined }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		staleTime: Number.POSITIVE_INFINITY,
 		gcTime: 0,
@@ -75,7 +82,11 @@ export function Feed() {
 		refetchInterval: pause,
 		gcTime: 0,
 	});
-	const names = useQuery({ queryKey: key("suggestions", "event_names"), queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_names" }, signal }), staleTime: 60_000 });
+	const names = useQuery({
+		queryKey: key("suggestions", "event_names"),
+		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_names" }, signal }),
+		staleTime: 60_000,
+	});
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const newer = found.data && fresh.data ? newerThan(rows, fresh.data.data) : { count: 0, more: false };
 	const show = () => {
@@ -89,10 +100,17 @@ export function Feed() {
 		<div className={css.feed}>
 			{!none && (
 				<div className={css.filters}>
-					<Select label={words.kind} value={kind} onChange={(v) => set({ kind: v || null, ...(v && v !== "events" ? { event: null } : {}) })} choices={[{ value: "", label: words.all }, ...kinds]} />
+					<Select
+						label={words.kind}
+						value={kind}
+						onChange={(v) => set({ kind: v || null, ...(v && v !== "events" ? { event: null } : {}) })}
+						choices={[{ value: "", label: words.all }, ...kinds]}
+					/>
 					<Combo
 						label={words.event}
-						options={event && !options.some((o) => o.id === event) ? [{ id: event, label: event }, ...options] : options}
+						options={
+							event && !options.some((o) => o.id === event) ? [{ id: event, label: event }, ...options] : options
+						}
 						value={event || null}
 						onChange={(v) => set({ event: v, ...(v && kind !== "events" ? { kind: null } : {}) })}
 					/>
@@ -121,7 +139,14 @@ export function Feed() {
 			) : rows.length === 0 && filtered ? (
 				<Empty title={words.noMatch}>{words.noMatchText}</Empty>
 			) : rows.length === 0 ? (
-				<Empty title={words.none} action={<LinkButton look="primary" to="/settings/website">{words.website}</LinkButton>}>
+				<Empty
+					title={words.none}
+					action={
+						<LinkButton look="primary" to="/settings/website">
+							{words.website}
+						</LinkButton>
+					}
+				>
 					{words.noneText}
 				</Empty>
 			) : (

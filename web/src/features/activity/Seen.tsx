@@ -30,7 +30,8 @@ const words = catalogue({
 	feed: (name: string) => `Who did it: ${name}`,
 	who: "Who did it",
 	none: "No events have arrived yet",
-	noneText: "Programs and websites send events, such as “order_placed”, with the API or the website script. Their names and properties then appear here and can be used in segments, sequences and automations.",
+	noneText:
+		"Programs and websites send events, such as “order_placed”, with the API or the website script. Their names and properties then appear here and can be used in segments, sequences and automations.",
 	website: "Set up the website script",
 	noMatch: "No event has such a name",
 	noProperties: "This event has no properties.",
@@ -44,7 +45,8 @@ const example = `packetboat("event", "order_placed", { total: 119, currency: "EU
 /** The most names that an answer has. */
 const most = 50;
 
-const kindsOf = (s: Suggestion) => (s.kinds?.length ? and(s.kinds.map((k) => (words.kindNames as { [k: string]: string })[k] ?? k)) : null);
+const kindsOf = (s: Suggestion) =>
+	s.kinds?.length ? and(s.kinds.map((k) => (words.kindNames as { [k: string]: string })[k] ?? k)) : null;
 
 /** Seen lists the events that programs and websites have sent, with their properties. */
 export function Seen() {
@@ -66,11 +68,28 @@ export function Seen() {
 			) : found.isError ? (
 				<Failure error={found.error} retry={() => void found.refetch()} />
 			) : rows.length === 0 && !q ? (
-				<Empty title={words.none} example={<pre>{example}</pre>} action={<LinkButton look="primary" to="/settings/website">{words.website}</LinkButton>}>
+				<Empty
+					title={words.none}
+					example={<pre>{example}</pre>}
+					action={
+						<LinkButton look="primary" to="/settings/website">
+							{words.website}
+						</LinkButton>
+					}
+				>
 					{words.noneText}
 				</Empty>
 			) : (
-				<Card title={words.title} actions={<CsvButton name="events seen" header={["event_name", "count", "last_seen_at"]} rows={rows.map((r) => [r.value, r.count ?? null, r.last_seen_at])} />}>
+				<Card
+					title={words.title}
+					actions={
+						<CsvButton
+							name="events seen"
+							header={["event_name", "count", "last_seen_at"]}
+							rows={rows.map((r) => [r.value, r.count ?? null, r.last_seen_at])}
+						/>
+					}
+				>
 					<Tools label={words.search} value={q} onChange={(v) => set({ q: v || null })}>
 						<span className={css.about}>
 							<Explained name={words.count} about={{ definition: term("eventsSeen").definition }} />
@@ -85,13 +104,21 @@ export function Seen() {
 							rowKey={(r) => r.value}
 							columns={[
 								{ id: "name", name: words.name, cell: (r) => <code>{r.value}</code> },
-								{ id: "count", name: words.count, end: true, cell: (r) => (r.count === undefined ? <NotSet /> : full(r.count)) },
+								{
+									id: "count",
+									name: words.count,
+									end: true,
+									cell: (r) => (r.count === undefined ? <NotSet /> : full(r.count)),
+								},
 								{ id: "last", name: words.last, cell: (r) => <Time at={r.last_seen_at} /> },
 								{
 									id: "feed",
 									name: words.who,
 									cell: (r) => (
-										<Link href={`/activity?${new URLSearchParams({ event: r.value })}`} aria-label={words.feed(r.value)}>
+										<Link
+											href={`/activity?${new URLSearchParams({ event: r.value })}`}
+											aria-label={words.feed(r.value)}
+										>
 											{words.who}
 										</Link>
 									),
@@ -141,7 +168,12 @@ function Properties({ name, onClose }: { name: string; onClose: () => void }) {
 					columns={[
 						{ id: "name", name: words.property, cell: (p) => <code>{p.value}</code> },
 						{ id: "kinds", name: words.kinds, cell: (p) => kindsOf(p) ?? <NotSet /> },
-						{ id: "count", name: words.count, end: true, cell: (p) => (p.count === undefined ? <NotSet /> : full(p.count)) },
+						{
+							id: "count",
+							name: words.count,
+							end: true,
+							cell: (p) => (p.count === undefined ? <NotSet /> : full(p.count)),
+						},
 						{ id: "last", name: words.last, cell: (p) => <Time at={p.last_seen_at} /> },
 					]}
 				/>

@@ -25,7 +25,16 @@ const types: { [K in Kind]: string[] } = {
 	website: ["page_viewed"],
 	forms: ["form_submitted", "opt_in_requested", "opt_in_confirmed"],
 	sequences: ["sequence_enrolled", "sequence_completed", "sequence_exited"],
-	contacts: ["contact_created", "contact_updated", "contact_deleted", "contact_restored", "contact_anonymized", "tag_added", "tag_removed", "stage_changed"],
+	contacts: [
+		"contact_created",
+		"contact_updated",
+		"contact_deleted",
+		"contact_restored",
+		"contact_anonymized",
+		"tag_added",
+		"tag_removed",
+		"stage_changed",
+	],
 };
 
 /** kinds are all kinds with their names. */

@@ -41,7 +41,11 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 	const [deleting, setDeleting] = useState<AssetRow | null>(null);
 	const [problem, setProblem] = useState("");
 	const input = useRef<HTMLInputElement>(null);
-	const list = useQuery({ queryKey: key("assets", search), queryFn: ({ signal }) => api("GET /assets", { query: { q: search }, signal }), placeholderData: (b) => b });
+	const list = useQuery({
+		queryKey: key("assets", search),
+		queryFn: ({ signal }) => api("GET /assets", { query: { q: search }, signal }),
+		placeholderData: (b) => b,
+	});
 	const add = useMutation({
 		mutationFn: async (files: File[]) => {
 			setProblem("");
@@ -89,9 +93,30 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 				onPaste={(e) => take(imagesOf(e.clipboardData))}
 			>
 				<div className={css.tools}>
-					<TextField label={words.search} hideLabel type="search" placeholder={words.search} value={search} onChange={setSearch} />
-					<input ref={input} type="file" accept={accepted} multiple hidden aria-label={words.file} onChange={(e) => take([...(e.target.files ?? [])])} />
-					<Button look="primary" icon={<Upload aria-hidden />} why={why} busy={add.isPending} onClick={() => input.current?.click()}>
+					<TextField
+						label={words.search}
+						hideLabel
+						type="search"
+						placeholder={words.search}
+						value={search}
+						onChange={setSearch}
+					/>
+					<input
+						ref={input}
+						type="file"
+						accept={accepted}
+						multiple
+						hidden
+						aria-label={words.file}
+						onChange={(e) => take([...(e.target.files ?? [])])}
+					/>
+					<Button
+						look="primary"
+						icon={<Upload aria-hidden />}
+						why={why}
+						busy={add.isPending}
+						onClick={() => input.current?.click()}
+					>
 						{words.upload}
 					</Button>
 				</div>
@@ -115,7 +140,13 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 								</button>
 								<span className={css.foot}>
 									{words.size(a.width, a.height, bytes(a.size))}
-									<IconButton small label={words.remove(a.name)} icon={<Trash2 aria-hidden />} why={why} onClick={() => setDeleting(a)} />
+									<IconButton
+										small
+										label={words.remove(a.name)}
+										icon={<Trash2 aria-hidden />}
+										why={why}
+										onClick={() => setDeleting(a)}
+									/>
 								</span>
 							</li>
 						))}
@@ -123,7 +154,14 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 				)}
 			</div>
 			{deleting && (
-				<Confirm title={words.removeTitle(deleting.name)} action={words.delete} busy={remove.isPending} error={remove.error && <p role="alert">{explain(remove.error)}</p>} onConfirm={() => remove.mutate(deleting)} onClose={() => setDeleting(null)}>
+				<Confirm
+					title={words.removeTitle(deleting.name)}
+					action={words.delete}
+					busy={remove.isPending}
+					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate(deleting)}
+					onClose={() => setDeleting(null)}
+				>
 					<p>{words.removeText}</p>
 				</Confirm>
 			)}

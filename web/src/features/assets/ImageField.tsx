@@ -15,7 +15,17 @@ const AssetPicker = later(() => import("./AssetPicker"));
 const words = catalogue({ choose: "Choose an image" });
 
 /** ImageField adds the images of the account to a field for the address of an image: chosen, dropped or pasted. */
-export function ImageField({ onChange, className, readOnly, children }: { onChange: (url: string) => void; className?: string; readOnly?: boolean; children: ReactNode }) {
+export function ImageField({
+	onChange,
+	className,
+	readOnly,
+	children,
+}: {
+	onChange: (url: string) => void;
+	className?: string;
+	readOnly?: boolean;
+	children: ReactNode;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /assets");

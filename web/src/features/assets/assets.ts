@@ -12,7 +12,8 @@ export function upload(file: File): Promise<AssetRow> {
 }
 
 /** imagesOf returns the images among what is dropped or pasted. */
-export const imagesOf = (data: DataTransfer | null) => [...(data?.files ?? [])].filter((f) => accepted.includes(f.type) && f.type !== "");
+export const imagesOf = (data: DataTransfer | null) =>
+	[...(data?.files ?? [])].filter((f) => accepted.includes(f.type) && f.type !== "");
 
 /** hasFiles reports whether files are dragged. */
 export const hasFiles = (data: DataTransfer | null) => [...(data?.types ?? [])].includes("Files");
@@ -22,7 +23,12 @@ export const localOf = (a: AssetRow) => new URL(a.url).pathname;
 
 /** markupOf returns the code that shows an image. */
 export function markupOf(a: AssetRow, format: "mjml" | "html"): string {
-	const alt = a.name.replace(/\.[a-z]+$/i, "").replaceAll(/[-_]+/g, " ").replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+	const alt = a.name
+		.replace(/\.[a-z]+$/i, "")
+		.replaceAll(/[-_]+/g, " ")
+		.replaceAll("&", "&amp;")
+		.replaceAll('"', "&quot;")
+		.replaceAll("<", "&lt;");
 	const width = Math.min(a.width, 600);
 	if (format === "mjml") return `<mj-image src="${a.url}" alt="${alt}" width="${width}px" />`;
 	return `<img src="${a.url}" alt="${alt}" width="${width}" height="${Math.round((a.height * width) / a.width)}">`;

@@ -105,7 +105,8 @@ export default function AutomationPage() {
 		refetchInterval: 15_000,
 	});
 	if (fresh) return <Fresh names={names} />;
-	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.automations} to="/automations" kept={{ kinds: ["automation"], id }} />;
+	if (!found.data || isGone(found.error))
+		return <Missing query={found} list={words.automations} to="/automations" kept={{ kinds: ["automation"], id }} />;
 	return <Edit key={id} names={names} server={found.data} reload={() => void found.refetch()} />;
 }
 
@@ -178,7 +179,8 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 				return;
 			}
 			// If somebody has saved it since, saving says so.
-			if (a && from && revision !== null && !same(from, base.values)) setBase({ values: from, revision: `"${revision}"` });
+			if (a && from && revision !== null && !same(from, base.values))
+				setBase({ values: from, revision: `"${revision}"` });
 			setValues(mine);
 			setRestored(place);
 		},

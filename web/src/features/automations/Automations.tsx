@@ -103,7 +103,10 @@ export default function Automations() {
 						title={words.none}
 						filters={[
 							searched(search, setSearch),
-							status !== "" && { name: choices.find((c) => c.value === status)?.label ?? status, drop: () => setStatus("") },
+							status !== "" && {
+								name: choices.find((c) => c.value === status)?.label ?? status,
+								drop: () => setStatus(""),
+							},
 						]}
 					/>
 				) : (
@@ -132,7 +135,8 @@ export default function Automations() {
 							{ id: "status", name: words.status, cell: (a) => <StateBadge kind="automation" state={a.status} /> },
 							{
 								id: "runs",
-								name: words.runs, about: term("runs").definition,
+								name: words.runs,
+								about: term("runs").definition,
 								end: true,
 								cell: (a) => <Link href={`/automations/${a.id}?tab=runs`}>{full(a.run_count)}</Link>,
 							},

@@ -9,7 +9,18 @@ import { Failure, Skeleton } from "../../ui/States";
 import { useSettled } from "../../ui/useSettled";
 import { catalogue, plural } from "../../base/words/catalogue";
 import css from "./Binding.module.css";
-import { type Binding, formable, groupsOf, isUnknown, issuesOf, type Item, objectAt, useBindingOptions, withMember, withoutUnknown } from "./binding";
+import {
+	type Binding,
+	formable,
+	groupsOf,
+	isUnknown,
+	issuesOf,
+	type Item,
+	objectAt,
+	useBindingOptions,
+	withMember,
+	withoutUnknown,
+} from "./binding";
 import { Control } from "./Control";
 import { usePicked } from "./picked";
 import { Rows } from "./Rows";
@@ -81,14 +92,45 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 		const of = objectAt(binding, i.kind);
 		const set = (v: unknown) => onChange(withMember(binding, i.kind, withMember(of, i.entry.name, v)));
 		const faults = (p: string) => byPath.get(p);
-		if (i.kind === "parameters") return <Control key={path} p={i.entry} path={path} value={of[i.entry.name]} error={byPath.get(path)} readOnly={readOnly} onChange={set} />;
-		if (i.kind === "sections") return <Rows key={path} section={i.entry} path={path} of={of} faults={faults} readOnly={readOnly} onChange={set} />;
-		return <Slot key={path} slot={i.entry} path={path} value={of[i.entry.name]} faults={faults} readOnly={readOnly} template={options.slug} picked={picked?.[i.entry.name]} onChange={set} />;
+		if (i.kind === "parameters")
+			return (
+				<Control
+					key={path}
+					p={i.entry}
+					path={path}
+					value={of[i.entry.name]}
+					error={byPath.get(path)}
+					readOnly={readOnly}
+					onChange={set}
+				/>
+			);
+		if (i.kind === "sections")
+			return (
+				<Rows key={path} section={i.entry} path={path} of={of} faults={faults} readOnly={readOnly} onChange={set} />
+			);
+		return (
+			<Slot
+				key={path}
+				slot={i.entry}
+				path={path}
+				value={of[i.entry.name]}
+				faults={faults}
+				readOnly={readOnly}
+				template={options.slug}
+				picked={picked?.[i.entry.name]}
+				onChange={set}
+			/>
+		);
 	};
 	return (
 		<div ref={root} className={css.binding}>
 			<div className={css.bar}>
-				<p role="status" className={css.state} data-bad={issues.length > 0 || undefined} data-late={!checked || undefined}>
+				<p
+					role="status"
+					className={css.state}
+					data-bad={issues.length > 0 || undefined}
+					data-late={!checked || undefined}
+				>
 					{issues.length > 0 ? words.issues(issues.length) : checked ? words.all : "\u00a0"}
 				</p>
 				<fieldset className={css.views}>
@@ -123,7 +165,12 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 				</div>
 			)}
 			{json ? (
-				<Json value={value ?? {}} onChange={onChange} readOnly={readOnly} note={canForm ? undefined : words.notFormable} />
+				<Json
+					value={value ?? {}}
+					onChange={onChange}
+					readOnly={readOnly}
+					note={canForm ? undefined : words.notFormable}
+				/>
 			) : fields === 0 ? (
 				<p className={css.hint}>{words.nothing}</p>
 			) : (
@@ -145,7 +192,17 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 	);
 }
 
-function Json({ value, onChange, readOnly, note }: { value: unknown; onChange: (value: Binding) => void; readOnly?: boolean; note?: string }) {
+function Json({
+	value,
+	onChange,
+	readOnly,
+	note,
+}: {
+	value: unknown;
+	onChange: (value: Binding) => void;
+	readOnly?: boolean;
+	note?: string;
+}) {
 	const [text, setText] = useState(() => JSON.stringify(value, null, 2));
 	const [bad, setBad] = useState(false);
 	return (
@@ -203,7 +260,16 @@ export default function TemplateBinding({ template, record, value, onChange, rea
 	return (
 		<>
 			{error && <Failure title={words.checkFailed} error={error} />}
-			<BindingEditor key={template} options={options.data} value={value} onChange={onChange} issues={issues} checked={checked} readOnly={readOnly} picked={picked} />
+			<BindingEditor
+				key={template}
+				options={options.data}
+				value={value}
+				onChange={onChange}
+				issues={issues}
+				checked={checked}
+				readOnly={readOnly}
+				picked={picked}
+			/>
 		</>
 	);
 }

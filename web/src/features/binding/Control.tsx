@@ -37,13 +37,21 @@ type Props = {
 	readOnly?: boolean;
 };
 
-const mostOf = (p: ParameterEntry) => (typeof p.validation.max_length === "number" ? p.validation.max_length : undefined);
+const mostOf = (p: ParameterEntry) =>
+	typeof p.validation.max_length === "number" ? p.validation.max_length : undefined;
 
 /** helpOf returns the help of a parameter, or what its rule for numbers says. */
 function helpOf(p: ParameterEntry): string | undefined {
 	if (p.help_text) return p.help_text;
 	const { min, max, integer } = p.validation;
-	const range = min !== undefined && max !== undefined ? words.between(textOf(min), textOf(max)) : min !== undefined ? words.least(textOf(min)) : max !== undefined ? words.most(textOf(max)) : undefined;
+	const range =
+		min !== undefined && max !== undefined
+			? words.between(textOf(min), textOf(max))
+			: min !== undefined
+				? words.least(textOf(min))
+				: max !== undefined
+					? words.most(textOf(max))
+					: undefined;
 	return range ?? (integer === true ? words.whole : undefined);
 }
 
@@ -79,9 +87,20 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 		case "textarea":
 			return <TokenField {...common} lines value={text} onChange={write} most={mostOf(p)} />;
 		case "url":
-			return <TokenField {...common} value={text} onChange={write} most={mostOf(p)} inputMode="url" placeholder={placeholder ?? "https://"} />;
+			return (
+				<TokenField
+					{...common}
+					value={text}
+					onChange={write}
+					most={mostOf(p)}
+					inputMode="url"
+					placeholder={placeholder ?? "https://"}
+				/>
+			);
 		case "email":
-			return <TextField {...common} value={text} onChange={write} inputMode="email" autoComplete="off" spellCheck={false} />;
+			return (
+				<TextField {...common} value={text} onChange={write} inputMode="email" autoComplete="off" spellCheck={false} />
+			);
 		case "rich_text":
 			return <RichText {...common} value={text} onChange={write} most={mostOf(p)} />;
 		case "html":
@@ -90,21 +109,63 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 			return (
 				<ImageField className={css.image} readOnly={readOnly} onChange={write}>
 					<Thumb html={picture(text)} label={words.picture(label)} width={96} height={72} layout={288} />
-					<TokenField {...common} value={text} onChange={write} most={mostOf(p)} inputMode="url" placeholder={placeholder ?? "https://"} />
+					<TokenField
+						{...common}
+						value={text}
+						onChange={write}
+						most={mostOf(p)}
+						inputMode="url"
+						placeholder={placeholder ?? "https://"}
+					/>
 				</ImageField>
 			);
 		case "color":
 			return <Color {...common} value={text} onChange={write} />;
 		case "number":
-			return <TextField {...common} inputMode="decimal" autoComplete="off" value={text} onChange={(t) => onChange(t.trim() === "" ? (placeholder === undefined ? undefined : "") : t.endsWith(".") || /\.\d*0$/.test(t) ? t : fromText(p, t))} onBlur={() => typeof value === "string" && value !== "" && onChange(fromText(p, value))} />;
+			return (
+				<TextField
+					{...common}
+					inputMode="decimal"
+					autoComplete="off"
+					value={text}
+					onChange={(t) =>
+						onChange(
+							t.trim() === ""
+								? placeholder === undefined
+									? undefined
+									: ""
+								: t.endsWith(".") || /\.\d*0$/.test(t)
+									? t
+									: fromText(p, t),
+						)
+					}
+					onBlur={() => typeof value === "string" && value !== "" && onChange(fromText(p, value))}
+				/>
+			);
 		case "boolean":
-			return <Switch label={label} help={error ? <span className={css.bad}>{error}</span> : help} checked={value === undefined || value === null ? p.default === true : value === true} onChange={readOnly ? () => undefined : onChange} path={path} />;
+			return (
+				<Switch
+					label={label}
+					help={error ? <span className={css.bad}>{error}</span> : help}
+					checked={value === undefined || value === null ? p.default === true : value === true}
+					onChange={readOnly ? () => undefined : onChange}
+					path={path}
+				/>
+			);
 		case "date":
-			if (text !== "" && !/^\d{4}-\d\d-\d\d$/.test(text)) return <TextField {...common} value={text} onChange={write} />;
+			if (text !== "" && !/^\d{4}-\d\d-\d\d$/.test(text))
+				return <TextField {...common} value={text} onChange={write} />;
 			return <TextField {...common} type="date" value={text} onChange={write} />;
 		case "datetime": {
-			if (text !== "" && !(/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d/.test(text) && !Number.isNaN(Date.parse(text)))) return <TextField {...common} value={text} onChange={write} />;
-			return <DateTime {...common} value={text || null} onChange={(at) => (at === null ? write("") : onChange(at.replace(".000Z", "Z")))} />;
+			if (text !== "" && !(/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d/.test(text) && !Number.isNaN(Date.parse(text))))
+				return <TextField {...common} value={text} onChange={write} />;
+			return (
+				<DateTime
+					{...common}
+					value={text || null}
+					onChange={(at) => (at === null ? write("") : onChange(at.replace(".000Z", "Z")))}
+				/>
+			);
 		}
 		case "select": {
 			const choices = optionsOf(p);
@@ -115,7 +176,17 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 					value={text}
 					disabled={readOnly}
 					onChange={write}
-					choices={[{ value: "", label: placeholder === undefined ? words.choose : (choices.find((o) => o.value === placeholder)?.label ?? placeholder) }, ...choices, ...(known ? [] : [{ value: text, label: words.other(text) }])]}
+					choices={[
+						{
+							value: "",
+							label:
+								placeholder === undefined
+									? words.choose
+									: (choices.find((o) => o.value === placeholder)?.label ?? placeholder),
+						},
+						...choices,
+						...(known ? [] : [{ value: text, label: words.other(text) }]),
+					]}
 				/>
 			);
 		}
@@ -137,12 +208,24 @@ function picture(address: string): string | null {
 	return page.documentElement.outerHTML;
 }
 
-type Common = { label: string; help?: string; error?: string; optional: boolean; path: string; placeholder?: string; readOnly?: boolean };
+type Common = {
+	label: string;
+	help?: string;
+	error?: string;
+	optional: boolean;
+	path: string;
+	placeholder?: string;
+	readOnly?: boolean;
+};
 
 function Color({ value, onChange, ...c }: Common & { value: string; onChange: (v: string) => void }) {
 	const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(value);
 	const long = short ? `#${short[1]}${short[1]}${short[2]}${short[2]}${short[3]}${short[3]}` : value;
-	const shown = /^#[0-9a-f]{6}$/i.test(long) ? long : /^#[0-9a-f]{6}$/i.test(c.placeholder ?? "") ? (c.placeholder ?? "") : "#000000";
+	const shown = /^#[0-9a-f]{6}$/i.test(long)
+		? long
+		: /^#[0-9a-f]{6}$/i.test(c.placeholder ?? "")
+			? (c.placeholder ?? "")
+			: "#000000";
 	return (
 		<TextField
 			{...c}
@@ -150,7 +233,16 @@ function Color({ value, onChange, ...c }: Common & { value: string; onChange: (v
 			value={value}
 			onChange={onChange}
 			spellCheck={false}
-			before={<input type="color" className={css.swatch} aria-label={words.pick(c.label)} value={shown.toLowerCase()} disabled={c.readOnly} onChange={(e) => onChange(e.target.value)} />}
+			before={
+				<input
+					type="color"
+					className={css.swatch}
+					aria-label={words.pick(c.label)}
+					value={shown.toLowerCase()}
+					disabled={c.readOnly}
+					onChange={(e) => onChange(e.target.value)}
+				/>
+			}
 		/>
 	);
 }
@@ -170,7 +262,10 @@ function Lines({ value, onChange, ...c }: Common & { value: unknown; onChange: (
 	const id = useId();
 	const plain = Array.isArray(value) && value.every((v) => typeof v === "string" && !v.includes("\n"));
 	const text = plain ? (value as string[]).join("\n") : textOf(value);
-	const help = plain && value.length > 0 ? `${words.listHelp} ${words.items(value.filter((v) => v !== "").length)}` : words.listHelp;
+	const help =
+		plain && value.length > 0
+			? `${words.listHelp} ${words.items(value.filter((v) => v !== "").length)}`
+			: words.listHelp;
 	return (
 		<Frame id={id} label={c.label} help={c.help ?? help} error={c.error} optional={c.optional}>
 			<textarea

@@ -28,7 +28,12 @@ const words = catalogue({
 	cancel: "Cancel",
 });
 
-type Props = { section: SectionEntry; present: number; onPaste: (rows: Fields[], replace: boolean) => void; onClose: () => void };
+type Props = {
+	section: SectionEntry;
+	present: number;
+	onPaste: (rows: Fields[], replace: boolean) => void;
+	onClose: () => void;
+};
 
 /** At most so many rows are read from what is pasted. */
 const most = 1000;
@@ -40,14 +45,18 @@ export function Paste({ section: s, present, onPaste, onClose }: Props) {
 	const [targets, setTargets] = useState<{ [column: number]: string }>({});
 	const [replace, setReplace] = useState("keep");
 	const first = text.split(/\r?\n/, 1)[0] ?? "";
-	const separator = ["\t", ";", ","].reduce((best, c) => (first.split(c).length > first.split(best).length ? c : best), "\t");
+	const separator = ["\t", ";", ","].reduce(
+		(best, c) => (first.split(c).length > first.split(best).length ? c : best),
+		"\t",
+	);
 	const cells = parseRows(text, separator, most);
 	const fields = s.item_schema.map((p) => ({ field: p.name, name: nameOf(p) }));
 	const head = (cells[0] ?? []).map((c) => c.trim());
 	const width = Math.max(0, ...cells.map((c) => c.length));
 	const matches = head.map((h) => guessField(h, fields));
 	const header = named ?? matches.some(Boolean);
-	const target = (column: number) => targets[column] ?? (header ? (matches[column] ?? "") : (fields[column]?.field ?? ""));
+	const target = (column: number) =>
+		targets[column] ?? (header ? (matches[column] ?? "") : (fields[column]?.field ?? ""));
 	const body = header ? cells.slice(1) : cells;
 	const columns = Array.from({ length: width }, (_, i) => i);
 	const rows = body
@@ -62,7 +71,14 @@ export function Paste({ section: s, present, onPaste, onClose }: Props) {
 			return out;
 		});
 	const replaced = replace === "replace";
-	const why = rows.length === 0 ? words.nothing : columns.every((c) => target(c) === "") ? words.unmatched : (replaced ? 0 : present) + rows.length > s.max ? words.over(s.max) : undefined;
+	const why =
+		rows.length === 0
+			? words.nothing
+			: columns.every((c) => target(c) === "")
+				? words.unmatched
+				: (replaced ? 0 : present) + rows.length > s.max
+					? words.over(s.max)
+					: undefined;
 	return (
 		<Dialog
 			drawer="wide"
@@ -78,7 +94,16 @@ export function Paste({ section: s, present, onPaste, onClose }: Props) {
 				</>
 			}
 		>
-			<TextArea label={words.area} help={words.help} code rows={8} autoFocus wrap="off" value={text} onChange={setText} />
+			<TextArea
+				label={words.area}
+				help={words.help}
+				code
+				rows={8}
+				autoFocus
+				wrap="off"
+				value={text}
+				onChange={setText}
+			/>
 			{width > 0 && (
 				<>
 					<Checkbox label={words.header} checked={header} onChange={setNamed} />

@@ -1,4 +1,14 @@
-import { Bold, Code as CodeIcon, Italic, Link as LinkIcon, List as ListIcon, ListOrdered, RemoveFormatting, Strikethrough, Underline } from "lucide-react";
+import {
+	Bold,
+	Code as CodeIcon,
+	Italic,
+	Link as LinkIcon,
+	List as ListIcon,
+	ListOrdered,
+	RemoveFormatting,
+	Strikethrough,
+	Underline,
+} from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
@@ -90,7 +100,14 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		changed();
 	};
 	const tool = (name: string, icon: ReactNode, command: string) => (
-		<button type="button" className={css.tool} aria-label={name} title={name} onMouseDown={(e) => e.preventDefault()} onClick={() => run(command)}>
+		<button
+			type="button"
+			className={css.tool}
+			aria-label={name}
+			title={name}
+			onMouseDown={(e) => e.preventDefault()}
+			onClick={() => run(command)}
+		>
 			{icon}
 		</button>
 	);
@@ -111,7 +128,11 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 	);
 	const tools = (
 		<>
-			{full && <span className={css.count} role="status">{words.used(value.length, most)}</span>}
+			{full && (
+				<span className={css.count} role="status">
+					{words.used(value.length, most)}
+				</span>
+			)}
 			{toggle}
 			{!readOnly && !source && (
 				<MergeMenu
@@ -156,7 +177,12 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 							{tool(words.strike, <Strikethrough aria-hidden size={size} />, "strikeThrough")}
 							{tool(words.bullets, <ListIcon aria-hidden size={size} />, "insertUnorderedList")}
 							{tool(words.numbers, <ListOrdered aria-hidden size={size} />, "insertOrderedList")}
-							<Popup label={words.link} buttonLabel={words.link} button={<LinkIcon aria-hidden size={size} />} className={css.tool}>
+							<Popup
+								label={words.link}
+								buttonLabel={words.link}
+								button={<LinkIcon aria-hidden size={size} />}
+								className={css.tool}
+							>
 								{(close) => (
 									<form
 										className={css.link}
@@ -166,7 +192,14 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 											if (address.trim()) run("createLink", address.trim());
 										}}
 									>
-										<TextField label={words.address} value={address} onChange={setAddress} autoFocus inputMode="url" placeholder="https://" />
+										<TextField
+											label={words.address}
+											value={address}
+											onChange={setAddress}
+											autoFocus
+											inputMode="url"
+											placeholder="https://"
+										/>
 										<div className={css.actions}>
 											<Button
 												small

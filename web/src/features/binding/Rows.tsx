@@ -12,7 +12,10 @@ import { Paste } from "./Paste";
 const words = catalogue({
 	row: (n: number) => `Row ${n}`,
 	titled: (n: number, title: string) => `Row ${n}: ${title}`,
-	count: (n: number, min: number, max: number) => (min > 0 ? `${plural(n, { one: "# row", other: "# rows" })} of ${min} to ${max}` : `${plural(n, { one: "# row", other: "# rows" })} of at most ${max}`),
+	count: (n: number, min: number, max: number) =>
+		min > 0
+			? `${plural(n, { one: "# row", other: "# rows" })} of ${min} to ${max}`
+			: `${plural(n, { one: "# row", other: "# rows" })} of at most ${max}`,
 	add: "Add a row",
 	full: (max: number) => `There may be at most ${max} rows.`,
 	paste: "Paste from a spreadsheet",
@@ -48,7 +51,13 @@ export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props
 		});
 	};
 	const title = (row: Fields, i: number) => {
-		const name = s.item_schema.map((p) => textOf(row[p.name]).replace(/<[^>]*>/g, " ").trim()).find(Boolean);
+		const name = s.item_schema
+			.map((p) =>
+				textOf(row[p.name])
+					.replace(/<[^>]*>/g, " ")
+					.trim(),
+			)
+			.find(Boolean);
 		return name ? words.titled(i + 1, name) : words.row(i + 1);
 	};
 	const fault = faults(path);
@@ -58,14 +67,34 @@ export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props
 			<legend>{nameOf(s)}</legend>
 			<p className={css.hint}>
 				{s.help_text && <>{s.help_text} </>}
-				<span data-bad={rows.length < s.min || rows.length > s.max || undefined}>{words.count(rows.length, s.min, s.max)}</span>
+				<span data-bad={rows.length < s.min || rows.length > s.max || undefined}>
+					{words.count(rows.length, s.min, s.max)}
+				</span>
 			</p>
 			{fault && <p className={css.bad}>{fault}</p>}
-			<Cards items={rows} onChange={onChange} title={title} copy={(row) => structuredClone(row)} full={full} open={rows.length <= manyRows} readOnly={readOnly}>
+			<Cards
+				items={rows}
+				onChange={onChange}
+				title={title}
+				copy={(row) => structuredClone(row)}
+				full={full}
+				open={rows.length <= manyRows}
+				readOnly={readOnly}
+			>
 				{(row, i) =>
 					s.item_schema.map((p) => {
 						const at = `${path}[${i}].${p.name}`;
-						return <Control key={p.name} p={p} path={at} value={row[p.name]} error={faults(at)} readOnly={readOnly} onChange={(v) => onChange(rows.map((r, n) => (n === i ? withMember(r, p.name, v) : r)))} />;
+						return (
+							<Control
+								key={p.name}
+								p={p}
+								path={at}
+								value={row[p.name]}
+								error={faults(at)}
+								readOnly={readOnly}
+								onChange={(v) => onChange(rows.map((r, n) => (n === i ? withMember(r, p.name, v) : r)))}
+							/>
+						);
 					})
 				}
 			</Cards>

@@ -20,7 +20,8 @@ const words = catalogue({
 	how: "What fills it",
 	fixed: "A block that you choose",
 	random: "One block, picked for you",
-	randomHelp: (n: number) => `When this is saved, one of the ${plural(n, { one: "# block that fits", other: "# blocks that fit" })} is picked. All recipients get the same one, and it stays while these blocks stay.`,
+	randomHelp: (n: number) =>
+		`When this is saved, one of the ${plural(n, { one: "# block that fits", other: "# blocks that fit" })} is picked. All recipients get the same one, and it stays while these blocks stay.`,
 	now: (name: string) => `Now: ${name}.`,
 	empty: "Nothing",
 	other: (value: string) => `${value} (not allowed here)`,
@@ -28,7 +29,10 @@ const words = catalogue({
 	choose: "Choose a block",
 	change: "Choose another",
 	none: "No block is chosen.",
-	noBlocks: (tags: string) => (tags ? `No active block has the tags ${tags} and a body in the template's format.` : "There is no active block with a body in the template's format."),
+	noBlocks: (tags: string) =>
+		tags
+			? `No active block has the tags ${tags} and a body in the template's format.`
+			: "There is no active block with a body in the template's format.",
 	newBlock: "Blocks",
 	unknown: (block: string) => `${block} is not a block that fits here.`,
 	pick: (slot: string) => `Choose a block for ${slot}`,
@@ -64,14 +68,26 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 	const allowed = s.allowed_strategies as Strategy[];
 	const label = nameOf(s);
 	const chosen = useBlock(s, block);
-	const set = (name: string, v: unknown) => onChange(withMember(given.strategy === undefined ? { strategy, ...given } : given, name, v));
+	const set = (name: string, v: unknown) =>
+		onChange(withMember(given.strategy === undefined ? { strategy, ...given } : given, name, v));
 	const choices = allowed.map((a) => ({
 		value: a,
 		label: words[a],
-		help: a === "random" ? [words.randomHelp(s.eligible_blocks_total), strategy === "random" && picked && words.now(picked)].filter(Boolean).join(" ") : undefined,
-		why: readOnly && a !== strategy ? " " : a !== "empty" && s.eligible_blocks_total === 0 && a !== strategy ? words.noBlocks(and(s.tag_filter)) : undefined,
+		help:
+			a === "random"
+				? [words.randomHelp(s.eligible_blocks_total), strategy === "random" && picked && words.now(picked)]
+						.filter(Boolean)
+						.join(" ")
+				: undefined,
+		why:
+			readOnly && a !== strategy
+				? " "
+				: a !== "empty" && s.eligible_blocks_total === 0 && a !== strategy
+					? words.noBlocks(and(s.tag_filter))
+					: undefined,
 	}));
-	if (!allowed.includes(strategy as Strategy)) choices.push({ value: strategy as Strategy, label: words.other(strategy), help: undefined, why: undefined });
+	if (!allowed.includes(strategy as Strategy))
+		choices.push({ value: strategy as Strategy, label: words.other(strategy), help: undefined, why: undefined });
 	const scope: Scope | undefined = strategy === "fixed" ? chosen.block : undefined;
 	const fault = faults(path);
 	const strategyFault = faults(`${path}.strategy`);
@@ -82,7 +98,12 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 			{s.help_text && <p className={css.hint}>{s.help_text}</p>}
 			{fault && <p className={css.bad}>{fault}</p>}
 			<div data-path={`${path}.strategy`} tabIndex={-1}>
-				<Radios label={words.how} value={strategy} onChange={(v) => !readOnly && set("strategy", v)} choices={choices} />
+				<Radios
+					label={words.how}
+					value={strategy}
+					onChange={(v) => !readOnly && set("strategy", v)}
+					choices={choices}
+				/>
 				{strategyFault && <p className={css.bad}>{strategyFault}</p>}
 			</div>
 			{strategy === "fixed" && (
@@ -113,7 +134,14 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 			{blockFault && <p className={css.bad}>{blockFault}</p>}
 			{scope && scope.parameters_schema.length + scope.sections_schema.length > 0 && (
 				<div className={css.nested}>
-					<ScopeFields scope={scope} path={path} value={given} onChange={(v) => onChange({ strategy, ...v })} faults={faults} readOnly={readOnly} />
+					<ScopeFields
+						scope={scope}
+						path={path}
+						value={given}
+						onChange={(v) => onChange({ strategy, ...v })}
+						faults={faults}
+						readOnly={readOnly}
+					/>
 				</div>
 			)}
 			{choosing && (
@@ -133,17 +161,47 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 }
 
 /** ScopeFields edits the parameters and sections of a block. */
-export function ScopeFields({ scope, path, value, onChange, faults, readOnly }: { scope: Scope; path: string; value: unknown; onChange: (value: { [name: string]: unknown }) => void; faults: Faults; readOnly?: boolean }) {
+export function ScopeFields({
+	scope,
+	path,
+	value,
+	onChange,
+	faults,
+	readOnly,
+}: {
+	scope: Scope;
+	path: string;
+	value: unknown;
+	onChange: (value: { [name: string]: unknown }) => void;
+	faults: Faults;
+	readOnly?: boolean;
+}) {
 	const parameters = objectAt(value, "parameters");
 	const sections = objectAt(value, "sections");
 	const at = (part: string) => (path ? `${path}.${part}` : part);
 	return (
 		<>
 			{scope.parameters_schema.map((p) => (
-				<Control key={p.name} p={p} path={at(`parameters.${p.name}`)} value={parameters[p.name]} error={faults(at(`parameters.${p.name}`))} readOnly={readOnly} onChange={(v) => onChange(withMember(value, "parameters", withMember(parameters, p.name, v)))} />
+				<Control
+					key={p.name}
+					p={p}
+					path={at(`parameters.${p.name}`)}
+					value={parameters[p.name]}
+					error={faults(at(`parameters.${p.name}`))}
+					readOnly={readOnly}
+					onChange={(v) => onChange(withMember(value, "parameters", withMember(parameters, p.name, v)))}
+				/>
 			))}
 			{scope.sections_schema.map((s) => (
-				<Rows key={s.name} section={s} path={at(`sections.${s.name}`)} of={sections} faults={faults} readOnly={readOnly} onChange={(rows) => onChange(withMember(value, "sections", withMember(sections, s.name, rows)))} />
+				<Rows
+					key={s.name}
+					section={s}
+					path={at(`sections.${s.name}`)}
+					of={sections}
+					faults={faults}
+					readOnly={readOnly}
+					onChange={(rows) => onChange(withMember(value, "sections", withMember(sections, s.name, rows)))}
+				/>
 			))}
 		</>
 	);
@@ -165,10 +223,24 @@ function useBlock(s: SlotOption, block: string): { block?: Chosen; loading: bool
 }
 
 /** BlockThumb is a small picture of a block. */
-export function BlockThumb({ slug, name, changed, width = 120, height = 80 }: { slug: string; name: string; changed?: string; width?: number; height?: number }) {
+export function BlockThumb({
+	slug,
+	name,
+	changed,
+	width = 120,
+	height = 80,
+}: {
+	slug: string;
+	name: string;
+	changed?: string;
+	width?: number;
+	height?: number;
+}) {
 	const [wanted, setWanted] = useState(false);
 	const html = useThumbnail("block", slug, changed, wanted);
-	return <Thumb html={html.data} label={words.preview(name)} width={width} height={height} onView={() => setWanted(true)} />;
+	return (
+		<Thumb html={html.data} label={words.preview(name)} width={width} height={height} onView={() => setWanted(true)} />
+	);
 }
 
 /** Tags shows labels. */
@@ -184,19 +256,46 @@ export function Tags({ tags }: { tags: string[] }) {
 }
 
 /** BlockPicker chooses a block that fits a slot, by picture, name and tags. */
-function BlockPicker({ slot: s, current, onChoose, onClose }: { slot: SlotOption; template?: string; current: string; onChoose: (slug: string) => void; onClose: () => void }) {
+function BlockPicker({
+	slot: s,
+	current,
+	onChoose,
+	onClose,
+}: {
+	slot: SlotOption;
+	template?: string;
+	current: string;
+	onChoose: (slug: string) => void;
+	onClose: () => void;
+}) {
 	const key = useKey();
 	const [search, setSearch] = useState("");
 	const more = useQuery({
 		queryKey: key("blocks", "full", s.tag_filter.join()),
-		queryFn: ({ signal }) => api("GET /blocks", { query: { tags: s.tag_filter.join(",") || undefined, full: true }, signal }),
+		queryFn: ({ signal }) =>
+			api("GET /blocks", { query: { tags: s.tag_filter.join(",") || undefined, full: true }, signal }),
 	});
 	const near = new Set(s.eligible_blocks.map((b) => b.slug));
-	const all = ((more.data?.data ?? []) as BlockRow[]).filter((b) => (s.eligible_blocks_truncated ? b.active : near.has(b.slug)));
+	const all = ((more.data?.data ?? []) as BlockRow[]).filter((b) =>
+		s.eligible_blocks_truncated ? b.active : near.has(b.slug),
+	);
 	const found = all.filter((b) => `${b.name} ${b.tags.join(" ")}`.toLowerCase().includes(search.trim().toLowerCase()));
 	return (
-		<Dialog drawer="wide" title={words.pick(nameOf(s))} onClose={onClose} footer={<Button onClick={onClose}>{words.cancel}</Button>}>
-			<TextField label={words.search} hideLabel type="search" autoFocus placeholder={words.search} value={search} onChange={setSearch} />
+		<Dialog
+			drawer="wide"
+			title={words.pick(nameOf(s))}
+			onClose={onClose}
+			footer={<Button onClick={onClose}>{words.cancel}</Button>}
+		>
+			<TextField
+				label={words.search}
+				hideLabel
+				type="search"
+				autoFocus
+				placeholder={words.search}
+				value={search}
+				onChange={setSearch}
+			/>
 			{more.isPending ? (
 				<Skeleton rows={4} height={80} />
 			) : more.isError ? (
@@ -207,7 +306,12 @@ function BlockPicker({ slot: s, current, onChoose, onClose }: { slot: SlotOption
 				<ul className={css.picker}>
 					{found.map((b) => (
 						<li key={b.id}>
-							<button type="button" aria-label={words.use(b.name)} aria-pressed={b.slug === current || b.id === current} onClick={() => onChoose(b.slug)}>
+							<button
+								type="button"
+								aria-label={words.use(b.name)}
+								aria-pressed={b.slug === current || b.id === current}
+								onClick={() => onChoose(b.slug)}
+							>
 								<BlockThumb slug={b.slug} name={b.name} changed={b.updated_at} width={200} height={120} />
 								<b>{b.name}</b>
 								<Tags tags={b.tags} />

@@ -29,7 +29,13 @@ type MenuProps = { label: string; onInsert: (text: string) => void };
 /** MergeMenu is a button that inserts a merge field. */
 export function MergeMenu({ label, onInsert }: MenuProps) {
 	return (
-		<Popup label={words.menu} buttonLabel={words.menuFor(label)} button={<Braces aria-hidden size={14} />} className={css.menuButton} end>
+		<Popup
+			label={words.menu}
+			buttonLabel={words.menuFor(label)}
+			button={<Braces aria-hidden size={14} />}
+			className={css.menuButton}
+			end
+		>
 			{(close) => (
 				<MergeFields
 					onChoose={(text) => {
@@ -48,14 +54,24 @@ function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
 	useEffect(() => first.current?.focus(), []);
 	const fields = useFields();
 	const all = [
-		...fields.filter((f) => !unprinted.includes(f.field)).map((f) => ({ name: f.name, group: f.group, text: `{{ contact.${f.field} }}` })),
+		...fields
+			.filter((f) => !unprinted.includes(f.field))
+			.map((f) => ({ name: f.name, group: f.group, text: `{{ contact.${f.field} }}` })),
 		{ name: words.unsubscribe, group: words.links, text: "{{ unsubscribe_url }}" },
 		{ name: words.preferences, group: words.links, text: "{{ preferences_url }}" },
 	];
 	const found = all.filter((f) => `${f.name} ${f.text}`.toLowerCase().includes(search.trim().toLowerCase()));
 	return (
 		<div className={css.panel}>
-			<input ref={first} type="search" className={field.input} aria-label={words.search} placeholder={words.search} value={search} onChange={(e) => setSearch(e.target.value)} />
+			<input
+				ref={first}
+				type="search"
+				className={field.input}
+				aria-label={words.search}
+				placeholder={words.search}
+				value={search}
+				onChange={(e) => setSearch(e.target.value)}
+			/>
 			<ul className={css.fields}>
 				{found.map((f) => (
 					<li key={f.text}>
@@ -108,7 +124,21 @@ type Props = {
 };
 
 /** TokenField is a field of text in which merge fields are inserted from a menu and shown as tokens; its value is plain text. */
-export function TokenField({ label, value, onChange, help, error, optional, path, placeholder, readOnly, lines, most, inputMode, aside }: Props) {
+export function TokenField({
+	label,
+	value,
+	onChange,
+	help,
+	error,
+	optional,
+	path,
+	placeholder,
+	readOnly,
+	lines,
+	most,
+	inputMode,
+	aside,
+}: Props) {
 	const id = useId();
 	const at = useRef({ start: value.length, end: value.length });
 	const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
@@ -147,7 +177,11 @@ export function TokenField({ label, value, onChange, help, error, optional, path
 	const tools = (
 		<>
 			{aside}
-			{full && <span className={css.count} role="status" data-over={value.length > most || undefined}>{words.used(value.length, most)}</span>}
+			{full && (
+				<span className={css.count} role="status" data-over={value.length > most || undefined}>
+					{words.used(value.length, most)}
+				</span>
+			)}
 			{!readOnly && <MergeMenu label={label} onInsert={insert} />}
 		</>
 	);
@@ -155,7 +189,11 @@ export function TokenField({ label, value, onChange, help, error, optional, path
 		<Frame id={id} label={label} help={help} error={error} optional={optional} tools={tools}>
 			<div className={css.box} data-lines={lines || undefined}>
 				<Marked text={value} inner={marks} />
-				{lines ? <textarea {...common} rows={4} className={`${field.input} ${field.area} ${css.input}`} /> : <input {...common} inputMode={inputMode} className={`${field.input} ${css.input}`} />}
+				{lines ? (
+					<textarea {...common} rows={4} className={`${field.input} ${field.area} ${css.input}`} />
+				) : (
+					<input {...common} inputMode={inputMode} className={`${field.input} ${css.input}`} />
+				)}
 			</div>
 		</Frame>
 	);

@@ -36,7 +36,9 @@ export function formable(binding: unknown): binding is Binding {
 export function withMember(of: unknown, name: string, value: unknown): Fields {
 	const { [name]: _, ...rest } = isObject(of) ? of : {};
 	if (value === undefined) return rest;
-	return isObject(of) && name in of ? Object.fromEntries(Object.entries(of).map(([k, v]) => [k, k === name ? value : v])) : { ...rest, [name]: value };
+	return isObject(of) && name in of
+		? Object.fromEntries(Object.entries(of).map(([k, v]) => [k, k === name ? value : v]))
+		: { ...rest, [name]: value };
 }
 
 /** nameOf returns the label of an entry, or words made of its name. */
@@ -58,17 +60,28 @@ export function useBindingOptions(template: string | null | undefined) {
 		queryKey: key("template", template, "options"),
 		enabled: Boolean(template),
 		// One that does not exist is asked for by itself, so that the answer says so.
-		queryFn: async ({ signal }) => (await bindingOptions(template ?? "")) ?? api("GET /templates/{id}/binding-options", { path: { id: template ?? "" }, signal }),
+		queryFn: async ({ signal }) =>
+			(await bindingOptions(template ?? "")) ??
+			api("GET /templates/{id}/binding-options", { path: { id: template ?? "" }, signal }),
 	});
 }
 
 /** templateOptions are the choices of a template: all, or the chosen one until they are loaded. */
-export const templateOptions = (all: { slug: string; name: string; format: string }[] | undefined, chosen: BindingOptions | undefined) =>
-	all ? all.map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() })) : chosen ? [{ id: chosen.slug, label: chosen.name }] : [];
+export const templateOptions = (
+	all: { slug: string; name: string; format: string }[] | undefined,
+	chosen: BindingOptions | undefined,
+) =>
+	all
+		? all.map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))
+		: chosen
+			? [{ id: chosen.slug, label: chosen.name }]
+			: [];
 
 /** issuesOf returns the problems of values in a preview, by their paths in them. */
 export const issuesOf = (problems: PreviewProblem[], prefix: string): Issue[] =>
-	problems.filter((p) => p.field.startsWith(prefix) && p.code === p.code.toLowerCase()).map((p) => ({ path: p.field.slice(prefix.length), code: p.code, message: p.message, fix: p.fix ?? "" }));
+	problems
+		.filter((p) => p.field.startsWith(prefix) && p.code === p.code.toLowerCase())
+		.map((p) => ({ path: p.field.slice(prefix.length), code: p.code, message: p.message, fix: p.fix ?? "" }));
 
 const unknownCodes = ["unknown_param", "unknown_section", "unknown_slot"];
 
@@ -92,7 +105,10 @@ export function withoutUnknown(binding: Binding, issues: Issue[]): Binding {
 }
 
 /** Item is one thing to fill, in the order of the form. */
-export type Item = { kind: "parameters"; entry: ParameterEntry } | { kind: "sections"; entry: SectionEntry } | { kind: "slots"; entry: SlotOption };
+export type Item =
+	| { kind: "parameters"; entry: ParameterEntry }
+	| { kind: "sections"; entry: SectionEntry }
+	| { kind: "slots"; entry: SlotOption };
 export type Group = { name: string; label: string | null; help: string | null; collapsed: boolean; items: Item[] };
 
 /** groupsOf returns the groups of a form in order; what is in no group comes last, in one without a name. */
@@ -106,13 +122,15 @@ export function groupsOf(o: BindingOptions): Group[] {
 			from.delete(n);
 			return item ? [item] : [];
 		});
-	const groups = o.groups_schema.map((g): Group => ({
-		name: g.name,
-		label: nameOf(g),
-		help: g.help_text,
-		collapsed: g.collapsed,
-		items: [...take(parameters, g.parameters), ...take(sections, g.sections), ...take(slots, g.slots)],
-	}));
+	const groups = o.groups_schema.map(
+		(g): Group => ({
+			name: g.name,
+			label: nameOf(g),
+			help: g.help_text,
+			collapsed: g.collapsed,
+			items: [...take(parameters, g.parameters), ...take(sections, g.sections), ...take(slots, g.slots)],
+		}),
+	);
 	const rest = [...parameters.values(), ...sections.values(), ...slots.values()];
 	return rest.length > 0 ? [...groups, { name: "", label: null, help: null, collapsed: false, items: rest }] : groups;
 }
@@ -149,5 +167,9 @@ export function fromText(p: ParameterEntry, text: string): unknown {
 /** optionsOf returns the choices of a select. */
 export function optionsOf(p: ParameterEntry): { value: string; label: string }[] {
 	const list = Array.isArray(p.validation.options) ? (p.validation.options as unknown[]) : [];
-	return list.map((o) => (isObject(o) ? { value: textOf(o.value), label: textOf(o.label ?? o.value) } : { value: textOf(o), label: textOf(o) }));
+	return list.map((o) =>
+		isObject(o)
+			? { value: textOf(o.value), label: textOf(o.label ?? o.value) }
+			: { value: textOf(o), label: textOf(o) },
+	);
 }

@@ -2,8 +2,16 @@
 // HTML, so styles travel as data-style and are set by script; pictures of other hosts are shown by name.
 
 /** The elements and attributes that the server keeps. */
-const elements = new Set("p br strong b em i u s a ul ol li h1 h2 h3 h4 blockquote span img table thead tbody tr td th hr div code pre sub sup small".split(" "));
-const attributes = new Set("href target src alt title dir lang width height border cellpadding cellspacing colspan rowspan align valign bgcolor start data-style".split(" "));
+const elements = new Set(
+	"p br strong b em i u s a ul ol li h1 h2 h3 h4 blockquote span img table thead tbody tr td th hr div code pre sub sup small".split(
+		" ",
+	),
+);
+const attributes = new Set(
+	"href target src alt title dir lang width height border cellpadding cellspacing colspan rowspan align valign bgcolor start data-style".split(
+		" ",
+	),
+);
 const dropped = new Set("script style title head meta link template iframe object embed svg math noscript".split(" "));
 const renamed: { [tag: string]: string } = { strike: "s", del: "s", ins: "u", h5: "h4", h6: "h4" };
 
@@ -60,7 +68,9 @@ export function fromEditor(of: Node): string {
 
 /** Liquid is code: what is written in it is not escaped. */
 const unescapeLiquid = (html: string) =>
-	html.replace(/\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g, (code) => code.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").replaceAll("&nbsp;", " "));
+	html.replace(/\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g, (code) =>
+		code.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").replaceAll("&nbsp;", " "),
+	);
 
 /** plain is a source without differences that mean nothing. */
 const plain = (source: string) =>

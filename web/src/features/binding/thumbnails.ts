@@ -16,7 +16,10 @@ let next: Request | null = null;
 const nameOf = (kind: Kind, ref: string) => `${kind} ${ref}`;
 
 async function ask({ workspace, refs }: Pick<Request, "workspace" | "refs">) {
-	const got = await api("GET /thumbnails", { query: { templates: [...refs.template].join(), blocks: [...refs.block].join() }, workspace });
+	const got = await api("GET /thumbnails", {
+		query: { templates: [...refs.template].join(), blocks: [...refs.block].join() },
+		workspace,
+	});
 	return new Map(got.data.map((t) => [nameOf(t.kind, t.ref), t.html]));
 }
 

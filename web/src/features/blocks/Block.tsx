@@ -22,12 +22,21 @@ const words = catalogue({
 	slugHelp: "Programs, and values of mails, name the block so.",
 	saved: "Saved. Drafts keep the old text until they are saved again.",
 	deleteText: "Mails that have it stay as they are. Drafts that name it cannot be saved until they name another.",
-	drafts: (n: number) => plural(n, { one: "# draft keeps the old text until it is saved again.", other: "# drafts keep the old text until they are saved again." }),
-	recent: (n: number) => plural(n, { one: "# broadcast of the last 30 days has it; it stays as it is.", other: "# broadcasts of the last 30 days have it; they stay as they are." }),
+	drafts: (n: number) =>
+		plural(n, {
+			one: "# draft keeps the old text until it is saved again.",
+			other: "# drafts keep the old text until they are saved again.",
+		}),
+	recent: (n: number) =>
+		plural(n, {
+			one: "# broadcast of the last 30 days has it; it stays as it is.",
+			other: "# broadcasts of the last 30 days have it; they stay as they are.",
+		}),
 	nobody: "No draft uses it.",
 	active: "Active",
 	activeHelp: "It is offered for slots, and may be picked for random ones.",
-	inactiveHelp: "It is offered nowhere and never picked. Drafts that name it cannot be saved until they name another; mails that have it stay as they are.",
+	inactiveHelp:
+		"It is offered nowhere and never picked. Drafts that name it cannot be saved until they name another; mails that have it stay as they are.",
 	inactive: "Not offered",
 	slots: "Slots",
 	slotsHelp: "Names of slots that it is made for. Tags, not these, decide where it is offered.",
@@ -55,8 +64,13 @@ function bodyOf(d: Draft): UpdateBlockRequestBody {
 export default function BlockPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const key = useKey();
-	const found = useQuery({ queryKey: key("block", id), queryFn: ({ signal }) => request("GET /blocks/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
-	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.blocks} to="/blocks" kept={{ kinds: ["block"], id }} />;
+	const found = useQuery({
+		queryKey: key("block", id),
+		queryFn: ({ signal }) => request("GET /blocks/{id}", { path: { id }, signal }),
+		refetchOnWindowFocus: false,
+	});
+	if (!found.data || isGone(found.error))
+		return <Missing query={found} list={words.blocks} to="/blocks" kept={{ kinds: ["block"], id }} />;
 	return <Editor key={found.data.data.id} block={found.data.data} revision={found.data.revision} />;
 }
 
@@ -67,14 +81,24 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 		list: "/blocks",
 		draftOf: blockDraft,
 		put: (d, made) => request("PUT /blocks/{id}", { path: { id: b.id }, body: bodyOf(d), revision: made }),
-		delete: (force) => api("DELETE /blocks/{id}", { path: { id: b.id }, query: { force: force || undefined }, revision: revision ?? undefined }),
+		delete: (force) =>
+			api("DELETE /blocks/{id}", {
+				path: { id: b.id },
+				query: { force: force || undefined },
+				revision: revision ?? undefined,
+			}),
 	});
 	const why = useWhyNot("PUT /blocks/{id}");
 	const [within, setWithin] = useParam("in");
 	const templates = useCollection("templates");
 	const blocks = useCollection("blocks");
 	const all = templates.data?.data ?? [];
-	const fits = (d: Draft) => all.filter((t) => (t.format === "mjml" ? d.mjml : d.html) !== "" && t.slots_schema.some((s) => s.tag_filter.every((x) => d.tags.includes(x))));
+	const fits = (d: Draft) =>
+		all.filter(
+			(t) =>
+				(t.format === "mjml" ? d.mjml : d.html) !== "" &&
+				t.slots_schema.some((s) => s.tag_filter.every((x) => d.tags.includes(x))),
+		);
 	const fitting = fits(blockDraft(b));
 	const shownIn = within === "-" ? "" : within || (fitting[0]?.slug ?? "");
 	const slotNames = [...new Set(all.flatMap((t) => t.slots_schema.map((s) => s.name)))].sort();
@@ -88,23 +112,63 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 			bodies={["mjml", "html"]}
 			slugHelp={words.slugHelp}
 			schemaParts={["parameters", "sections", "groups"]}
-			tags={[...new Set([...all.flatMap((t) => t.slots_schema.flatMap((s) => s.tag_filter)), ...(blocks.data?.data ?? []).flatMap((x) => x.tags)])].sort()}
+			tags={[
+				...new Set([
+					...all.flatMap((t) => t.slots_schema.flatMap((s) => s.tag_filter)),
+					...(blocks.data?.data ?? []).flatMap((x) => x.tags),
+				]),
+			].sort()}
 			status={!b.active && <Badge tone="neutral">{words.inactive}</Badge>}
 			settings={(d, set) => (
 				<>
-					<TagPicks label={words.slots} help={words.slotsHelp} options={slotNames.map((s) => ({ id: s, label: s }))} values={d.slot_keys} readOnly={why !== undefined} onChange={(slot_keys) => set({ slot_keys })} />
-					<Switch label={words.active} help={d.active ? words.activeHelp : words.inactiveHelp} checked={d.active} onChange={(active) => set({ active })} why={why} />
+					<TagPicks
+						label={words.slots}
+						help={words.slotsHelp}
+						options={slotNames.map((s) => ({ id: s, label: s }))}
+						values={d.slot_keys}
+						readOnly={why !== undefined}
+						onChange={(slot_keys) => set({ slot_keys })}
+					/>
+					<Switch
+						label={words.active}
+						help={d.active ? words.activeHelp : words.inactiveHelp}
+						checked={d.active}
+						onChange={(active) => set({ active })}
+						why={why}
+					/>
 				</>
 			)}
 			// Which template it is shown in is known once the templates are.
-			source={(d, own) => templates.isPending ? null : ({ block: { ...(bodyOf(d) as PreviewBlock), template_slug: shownIn || null, ...(own ? { parameters: (own.parameters as PreviewBlock["parameters"]) ?? {}, sections: (own.sections as PreviewBlock["sections"]) ?? {} } : {}) } })}
+			source={(d, own) =>
+				templates.isPending
+					? null
+					: {
+							block: {
+								...(bodyOf(d) as PreviewBlock),
+								template_slug: shownIn || null,
+								...(own
+									? {
+											parameters: (own.parameters as PreviewBlock["parameters"]) ?? {},
+											sections: (own.sections as PreviewBlock["sections"]) ?? {},
+										}
+									: {}),
+							},
+						}
+			}
 			values={(d, values, set, problems) => {
 				const s = schemaOf(d);
 				const issues = issuesOf(problems, "");
-				if (!s || s.parameters_schema.length + s.sections_schema.length === 0) return <p className={css.hint}>{words.noValues}</p>;
+				if (!s || s.parameters_schema.length + s.sections_schema.length === 0)
+					return <p className={css.hint}>{words.noValues}</p>;
 				return (
 					<div className={css.stack}>
-						<ScopeFields scope={s} path="" value={values} onChange={set} faults={(path) => issues.find((i) => i.path === path)?.message} />
+						<ScopeFields
+							scope={s}
+							path=""
+							value={values}
+							onChange={set}
+							faults={(path) => issues.find((i) => i.path === path)?.message}
+						/>
 					</div>
 				);
 			}}
@@ -114,13 +178,20 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 					help={templates.data && fitting.length === 0 ? words.noTemplate : undefined}
 					value={shownIn || "-"}
 					onChange={setWithin}
-					choices={[{ value: "-", label: words.alone }, ...fitting.map((t) => ({ value: t.slug, label: t.name })), ...(shownIn && !fitting.some((t) => t.slug === shownIn) ? [{ value: shownIn, label: shownIn }] : [])]}
+					choices={[
+						{ value: "-", label: words.alone },
+						...fitting.map((t) => ({ value: t.slug, label: t.name })),
+						...(shownIn && !fitting.some((t) => t.slug === shownIn) ? [{ value: shownIn, label: shownIn }] : []),
+					]}
 				/>
 			}
 			touched={async () => {
 				const { usage } = await api("GET /blocks/{id}", { path: { id: b.id }, query: { include_usage: true } });
 				if (!usage) return [];
-				return [usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody, ...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : [])];
+				return [
+					usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody,
+					...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : []),
+				];
 			}}
 			deleteText={words.deleteText}
 			savedText={words.saved}

@@ -41,7 +41,8 @@ const words = catalogue({
 	drafts: (n: number) => plural(n, { one: "# draft", other: "# drafts" }),
 	recent: (n: number) => plural(n, { one: "# recent broadcast", other: "# recent broadcasts" }),
 	empty: "No block yet",
-	emptyText: "A block is written once and used in many mails. A template says with tags which blocks a slot takes; a block that has these tags is offered there.",
+	emptyText:
+		"A block is written once and used in many mails. A template says with tags which blocks a slot takes; a block that has these tags is offered there.",
 	none: "No block matches",
 	new: "New block",
 	format: "Written in",
@@ -64,9 +65,14 @@ export default function Blocks() {
 	const [search, setSearch] = useTyped("q");
 	const [tag, setTag] = useParam("tag");
 	const [adding, setAdding] = useParam("new");
-	const blocks = useQuery({ queryKey: key("blocks", "full", "usage"), queryFn: ({ signal }) => api("GET /blocks", { query: { full: true, include_usage: true }, signal }) });
+	const blocks = useQuery({
+		queryKey: key("blocks", "full", "usage"),
+		queryFn: ({ signal }) => api("GET /blocks", { query: { full: true, include_usage: true }, signal }),
+	});
 	const all = (blocks.data?.data ?? []) as BlockRow[];
-	const rows = all.filter((b) => `${b.name} ${b.slug}`.toLowerCase().includes(search.trim().toLowerCase()) && (!tag || b.tags.includes(tag)));
+	const rows = all.filter(
+		(b) => `${b.name} ${b.slug}`.toLowerCase().includes(search.trim().toLowerCase()) && (!tag || b.tags.includes(tag)),
+	);
 	const tags = [...new Set(all.flatMap((b) => b.tags))].sort();
 	const none = blocks.isSuccess && all.length === 0;
 	const add = (
@@ -78,7 +84,15 @@ export default function Blocks() {
 		<Page title={words.title} description={words.about} actions={!none && add}>
 			{all.length > 0 && (
 				<Tools label={words.search} value={search} onChange={setSearch}>
-					{tags.length > 0 && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.anyTag }, ...tags.map((t) => ({ value: t, label: t }))]} />}
+					{tags.length > 0 && (
+						<Select
+							label={words.tag}
+							hideLabel
+							value={tag}
+							onChange={setTag}
+							choices={[{ value: "", label: words.anyTag }, ...tags.map((t) => ({ value: t, label: t }))]}
+						/>
+					)}
 				</Tools>
 			)}
 			{blocks.isPending ? (
@@ -90,7 +104,10 @@ export default function Blocks() {
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
-				<NoMatch title={words.none} filters={[searched(search, setSearch), tag !== "" && { name: tag, drop: () => setTag("") }]} />
+				<NoMatch
+					title={words.none}
+					filters={[searched(search, setSearch), tag !== "" && { name: tag, drop: () => setTag("") }]}
+				/>
 			) : (
 				<List
 					label={words.title}
@@ -107,14 +124,38 @@ export default function Blocks() {
 								</span>
 							),
 						},
-						{ id: "state", name: words.state, cell: (b) => <Badge tone={b.active ? "success" : "neutral"}>{b.active ? words.active : words.inactive}</Badge> },
+						{
+							id: "state",
+							name: words.state,
+							cell: (b) => (
+								<Badge tone={b.active ? "success" : "neutral"}>{b.active ? words.active : words.inactive}</Badge>
+							),
+						},
 						{ id: "tags", name: words.tags, cell: (b) => (b.tags.length > 0 ? <Tags tags={b.tags} /> : <NotSet />) },
-						{ id: "formats", name: words.formats, cell: (b) => [b.content_mjml !== null && words.mjml, b.content_html !== null && words.html].filter(Boolean).join(", ") },
-						{ id: "values", name: words.values, end: true, cell: (b) => number(b.parameters_schema.length + b.sections_schema.length) },
+						{
+							id: "formats",
+							name: words.formats,
+							cell: (b) =>
+								[b.content_mjml !== null && words.mjml, b.content_html !== null && words.html]
+									.filter(Boolean)
+									.join(", "),
+						},
+						{
+							id: "values",
+							name: words.values,
+							end: true,
+							cell: (b) => number(b.parameters_schema.length + b.sections_schema.length),
+						},
 						{
 							id: "used",
 							name: words.used,
-							cell: (b) => [b.usage && b.usage.active_drafts > 0 && words.drafts(b.usage.active_drafts), b.usage && b.usage.recent_broadcasts > 0 && words.recent(b.usage.recent_broadcasts)].filter(Boolean).join(", ") || <NotSet />,
+							cell: (b) =>
+								[
+									b.usage && b.usage.active_drafts > 0 && words.drafts(b.usage.active_drafts),
+									b.usage && b.usage.recent_broadcasts > 0 && words.recent(b.usage.recent_broadcasts),
+								]
+									.filter(Boolean)
+									.join(", ") || <NotSet />,
 						},
 						{ id: "changed", name: words.changed, cell: (b) => <Time at={b.updated_at} /> },
 					]}
@@ -134,7 +175,11 @@ function NewBlock({ onClose }: { onClose: () => void }) {
 	const make = useMutation({
 		mutationFn: () =>
 			api("POST /blocks", {
-				body: { name: form.values.name, ...(format === "mjml" ? { content_mjml: begin.mjml } : { content_html: begin.html }), parameters_schema: [{ name: "title", type: "text", label: "Title", sample: form.values.name }] },
+				body: {
+					name: form.values.name,
+					...(format === "mjml" ? { content_mjml: begin.mjml } : { content_html: begin.html }),
+					parameters_schema: [{ name: "title", type: "text", label: "Title", sample: form.values.name }],
+				},
 				idempotencyKey: newKey(),
 			}),
 	});
@@ -152,7 +197,14 @@ function NewBlock({ onClose }: { onClose: () => void }) {
 			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<TextField
+				label={words.name}
+				path="name"
+				value={form.values.name}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+				autoFocus
+			/>
 			<Radios
 				label={words.format}
 				value={format}

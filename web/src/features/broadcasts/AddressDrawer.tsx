@@ -27,7 +27,10 @@ const fields = ["line1", "line2", "postal_code", "city", "state", "country"] as 
 /** AddressDrawer asks for the account's postal address without leaving the draft. */
 export function AddressDrawer({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
 	const key = useKey();
-	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView> });
+	const account = useQuery({
+		queryKey: key("account"),
+		queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView>,
+	});
 	if (!account.data) {
 		return (
 			<Dialog drawer="narrow" title={words.title} onClose={onClose}>
@@ -38,7 +41,15 @@ export function AddressDrawer({ onClose, onDone }: { onClose: () => void; onDone
 	return <AddressForm account={account.data} onClose={onClose} onDone={onDone} />;
 }
 
-function AddressForm({ account: a, onClose, onDone }: { account: AccountSessionView; onClose: () => void; onDone: () => void }) {
+function AddressForm({
+	account: a,
+	onClose,
+	onDone,
+}: {
+	account: AccountSessionView;
+	onClose: () => void;
+	onDone: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
@@ -46,13 +57,26 @@ function AddressForm({ account: a, onClose, onDone }: { account: AccountSessionV
 	const form = useForm(Object.fromEntries(fields.map((f) => [`postal_address.${f}`, p[f] ?? ""])));
 	const send = () =>
 		form.submit(async () => {
-			await api("PUT /settings/account", { body: { postal_address: Object.fromEntries(fields.map((f) => [f, form.values[`postal_address.${f}`] || null])) } });
+			await api("PUT /settings/account", {
+				body: {
+					postal_address: Object.fromEntries(fields.map((f) => [f, form.values[`postal_address.${f}`] || null])),
+				},
+			});
 			void client.invalidateQueries({ queryKey: key("account") });
 			onDone();
 		});
 	const field = (f: (typeof fields)[number]) => {
 		const path = `postal_address.${f}`;
-		return <TextField label={words[f]} {...(f === "country" ? countryField(form.values[path] ?? "") : {})} path={path} value={form.values[path] ?? ""} onChange={(v) => form.set({ [path]: v })} error={form.problems.byPath[path]} />;
+		return (
+			<TextField
+				label={words[f]}
+				{...(f === "country" ? countryField(form.values[path] ?? "") : {})}
+				path={path}
+				value={form.values[path] ?? ""}
+				onChange={(v) => form.set({ [path]: v })}
+				error={form.problems.byPath[path]}
+			/>
+		);
 	};
 	return (
 		<Dialog

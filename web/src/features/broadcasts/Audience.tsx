@@ -35,11 +35,23 @@ export function useSegments(enabled = true) {
 }
 
 /** Audience chooses who gets the broadcast, and says how many they are. */
-export function Audience({ draft, value: b, forecast }: { draft: Draft; value: BroadcastSessionView; forecast: Forecast }) {
+export function Audience({
+	draft,
+	value: b,
+	forecast,
+}: {
+	draft: Draft;
+	value: BroadcastSessionView;
+	forecast: Forecast;
+}) {
 	const known = useCollection("segments");
 	const segments = known.data?.data ?? [];
 	const whyNot = useWhyNot("POST /segments");
-	const options = segments.map((s) => ({ id: s.segment_key, label: s.name, detail: s.member_count === null ? undefined : full(s.member_count) }));
+	const options = segments.map((s) => ({
+		id: s.segment_key,
+		label: s.name,
+		detail: s.member_count === null ? undefined : full(s.member_count),
+	}));
 	const chosen = segments.filter((s) => b.include_segment_keys.includes(s.segment_key));
 	const p = b.include_segment_keys.length > 0 ? forecast.data : undefined;
 	const link = (reason: string | null) => draft.saved && peopleOf(draft.saved, segments, reason);
@@ -55,7 +67,13 @@ export function Audience({ draft, value: b, forecast }: { draft: Draft; value: B
 					error={draft.problem("include_segment_keys")}
 					onChange={(include_segment_keys) => draft.change({ include_segment_keys })}
 				/>
-				<Picks label={words.exclude} path="exclude_segment_keys" options={options} values={b.exclude_segment_keys} onChange={(exclude_segment_keys) => draft.change({ exclude_segment_keys })} />
+				<Picks
+					label={words.exclude}
+					path="exclude_segment_keys"
+					options={options}
+					values={b.exclude_segment_keys}
+					onChange={(exclude_segment_keys) => draft.change({ exclude_segment_keys })}
+				/>
 			</div>
 			<div className={css.sum} role="status" aria-busy={forecast.isLoading || undefined}>
 				{b.include_segment_keys.length === 0 ? (
@@ -78,9 +96,7 @@ export function Audience({ draft, value: b, forecast }: { draft: Draft; value: B
 							</span>
 						))}
 						{" = "}
-						<b>
-							{words.recipients(p.recipients)}
-						</b>
+						<b>{words.recipients(p.recipients)}</b>
 						{p.estimated && ` (${words.estimated})`}, {words.asked(p.evaluated_at)}.
 						{Object.keys(p.excluded).length > 1 && <small className={css.muted}> {words.once}</small>}
 					</>

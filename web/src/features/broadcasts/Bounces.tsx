@@ -50,7 +50,12 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 	const found = useInfiniteQuery({
 		queryKey: key("report", id, "bounces"),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /broadcasts/{broadcast_id}/bounces", { path: { broadcast_id: id }, query: { cursor: pageParam ?? undefined, limit: 100 }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /broadcasts/{broadcast_id}/bounces", {
+				path: { broadcast_id: id },
+				query: { cursor: pageParam ?? undefined, limit: 100 },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
 	});
 	const summary = found.data?.pages[0]?.summary;
@@ -59,7 +64,11 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 		what: "bounces",
 		query: {},
 		total: summary && summary.hard + summary.soft + summary.block,
-		read: (cursor) => api("GET /broadcasts/{broadcast_id}/bounces", { path: { broadcast_id: id }, query: { cursor: cursor ?? undefined, limit: 200 } }),
+		read: (cursor) =>
+			api("GET /broadcasts/{broadcast_id}/bounces", {
+				path: { broadcast_id: id },
+				query: { cursor: cursor ?? undefined, limit: 200 },
+			}),
 		fields: ["contact_id", "email", "type", "category", "smtp_code", "enhanced_code", "message", "bounced_at"],
 	});
 	if (found.isPending) return <Skeleton rows={8} />;
@@ -71,24 +80,54 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 			{summary && (
 				<Card title={words.kinds}>
 					<Figures>
-						<Figure name={words.hard} about={{ definition: term("bouncedHard").definition }} value={full(summary.hard)} />
-						<Figure name={words.soft} about={{ definition: term("bouncedSoft").definition }} value={full(summary.soft)} />
-						<Figure name={words.block} about={{ definition: term("bouncedBlock").definition }} value={full(summary.block)} />
+						<Figure
+							name={words.hard}
+							about={{ definition: term("bouncedHard").definition }}
+							value={full(summary.hard)}
+						/>
+						<Figure
+							name={words.soft}
+							about={{ definition: term("bouncedSoft").definition }}
+							value={full(summary.soft)}
+						/>
+						<Figure
+							name={words.block}
+							about={{ definition: term("bouncedBlock").definition }}
+							value={full(summary.block)}
+						/>
 					</Figures>
 				</Card>
 			)}
 			{summary && (summary.by_domain.length > 0 || summary.by_code.length > 0) && (
 				<Card title={words.where}>
 					<div className={css.halves}>
-						<Counts title={words.domains} report={b.name} column={words.domain} rows={summary.by_domain.map((d) => [d.domain, d.count])} />
-						<Counts title={words.codes} report={b.name} column={words.code} rows={summary.by_code.map((c) => [String(c.code), c.count])} />
+						<Counts
+							title={words.domains}
+							report={b.name}
+							column={words.domain}
+							rows={summary.by_domain.map((d) => [d.domain, d.count])}
+						/>
+						<Counts
+							title={words.codes}
+							report={b.name}
+							column={words.code}
+							rows={summary.by_code.map((c) => [String(c.code), c.count])}
+						/>
 					</div>
 				</Card>
 			)}
 			<Card
 				title={words.rows}
 				actions={
-					<Button small look="quiet" icon={<Download aria-hidden size={14} />} aria-label={words.csvLabel} busy={file.busy} why={file.why} onClick={file.save}>
+					<Button
+						small
+						look="quiet"
+						icon={<Download aria-hidden size={14} />}
+						aria-label={words.csvLabel}
+						busy={file.busy}
+						why={file.why}
+						onClick={file.save}
+					>
 						{words.csv}
 					</Button>
 				}
@@ -98,9 +137,25 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 					rows={rows}
 					rowKey={(r) => r.contact_id + r.bounced_at}
 					columns={[
-						{ id: "who", name: words.who, cell: (r) => <Link href={`/broadcasts/${id}/recipients/${r.contact_id}`}>{r.email}</Link> },
-						{ id: "kind", name: words.kind, cell: (r) => <Badge tone={r.type === "hard" ? "danger" : "warning"}>{r.type === "hard" ? words.hardWord : words.softWord}</Badge> },
-						{ id: "words", name: words.words, cell: (r) => <span className={css.url}>{replyOf(r.smtp_code, r.enhanced_code, r.message)}</span> },
+						{
+							id: "who",
+							name: words.who,
+							cell: (r) => <Link href={`/broadcasts/${id}/recipients/${r.contact_id}`}>{r.email}</Link>,
+						},
+						{
+							id: "kind",
+							name: words.kind,
+							cell: (r) => (
+								<Badge tone={r.type === "hard" ? "danger" : "warning"}>
+									{r.type === "hard" ? words.hardWord : words.softWord}
+								</Badge>
+							),
+						},
+						{
+							id: "words",
+							name: words.words,
+							cell: (r) => <span className={css.url}>{replyOf(r.smtp_code, r.enhanced_code, r.message)}</span>,
+						},
 						{ id: "when", name: words.when, cell: (r) => <Time at={r.bounced_at} /> },
 					]}
 				/>
@@ -117,7 +172,17 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 	);
 }
 
-function Counts({ title, report, column, rows }: { title: string; report: string; column: string; rows: [string, number][] }) {
+function Counts({
+	title,
+	report,
+	column,
+	rows,
+}: {
+	title: string;
+	report: string;
+	column: string;
+	rows: [string, number][];
+}) {
 	return (
 		<section aria-label={title}>
 			<div className={css.heading}>
@@ -130,7 +195,13 @@ function Counts({ title, report, column, rows }: { title: string; report: string
 				rowKey={([name]) => name}
 				columns={[
 					{ id: "name", name: column, cell: ([name]) => name },
-					{ id: "count", name: words.count, about: term("bounceCount").definition, end: true, cell: ([, n]) => full(n) },
+					{
+						id: "count",
+						name: words.count,
+						about: term("bounceCount").definition,
+						end: true,
+						cell: ([, n]) => full(n),
+					},
 				]}
 			/>
 		</section>

@@ -66,20 +66,62 @@ const nameOf = (word: string) => names[word] ?? word;
 const regions = new Intl.DisplayNames(locale, { type: "region" });
 const country = (code: string) => (/^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : nameOf(code));
 
-type Whole = { id: string; name: string; recipients: number; delivered: number; opened: number; clicked: number; unsubscribed: number; bounced: number; open_rate: number; click_rate: number };
+type Whole = {
+	id: string;
+	name: string;
+	recipients: number;
+	delivered: number;
+	opened: number;
+	clicked: number;
+	unsubscribed: number;
+	bounced: number;
+	open_rate: number;
+	click_rate: number;
+};
 
 /** Groups compares parts of the recipients; each has the number that its rates are over. */
-function Groups({ title, report, rows, people }: { title: string; report: string; rows: Whole[]; people?: (row: Whole, event: string) => string }) {
+function Groups({
+	title,
+	report,
+	rows,
+	people,
+}: {
+	title: string;
+	report: string;
+	rows: Whole[];
+	people?: (row: Whole, event: string) => string;
+}) {
 	if (rows.length === 0) return null;
-	const count = (r: Whole, n: number, event: string) => (people && n > 0 ? <Link href={people(r, event)}>{full(n)}</Link> : full(n));
+	const count = (r: Whole, n: number, event: string) =>
+		people && n > 0 ? <Link href={people(r, event)}>{full(n)}</Link> : full(n);
 	return (
 		<Card
 			title={title}
 			actions={
 				<CsvButton
 					name={`${report} ${title}`}
-					header={["name", "recipients", "delivered", "opened", "open_rate", "clicked", "click_rate", "unsubscribed", "bounced"]}
-					rows={rows.map((r) => [r.name, r.recipients, r.delivered, r.opened, r.open_rate, r.clicked, r.click_rate, r.unsubscribed, r.bounced])}
+					header={[
+						"name",
+						"recipients",
+						"delivered",
+						"opened",
+						"open_rate",
+						"clicked",
+						"click_rate",
+						"unsubscribed",
+						"bounced",
+					]}
+					rows={rows.map((r) => [
+						r.name,
+						r.recipients,
+						r.delivered,
+						r.opened,
+						r.open_rate,
+						r.clicked,
+						r.click_rate,
+						r.unsubscribed,
+						r.bounced,
+					])}
 				/>
 			}
 		>
@@ -89,14 +131,62 @@ function Groups({ title, report, rows, people }: { title: string; report: string
 				rowKey={(r) => r.id}
 				columns={[
 					{ id: "name", name: words.name, cell: (r) => r.name },
-					{ id: "recipients", name: words.recipients, about: term("recipients").definition, end: true, cell: (r) => full(r.recipients) },
-					{ id: "delivered", name: words.delivered, about: term("delivered").definition, end: true, cell: (r) => full(r.delivered) },
-					{ id: "opened", name: words.opened, about: term("opened").definition, end: true, cell: (r) => count(r, r.opened, "opened") },
-					{ id: "openRate", name: words.openRate, about: term("opened").definition, end: true, cell: (r) => percent(r.recipients ? r.open_rate : null) },
-					{ id: "clicked", name: words.clicked, about: term("clicked").definition, end: true, cell: (r) => count(r, r.clicked, "clicked") },
-					{ id: "clickRate", name: words.clickRate, about: term("clicked").definition, end: true, cell: (r) => percent(r.recipients ? r.click_rate : null) },
-					{ id: "unsubscribed", name: words.unsubscribed, about: term("unsubscribed").definition, end: true, cell: (r) => count(r, r.unsubscribed, "unsubscribed") },
-					{ id: "bounced", name: words.bounced, about: term("bounced").definition, end: true, cell: (r) => count(r, r.bounced, "bounced") },
+					{
+						id: "recipients",
+						name: words.recipients,
+						about: term("recipients").definition,
+						end: true,
+						cell: (r) => full(r.recipients),
+					},
+					{
+						id: "delivered",
+						name: words.delivered,
+						about: term("delivered").definition,
+						end: true,
+						cell: (r) => full(r.delivered),
+					},
+					{
+						id: "opened",
+						name: words.opened,
+						about: term("opened").definition,
+						end: true,
+						cell: (r) => count(r, r.opened, "opened"),
+					},
+					{
+						id: "openRate",
+						name: words.openRate,
+						about: term("opened").definition,
+						end: true,
+						cell: (r) => percent(r.recipients ? r.open_rate : null),
+					},
+					{
+						id: "clicked",
+						name: words.clicked,
+						about: term("clicked").definition,
+						end: true,
+						cell: (r) => count(r, r.clicked, "clicked"),
+					},
+					{
+						id: "clickRate",
+						name: words.clickRate,
+						about: term("clicked").definition,
+						end: true,
+						cell: (r) => percent(r.recipients ? r.click_rate : null),
+					},
+					{
+						id: "unsubscribed",
+						name: words.unsubscribed,
+						about: term("unsubscribed").definition,
+						end: true,
+						cell: (r) => count(r, r.unsubscribed, "unsubscribed"),
+					},
+					{
+						id: "bounced",
+						name: words.bounced,
+						about: term("bounced").definition,
+						end: true,
+						cell: (r) => count(r, r.bounced, "bounced"),
+					},
 				]}
 			/>
 			{rows.some((r) => r.recipients < 100) && <p className={css.muted}>{words.few}</p>}
@@ -105,18 +195,49 @@ function Groups({ title, report, rows, people }: { title: string; report: string
 }
 
 /** Hits shows opens and clicks; the file has the words of the API. */
-function Hits({ title, report, rows, say = nameOf }: { title: string; report: string; say?: (name: string) => string; rows: { name: string; opens: number; clicks: number }[] }) {
+function Hits({
+	title,
+	report,
+	rows,
+	say = nameOf,
+}: {
+	title: string;
+	report: string;
+	say?: (name: string) => string;
+	rows: { name: string; opens: number; clicks: number }[];
+}) {
 	if (rows.length === 0) return null;
 	return (
-		<Card title={title} actions={<CsvButton name={`${report} ${title}`} header={["name", "opens", "clicks"]} rows={rows.map((r) => [r.name, r.opens, r.clicks])} />}>
+		<Card
+			title={title}
+			actions={
+				<CsvButton
+					name={`${report} ${title}`}
+					header={["name", "opens", "clicks"]}
+					rows={rows.map((r) => [r.name, r.opens, r.clicks])}
+				/>
+			}
+		>
 			<List
 				label={title}
 				rows={rows}
 				rowKey={(r) => r.name}
 				columns={[
 					{ id: "name", name: words.name, cell: (r) => say(r.name) },
-					{ id: "opens", name: words.opens, about: term("withOpens").definition, end: true, cell: (r) => full(r.opens) },
-					{ id: "clicks", name: words.clicks, about: term("withClicks").definition, end: true, cell: (r) => full(r.clicks) },
+					{
+						id: "opens",
+						name: words.opens,
+						about: term("withOpens").definition,
+						end: true,
+						cell: (r) => full(r.opens),
+					},
+					{
+						id: "clicks",
+						name: words.clicks,
+						about: term("withClicks").definition,
+						end: true,
+						cell: (r) => full(r.clicks),
+					},
 				]}
 			/>
 			<p className={css.muted}>{words.hits}</p>
@@ -136,15 +257,46 @@ export default function Breakdown({ broadcast: b, live }: { broadcast: Broadcast
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
 	const e = found.data;
 	if (e.by_provider.length === 0) return <Empty title={words.none} />;
-	const ofVariant = (r: Whole, event: string) => `/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: event, variant: r.id })}`;
+	const ofVariant = (r: Whole, event: string) =>
+		`/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: event, variant: r.id })}`;
 	return (
 		<>
-			<Groups title={words.variants} report={b.name} rows={e.by_variant.map((v) => ({ ...v, id: v.variant_id }))} people={ofVariant} />
-			<Groups title={words.senders} report={b.name} rows={e.by_identity.map((i) => ({ ...i, id: i.sending_identity_id, name: i.sending_identity_email ?? words.unknown }))} />
-			<Groups title={words.providers} report={b.name} rows={e.by_provider.map((p) => ({ ...p, id: p.provider, name: p.provider ? nameOf(p.provider) : words.unknown }))} />
-			<Hits title={words.clients} report={b.name} rows={e.by_client.map((c) => ({ ...c, name: c.client || words.unknown }))} />
+			<Groups
+				title={words.variants}
+				report={b.name}
+				rows={e.by_variant.map((v) => ({ ...v, id: v.variant_id }))}
+				people={ofVariant}
+			/>
+			<Groups
+				title={words.senders}
+				report={b.name}
+				rows={e.by_identity.map((i) => ({
+					...i,
+					id: i.sending_identity_id,
+					name: i.sending_identity_email ?? words.unknown,
+				}))}
+			/>
+			<Groups
+				title={words.providers}
+				report={b.name}
+				rows={e.by_provider.map((p) => ({
+					...p,
+					id: p.provider,
+					name: p.provider ? nameOf(p.provider) : words.unknown,
+				}))}
+			/>
+			<Hits
+				title={words.clients}
+				report={b.name}
+				rows={e.by_client.map((c) => ({ ...c, name: c.client || words.unknown }))}
+			/>
 			<Hits title={words.devices} report={b.name} rows={e.by_device.map((d) => ({ ...d, name: d.device }))} />
-			<Hits title={words.countries} report={b.name} say={country} rows={e.by_country.map((c) => ({ ...c, name: c.country ?? words.unknown }))} />
+			<Hits
+				title={words.countries}
+				report={b.name}
+				say={country}
+				rows={e.by_country.map((c) => ({ ...c, name: c.country ?? words.unknown }))}
+			/>
 		</>
 	);
 }

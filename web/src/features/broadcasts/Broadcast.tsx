@@ -87,7 +87,11 @@ export default function BroadcastPage() {
 	const found = useQuery({
 		queryKey: key("broadcast", id),
 		queryFn: async ({ signal }) => {
-			const got = await request("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "draft" }, signal });
+			const got = await request("GET /broadcasts/{broadcast_id}", {
+				path: { broadcast_id: id },
+				query: { embed: "draft" },
+				signal,
+			});
 			// A draft is edited: the composer goes on with this answer.
 			if (got.data.status === "draft") client.setQueryData(key("broadcast", id, "draft"), got);
 			return got.data;
@@ -104,7 +108,10 @@ export default function BroadcastPage() {
 	const live = b !== undefined && ["scheduled", "sending", "paused"].includes(b.status);
 	const [tab] = useParam("tab", live ? "sending" : "overview");
 	const act = useMutation({
-		mutationFn: (action: ActionName) => (action === "unschedule" ? unschedule(id) : (api(actions[action], { path: { broadcast_id: id } }) as Promise<BroadcastSessionView>)),
+		mutationFn: (action: ActionName) =>
+			action === "unschedule"
+				? unschedule(id)
+				: (api(actions[action], { path: { broadcast_id: id } }) as Promise<BroadcastSessionView>),
 		onSuccess: (next, action) => {
 			client.setQueryData(key("broadcast", id), next);
 			void client.invalidateQueries({ queryKey: key("broadcasts") });
@@ -119,21 +126,24 @@ export default function BroadcastPage() {
 		},
 	});
 	const copy = useMutation({
-		mutationFn: () => api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: id }, body: {}, idempotencyKey: newKey() }),
+		mutationFn: () =>
+			api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: id }, body: {}, idempotencyKey: newKey() }),
 		onSuccess: (made) => navigate(`/broadcasts/${made.id}/edit`),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	// The last figures of a report are those after the end of the send.
 	const status = useRef(b?.status);
 	useEffect(() => {
-		if (status.current && b && status.current !== b.status) void client.invalidateQueries({ queryKey: key("report", id) });
+		if (status.current && b && status.current !== b.status)
+			void client.invalidateQueries({ queryKey: key("report", id) });
 		status.current = b?.status;
 	}, [b, client, key, id]);
 	const named = b !== undefined && b.status !== "draft";
 	const segments = useSegments(named);
 	const types = useCollection("email_types", { enabled: named });
 	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
-	if (!b || isGone(found.error)) return <Missing query={found} list={words.broadcasts} to="/broadcasts" trail={trail} />;
+	if (!b || isGone(found.error))
+		return <Missing query={found} list={words.broadcasts} to="/broadcasts" trail={trail} />;
 	if (b.status === "draft") return <Redirect to={`/broadcasts/${id}/edit`} replace />;
 	const can = (action: string) => b.view_model.available_actions.includes(action);
 	const progress = b.view_model.delivery_progress;
@@ -233,8 +243,15 @@ export default function BroadcastPage() {
 					<Facts
 						rows={[
 							[words.subject, b.content.subject],
-							[started ? words.audience : words.to, b.include_segment_keys.map((k) => segments.find((s) => s.segment_key === k)?.name ?? k).join(", ") || null],
-							[words.type, types.data?.data.find((t) => t.type_key === b.email_type_key)?.display_name ?? b.email_type_key],
+							[
+								started ? words.audience : words.to,
+								b.include_segment_keys.map((k) => segments.find((s) => s.segment_key === k)?.name ?? k).join(", ") ||
+									null,
+							],
+							[
+								words.type,
+								types.data?.data.find((t) => t.type_key === b.email_type_key)?.display_name ?? b.email_type_key,
+							],
 							...(started
 								? ([
 										[words.started, b.dispatch_started_at && dateTime(b.dispatch_started_at)],
@@ -245,7 +262,14 @@ export default function BroadcastPage() {
 					/>
 				</Card>
 			)}
-			{cancelling && <CancelSend broadcast={b} busy={act.isPending} onConfirm={() => act.mutate("cancel")} onClose={() => setCancelling(false)} />}
+			{cancelling && (
+				<CancelSend
+					broadcast={b}
+					busy={act.isPending}
+					onConfirm={() => act.mutate("cancel")}
+					onClose={() => setCancelling(false)}
+				/>
+			)}
 		</Page>
 	);
 }

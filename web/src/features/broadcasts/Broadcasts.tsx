@@ -96,7 +96,12 @@ export default function Broadcasts() {
 	const unsaved = useUnsaved();
 	const tags = [...new Set(all.flatMap((b) => b.tags))].sort();
 	const shown = all
-		.filter((b) => (archived || !status || b.status === status) && (!tag || b.tags.includes(tag)) && b.name.toLowerCase().includes(search.toLowerCase()))
+		.filter(
+			(b) =>
+				(archived || !status || b.status === status) &&
+				(!tag || b.tags.includes(tag)) &&
+				b.name.toLowerCase().includes(search.toLowerCase()),
+		)
 		.sort((a, b) => Number(unsaved.has(b.id)) - Number(unsaved.has(a.id)));
 	const metrics = useMetrics(shown);
 	const segments = useSegments();
@@ -107,15 +112,35 @@ export default function Broadcasts() {
 	const chosen = shown.filter((b) => selected.has(b.id)).map((b) => b.id);
 	const rate = (m: MetricsRow | undefined, of: "opened_rate" | "clicked_rate") => (m ? percent(m[of]) : <NotSet />);
 	const actions = (b: BroadcastRow) => [
-		{ id: "open", label: b.status === "draft" ? words.edit : b.dispatch_started_at ? words.report : words.open, run: () => navigate(to(b)) },
+		{
+			id: "open",
+			label: b.status === "draft" ? words.edit : b.dispatch_started_at ? words.report : words.open,
+			run: () => navigate(to(b)),
+		},
 		{ id: "peek", label: words.peek, run: () => setPeek(b.id) },
 		can(b, "pause") && { id: "pause", label: words.pause, why: whySend, run: () => act({ id: b.id, do: "pause" }) },
 		can(b, "resume") && { id: "resume", label: words.resume, why: whySend, run: () => act({ id: b.id, do: "resume" }) },
-		can(b, "unschedule") && { id: "unschedule", label: words.unschedule, why: whySend, run: () => act({ id: b.id, do: "unschedule" }) },
+		can(b, "unschedule") && {
+			id: "unschedule",
+			label: words.unschedule,
+			why: whySend,
+			run: () => act({ id: b.id, do: "unschedule" }),
+		},
 		can(b, "clone") && { id: "copy", label: words.copy, why, run: () => act({ id: b.id, do: "clone" }) },
 		can(b, "archive") && { id: "archive", label: words.archive, why: whyArchive, run: () => archive([b.id]) },
-		can(b, "unarchive") && { id: "unarchive", label: words.unarchive, why: whyArchive, run: () => act({ id: b.id, do: "unarchive" }) },
-		can(b, "cancel") && { id: "cancel", label: words.cancel, danger: true, why: whySend, run: () => cancelling.ask(b.id) },
+		can(b, "unarchive") && {
+			id: "unarchive",
+			label: words.unarchive,
+			why: whyArchive,
+			run: () => act({ id: b.id, do: "unarchive" }),
+		},
+		can(b, "cancel") && {
+			id: "cancel",
+			label: words.cancel,
+			danger: true,
+			why: whySend,
+			run: () => cancelling.ask(b.id),
+		},
 		can(b, "delete") && { id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(b) },
 	];
 	const none = list.isSuccess && all.length === 0 && !archived && !status && !search;
@@ -128,7 +153,15 @@ export default function Broadcasts() {
 		<Page wide title={words.title} description={words.about} actions={!none && addButton}>
 			{!none && (
 				<Tools label={words.search} value={search} onChange={setSearch} coming={list.isPending}>
-					{(tags.length > 0 || tag) && <Select label={words.tag} hideLabel value={tag} onChange={setTag} choices={[{ value: "", label: words.allTags }, ...tags.map((t) => ({ value: t, label: t }))]} />}
+					{(tags.length > 0 || tag) && (
+						<Select
+							label={words.tag}
+							hideLabel
+							value={tag}
+							onChange={setTag}
+							choices={[{ value: "", label: words.allTags }, ...tags.map((t) => ({ value: t, label: t }))]}
+						/>
+					)}
 					<fieldset className={css.filters} aria-label={words.status}>
 						<Button small look="quiet" aria-pressed={!status} onClick={() => setStatus("")}>
 							{words.all}
@@ -148,7 +181,13 @@ export default function Broadcasts() {
 						</Button>
 					</fieldset>
 					{metrics.some && (
-						<Button small look="quiet" icon={<RotateCw aria-hidden size={14} />} busy={metrics.recount.isPending} onClick={() => metrics.recount.mutate()}>
+						<Button
+							small
+							look="quiet"
+							icon={<RotateCw aria-hidden size={14} />}
+							busy={metrics.recount.isPending}
+							onClick={() => metrics.recount.mutate()}
+						>
 							{words.recount}
 						</Button>
 					)}
@@ -187,7 +226,11 @@ export default function Broadcasts() {
 				) : (
 					<NoMatch
 						title={words.noMatch}
-						filters={[searched(search, setSearch), tag !== "" && { name: tag, drop: () => setTag("") }, status !== "" && { name: stateOf("broadcast", status).word, drop: () => setStatus("") }]}
+						filters={[
+							searched(search, setSearch),
+							tag !== "" && { name: tag, drop: () => setTag("") },
+							status !== "" && { name: stateOf("broadcast", status).word, drop: () => setStatus("") },
+						]}
 					/>
 				)
 			) : (
@@ -211,24 +254,90 @@ export default function Broadcasts() {
 									<Link href={to(b)} tabIndex={-1}>
 										{b.name}
 									</Link>
-									{unsaved.has(b.id) ? <Badge tone="warning">{words.unsaved(unsaved.get(b.id) ?? 1)}</Badge> : b.content.subject && <span>{b.content.subject}</span>}
+									{unsaved.has(b.id) ? (
+										<Badge tone="warning">{words.unsaved(unsaved.get(b.id) ?? 1)}</Badge>
+									) : (
+										b.content.subject && <span>{b.content.subject}</span>
+									)}
 								</span>
 							),
 						},
-						{ id: "status", name: words.status, width: 130, least: 120, cell: (b) => <StateBadge kind="broadcast" state={b.status} /> },
-						{ id: "audience", name: words.audience, width: 160, spare: true, cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment },
-						{ id: "when", name: words.when, width: 150, least: 132, cell: (b) => (b.status === "scheduled" && b.scheduled_at ? <time dateTime={b.scheduled_at} title={exact(b.scheduled_at)}>{dayTime(b.scheduled_at)}</time> : <Time at={b.dispatch_started_at ?? b.updated_at} />) },
-						{ id: "recipients", name: words.recipients, about: term("recipients").definition, width: 100, spare: true, align: "end", cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />) },
-						{ id: "opened", name: words.opened, about: term("opened").definition, width: 90, least: 76, align: "end", cell: (b) => rate(metrics.of.get(b.id), "opened_rate") },
-						{ id: "clicked", name: words.clicked, about: term("clicked").definition, width: 90, least: 76, align: "end", cell: (b) => rate(metrics.of.get(b.id), "clicked_rate") },
-						{ id: "trend", name: words.trend, width: 110, spare: true, cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} /> },
-						{ id: "menu", name: "", width: 56, cell: (b) => <Menu small label={words.more(b.name)} actions={actions(b)} /> },
+						{
+							id: "status",
+							name: words.status,
+							width: 130,
+							least: 120,
+							cell: (b) => <StateBadge kind="broadcast" state={b.status} />,
+						},
+						{
+							id: "audience",
+							name: words.audience,
+							width: 160,
+							spare: true,
+							cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment,
+						},
+						{
+							id: "when",
+							name: words.when,
+							width: 150,
+							least: 132,
+							cell: (b) =>
+								b.status === "scheduled" && b.scheduled_at ? (
+									<time dateTime={b.scheduled_at} title={exact(b.scheduled_at)}>
+										{dayTime(b.scheduled_at)}
+									</time>
+								) : (
+									<Time at={b.dispatch_started_at ?? b.updated_at} />
+								),
+						},
+						{
+							id: "recipients",
+							name: words.recipients,
+							about: term("recipients").definition,
+							width: 100,
+							spare: true,
+							align: "end",
+							cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />),
+						},
+						{
+							id: "opened",
+							name: words.opened,
+							about: term("opened").definition,
+							width: 90,
+							least: 76,
+							align: "end",
+							cell: (b) => rate(metrics.of.get(b.id), "opened_rate"),
+						},
+						{
+							id: "clicked",
+							name: words.clicked,
+							about: term("clicked").definition,
+							width: 90,
+							least: 76,
+							align: "end",
+							cell: (b) => rate(metrics.of.get(b.id), "clicked_rate"),
+						},
+						{
+							id: "trend",
+							name: words.trend,
+							width: 110,
+							spare: true,
+							cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} />,
+						},
+						{
+							id: "menu",
+							name: "",
+							width: 56,
+							cell: (b) => <Menu small label={words.more(b.name)} actions={actions(b)} />,
+						},
 					]}
 					card={(b) => (
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
 								<b>{b.name}</b>
-								<span>{unsaved.has(b.id) ? words.unsaved(unsaved.get(b.id) ?? 1) : (b.content.subject ?? words.noSegment)}</span>
+								<span>
+									{unsaved.has(b.id) ? words.unsaved(unsaved.get(b.id) ?? 1) : (b.content.subject ?? words.noSegment)}
+								</span>
 							</span>
 							<StateBadge kind="broadcast" state={b.status} />
 							<Menu small label={words.more(b.name)} actions={actions(b)} />

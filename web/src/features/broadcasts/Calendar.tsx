@@ -12,11 +12,24 @@ const words = catalogue({
 });
 
 /** CalendarDay is a day of a plan. */
-export type CalendarDay = { date: string; planned: number; sent?: number; capacity?: number | null; taken?: number; status: string };
+export type CalendarDay = {
+	date: string;
+	planned: number;
+	sent?: number;
+	capacity?: number | null;
+	taken?: number;
+	status: string;
+};
 
 const weekday = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" });
 const dayOfMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-const whole = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+const whole = new Intl.DateTimeFormat("en-GB", {
+	weekday: "long",
+	day: "numeric",
+	month: "long",
+	year: "numeric",
+	timeZone: "UTC",
+});
 
 const utc = (date: string) => new Date(`${date}T00:00:00Z`);
 
@@ -36,7 +49,9 @@ type Props = {
 /** Calendar shows the days of a plan: how much is planned, how much room there is, and what others take of it. */
 export function Calendar({ label, days: planned, onToggle, canToggle, skipped }: Props) {
 	const first = planned[0]?.date ?? "";
-	const added = [...(skipped ?? [])].filter((date) => date > first && !planned.some((d) => d.date === date)).map((date): CalendarDay => ({ date, planned: 0, status: "skipped" }));
+	const added = [...(skipped ?? [])]
+		.filter((date) => date > first && !planned.some((d) => d.date === date))
+		.map((date): CalendarDay => ({ date, planned: 0, status: "skipped" }));
 	const days = [...planned, ...added].sort((a, b) => (a.date < b.date ? -1 : 1));
 	const most = Math.max(1, ...days.map((d) => Math.max(d.planned, d.sent ?? 0) + (d.taken ?? 0)));
 	const monday = days[0] ? (utc(days[0].date).getUTCDay() + 6) % 7 : 0;
@@ -65,7 +80,13 @@ export function Calendar({ label, days: planned, onToggle, canToggle, skipped }:
 								<span data-others style={{ inlineSize: `${(100 * (d.taken ?? 0)) / scale}%` }} />
 							</span>
 							<span className={css.small}>
-								{d.taken ? words.taken(d.taken) : d.capacity !== null && d.capacity !== undefined ? words.room(d.capacity) : d.sent ? words.sent(d.sent) : status.word}
+								{d.taken
+									? words.taken(d.taken)
+									: d.capacity !== null && d.capacity !== undefined
+										? words.room(d.capacity)
+										: d.sent
+											? words.sent(d.sent)
+											: status.word}
 							</span>
 						</>
 					);
@@ -73,7 +94,14 @@ export function Calendar({ label, days: planned, onToggle, canToggle, skipped }:
 					return (
 						<li key={d.date} data-status={off ? "skipped" : d.status}>
 							{can ? (
-								<button type="button" className={css.day} aria-pressed={off} aria-label={`${dayName(d.date)}: ${facts.join(", ")}. ${off ? words.unskip : words.skip}`} title={off ? words.unskip : words.skip} onClick={() => onToggle(d.date)}>
+								<button
+									type="button"
+									className={css.day}
+									aria-pressed={off}
+									aria-label={`${dayName(d.date)}: ${facts.join(", ")}. ${off ? words.unskip : words.skip}`}
+									title={off ? words.unskip : words.skip}
+									onClick={() => onToggle(d.date)}
+								>
 									{inner}
 								</button>
 							) : (

@@ -20,7 +20,14 @@ type Props = { broadcast: BroadcastSessionView; busy: boolean; onConfirm: () => 
 export function CancelSend({ broadcast: b, busy, onConfirm, onClose }: Props) {
 	const progress = b.view_model.delivery_progress;
 	return (
-		<Confirm title={words.title(b.name)} action={words.action} type={progress && progress.remaining > many ? b.name : undefined} busy={busy} onConfirm={onConfirm} onClose={onClose}>
+		<Confirm
+			title={words.title(b.name)}
+			action={words.action}
+			type={progress && progress.remaining > many ? b.name : undefined}
+			busy={busy}
+			onConfirm={onConfirm}
+			onClose={onClose}
+		>
 			<p>
 				<b>{progress ? words.people(progress.remaining) : words.nobody}</b> {progress && words.note} {words.final}
 			</p>

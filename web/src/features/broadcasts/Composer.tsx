@@ -70,20 +70,34 @@ const words = catalogue({
 	at: (when: string, zone: string) => `Begins ${when} (${zone}).`,
 	days: (n: number) => plural(n, { one: "Over # day.", other: "Over # days." }),
 	by: (day: string) => `Done by ${day}.`,
-	sheet: (n: number) => (n > 0 ? plural(n, { one: "Review: one thing is missing", other: "Review: # things are missing" }) : "Review: ready to send"),
+	sheet: (n: number) =>
+		n > 0
+			? plural(n, { one: "Review: one thing is missing", other: "Review: # things are missing" })
+			: "Review: ready to send",
 	hide: "Hide the review",
 });
 
 const sections = ["audience", "from", "content", "variants", "delivery"] as const;
 
 /** The checks that a section has passed when it is finished. */
-const guards: { [section: string]: string[] } = { audience: ["segment"], from: ["email_type", "mta", "identity"], content: ["content"] };
+const guards: { [section: string]: string[] } = {
+	audience: ["segment"],
+	from: ["email_type", "mta", "identity"],
+	content: ["content"],
+};
 
 /** foldedAtFirst returns the sections that are finished when a draft is opened again. */
 function foldedAtFirst(b: BroadcastSessionView): Set<string> {
 	const r = b.view_model.schedule_readiness;
 	if (!r || !b.scheduled_at) return new Set();
-	return new Set(sections.filter((s) => !(s === "delivery" && begins(b.scheduled_at, Date.now()) === "over") && !r.reasons.some((x) => guards[s]?.includes(x.guard)) && !(s === "audience" && r.warnings.some((w) => w.code === "EMPTY_AUDIENCE" || w.code === "AUDIENCE_UNKNOWN"))));
+	return new Set(
+		sections.filter(
+			(s) =>
+				!(s === "delivery" && begins(b.scheduled_at, Date.now()) === "over") &&
+				!r.reasons.some((x) => guards[s]?.includes(x.guard)) &&
+				!(s === "audience" && r.warnings.some((w) => w.code === "EMPTY_AUDIENCE" || w.code === "AUDIENCE_UNKNOWN")),
+		),
+	);
 }
 
 /** Composer is the page on which a broadcast is written, from its audience to its sending. */
@@ -91,8 +105,18 @@ export default function Composer() {
 	const { id = "" } = useParams<{ id: string }>();
 	const draft = useDraft(id);
 	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
-	if (!draft.value || !draft.saved || isGone(draft.query.error)) return <Missing query={draft.query} list={words.broadcasts} to="/broadcasts" trail={trail} kept={{ kinds: ["broadcast"], id }} />;
-	if (draft.saved.status !== "draft" && draft.saved.status !== "scheduled") return <Redirect to={`/broadcasts/${id}`} replace />;
+	if (!draft.value || !draft.saved || isGone(draft.query.error))
+		return (
+			<Missing
+				query={draft.query}
+				list={words.broadcasts}
+				to="/broadcasts"
+				trail={trail}
+				kept={{ kinds: ["broadcast"], id }}
+			/>
+		);
+	if (draft.saved.status !== "draft" && draft.saved.status !== "scheduled")
+		return <Redirect to={`/broadcasts/${id}`} replace />;
 	return (
 		<Opened value={draft.opened}>
 			<Editor draft={draft} saved={draft.saved} value={draft.value} />
@@ -116,7 +140,15 @@ function stateText(draft: Draft): string {
 	}
 }
 
-function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSessionView; value: BroadcastSessionView }) {
+function Editor({
+	draft,
+	saved,
+	value: b,
+}: {
+	draft: Draft;
+	saved: BroadcastSessionView;
+	value: BroadcastSessionView;
+}) {
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
 	const whyTest = useWhyNot("POST /broadcasts/{broadcast_id}/test-send");
@@ -161,7 +193,10 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 	const summaries = useSummaries(b, locked);
 	const s = draft.saving;
 	const over = useBegins(saved.scheduled_at) === "over" && !locked;
-	const missing = Number(over) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + (s.state === "refused" ? s.problems.length : 0);
+	const missing =
+		Number(over) +
+		(saved.view_model.schedule_readiness?.reasons.length ?? 0) +
+		(s.state === "refused" ? s.problems.length : 0);
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
 		<Section id={id} title={words[id]} summary={summaries[id]} open={!folded.has(id)} onOpen={(open) => fold(id, open)}>
 			<Fixed when={why !== undefined && id !== "content"}>{children}</Fixed>
@@ -175,14 +210,22 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 			status={<StateBadge kind="broadcast" state={saved.status} />}
 			actions={
 				<>
-					<span className={css.saving} role="status" data-bad={s.state === "refused" || s.state === "conflict" || s.state === "offline" || undefined}>
+					<span
+						className={css.saving}
+						role="status"
+						data-bad={s.state === "refused" || s.state === "conflict" || s.state === "offline" || undefined}
+					>
 						{stateText(draft)}
 					</span>
 					<Button why={whyTest} onClick={() => setTesting(true)}>
 						{words.test}
 					</Button>
 					{!locked && (
-						<Button look="primary" why={whySend ?? (s.state === "conflict" ? words.conflict : undefined)} onClick={() => void openSchedule()}>
+						<Button
+							look="primary"
+							why={whySend ?? (s.state === "conflict" ? words.conflict : undefined)}
+							onClick={() => void openSchedule()}
+						>
 							{words.send}
 						</Button>
 					)}
@@ -225,7 +268,14 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 							<legend className="visually-hidden">{b.name}</legend>
 							<Card id="name">
 								<Fixed when={why !== undefined}>
-									<TextField label={words.name} value={b.name} path="name" maxLength={200} error={draft.problem("name")} onChange={(name) => draft.change({ name })} />
+									<TextField
+										label={words.name}
+										value={b.name}
+										path="name"
+										maxLength={200}
+										error={draft.problem("name")}
+										onChange={(name) => draft.change({ name })}
+									/>
 								</Fixed>
 							</Card>
 							{section("audience", <Audience draft={draft} value={b} forecast={forecast} />)}
@@ -240,14 +290,34 @@ function Editor({ draft, saved, value: b }: { draft: Draft; saved: BroadcastSess
 							{sheet ? words.hide : words.sheet(missing)}
 						</button>
 						<Card title={words.review}>
-							<Readiness saved={saved} unsaved={s.state === "refused" ? s.problems : []} onChanged={() => void draft.query.refetch()} />
+							<Readiness
+								saved={saved}
+								unsaved={s.state === "refused" ? s.problems : []}
+								onChanged={() => void draft.query.refetch()}
+							/>
 						</Card>
 					</aside>
 				</div>
-				{testing && <TestSend draft={draft} value={saved} senders={forecast.data?.senders.length ?? Math.max(1, saved.sending_identity_emails?.length ?? 1)} onClose={() => setTesting(false)} />}
-				{scheduling && <Schedule draft={draft} saved={saved} onClose={() => setScheduling(false)} onDone={() => navigate(`/broadcasts/${saved.id}`)} />}
+				{testing && (
+					<TestSend
+						draft={draft}
+						value={saved}
+						senders={forecast.data?.senders.length ?? Math.max(1, saved.sending_identity_emails?.length ?? 1)}
+						onClose={() => setTesting(false)}
+					/>
+				)}
+				{scheduling && (
+					<Schedule
+						draft={draft}
+						saved={saved}
+						onClose={() => setScheduling(false)}
+						onDone={() => navigate(`/broadcasts/${saved.id}`)}
+					/>
+				)}
 			</Reveal>
-			{draft.conflict && merging && <Merge conflict={draft.conflict} onSettle={draft.settle} onClose={() => setMerging(false)} />}
+			{draft.conflict && merging && (
+				<Merge conflict={draft.conflict} onSettle={draft.settle} onClose={() => setMerging(false)} />
+			)}
 		</Page>
 	);
 }
@@ -266,11 +336,17 @@ function useSummaries(b: BroadcastSessionView, scheduled: boolean): { [section i
 				: b.exclude_segment_keys.length > 0
 					? words.without(names(b.include_segment_keys), names(b.exclude_segment_keys))
 					: words.to(names(b.include_segment_keys)),
-		from: type ? words.typeFrom(type, b.sending_identity_emails?.length ? and(b.sending_identity_emails) : words.anySender) : words.noType,
+		from: type
+			? words.typeFrom(type, b.sending_identity_emails?.length ? and(b.sending_identity_emails) : words.anySender)
+			: words.noType,
 		content: b.content.subject || words.noSubject,
 		variants: b.variants?.length ? words.compared(b.variants.length, and(b.variants.map((a) => a.name))) : words.one,
 		delivery: [
-			start === "over" && !scheduled ? words.over : b.scheduled_at ? words.at(dateTime(b.scheduled_at), timeZone()) : words.now,
+			start === "over" && !scheduled
+				? words.over
+				: b.scheduled_at
+					? words.at(dateTime(b.scheduled_at), timeZone())
+					: words.now,
 			b.delivery_mode === "over_days" && b.delivery_window_days && words.days(b.delivery_window_days),
 			b.delivery_mode === "by_date" && b.delivery_window_date && words.by(b.delivery_window_date),
 		]

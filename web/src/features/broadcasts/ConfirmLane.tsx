@@ -21,7 +21,17 @@ const words = catalogue({
 });
 
 /** ConfirmLane tries an MTA config with a sender, by one mail. */
-export function ConfirmLane({ identity, lane, onClose, onDone }: { identity: string; lane: string; onClose: () => void; onDone: () => void }) {
+export function ConfirmLane({
+	identity,
+	lane,
+	onClose,
+	onDone,
+}: {
+	identity: string;
+	lane: string;
+	onClose: () => void;
+	onDone: () => void;
+}) {
 	const { user } = useSession();
 	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
 	const form = useForm({ to: user.email });
@@ -31,7 +41,17 @@ export function ConfirmLane({ identity, lane, onClose, onDone }: { identity: str
 		<Dialog
 			title={words.title}
 			onClose={close}
-			onSubmit={() => !why && void form.submit(async () => setAnswer(await api("POST /sending-identities/{id}/verify-lane", { path: { id: identity }, body: { mta_config_id: lane, to: form.values.to } })))}
+			onSubmit={() =>
+				!why &&
+				void form.submit(async () =>
+					setAnswer(
+						await api("POST /sending-identities/{id}/verify-lane", {
+							path: { id: identity },
+							body: { mta_config_id: lane, to: form.values.to },
+						}),
+					),
+				)
+			}
 			footer={
 				<>
 					<Button onClick={close}>{words.close}</Button>
@@ -45,7 +65,15 @@ export function ConfirmLane({ identity, lane, onClose, onDone }: { identity: str
 		>
 			<p>{words.about}</p>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.to} type="email" path="to" value={form.values.to} onChange={(to) => form.set({ to })} error={form.problems.byPath.to} autoFocus />
+			<TextField
+				label={words.to}
+				type="email"
+				path="to"
+				value={form.values.to}
+				onChange={(to) => form.set({ to })}
+				error={form.problems.byPath.to}
+				autoFocus
+			/>
 			{answer && (
 				<Callout tone={answer.accepted ? "success" : "danger"} title={answer.accepted ? words.accepted : words.refused}>
 					<code>{answer.smtp_response}</code>

@@ -73,14 +73,17 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 					path="content.preheader"
 					error={draft.problem("content.preheader")}
 					onChange={(preheader) => change({ preheader: preheader || null })}
-					aside={<EmojiMenu field={words.preheader} onChoose={(e) => change({ preheader: `${c.preheader ?? ""}${e}` })} />}
+					aside={
+						<EmojiMenu field={words.preheader} onChoose={(e) => change({ preheader: `${c.preheader ?? ""}${e}` })} />
+					}
 				/>
 				<Radios
 					label={words.kind}
 					value={kind}
 					onChange={(k) => {
 						setKind(k);
-						if (k === "own" && c.template_slug) change({ template_slug: null, template_binding: null } as Partial<BroadcastContent>);
+						if (k === "own" && c.template_slug)
+							change({ template_slug: null, template_binding: null } as Partial<BroadcastContent>);
 					}}
 					choices={[
 						{ value: "own", label: words.own },
@@ -96,12 +99,26 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 							onOpen={() => setOpened(true)}
 							loading={templates.isPending}
 							value={c.template_slug}
-							onChange={(slug) => change({ template_slug: slug, template_binding: {}, body_html: null, body_mjml: null, body_text: null } as Partial<BroadcastContent>)}
+							onChange={(slug) =>
+								change({
+									template_slug: slug,
+									template_binding: {},
+									body_html: null,
+									body_mjml: null,
+									body_text: null,
+								} as Partial<BroadcastContent>)
+							}
 						/>
 						{c.template_slug && (
 							<section className={css.values} aria-label={words.values}>
 								<Suspense fallback={<Skeleton rows={6} height={32} />}>
-									<TemplateBinding template={c.template_slug} record={b.id} value={c.template_binding ?? {}} preview={preview} onChange={(template_binding) => change({ template_binding })} />
+									<TemplateBinding
+										template={c.template_slug}
+										record={b.id}
+										value={c.template_binding ?? {}}
+										preview={preview}
+										onChange={(template_binding) => change({ template_binding })}
+									/>
 								</Suspense>
 							</section>
 						)}
@@ -130,11 +147,22 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 								names={names}
 								problems={preview.data?.problems.filter((x) => x.field === `content.body_${format}`)}
 								value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
-								onChange={(text) => change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null })}
+								onChange={(text) =>
+									change(
+										format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null },
+									)
+								}
 							/>
 							{fault && <p role="alert">{fault}</p>}
 						</div>
-						<TextArea rows={4} label={words.text} optional help={words.textHelp} value={draft.changes.content?.body_text ?? c.body_text ?? ""} onChange={(body_text) => change({ body_text: body_text || null })} />
+						<TextArea
+							rows={4}
+							label={words.text}
+							optional
+							help={words.textHelp}
+							value={draft.changes.content?.body_text ?? c.body_text ?? ""}
+							onChange={(body_text) => change({ body_text: body_text || null })}
+						/>
 					</>
 				)}
 			</Fixed>

@@ -19,7 +19,17 @@ export function Countdown({ to }: { to: string }) {
 	}, []);
 	const left = Math.max(0, Math.round((new Date(to).getTime() - now) / 1000));
 	if (left === 0) return <>{words.starting}</>;
-	const [days, hours, minutes, seconds] = [Math.floor(left / 86_400), Math.floor((left % 86_400) / 3600), Math.floor((left % 3600) / 60), left % 60];
-	const parts = [days > 0 && words.days(days), hours > 0 && words.hours(hours), days === 0 && minutes > 0 && words.minutes(minutes), days === 0 && hours === 0 && words.seconds(seconds)].filter(Boolean);
+	const [days, hours, minutes, seconds] = [
+		Math.floor(left / 86_400),
+		Math.floor((left % 86_400) / 3600),
+		Math.floor((left % 3600) / 60),
+		left % 60,
+	];
+	const parts = [
+		days > 0 && words.days(days),
+		hours > 0 && words.hours(hours),
+		days === 0 && minutes > 0 && words.minutes(minutes),
+		days === 0 && hours === 0 && words.seconds(seconds),
+	].filter(Boolean);
 	return <>{words.in(parts.join(" "))}</>;
 }

@@ -26,20 +26,41 @@ const words = catalogue({
 	plan: "The plan",
 	planHelp: "Press a day to skip it. The rest moves to the other days.",
 	planNone: "No day is planned: nothing limits this send.",
-	held: (n: number) => plural(n, { one: "# person does not fit and would be held back.", other: "# people do not fit and would be held back." }),
+	held: (n: number) =>
+		plural(n, {
+			one: "# person does not fit and would be held back.",
+			other: "# people do not fit and would be held back.",
+		}),
 	finishes: (at: string) => `The last batch is due ${at}.`,
 });
 
 const dayMs = 86_400_000;
 
 /** Delivery chooses when and how fast the mail leaves, and shows the plan of its days. */
-export function Delivery({ draft, value: b, forecast }: { draft: Draft; value: BroadcastSessionView; forecast: Forecast }) {
+export function Delivery({
+	draft,
+	value: b,
+	forecast,
+}: {
+	draft: Draft;
+	value: BroadcastSessionView;
+	forecast: Forecast;
+}) {
 	const p = b.include_segment_keys.length > 0 ? forecast.data : undefined;
-	const skip = (date: string) => draft.change({ skipped_dates: b.skipped_dates.includes(date) ? b.skipped_dates.filter((d) => d !== date) : [...b.skipped_dates, date].sort() });
+	const skip = (date: string) =>
+		draft.change({
+			skipped_dates: b.skipped_dates.includes(date)
+				? b.skipped_dates.filter((d) => d !== date)
+				: [...b.skipped_dates, date].sort(),
+		});
 	return (
 		<>
 			<Columns>
-				<Start value={b.scheduled_at} onChange={(scheduled_at) => draft.change({ scheduled_at })} error={draft.problem("scheduled_at")} />
+				<Start
+					value={b.scheduled_at}
+					onChange={(scheduled_at) => draft.change({ scheduled_at })}
+					error={draft.problem("scheduled_at")}
+				/>
 				<TextField
 					label={words.throttle}
 					optional
@@ -59,7 +80,11 @@ export function Delivery({ draft, value: b, forecast }: { draft: Draft; value: B
 					draft.change({
 						delivery_mode: mode as BroadcastSessionView["delivery_mode"],
 						delivery_window_days: mode === "over_days" ? (b.delivery_window_days ?? 3) : null,
-						delivery_window_date: mode === "by_date" ? (b.delivery_window_date ?? new Date(Date.parse(today(timeZone())) + 7 * dayMs).toISOString().slice(0, 10)) : null,
+						delivery_window_date:
+							mode === "by_date"
+								? (b.delivery_window_date ??
+									new Date(Date.parse(today(timeZone())) + 7 * dayMs).toISOString().slice(0, 10))
+								: null,
 					})
 				}
 				choices={[
@@ -81,7 +106,14 @@ export function Delivery({ draft, value: b, forecast }: { draft: Draft; value: B
 				/>
 			)}
 			{b.delivery_mode === "by_date" && (
-				<TextField label={words.by} type="date" path="delivery_window_date" value={b.delivery_window_date ?? ""} error={draft.problem("delivery_window_date")} onChange={(v) => v && draft.change({ delivery_window_date: v })} />
+				<TextField
+					label={words.by}
+					type="date"
+					path="delivery_window_date"
+					value={b.delivery_window_date ?? ""}
+					error={draft.problem("delivery_window_date")}
+					onChange={(v) => v && draft.change({ delivery_window_date: v })}
+				/>
 			)}
 			<Radios
 				label={words.overflow}
@@ -101,7 +133,13 @@ export function Delivery({ draft, value: b, forecast }: { draft: Draft; value: B
 							{b.delivery_mode !== "now" && <p className={css.muted}>{words.planHelp}</p>}
 							<Calendar
 								label={words.plan}
-								days={p.plan.map((d) => ({ date: d.date, planned: d.planned, capacity: d.capacity, taken: d.taken_by_others, status: d.status }))}
+								days={p.plan.map((d) => ({
+									date: d.date,
+									planned: d.planned,
+									capacity: d.capacity,
+									taken: d.taken_by_others,
+									status: d.status,
+								}))}
 								skipped={new Set(b.skipped_dates)}
 								onToggle={b.delivery_mode === "now" ? undefined : skip}
 							/>
@@ -113,7 +151,11 @@ export function Delivery({ draft, value: b, forecast }: { draft: Draft; value: B
 				</div>
 			)}
 			<Seeds draft={draft} value={b} forecast={p} />
-			<Switch label={words.tracking} checked={b.tracking_enabled} onChange={(tracking_enabled) => draft.change({ tracking_enabled })} />
+			<Switch
+				label={words.tracking}
+				checked={b.tracking_enabled}
+				onChange={(tracking_enabled) => draft.change({ tracking_enabled })}
+			/>
 		</>
 	);
 }

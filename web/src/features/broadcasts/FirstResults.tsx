@@ -23,8 +23,18 @@ export function FirstResults({ id }: { id: string }) {
 	return (
 		<Card title={words.title}>
 			<Figures>
-				<Figure name={words.opened} value={full(r.verified_opened)} detail={words.pending(r.pending_opened)} about={{ definition: term("verified").definition, people: people("opened") }} />
-				<Figure name={words.clicked} value={full(r.total_clicked)} detail={words.pending(r.pending_clicked)} about={{ definition: term("clicked").definition, people: people("clicked") }} />
+				<Figure
+					name={words.opened}
+					value={full(r.verified_opened)}
+					detail={words.pending(r.pending_opened)}
+					about={{ definition: term("verified").definition, people: people("opened") }}
+				/>
+				<Figure
+					name={words.clicked}
+					value={full(r.total_clicked)}
+					detail={words.pending(r.pending_clicked)}
+					about={{ definition: term("clicked").definition, people: people("clicked") }}
+				/>
 			</Figures>
 			{r.pending_opened + r.pending_clicked > 0 && next && <p className={css.muted}>{words.next(next)}</p>}
 		</Card>

@@ -55,7 +55,12 @@ export function useSending() {
 	const types = useCollection("email_types");
 	const senders = useCollection("sending_identities");
 	const lanes = useCollection("mta_configs");
-	return { types: types.data?.data ?? [], senders: senders.data?.data ?? [], lanes: lanes.data?.data ?? [], ready: types.isSuccess && senders.isSuccess && lanes.isSuccess };
+	return {
+		types: types.data?.data ?? [],
+		senders: senders.data?.data ?? [],
+		lanes: lanes.data?.data ?? [],
+		ready: types.isSuccess && senders.isSuccess && lanes.isSuccess,
+	};
 }
 
 /** From chooses who writes: the email type, the sender and how the mail leaves. */
@@ -75,7 +80,13 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 	const unproven = (email: string | null, lane: string | null) => {
 		const identity = senders.find((s) => s.email_address === email);
 		const config = lanes.find((l) => l.key === lane);
-		return warned && identity && config && config.type !== "sink" && !identity.verified_mta_config_ids.includes(config.id) ? { identity: identity.id, lane: config.id } : null;
+		return warned &&
+			identity &&
+			config &&
+			config.type !== "sink" &&
+			!identity.verified_mta_config_ids.includes(config.id)
+			? { identity: identity.id, lane: config.id }
+			: null;
 	};
 	return (
 		<>
@@ -87,7 +98,14 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 					value={b.email_type_key ?? ""}
 					error={draft.problem("email_type_key")}
 					onChange={(t) => draft.change({ email_type_key: t || null })}
-					choices={[{ value: "", label: words.none }, ...types.map((t) => ({ value: t.type_key, label: t.active ? t.display_name : words.off(t.display_name), disabled: !t.active }))]}
+					choices={[
+						{ value: "", label: words.none },
+						...types.map((t) => ({
+							value: t.type_key,
+							label: t.active ? t.display_name : words.off(t.display_name),
+							disabled: !t.active,
+						})),
+					]}
 				/>
 				<Picks
 					label={words.sender}
@@ -185,7 +203,11 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 	const name = (k: string) => lanes.find((l) => l.key === k)?.name ?? k;
 	const total = list.reduce((sum, l) => sum + l.weight, 0);
 	// The parts of a request name one MTA config by its key alone.
-	const set = (next: { key: string; weight: number }[]) => draft.change({ mta_config_key: null, delivery_lanes: next.map((l): LaneShareBody => ({ mta_config_key: l.key, weight: l.weight })) });
+	const set = (next: { key: string; weight: number }[]) =>
+		draft.change({
+			mta_config_key: null,
+			delivery_lanes: next.map((l): LaneShareBody => ({ mta_config_key: l.key, weight: l.weight })),
+		});
 	const rows = list.map((l) => ({ key: l.mta_config_key, weight: l.weight }));
 	const left = lanes.filter((l) => l.active && !list.some((x) => x.mta_config_key === l.key));
 	return (
@@ -196,8 +218,20 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 				onChange={(k) => {
 					setKind(k);
 					if (k === "own") draft.change({ mta_config_key: null, delivery_lanes: null as never });
-					else if (k === "one") draft.change({ mta_config_key: b.mta_config_key ?? list[0]?.mta_config_key ?? lanes.find((l) => l.active)?.key ?? null, delivery_lanes: null as never });
-					else set(b.mta_config_key ? [{ key: b.mta_config_key, weight: 1 }] : lanes.filter((l) => l.active).slice(0, 2).map((l) => ({ key: l.key, weight: 1 })));
+					else if (k === "one")
+						draft.change({
+							mta_config_key: b.mta_config_key ?? list[0]?.mta_config_key ?? lanes.find((l) => l.active)?.key ?? null,
+							delivery_lanes: null as never,
+						});
+					else
+						set(
+							b.mta_config_key
+								? [{ key: b.mta_config_key, weight: 1 }]
+								: lanes
+										.filter((l) => l.active)
+										.slice(0, 2)
+										.map((l) => ({ key: l.key, weight: 1 })),
+						);
 				}}
 				choices={[
 					{ value: "own", label: words.own },
@@ -212,7 +246,10 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 					value={b.mta_config_key ?? ""}
 					error={draft.problem("mta_config_key")}
 					onChange={(k) => draft.change({ mta_config_key: k || null, delivery_lanes: null as never })}
-					choices={[{ value: "", label: words.none }, ...lanes.map((l) => ({ value: l.key, label: l.active ? l.name : words.off(l.name), disabled: !l.active }))]}
+					choices={[
+						{ value: "", label: words.none },
+						...lanes.map((l) => ({ value: l.key, label: l.active ? l.name : words.off(l.name), disabled: !l.active })),
+					]}
 				/>
 			)}
 			{kind === "weighted" && (
@@ -230,13 +267,23 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 								error={draft.problem(`delivery_lanes[${i}].weight`)}
 								onChange={(w) => set(rows.map((x) => (x.key === l.key ? { ...x, weight: Number(w) || 0 } : x)))}
 							/>
-							<Button small look="quiet" aria-label={words.removeOf(name(l.key))} onClick={() => set(rows.filter((x) => x.key !== l.key))}>
+							<Button
+								small
+								look="quiet"
+								aria-label={words.removeOf(name(l.key))}
+								onClick={() => set(rows.filter((x) => x.key !== l.key))}
+							>
 								{words.remove}
 							</Button>
 						</div>
 					))}
 					{left.length > 0 && (
-						<Select label={words.addLane} value="" onChange={(k) => k && set([...rows, { key: k, weight: 1 }])} choices={[{ value: "", label: words.none }, ...left.map((l) => ({ value: l.key, label: l.name }))]} />
+						<Select
+							label={words.addLane}
+							value=""
+							onChange={(k) => k && set([...rows, { key: k, weight: 1 }])}
+							choices={[{ value: "", label: words.none }, ...left.map((l) => ({ value: l.key, label: l.name }))]}
+						/>
 					)}
 				</div>
 			)}

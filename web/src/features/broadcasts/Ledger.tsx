@@ -29,12 +29,21 @@ const words = catalogue({
 	number: "People",
 	share: "Share",
 	seeds: (sent: number) => `Seed copies sent: ${full(sent)}. They are in no other number.`,
-	asOfNow: "The links to people who matched or were left out find who matches now. Since the send began, that may have changed by some.",
+	asOfNow:
+		"The links to people who matched or were left out find who matches now. Since the send began, that may have changed by some.",
 	stale: (n: number) => `Seed copies not sent, because their list is stale: ${full(n)}.`,
 	show: (name: string) => `Show the people: ${name}`,
 });
 
-type Row = { name: string; n: number; to?: string | null; about?: TermName; level: 0 | 1 | 2; strong?: boolean; sign?: string };
+type Row = {
+	name: string;
+	n: number;
+	to?: string | null;
+	about?: TermName;
+	level: 0 | 1 | 2;
+	strong?: boolean;
+	sign?: string;
+};
 
 /** Ledger accounts for every recipient: its rows add up to those that matched. */
 export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSessionView; progress: DeliveryProgress }) {
@@ -42,11 +51,33 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 	const excluded = Object.entries(p.excluded);
 	const out = excluded.reduce((sum, [, n]) => sum + n, 0);
 	const people = (status?: string) => `/broadcasts/${b.id}?tab=people${status ? `&status=${status}` : ""}`;
-	const row = (about: TermName, n: number, level: Row["level"], status?: string): Row => ({ name: term(about).name, n, about, level, to: status ? people(status) : undefined });
+	const row = (about: TermName, n: number, level: Row["level"], status?: string): Row => ({
+		name: term(about).name,
+		n,
+		about,
+		level,
+		to: status ? people(status) : undefined,
+	});
 	const rows: Row[] = [
-		{ name: term("matched").name, n: p.total_recipients + out, about: "matched", level: 0, to: peopleOf(b, segments, null) },
-		...excluded.map(([reason, n]): Row => ({ name: reasonName(reason), n, level: 1, sign: "−", to: peopleOf(b, segments, reason) })),
-		{ name: term("recipients").name, n: p.total_recipients, about: "recipients", level: 0, strong: true, sign: "=", to: people() },
+		{
+			name: term("matched").name,
+			n: p.total_recipients + out,
+			about: "matched",
+			level: 0,
+			to: peopleOf(b, segments, null),
+		},
+		...excluded.map(
+			([reason, n]): Row => ({ name: reasonName(reason), n, level: 1, sign: "−", to: peopleOf(b, segments, reason) }),
+		),
+		{
+			name: term("recipients").name,
+			n: p.total_recipients,
+			about: "recipients",
+			level: 0,
+			strong: true,
+			sign: "=",
+			to: people(),
+		},
 		{ name: words.handed, n: p.sent, about: "sent", level: 1, to: people("sent,delivered,bounced") },
 		row("delivered", p.delivered, 2, "delivered"),
 		row("bounced", p.bounced, 2, "bounced"),
@@ -58,18 +89,36 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 		row("waiting", p.queued, 1, "pending,queued,deferred"),
 		row("deferred", p.deferred, 2, "deferred"),
 	];
-	const shown = rows.filter((r) => r.n > 0 || r.level === 0 || r.about === "sent" || (r.about === "waiting" && p.phase !== "done"));
+	const shown = rows.filter(
+		(r) => r.n > 0 || r.level === 0 || r.about === "sent" || (r.about === "waiting" && p.phase !== "done"),
+	);
 	const soon = p.eta && new Date(p.eta).getTime() - Date.now() < 12 * 3_600_000;
 	return (
-		<Card title={words.title} actions={b.status === "failed" || b.status === "cancelled" ? <StateBadge kind="broadcast" state={b.status} /> : <StateBadge kind="phase" state={p.phase} />}>
+		<Card
+			title={words.title}
+			actions={
+				b.status === "failed" || b.status === "cancelled" ? (
+					<StateBadge kind="broadcast" state={b.status} />
+				) : (
+					<StateBadge kind="phase" state={p.phase} />
+				)
+			}
+		>
 			<Progress
 				label={words.progress}
 				value={p.sent}
 				max={p.total_recipients}
 				text={[
 					words.of(p.sent, p.total_recipients),
-					p.rate_per_minute > 0 && (p.phase === "done" ? words.average : p.plan ? words.averageToday : words.rate)(p.rate_per_minute),
-					p.eta ? (soon ? words.etaToday(p.eta) : words.eta(p.eta)) : p.phase === "paused" ? words.noEtaPaused : p.phase !== "done" && words.noEta,
+					p.rate_per_minute > 0 &&
+						(p.phase === "done" ? words.average : p.plan ? words.averageToday : words.rate)(p.rate_per_minute),
+					p.eta
+						? soon
+							? words.etaToday(p.eta)
+							: words.eta(p.eta)
+						: p.phase === "paused"
+							? words.noEtaPaused
+							: p.phase !== "done" && words.noEta,
 					p.next_batch_at && words.next(p.next_batch_at),
 				]
 					.filter(Boolean)
@@ -105,7 +154,9 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 										full(r.n)
 									)}
 								</td>
-								<td className={css.number}>{r.level > 0 && r.sign !== "−" && percent(p.total_recipients ? r.n / p.total_recipients : null)}</td>
+								<td className={css.number}>
+									{r.level > 0 && r.sign !== "−" && percent(p.total_recipients ? r.n / p.total_recipients : null)}
+								</td>
 							</tr>
 						))}
 					</tbody>

@@ -32,7 +32,13 @@ export function Limit({ limit: l, phase }: { limit: LimitedBy | null; phase: str
 						{" · "}
 					</>
 				)}
-				{[l.provider && words.provider(l.provider), l.per_minute !== null && words.rate(rates.format(l.per_minute)), words.until(l.until)].filter(Boolean).join(" · ")}
+				{[
+					l.provider && words.provider(l.provider),
+					l.per_minute !== null && words.rate(rates.format(l.per_minute)),
+					words.until(l.until),
+				]
+					.filter(Boolean)
+					.join(" · ")}
 			</span>
 		</p>
 	);

@@ -13,14 +13,20 @@ import css from "./Report.module.css";
 
 const words = catalogue({
 	title: "On the mail",
-	about: "Each mark is the people who clicked the link at its side, as a share of recipients. The mail is shown with sample values.",
-	several: (n: number) => plural(n, { one: "# address stands at several places, which share one figure: ×2 and so on tells at how many.", other: "# addresses stand at several places, which share one figure: ×2 and so on tells at how many." }),
+	about:
+		"Each mark is the people who clicked the link at its side, as a share of recipients. The mail is shown with sample values.",
+	several: (n: number) =>
+		plural(n, {
+			one: "# address stands at several places, which share one figure: ×2 and so on tells at how many.",
+			other: "# addresses stand at several places, which share one figure: ×2 and so on tells at how many.",
+		}),
 	mail: "The mail with the clicks of its links",
 	width: "Width",
 	phone: "Phone",
 	desktop: "Desktop",
 	variant: "Variant",
-	mark: (shown: string, label: string, n: number, places: number) => `${shown}, ${label}: ${plural(n, { one: "# person", other: "# people" })}${places > 1 ? `, at ${full(places)} places` : ""}`,
+	mark: (shown: string, label: string, n: number, places: number) =>
+		`${shown}, ${label}: ${plural(n, { one: "# person", other: "# people" })}${places > 1 ? `, at ${full(places)} places` : ""}`,
 	gone: "The mail has no HTML.",
 });
 
@@ -41,7 +47,15 @@ const markWidth = 76;
 const mailWidths = { "600": 600, "375": 375 } as const;
 
 /** LinkMap shows the mail with the clicks of each link at its place. The table of links says the same in words. */
-export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastSessionView; links: LinkRow[]; people: (url: string) => string }) {
+export function LinkMap({
+	broadcast: b,
+	links,
+	people,
+}: {
+	broadcast: BroadcastSessionView;
+	links: LinkRow[];
+	people: (url: string) => string;
+}) {
 	const key = useKey();
 	const variants = b.variants ?? [];
 	const [variant, setVariant] = useState(variants[0]?.id ?? "");
@@ -49,7 +63,8 @@ export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastS
 	const [places, setPlaces] = useState<Place[]>([]);
 	const mail = useQuery({
 		queryKey: key("broadcast", b.id, "as-sent", variant),
-		queryFn: ({ signal }) => api("POST /preview", { body: { source: { broadcast_id: b.id }, variant_id: variant || undefined }, signal }),
+		queryFn: ({ signal }) =>
+			api("POST /preview", { body: { source: { broadcast_id: b.id }, variant_id: variant || undefined }, signal }),
 		staleTime: 300_000,
 	});
 	const of = new Map(links.map((l) => [addressOf(l.url), l]));
@@ -64,7 +79,15 @@ export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastS
 			title={words.title}
 			actions={
 				<div className={css.mapTools}>
-					{variants.length > 0 && <Select label={words.variant} hideLabel value={variant} onChange={setVariant} choices={variants.map((a) => ({ value: a.id, label: a.name }))} />}
+					{variants.length > 0 && (
+						<Select
+							label={words.variant}
+							hideLabel
+							value={variant}
+							onChange={setVariant}
+							choices={variants.map((a) => ({ value: a.id, label: a.name }))}
+						/>
+					)}
 					<Select
 						label={words.width}
 						hideLabel
@@ -101,7 +124,10 @@ export function LinkMap({ broadcast: b, links, people }: { broadcast: BroadcastS
 									href={people(m.link.url)}
 									className={css.mark}
 									data-none={n === 0 || undefined}
-									style={{ insetInlineStart: `min(${m.x + m.width + 4}px, 100% - ${markWidth}px)`, insetBlockStart: m.y + m.height / 2 }}
+									style={{
+										insetInlineStart: `min(${m.x + m.width + 4}px, 100% - ${markWidth}px)`,
+										insetBlockStart: m.y + m.height / 2,
+									}}
 									aria-label={words.mark(shown, m.link.label || m.link.url, n, at)}
 								>
 									{shown}

@@ -38,7 +38,8 @@ export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView;
 	if (links.isPending) return <Skeleton rows={6} />;
 	if (links.isError) return <Failure error={links.error} retry={() => void links.refetch()} />;
 	if (links.data.length === 0) return <Empty title={words.none} />;
-	const people = (url: string) => `/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: "clicked", link: url })}`;
+	const people = (url: string) =>
+		`/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: "clicked", link: url })}`;
 	return (
 		<>
 			<Card
@@ -47,7 +48,15 @@ export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView;
 					<CsvButton
 						name={`${b.name} links`}
 						header={["url", "label", "unique_clicks", "total_clicks", "click_rate", "first_click_at", "last_click_at"]}
-						rows={links.data.map((l) => [l.url, l.label, l.unique_clicks, l.total_clicks, l.click_rate, l.first_click_at, l.last_click_at])}
+						rows={links.data.map((l) => [
+							l.url,
+							l.label,
+							l.unique_clicks,
+							l.total_clicks,
+							l.click_rate,
+							l.first_click_at,
+							l.last_click_at,
+						])}
 					/>
 				}
 			>
@@ -61,9 +70,27 @@ export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView;
 					columns={[
 						{ id: "url", name: words.url, cell: (l) => <span className={css.url}>{l.url}</span> },
 						{ id: "label", name: words.label, cell: (l) => l.label },
-						{ id: "people", name: words.people, about: term("linkPeople").definition, end: true, cell: (l) => (l.unique_clicks > 0 ? <Link href={people(l.url)}>{full(l.unique_clicks)}</Link> : full(0)) },
-						{ id: "clicks", name: words.clicks, about: term("clicks").definition, end: true, cell: (l) => full(l.total_clicks) },
-						{ id: "rate", name: words.rate, about: term("linkRate").definition, end: true, cell: (l) => percent(l.click_rate) },
+						{
+							id: "people",
+							name: words.people,
+							about: term("linkPeople").definition,
+							end: true,
+							cell: (l) => (l.unique_clicks > 0 ? <Link href={people(l.url)}>{full(l.unique_clicks)}</Link> : full(0)),
+						},
+						{
+							id: "clicks",
+							name: words.clicks,
+							about: term("clicks").definition,
+							end: true,
+							cell: (l) => full(l.total_clicks),
+						},
+						{
+							id: "rate",
+							name: words.rate,
+							about: term("linkRate").definition,
+							end: true,
+							cell: (l) => percent(l.click_rate),
+						},
 						{ id: "first", name: words.first, cell: (l) => <Time at={l.first_click_at} /> },
 						{ id: "last", name: words.last, cell: (l) => <Time at={l.last_click_at} /> },
 					]}

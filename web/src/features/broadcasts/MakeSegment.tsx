@@ -18,7 +18,12 @@ export function MakeSegment({ id, name }: { id: string; name: string }) {
 			<Menu actions={criteria.map((c) => ({ ...c, why, run: () => setCriterion(c.id) }))}>{words.menu}</Menu>
 			{criterion && (
 				<Suspense fallback={null}>
-					<NameSegment id={id} criterion={criterion} initial={segmentName(name, criterion)} onClose={() => setCriterion(null)} />
+					<NameSegment
+						id={id}
+						criterion={criterion}
+						initial={segmentName(name, criterion)}
+						onClose={() => setCriterion(null)}
+					/>
 				</Suspense>
 			)}
 		</>

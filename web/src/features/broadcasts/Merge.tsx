@@ -6,7 +6,8 @@ import type { Conflict, Joined } from "./draft";
 import { partName } from "./partNames";
 
 const words = catalogue({
-	text: (who: string, at: string) => `${who} changed this draft at ${at}. What only one of you changed is kept. Choose for the rest.`,
+	text: (who: string, at: string) =>
+		`${who} changed this draft at ${at}. What only one of you changed is kept. Choose for the rest.`,
 	somebody: "Somebody else",
 	joinedTitle: (who: string, at: string) => `${who} changed this draft at ${at}. Both changes are kept.`,
 	joinedParts: (parts: string) => `Changed by them: ${parts}.`,
@@ -26,7 +27,12 @@ function shown(group: string, v: unknown): string {
 			.map((x: unknown) => {
 				if (typeof x === "string") return x;
 				const o = x as { mta_config_key?: string; name?: string; weight?: number; content_overrides?: object };
-				return o.mta_config_key ? `${o.mta_config_key} ${o.weight}` : [`${o.name} (${o.weight})`, ...Object.entries(o.content_overrides ?? {}).map(([k, t]) => `  ${k}: ${t}`)].join("\n");
+				return o.mta_config_key
+					? `${o.mta_config_key} ${o.weight}`
+					: [
+							`${o.name} (${o.weight})`,
+							...Object.entries(o.content_overrides ?? {}).map(([k, t]) => `  ${k}: ${t}`),
+						].join("\n");
 			})
 			.join("\n");
 	}
@@ -36,7 +42,15 @@ function shown(group: string, v: unknown): string {
 }
 
 /** Merge asks, for each part that both sides have changed, which of the two versions stays. */
-export function Merge({ conflict, onSettle, onClose }: { conflict: Conflict; onSettle: (theirs: Set<string>) => void; onClose: () => void }) {
+export function Merge({
+	conflict,
+	onSettle,
+	onClose,
+}: {
+	conflict: Conflict;
+	onSettle: (theirs: Set<string>) => void;
+	onClose: () => void;
+}) {
 	return (
 		<Versions
 			text={words.text(conflict.by?.name || words.somebody, clock(conflict.theirs.data.updated_at))}

@@ -18,7 +18,17 @@ const words = catalogue({
 });
 
 /** NameSegment asks for the name of a segment of a broadcast, and makes it. */
-export default function NameSegment({ id, criterion, initial, onClose }: { id: string; criterion: Criterion; initial: string; onClose: () => void }) {
+export default function NameSegment({
+	id,
+	criterion,
+	initial,
+	onClose,
+}: {
+	id: string;
+	criterion: Criterion;
+	initial: string;
+	onClose: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
@@ -27,7 +37,10 @@ export default function NameSegment({ id, criterion, initial, onClose }: { id: s
 	const send = () =>
 		form.submit(async () => {
 			try {
-				const made = await api("POST /segments/from-broadcast", { body: { broadcast_id: id, criterion, name: form.values.name }, idempotencyKey: idempotencyKey.current });
+				const made = await api("POST /segments/from-broadcast", {
+					body: { broadcast_id: id, criterion, name: form.values.name },
+					idempotencyKey: idempotencyKey.current,
+				});
 				void client.invalidateQueries({ queryKey: key("segments") });
 				navigate(`/segments/${made.segment_key}`);
 			} catch (e) {
@@ -46,7 +59,15 @@ export default function NameSegment({ id, criterion, initial, onClose }: { id: s
 			<p>
 				{nameOf(criterion)}. {words.about}
 			</p>
-			<TextField label={words.name} path="name" maxLength={200} value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<TextField
+				label={words.name}
+				path="name"
+				maxLength={200}
+				value={form.values.name}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+				autoFocus
+			/>
 		</Dialog>
 	);
 }

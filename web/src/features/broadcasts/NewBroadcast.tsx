@@ -48,22 +48,41 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	const form = useForm({ kind: "own" as Kind, of: null as string | null });
 	const { kind, of } = form.values;
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
-	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: kind === "template" });
-	const library = useQuery({ queryKey: key("messages", "pick"), queryFn: () => api("GET /messages", { query: { limit: 100 } }), enabled: kind === "library" });
-	const past = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}), enabled: kind === "past" });
+	const templates = useQuery({
+		queryKey: key("templates"),
+		queryFn: () => api("GET /templates", {}),
+		enabled: kind === "template",
+	});
+	const library = useQuery({
+		queryKey: key("messages", "pick"),
+		queryFn: () => api("GET /messages", { query: { limit: 100 } }),
+		enabled: kind === "library",
+	});
+	const past = useQuery({
+		queryKey: key("broadcasts", false),
+		queryFn: () => api("GET /broadcasts", {}),
+		enabled: kind === "past",
+	});
 	const starters = useStarters(kind === "starter");
 	const options =
 		kind === "starter"
 			? (starters.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: aboutOf(t) }))
 			: kind === "template"
-			? (templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))
-			: kind === "library"
-				? (library.data?.data ?? []).map((m) => ({ id: m.id, label: m.name }))
-				: (past.data?.data ?? []).map((b) => ({ id: b.id, label: b.name, detail: readable(b.content.subject ?? "") || undefined }));
+				? (templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))
+				: kind === "library"
+					? (library.data?.data ?? []).map((m) => ({ id: m.id, label: m.name }))
+					: (past.data?.data ?? []).map((b) => ({
+							id: b.id,
+							label: b.name,
+							detail: readable(b.content.subject ?? "") || undefined,
+						}));
 
 	const create = async (content: BroadcastContent, name: string) => {
 		const types = await collection("email_types");
-		return api("POST /broadcasts", { idempotencyKey, body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content } });
+		return api("POST /broadcasts", {
+			idempotencyKey,
+			body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content },
+		});
 	};
 	/** Creates a draft of a template. If values are missing, the choice is kept as a working copy of an empty draft. */
 	const ofTemplate = async (slug: string, name: string, template_binding: { [part: string]: unknown } = {}) => {
@@ -73,10 +92,24 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 		} catch (e) {
 			if (!(e instanceof ApiError) || e.status !== 400) throw e;
 			const types = await collection("email_types");
-			const made = await api("POST /broadcasts", { idempotencyKey: newKey(), body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content: { subject: name, body_mjml: blankMjml } } });
+			const made = await api("POST /broadcasts", {
+				idempotencyKey: newKey(),
+				body: {
+					name,
+					email_type_key: types.data.find((t) => t.active)?.type_key,
+					content: { subject: name, body_mjml: blankMjml },
+				},
+			});
 			const parts = { "content.template_slug": slug, "content.template_binding": template_binding };
-			const data: Copy = { parts, base: { "content.template_slug": null, "content.template_binding": null }, problems: 1 };
-			await api("PUT /working-copies/{kind}/{id}", { path: { kind: "broadcast", id: made.id }, body: { title: name, data } });
+			const data: Copy = {
+				parts,
+				base: { "content.template_slug": null, "content.template_binding": null },
+				problems: 1,
+			};
+			await api("PUT /working-copies/{kind}/{id}", {
+				path: { kind: "broadcast", id: made.id },
+				body: { title: name, data },
+			});
 			return made;
 		}
 	};
@@ -101,7 +134,11 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 								? await ofTemplate(of ?? "", name)
 								: kind === "library"
 									? await create({ message_id: of }, name)
-									: await api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: of ?? "" }, body: {}, idempotencyKey });
+									: await api("POST /broadcasts/{broadcast_id}/clone", {
+											path: { broadcast_id: of ?? "" },
+											body: {},
+											idempotencyKey,
+										});
 				navigate(`/broadcasts/${made.id}/edit`);
 			} catch (e) {
 				if (e instanceof ApiError && e.status !== 0) setIdempotencyKey(newKey());
@@ -132,7 +169,15 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 			{kind !== "own" && (
 				<Combo
 					key={kind}
-					label={kind === "starter" ? words.chooseStarter : kind === "template" ? words.chooseTemplate : kind === "library" ? words.chooseLibrary : words.choosePast}
+					label={
+						kind === "starter"
+							? words.chooseStarter
+							: kind === "template"
+								? words.chooseTemplate
+								: kind === "library"
+									? words.chooseLibrary
+									: words.choosePast
+					}
 					options={options}
 					value={of}
 					onChange={(id) => form.set({ of: id })}

@@ -26,9 +26,14 @@ const words = catalogue({
 	why: "Security programs open mail and follow links before anybody sees it, and some mail programs fetch images in advance. Those opens and clicks are told apart by the address that they come from, the program, and what it does. “Any open” counts them all, so it grows with the readers' security, not with their interest.",
 	next: (at: string) => `Opens and clicks are judged again about ${at}.`,
 	late: (until: string) => `Late opens and clicks count until ${until}.`,
-	before: (rate: string, n: number) => plural(n, { one: `${rate} in the one before`, other: `${rate} in the # before` }),
+	before: (rate: string, n: number) =>
+		plural(n, { one: `${rate} in the one before`, other: `${rate} in the # before` }),
 	points: (d: string) => `${d} points`,
-	compare: (n: number, type: string) => plural(n, { one: `In grey: the send of “${type}” before this one.`, other: `In grey: the # sends of “${type}” before this one, together.` }),
+	compare: (n: number, type: string) =>
+		plural(n, {
+			one: `In grey: the send of “${type}” before this one.`,
+			other: `In grey: the # sends of “${type}” before this one, together.`,
+		}),
 	fell: (n: number, why: string) => `${full(n)} fewer: ${why}`,
 	notOpened: "did not open, or only machines did",
 	notClicked: "opened without a click by a person",
@@ -64,7 +69,15 @@ function useEarlier(b: BroadcastSessionView): MetricsRow[] {
 	const before = b.dispatch_started_at;
 	const list = useCollection("broadcasts", { enabled: before !== null && b.email_type_key !== null });
 	const ids = (list.data?.data ?? [])
-		.filter((x) => x.status === "completed" && x.id !== b.id && x.email_type_key === b.email_type_key && x.dispatch_started_at && before && x.dispatch_started_at < before)
+		.filter(
+			(x) =>
+				x.status === "completed" &&
+				x.id !== b.id &&
+				x.email_type_key === b.email_type_key &&
+				x.dispatch_started_at &&
+				before &&
+				x.dispatch_started_at < before,
+		)
 		.sort((x, y) => ((x.dispatch_started_at ?? "") < (y.dispatch_started_at ?? "") ? 1 : -1))
 		.slice(0, compared)
 		.map((x) => x.id);
@@ -78,7 +91,15 @@ function useEarlier(b: BroadcastSessionView): MetricsRow[] {
 }
 
 /** Overview shows the six figures of a broadcast, where people fell away, and who opened it. */
-export function Overview({ broadcast: b, live, progress: p }: { broadcast: BroadcastSessionView; live: boolean; progress: DeliveryProgress | null }) {
+export function Overview({
+	broadcast: b,
+	live,
+	progress: p,
+}: {
+	broadcast: BroadcastSessionView;
+	live: boolean;
+	progress: DeliveryProgress | null;
+}) {
 	const report = useReport(b.id, live);
 	const earlier = useEarlier(b);
 	if (report.isPending) return <Skeleton rows={6} />;
@@ -87,7 +108,8 @@ export function Overview({ broadcast: b, live, progress: p }: { broadcast: Broad
 	const at = new Date(report.dataUpdatedAt).toISOString();
 	const out = Object.values(p?.excluded ?? {}).reduce((a, n) => a + n, 0);
 	const matched = r.total_recipients + out;
-	const tab = (parameters: { [name: string]: string }) => `/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", ...parameters })}`;
+	const tab = (parameters: { [name: string]: string }) =>
+		`/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", ...parameters })}`;
 	const whole = earlier.reduce((a, m) => a + m.total_recipients, 0);
 	const grey = (of: "delivered" | "opened" | "clicked", now: number): ReactNode => {
 		if (whole === 0 || r.total_recipients === 0) return undefined;
@@ -98,15 +120,41 @@ export function Overview({ broadcast: b, live, progress: p }: { broadcast: Broad
 			</span>
 		);
 	};
-	const about = (name: TermName, n: number, people?: string) => ({ definition: term(name).definition, sum: words.sum(partOf(name), term("recipients").name.toLowerCase(), n, r.total_recipients), asOf: at, people });
-	const rate = (name: TermName, n: number, people: string, more?: ReactNode) => <Rate name={term(name).name} part={n} whole={r.total_recipients} of={words.of} about={about(name, n, people)} more={more} />;
+	const about = (name: TermName, n: number, people?: string) => ({
+		definition: term(name).definition,
+		sum: words.sum(partOf(name), term("recipients").name.toLowerCase(), n, r.total_recipients),
+		asOf: at,
+		people,
+	});
+	const rate = (name: TermName, n: number, people: string, more?: ReactNode) => (
+		<Rate
+			name={term(name).name}
+			part={n}
+			whole={r.total_recipients}
+			of={words.of}
+			about={about(name, n, people)}
+			more={more}
+		/>
+	);
 	const next = nextVerdict(r);
 	return (
 		<>
-			<Card title={words.figures} actions={<CsvButton name={`${b.name} figures`} header={["figure", "people", "rate"]} rows={figureRows(r)} />}>
+			<Card
+				title={words.figures}
+				actions={<CsvButton name={`${b.name} figures`} header={["figure", "people", "rate"]} rows={figureRows(r)} />}
+			>
 				<Figures>
-					<Figure name={term("recipients").name} value={full(r.total_recipients)} about={{ definition: term("recipients").definition, asOf: at, people: tab({}) }} />
-					{rate("delivered", r.total_delivered, tab({ status: "delivered,sent" }), grey("delivered", r.total_delivered))}
+					<Figure
+						name={term("recipients").name}
+						value={full(r.total_recipients)}
+						about={{ definition: term("recipients").definition, asOf: at, people: tab({}) }}
+					/>
+					{rate(
+						"delivered",
+						r.total_delivered,
+						tab({ status: "delivered,sent" }),
+						grey("delivered", r.total_delivered),
+					)}
 					{rate("opened", r.verified_opened, tab({ who: "opened" }), grey("opened", r.verified_opened))}
 					{rate("clicked", r.total_clicked, tab({ who: "clicked" }), grey("clicked", r.total_clicked))}
 					{rate("unsubscribed", r.total_unsubscribed, tab({ who: "unsubscribed" }))}
@@ -121,7 +169,11 @@ export function Overview({ broadcast: b, live, progress: p }: { broadcast: Broad
 					/>
 				</Figures>
 				{earlier.length > 0 && <p className={css.muted}>{words.compare(earlier.length, b.email_type_key ?? "")}</p>}
-				{r.last_send_at && <p className={css.muted}>{words.late(day(new Date(new Date(r.last_send_at).getTime() + lateDays * 86_400_000)))}</p>}
+				{r.last_send_at && (
+					<p className={css.muted}>
+						{words.late(day(new Date(new Date(r.last_send_at).getTime() + lateDays * 86_400_000)))}
+					</p>
+				)}
 			</Card>
 			<Card title={words.funnel}>
 				<Bars
@@ -129,17 +181,51 @@ export function Overview({ broadcast: b, live, progress: p }: { broadcast: Broad
 					base={r.total_recipients}
 					rows={[
 						{ name: "matched", label: term("matched").name, n: matched },
-						{ name: "recipients", label: term("recipients").name, n: r.total_recipients, to: tab({}), note: fell(Object.entries(p?.excluded ?? {}).map(([reason, n]) => [reasonName(reason), n])) },
+						{
+							name: "recipients",
+							label: term("recipients").name,
+							n: r.total_recipients,
+							to: tab({}),
+							note: fell(Object.entries(p?.excluded ?? {}).map(([reason, n]) => [reasonName(reason), n])),
+						},
 						{
 							name: "sent",
 							label: term("sent").name,
 							n: r.total_sent,
 							to: tab({ status: "sent,delivered,bounced" }),
-							note: fell(p ? [[words.failed, p.failed], [words.skipped, p.skipped], [words.held, p.held_back], [words.cancelled, p.cancelled], [words.waiting, p.queued]] : []),
+							note: fell(
+								p
+									? [
+											[words.failed, p.failed],
+											[words.skipped, p.skipped],
+											[words.held, p.held_back],
+											[words.cancelled, p.cancelled],
+											[words.waiting, p.queued],
+										]
+									: [],
+							),
 						},
-						{ name: "delivered", label: term("delivered").name, n: r.total_delivered, to: tab({ status: "delivered,sent" }), note: fell([[words.bounced, r.total_bounced]]) },
-						{ name: "opened", label: words.opened, n: r.verified_opened, to: tab({ who: "opened" }), note: fell([[words.notOpened, r.total_delivered - r.verified_opened]]) },
-						{ name: "clicked", label: words.clickedWord, n: r.total_clicked, to: tab({ who: "clicked" }), note: fell([[words.notClicked, r.verified_opened - r.total_clicked]]) },
+						{
+							name: "delivered",
+							label: term("delivered").name,
+							n: r.total_delivered,
+							to: tab({ status: "delivered,sent" }),
+							note: fell([[words.bounced, r.total_bounced]]),
+						},
+						{
+							name: "opened",
+							label: words.opened,
+							n: r.verified_opened,
+							to: tab({ who: "opened" }),
+							note: fell([[words.notOpened, r.total_delivered - r.verified_opened]]),
+						},
+						{
+							name: "clicked",
+							label: words.clickedWord,
+							n: r.total_clicked,
+							to: tab({ who: "clicked" }),
+							note: fell([[words.notClicked, r.verified_opened - r.total_clicked]]),
+						},
 					]}
 				/>
 			</Card>
@@ -148,12 +234,43 @@ export function Overview({ broadcast: b, live, progress: p }: { broadcast: Broad
 					whole={r.total_recipients}
 					base={r.total_recipients}
 					rows={[
-						{ name: "confirmed", label: term("confirmed").name, n: r.confirmed_opened, to: tab({ who: "opened", level: "confirmed" }), note: term("confirmed").definition },
+						{
+							name: "confirmed",
+							label: term("confirmed").name,
+							n: r.confirmed_opened,
+							to: tab({ who: "opened", level: "confirmed" }),
+							note: term("confirmed").definition,
+						},
 						{ name: "people", label: term("people").name, n: r.total_opened, note: term("people").definition },
-						{ name: "verified", label: term("verified").name, n: r.verified_opened, to: tab({ who: "opened" }), note: term("verified").definition, strong: true },
-						{ name: "apparent", label: term("apparent").name, n: r.apparent_opened, to: tab({ who: "opened", level: "apparent" }), note: term("apparent").definition },
-						{ name: "machines", label: term("machines").name, n: r.bot_opened, kind: "machine", note: term("machines").definition },
-						{ name: "pending", label: term("pending").name, n: r.pending_opened, kind: "pending", note: term("pending").definition },
+						{
+							name: "verified",
+							label: term("verified").name,
+							n: r.verified_opened,
+							to: tab({ who: "opened" }),
+							note: term("verified").definition,
+							strong: true,
+						},
+						{
+							name: "apparent",
+							label: term("apparent").name,
+							n: r.apparent_opened,
+							to: tab({ who: "opened", level: "apparent" }),
+							note: term("apparent").definition,
+						},
+						{
+							name: "machines",
+							label: term("machines").name,
+							n: r.bot_opened,
+							kind: "machine",
+							note: term("machines").definition,
+						},
+						{
+							name: "pending",
+							label: term("pending").name,
+							n: r.pending_opened,
+							kind: "pending",
+							note: term("pending").definition,
+						},
 					]}
 				/>
 				<details>
@@ -203,7 +320,15 @@ export function nextVerdict(r: BroadcastReport): string | null {
 	return clock(new Date(new Date(r.classifier_last_run_at).getTime() + r.classifier_interval_ms));
 }
 
-type Bar = { name: TermName; label: string; n: number; to?: string; note?: string; kind?: "machine" | "pending"; strong?: boolean };
+type Bar = {
+	name: TermName;
+	label: string;
+	n: number;
+	to?: string;
+	note?: string;
+	kind?: "machine" | "pending";
+	strong?: boolean;
+};
 
 /** Bars compares counts on one scale, each with a sentence; shares are of the base. */
 export function Bars({ whole, base, rows }: { whole: number; base: number; rows: Bar[] }) {

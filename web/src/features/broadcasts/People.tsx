@@ -59,7 +59,18 @@ const words = catalogue({
 	levels: { confirmed: ", confirmed", apparent: ", machines counted" },
 });
 
-const states = ["pending", "queued", "sent", "delivered", "deferred", "bounced", "failed", "skipped", "held_back", "cancelled"];
+const states = [
+	"pending",
+	"queued",
+	"sent",
+	"delivered",
+	"deferred",
+	"bounced",
+	"failed",
+	"skipped",
+	"held_back",
+	"cancelled",
+];
 
 /** The columns of a file of recipients. */
 const columns = [
@@ -88,24 +99,61 @@ export default function People({ broadcast: b }: { broadcast: BroadcastSessionVi
 	const [params, set] = useParams();
 	const who = params.get("who") ?? "";
 	const status = params.get("status") ?? "";
-	const choose = (v: string) => set(v in words.did ? { who: v, status: null, link: null, level: null, variant: null } : { status: v || null, who: null, link: null, level: null });
+	const choose = (v: string) =>
+		set(
+			v in words.did
+				? { who: v, status: null, link: null, level: null, variant: null }
+				: { status: v || null, who: null, link: null, level: null },
+		);
 	const known = [...states, ...Object.keys(words.did)];
 	const value = who || status;
 	const choices = [
 		{ value: "", label: words.all },
 		...states.map((s) => ({ value: s, label: stateOf("recipient", s).word })),
 		...Object.entries(words.did).map(([v, label]) => ({ value: v, label })),
-		...(value && !known.includes(value) ? [{ value, label: status.split(",").map((s) => stateOf("recipient", s).word).join(", ") || words.several }] : []),
+		...(value && !known.includes(value)
+			? [
+					{
+						value,
+						label:
+							status
+								.split(",")
+								.map((s) => stateOf("recipient", s).word)
+								.join(", ") || words.several,
+					},
+				]
+			: []),
 	].filter((c, i, all) => all.findIndex((x) => x.value === c.value) === i);
 	const picker = <Select label={words.show} hideLabel value={value} onChange={choose} choices={choices} />;
 	return who ? (
-		<Did broadcast={b} event={who} level={params.get("level") ?? ""} link={params.get("link") ?? ""} variant={params.get("variant") ?? ""} picker={picker} />
+		<Did
+			broadcast={b}
+			event={who}
+			level={params.get("level") ?? ""}
+			link={params.get("link") ?? ""}
+			variant={params.get("variant") ?? ""}
+			picker={picker}
+		/>
 	) : (
-		<Rows broadcast={b} status={status} search={params.get("q") ?? ""} variant={params.get("variant") ?? ""} onSearch={(q) => set({ q }, { replace: true })} picker={picker} />
+		<Rows
+			broadcast={b}
+			status={status}
+			search={params.get("q") ?? ""}
+			variant={params.get("variant") ?? ""}
+			onSearch={(q) => set({ q }, { replace: true })}
+			picker={picker}
+		/>
 	);
 }
 
-type RowsProps = { broadcast: BroadcastSessionView; status: string; search: string; variant: string; onSearch: (text: string) => void; picker: React.ReactNode };
+type RowsProps = {
+	broadcast: BroadcastSessionView;
+	status: string;
+	search: string;
+	variant: string;
+	onSearch: (text: string) => void;
+	picker: React.ReactNode;
+};
 
 /** Of more recipients than this a search takes a while, so that it says that it is under way and can be stopped. */
 const many = 10_000;
@@ -119,13 +167,19 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 	const found = useInfiniteQuery({
 		queryKey: key("report", b.id, "recipients", status, asked, variant),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /broadcasts/{broadcast_id}/recipients", { path: { broadcast_id: b.id }, query: { ...query, cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /broadcasts/{broadcast_id}/recipients", {
+				path: { broadcast_id: b.id },
+				query: { ...query, cursor: pageParam ?? undefined },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
 		placeholderData: (x) => x,
 		refetchInterval: pollEvery(30_000),
 	});
 	const onEnd = useMore(found);
-	const searching = search !== "" && b.total_recipients > many && (found.isPending || found.isPlaceholderData || asked !== search);
+	const searching =
+		search !== "" && b.total_recipients > many && (found.isPending || found.isPlaceholderData || asked !== search);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const why = (r: RecipientRow) => r.error ?? (r.skip_reason ? reasonName(r.skip_reason) : null);
 	const variantName = (id: string | null) => b.variants?.find((a) => a.id === id)?.name ?? id;
@@ -135,7 +189,11 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 		what: "recipients",
 		query: { status: status || undefined, search: search || undefined, variant_id: variant || undefined },
 		total: whole ? b.total_recipients : undefined,
-		read: (cursor) => api("GET /broadcasts/{broadcast_id}/recipients", { path: { broadcast_id: b.id }, query: { ...query, cursor: cursor ?? undefined } }),
+		read: (cursor) =>
+			api("GET /broadcasts/{broadcast_id}/recipients", {
+				path: { broadcast_id: b.id },
+				query: { ...query, cursor: cursor ?? undefined },
+			}),
 		fields: columns,
 	});
 	return (
@@ -180,11 +238,34 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 								</Link>
 							),
 						},
-						{ id: "state", name: words.state, width: 160, least: 132, cell: (r) => <StateBadge kind="recipient" state={r.status} /> },
-						...(b.variants?.length ? [{ id: "variant", name: words.variant, width: 100, least: 84, spare: true, cell: (r: RecipientRow) => variantName(r.variant_id) ?? <NotSet /> }] : []),
+						{
+							id: "state",
+							name: words.state,
+							width: 160,
+							least: 132,
+							cell: (r) => <StateBadge kind="recipient" state={r.status} />,
+						},
+						...(b.variants?.length
+							? [
+									{
+										id: "variant",
+										name: words.variant,
+										width: 100,
+										least: 84,
+										spare: true,
+										cell: (r: RecipientRow) => variantName(r.variant_id) ?? <NotSet />,
+									},
+								]
+							: []),
 						{ id: "sent", name: words.sent, width: 120, least: 96, spare: true, cell: (r) => <Time at={r.sent_at} /> },
 						{ id: "opened", name: words.opened, width: 120, least: 100, cell: (r) => <Time at={r.first_opened_at} /> },
-						{ id: "clicked", name: words.clicked, width: 120, least: 100, cell: (r) => <Time at={r.first_clicked_at} /> },
+						{
+							id: "clicked",
+							name: words.clicked,
+							width: 120,
+							least: 100,
+							cell: (r) => <Time at={r.first_clicked_at} />,
+						},
 						{ id: "why", name: words.why, width: 240, least: 148, cell: (r) => why(r) ?? <NotSet /> },
 					]}
 					card={(r) => (
@@ -202,13 +283,24 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 	);
 }
 
-type DidProps = { broadcast: BroadcastSessionView; event: string; level: string; link: string; variant: string; picker: React.ReactNode };
+type DidProps = {
+	broadcast: BroadcastSessionView;
+	event: string;
+	level: string;
+	link: string;
+	variant: string;
+	picker: React.ReactNode;
+};
 
 /** Did lists the people to whom something happened by a broadcast, and makes them a segment. */
 function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 	const key = useKey();
 	const [, navigate] = useLocation();
-	const rule = didRule(b.id, event, { ...(link ? { link_url: link } : {}), ...(variant ? { variant_id: variant } : {}), ...(level ? { level } : {}) });
+	const rule = didRule(b.id, event, {
+		...(link ? { link_url: link } : {}),
+		...(variant ? { variant_id: variant } : {}),
+		...(level ? { level } : {}),
+	});
 	const name = [
 		link ? words.link(link) : ((words.did as { [e: string]: string })[event] ?? event),
 		variant && words.inVariant(b.variants?.find((a) => a.id === variant)?.name ?? variant),
@@ -219,12 +311,16 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 	const found = useInfiniteQuery({
 		queryKey: key("report", b.id, "did", rule),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("POST /contacts/search", { body: { definition: asSent(rule), limit: 200, cursor: pageParam }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("POST /contacts/search", { body: { definition: asSent(rule), limit: 200, cursor: pageParam }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		placeholderData: (x) => x,
 		refetchInterval: pollEvery(30_000),
 	});
-	const count = useQuery({ queryKey: key("report", b.id, "did", "count", rule), queryFn: ({ signal }) => api("POST /contacts/count", { body: { definition: asSent(rule) }, signal }) });
+	const count = useQuery({
+		queryKey: key("report", b.id, "did", "count", rule),
+		queryFn: ({ signal }) => api("POST /contacts/count", { body: { definition: asSent(rule) }, signal }),
+	});
 	const onEnd = useMore(found);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const full = (c: Contact) => [c.first_name, c.last_name].filter(Boolean).join(" ");
@@ -267,7 +363,12 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 							),
 						},
 						{ id: "name", name: words.name, cell: (c) => full(c) || <NotSet /> },
-						{ id: "state", name: words.contactState, width: 160, cell: (c) => <StateBadge kind="contact" state={c.global_status} /> },
+						{
+							id: "state",
+							name: words.contactState,
+							width: 160,
+							cell: (c) => <StateBadge kind="contact" state={c.global_status} />,
+						},
 						{ id: "open", name: words.lastOpen, width: 140, cell: (c) => <Time at={c.last_email_opened_at} /> },
 					]}
 					card={(c) => (

@@ -45,7 +45,11 @@ export function Plan({ broadcast: b, plan }: { broadcast: BroadcastSessionView; 
 			}
 		>
 			{skipped === null || !can ? (
-				<Calendar label={words.title} days={plan.map((d) => ({ date: d.date, planned: d.planned, sent: d.sent, status: d.status }))} skipped={new Set(b.skipped_dates)} />
+				<Calendar
+					label={words.title}
+					days={plan.map((d) => ({ date: d.date, planned: d.planned, sent: d.sent, status: d.status }))}
+					skipped={new Set(b.skipped_dates)}
+				/>
 			) : (
 				<Reschedule broadcast={b} skipped={skipped} onChange={setSkipped} onClose={() => setSkipped(null)} />
 			)}
@@ -53,19 +57,34 @@ export function Plan({ broadcast: b, plan }: { broadcast: BroadcastSessionView; 
 	);
 }
 
-function Reschedule({ broadcast: b, skipped, onChange, onClose }: { broadcast: BroadcastSessionView; skipped: string[]; onChange: (skipped: string[]) => void; onClose: () => void }) {
+function Reschedule({
+	broadcast: b,
+	skipped,
+	onChange,
+	onClose,
+}: {
+	broadcast: BroadcastSessionView;
+	skipped: string[];
+	onChange: (skipped: string[]) => void;
+	onClose: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const now = today(timeZone());
 	const preview = useQuery({
 		queryKey: key("broadcast", b.id, "reschedule", skipped),
-		queryFn: ({ signal }) => api("POST /broadcasts/preview-send", { body: { broadcast_id: b.id, skipped_dates: skipped }, signal }),
+		queryFn: ({ signal }) =>
+			api("POST /broadcasts/preview-send", { body: { broadcast_id: b.id, skipped_dates: skipped }, signal }),
 		staleTime: 0,
 		retry: false,
 		placeholderData: keepPreviousData,
 	});
 	const save = useMutation({
-		mutationFn: () => api("POST /broadcasts/{broadcast_id}/reschedule", { path: { broadcast_id: b.id }, body: { skipped_dates: skipped } }),
+		mutationFn: () =>
+			api("POST /broadcasts/{broadcast_id}/reschedule", {
+				path: { broadcast_id: b.id },
+				body: { skipped_dates: skipped },
+			}),
 		onSuccess: (next) => {
 			client.setQueryData(key("broadcast", b.id), next);
 			toast(words.saved);
@@ -74,7 +93,8 @@ function Reschedule({ broadcast: b, skipped, onChange, onClose }: { broadcast: B
 	});
 	const p = preview.data;
 	const changed = skipped.join() !== [...b.skipped_dates].sort().join();
-	const toggle = (date: string) => onChange(skipped.includes(date) ? skipped.filter((d) => d !== date) : [...skipped, date].sort());
+	const toggle = (date: string) =>
+		onChange(skipped.includes(date) ? skipped.filter((d) => d !== date) : [...skipped, date].sort());
 	return (
 		<>
 			<p>{words.editing}</p>
@@ -87,17 +107,32 @@ function Reschedule({ broadcast: b, skipped, onChange, onClose }: { broadcast: B
 					<p className={css.muted}>{words.newText}</p>
 					<Calendar
 						label={words.new}
-						days={p.plan.map((d) => ({ date: d.date, planned: d.planned, capacity: d.capacity, taken: d.taken_by_others, status: d.status }))}
+						days={p.plan.map((d) => ({
+							date: d.date,
+							planned: d.planned,
+							capacity: d.capacity,
+							taken: d.taken_by_others,
+							status: d.status,
+						}))}
 						skipped={new Set(skipped)}
 						canToggle={(d) => d.date > now}
 						onToggle={toggle}
 					/>
-					<p className={css.muted}>{[p.finishes_at && words.finishes(dateTime(p.finishes_at)), p.held_back > 0 && words.held(p.held_back)].filter(Boolean).join(" ")}</p>
+					<p className={css.muted}>
+						{[p.finishes_at && words.finishes(dateTime(p.finishes_at)), p.held_back > 0 && words.held(p.held_back)]
+							.filter(Boolean)
+							.join(" ")}
+					</p>
 				</>
 			)}
 			<div className={css.buttons}>
 				<Button onClick={onClose}>{words.cancel}</Button>
-				<Button look="primary" busy={save.isPending || preview.isPlaceholderData} why={!changed ? words.none : preview.isError ? explain(preview.error) : undefined} onClick={() => save.mutate()}>
+				<Button
+					look="primary"
+					busy={save.isPending || preview.isPlaceholderData}
+					why={!changed ? words.none : preview.isError ? explain(preview.error) : undefined}
+					onClick={() => save.mutate()}
+				>
 					{words.save}
 				</Button>
 			</div>

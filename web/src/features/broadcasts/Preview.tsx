@@ -23,15 +23,26 @@ const words = catalogue({
 	noSubject: "No subject yet",
 	sender: "Sender",
 	missing: (paths: string) => `Without a value here: ${paths}.`,
-	lengths: (subject: number, preheader: number) => `Subject ${plural(subject, { one: "# character", other: "# characters" })}, preview text ${plural(preheader, { one: "# character", other: "# characters" })}.`,
+	lengths: (subject: number, preheader: number) =>
+		`Subject ${plural(subject, { one: "# character", other: "# characters" })}, preview text ${plural(preheader, { one: "# character", other: "# characters" })}.`,
 	long: "Phones cut subjects after about 40 characters; over 150 is too long anywhere.",
 });
 
 /** contentOf returns the fields of content that requests take. */
 export function contentOf(c: BroadcastSessionView["content"]): BroadcastContent {
 	const common = { subject: c.subject, preheader: c.preheader, from_name: c.from_name, reply_to: c.reply_to };
-	if (c.template_slug) return { ...common, template_slug: c.template_slug, template_binding: c.template_binding ?? {} } as BroadcastContent;
-	return { ...common, body_html: c.body_mjml ? null : c.body_html, body_mjml: c.body_mjml, body_text: c.body_text } as BroadcastContent;
+	if (c.template_slug)
+		return {
+			...common,
+			template_slug: c.template_slug,
+			template_binding: c.template_binding ?? {},
+		} as BroadcastContent;
+	return {
+		...common,
+		body_html: c.body_mjml ? null : c.body_html,
+		body_mjml: c.body_mjml,
+		body_text: c.body_text,
+	} as BroadcastContent;
 }
 
 /** variantContent returns the content of a variant: that of all, with what differs. */
@@ -66,8 +77,17 @@ export function usePreview(b: BroadcastSessionView, variant = "", contact: strin
 		queryFn: ({ signal }) =>
 			api("POST /preview", {
 				body: asked.startsWith("{")
-					? { source: { content: JSON.parse(asked) as BroadcastContent }, sending_identity_email: sender, contact_id: contact }
-					: { source: { broadcast_id: b.id }, variant_id: variant, sending_identity_email: sender, contact_id: contact },
+					? {
+							source: { content: JSON.parse(asked) as BroadcastContent },
+							sending_identity_email: sender,
+							contact_id: contact,
+						}
+					: {
+							source: { broadcast_id: b.id },
+							variant_id: variant,
+							sending_identity_email: sender,
+							contact_id: contact,
+						},
 				signal,
 			}),
 		staleTime: 0,
@@ -78,7 +98,17 @@ export function usePreview(b: BroadcastSessionView, variant = "", contact: strin
 }
 
 /** ContactPick chooses a contact by name or address. */
-export function ContactPick({ label, value, onChange, help }: { label: string; value: string | null; onChange: (id: string | null) => void; help?: string }) {
+export function ContactPick({
+	label,
+	value,
+	onChange,
+	help,
+}: {
+	label: string;
+	value: string | null;
+	onChange: (id: string | null) => void;
+	help?: string;
+}) {
 	const key = useKey();
 	const [search, setSearch] = useState("");
 	const [opened, setOpened] = useState(false);
@@ -89,8 +119,24 @@ export function ContactPick({ label, value, onChange, help }: { label: string; v
 		placeholderData: keepPreviousData,
 		staleTime: 15_000,
 	});
-	const options = (found.data?.data ?? []).map((c) => ({ id: c.id, label: c.email, detail: [c.first_name, c.last_name].filter(Boolean).join(" ") }));
-	return <Combo label={label} help={help} options={options} value={value} onSearch={setSearch} onOpen={() => setOpened(true)} loading={found.isPending} onChange={onChange} placeholder={words.samples} />;
+	const options = (found.data?.data ?? []).map((c) => ({
+		id: c.id,
+		label: c.email,
+		detail: [c.first_name, c.last_name].filter(Boolean).join(" "),
+	}));
+	return (
+		<Combo
+			label={label}
+			help={help}
+			options={options}
+			value={value}
+			onSearch={setSearch}
+			onOpen={() => setOpened(true)}
+			loading={found.isPending}
+			onChange={onChange}
+			placeholder={words.samples}
+		/>
+	);
 }
 
 /** Inbox shows sender, subject and preview text as a phone lists them. */
@@ -125,12 +171,19 @@ export function Preview({ value: b }: { value: BroadcastSessionView }) {
 			<Columns>
 				<ContactPick label={words.as} value={contact} onChange={setContact} />
 				{b.variants && b.variants.length > 0 && (
-					<Select label={words.variant} value={variant} onChange={setVariant} choices={[{ value: "", label: words.without }, ...b.variants.map((a) => ({ value: a.id, label: a.name }))]} />
+					<Select
+						label={words.variant}
+						value={variant}
+						onChange={setVariant}
+						choices={[{ value: "", label: words.without }, ...b.variants.map((a) => ({ value: a.id, label: a.name }))]}
+					/>
 				)}
 			</Columns>
 			{preview.isError && <Failure error={preview.error} retry={() => void preview.refetch()} />}
 			{p && p.problems.length > 0 && <Problems problems={p.problems} />}
-			{p && p.missing.length > 0 && <p className={css.muted}>{words.missing(p.missing.map((m) => m.path).join(", "))}</p>}
+			{p && p.missing.length > 0 && (
+				<p className={css.muted}>{words.missing(p.missing.map((m) => m.path).join(", "))}</p>
+			)}
 			{p && <MailFrame html={p.html} text={p.text} size={p.size} />}
 		</section>
 	);

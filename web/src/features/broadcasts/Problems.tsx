@@ -17,7 +17,11 @@ export function Problems({ problems }: { problems: PreviewProblem[] }) {
 		<ul className={css.reasons} aria-label={words.title}>
 			{sorted.map((p) => (
 				<li key={`${p.code} ${p.field} ${p.line} ${p.message}`} data-warning={p.severity === "warning" || undefined}>
-					{p.severity === "error" ? <CircleX aria-label={words.error} size={16} /> : <AlertTriangle aria-label={words.warning} size={16} />}
+					{p.severity === "error" ? (
+						<CircleX aria-label={words.error} size={16} />
+					) : (
+						<AlertTriangle aria-label={words.warning} size={16} />
+					)}
 					<span>
 						{p.message} <span className={css.muted}>{p.line ? words.line(p.field, p.line) : p.field}</span>
 						{p.fix && <span className={css.muted}> {p.fix}</span>}

@@ -48,7 +48,12 @@ const words = catalogue({
 function sentenceOf(code: string, message: string): string {
 	const own = (words.codes as { [code: string]: string })[code];
 	const name = /^\S*[@._]\S/.test(message); // a domain, an address or a field is written as it is
-	return own ?? (name ? message.charAt(0) : message.charAt(0).toUpperCase()) + message.slice(1) + (/[.!?]$/.test(message) ? "" : ".");
+	return (
+		own ??
+		(name ? message.charAt(0) : message.charAt(0).toUpperCase()) +
+			message.slice(1) +
+			(/[.!?]$/.test(message) ? "" : ".")
+	);
 }
 
 /** Place is where something is fixed: a section of the composer with a field, or another page. */
@@ -82,8 +87,15 @@ const guards: { [guard: string]: Place } = {
 export function sectionOf(path: string): string {
 	if (path.startsWith("variants")) return "variants";
 	if (path.includes("segment")) return "audience";
-	if (/^(email_type|sending_identity|mta_config|delivery_lanes|content\.from_name|content\.reply_to)/.test(path)) return "from";
-	if (path.startsWith("content") || path.startsWith("parameters") || path.startsWith("sections") || path.startsWith("slots")) return "content";
+	if (/^(email_type|sending_identity|mta_config|delivery_lanes|content\.from_name|content\.reply_to)/.test(path))
+		return "from";
+	if (
+		path.startsWith("content") ||
+		path.startsWith("parameters") ||
+		path.startsWith("sections") ||
+		path.startsWith("slots")
+	)
+		return "content";
 	return path === "name" ? "name" : "delivery";
 }
 
@@ -108,7 +120,8 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 	const { senders, lanes } = useSending();
 	const segments = useSegments();
 	const warned = b.view_model.schedule_readiness?.warnings.some((w) => w.code === "SEED_LIST_STALE") ?? false;
-	const stale = useCollection("seed_lists", { enabled: warned }).data?.data.filter((l) => l.freshness === "stale") ?? [];
+	const stale =
+		useCollection("seed_lists", { enabled: warned }).data?.data.filter((l) => l.freshness === "stale") ?? [];
 	const [address, setAddress] = useState(false);
 	const [comparing, setComparing] = useState(false);
 	const r = b.view_model.schedule_readiness;
@@ -128,7 +141,13 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 		</button>
 	);
 	const domains = (): ReactNode => {
-		const chosen = senders.filter((s) => s.active && (b.sending_identity_emails?.length ? b.sending_identity_emails.includes(s.email_address) : !b.email_type_id || s.email_type_ids.includes(b.email_type_id)));
+		const chosen = senders.filter(
+			(s) =>
+				s.active &&
+				(b.sending_identity_emails?.length
+					? b.sending_identity_emails.includes(s.email_address)
+					: !b.email_type_id || s.email_type_ids.includes(b.email_type_id)),
+		);
 		const first = new Map(chosen.map((s) => [s.sending_domain_id, s.email_address.split("@")[1] ?? s.email_address]));
 		return [...first].map(([id, name]) => (
 			<span key={id}>
@@ -201,7 +220,8 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 				return null;
 		}
 	};
-	const lacking = (field?: string) => (field ? inAudience(b, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" }) : null);
+	const lacking = (field?: string) =>
+		field ? inAudience(b, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" }) : null;
 	const alone = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "EXPECTED_DATA_MISSING"];
 	const missing = Number(over) + r.reasons.length + unsaved.length;
 	return (

@@ -41,14 +41,19 @@ export default function Recipient() {
 	const key = useKey();
 	const broadcast = useQuery({
 		queryKey: key("broadcast", id),
-		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" }, signal }),
+		queryFn: ({ signal }) =>
+			api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" }, signal }),
 		staleTime: 60_000,
 	});
 	const found = useEvidence(id, contact);
 	const b = broadcast.data;
 	const e = found.data;
 	const report = `/broadcasts/${id}?tab=people`;
-	const trail = [{ name: words.broadcasts, to: "/broadcasts" }, ...(b ? [{ name: b.name, to: `/broadcasts/${id}` }] : []), { name: words.people, to: report }];
+	const trail = [
+		{ name: words.broadcasts, to: "/broadcasts" },
+		...(b ? [{ name: b.name, to: `/broadcasts/${id}` }] : []),
+		{ name: words.people, to: report },
+	];
 	if (!e || isGone(found.error)) return <Missing query={found} list={words.people} to={report} trail={trail} />;
 	const at = (t: string | null) => t && dateTime(t);
 	const facts: [string, string | null | undefined][] = [

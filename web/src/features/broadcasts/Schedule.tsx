@@ -44,16 +44,22 @@ const words = catalogue({
 	sendPlain: "Send",
 	schedulePlain: "Schedule",
 	cancel: "Not yet",
-	larger: (n: number, largest: number) => `This is more than twice your largest send of the last 90 days (${full(largest)}). Type ${full(n)} to confirm.`,
+	larger: (n: number, largest: number) =>
+		`This is more than twice your largest send of the last 90 days (${full(largest)}). Type ${full(n)} to confirm.`,
 	everybody: (n: number, name: string) => `It goes to “${name}”, and nobody is left out. Type ${full(n)} to confirm.`,
 	type: "Number of recipients",
 	undone: "Taken off the schedule. Nothing was sent.",
 	done: (when: string) => `Scheduled for ${when}`,
 	starts: "It starts in a minute",
-	changed: "The content changed since you looked at it: its template was edited. Look at the differences, then send it.",
+	changed:
+		"The content changed since you looked at it: its template was edited. Look at the differences, then send it.",
 	differences: "Differences in the content",
 	became: (was: string, now: string) => `Subject: “${was}” became “${now}”.`,
-	held: (n: number) => plural(n, { one: "# person does not fit into the plan and is held back", other: "# people do not fit into the plan and are held back" }),
+	held: (n: number) =>
+		plural(n, {
+			one: "# person does not fit into the plan and is held back",
+			other: "# people do not fit into the plan and are held back",
+		}),
 	again: "Try again",
 	noForecast: "How many people would get it is not known yet",
 	waiting: (problem: string) => `Your changes are not saved yet: ${problem} They are sent again soon.`,
@@ -63,7 +69,17 @@ const words = catalogue({
 const named = 3; // senders
 
 /** Schedule states exactly what will happen, and starts it. */
-export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; saved: BroadcastSessionView; onClose: () => void; onDone: () => void }) {
+export function Schedule({
+	draft,
+	saved: b,
+	onClose,
+	onDone,
+}: {
+	draft: Draft;
+	saved: BroadcastSessionView;
+	onClose: () => void;
+	onDone: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const segments = useSegments();
@@ -84,7 +100,10 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 	const n = p?.recipients ?? 0;
 	const larger = p?.largest_recent ? n > 2 * p.largest_recent : false;
 	// Where there is nothing but system segments to choose, choosing one is not unusual.
-	const system = segments.some((s) => !s.system_key) && b.exclude_segment_keys.length === 0 ? segments.find((s) => s.system_key && b.include_segment_keys.includes(s.segment_key)) : undefined;
+	const system =
+		segments.some((s) => !s.system_key) && b.exclude_segment_keys.length === 0
+			? segments.find((s) => s.system_key && b.include_segment_keys.includes(s.segment_key))
+			: undefined;
 	const addresses = sendersOf(b, p);
 	const who =
 		addresses.length === 0
@@ -97,7 +116,11 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 					...(addresses.length > named ? [words.more(addresses.length - named)] : []),
 				]);
 	const subjects = subjectsOf(b);
-	const unusual = larger ? words.larger(n, p?.largest_recent ?? 0) : system ? words.everybody(n, system.name) : undefined;
+	const unusual = larger
+		? words.larger(n, p?.largest_recent ?? 0)
+		: system
+			? words.everybody(n, system.name)
+			: undefined;
 
 	const send = async () => {
 		setBusy(true);
@@ -106,7 +129,11 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 		try {
 			let revision = draft.revision.current ?? undefined;
 			if (!later) {
-				const put = await request("PUT /broadcasts/{broadcast_id}", { path, body: { scheduled_at: new Date(Date.now() + grace).toISOString() }, revision });
+				const put = await request("PUT /broadcasts/{broadcast_id}", {
+					path,
+					body: { scheduled_at: new Date(Date.now() + grace).toISOString() },
+					revision,
+				});
 				revision = put.revision ?? undefined;
 				if (put.data.content_version !== reviewed.current.content_version) {
 					setChanged({ was: reviewed.current, now: put.data });
@@ -160,7 +187,11 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 			title={words.title(b.name)}
 			onClose={onClose}
 			onSubmit={() => confirmed && p && void send()}
-			submit={{ label: p ? (later ? words.schedule(n) : words.send(n)) : later ? words.schedulePlain : words.sendPlain, busy: busy || sum.isPending, why: !p ? words.noForecast : confirmed ? undefined : unusual }}
+			submit={{
+				label: p ? (later ? words.schedule(n) : words.send(n)) : later ? words.schedulePlain : words.sendPlain,
+				busy: busy || sum.isPending,
+				why: !p ? words.noForecast : confirmed ? undefined : unusual,
+			}}
 		>
 			{sum.isPending && <Skeleton rows={4} />}
 			{sum.isError && (
@@ -190,12 +221,27 @@ export function Schedule({ draft, saved: b, onClose, onDone }: { draft: Draft; s
 			)}
 			{changed && (
 				<Callout tone="warning" title={words.changed}>
-					{changed.was.content.subject !== changed.now.content.subject && <p>{words.became(changed.was.content.subject ?? "", changed.now.content.subject ?? "")}</p>}
-					<Diff label={words.differences} was={changed.was.content.body_html ?? ""} now={changed.now.content.body_html ?? ""} />
+					{changed.was.content.subject !== changed.now.content.subject && (
+						<p>{words.became(changed.was.content.subject ?? "", changed.now.content.subject ?? "")}</p>
+					)}
+					<Diff
+						label={words.differences}
+						was={changed.was.content.body_html ?? ""}
+						now={changed.now.content.body_html ?? ""}
+					/>
 				</Callout>
 			)}
 			<Readiness saved={b} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
-			{unusual && p && <TextField label={words.type} help={unusual} value={typed} onChange={setTyped} inputMode="numeric" autoComplete="off" />}
+			{unusual && p && (
+				<TextField
+					label={words.type}
+					help={unusual}
+					value={typed}
+					onChange={setTyped}
+					inputMode="numeric"
+					autoComplete="off"
+				/>
+			)}
 			{error && <Callout tone="danger">{error}</Callout>}
 		</Dialog>
 	);

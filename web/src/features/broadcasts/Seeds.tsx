@@ -23,14 +23,24 @@ const words = catalogue({
 });
 
 /** Seeds chooses the seed lists that get copies, with how fresh they are. */
-export function Seeds({ draft, value: b, forecast }: { draft: Draft; value: BroadcastSessionView; forecast?: PreviewSendAnswer }) {
+export function Seeds({
+	draft,
+	value: b,
+	forecast,
+}: {
+	draft: Draft;
+	value: BroadcastSessionView;
+	forecast?: PreviewSendAnswer;
+}) {
 	const lists = useCollection("seed_lists");
 	const [choosing, setChoosing] = useState((b.seed_list_ids?.length ?? 0) > 0);
 	const all = lists.data?.data ?? [];
 	const ids = b.seed_list_ids;
 	if (lists.isSuccess && all.length === 0 && ids === null) return null;
 	const senders = forecast?.senders.map((s) => s.email);
-	const usual = all.filter((l) => l.include_by_default && l.sending_identities.some((s) => senders?.includes(s.email_address) ?? true));
+	const usual = all.filter(
+		(l) => l.include_by_default && l.sending_identities.some((s) => senders?.includes(s.email_address) ?? true),
+	);
 	const mode = ids === null ? "usual" : ids.length > 0 || choosing ? "chosen" : "none";
 	const shown = mode === "chosen" ? all : mode === "usual" ? usual : [];
 	return (
@@ -53,7 +63,14 @@ export function Seeds({ draft, value: b, forecast }: { draft: Draft; value: Broa
 				{shown.map((l) => (
 					<li key={l.id}>
 						{mode === "chosen" ? (
-							<Checkbox label={<Name list={l} />} checked={ids?.includes(l.id) ?? false} onChange={(on) => draft.change({ seed_list_ids: on ? [...(ids ?? []), l.id] : (ids ?? []).filter((x) => x !== l.id) })} help={<About list={l} />} />
+							<Checkbox
+								label={<Name list={l} />}
+								checked={ids?.includes(l.id) ?? false}
+								onChange={(on) =>
+									draft.change({ seed_list_ids: on ? [...(ids ?? []), l.id] : (ids ?? []).filter((x) => x !== l.id) })
+								}
+								help={<About list={l} />}
+							/>
 						) : (
 							<>
 								<Name list={l} />
@@ -82,7 +99,8 @@ function About({ list: l }: { list: SeedListRow }) {
 	return (
 		<>
 			{words.addresses(l.address_counts.active)}
-			{l.sending_identities.length > 0 && ` · ${words.for(l.sending_identities.map((s) => s.email_address).join(", "))}`}
+			{l.sending_identities.length > 0 &&
+				` · ${words.for(l.sending_identities.map((s) => s.email_address).join(", "))}`}
 			{l.refreshed_at && (
 				<>
 					{" · "}

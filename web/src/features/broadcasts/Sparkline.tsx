@@ -9,7 +9,14 @@ export function Sparkline({ values }: { values: number[] }) {
 	const most = Math.max(1, ...values);
 	const points = values.map((v, i) => `${(i / (values.length - 1)) * 80},${22 - (v / most) * 20}`).join(" ");
 	return (
-		<svg className={css.spark} width={80} height={24} viewBox="0 0 80 24" role="img" aria-label={words.label(values.map(full).join(", "))}>
+		<svg
+			className={css.spark}
+			width={80}
+			height={24}
+			viewBox="0 0 80 24"
+			role="img"
+			aria-label={words.label(values.map(full).join(", "))}
+		>
 			<polyline points={points} fill="none" stroke="currentColor" strokeWidth={1.5} strokeLinejoin="round" />
 		</svg>
 	);

@@ -9,7 +9,25 @@ const words = catalogue({
 });
 
 /** Start chooses when something begins. */
-export function Start({ value, onChange, error }: { value: string | null; onChange: (at: string | null) => void; error?: string }) {
+export function Start({
+	value,
+	onChange,
+	error,
+}: {
+	value: string | null;
+	onChange: (at: string | null) => void;
+	error?: string;
+}) {
 	const over = useBegins(value) === "over";
-	return <DateTime label={words.start} optional path="scheduled_at" value={value} onChange={onChange} ifEmpty={words.empty} error={error ?? (over ? words.over : undefined)} />;
+	return (
+		<DateTime
+			label={words.start}
+			optional
+			path="scheduled_at"
+			value={value}
+			onChange={onChange}
+			ifEmpty={words.empty}
+			error={error ?? (over ? words.over : undefined)}
+		/>
+	);
 }

@@ -42,8 +42,16 @@ export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView
 	const key = useKey();
 	const reason = b.pause_reason ?? "user";
 	const platform = reason !== "user";
-	const lanes = useCollection("mta_configs", { enabled: reason === "capacity_collapsed", refetchInterval: pollEvery(10_000) });
-	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), enabled: reason === "domain_paused", refetchInterval: pollEvery(10_000) });
+	const lanes = useCollection("mta_configs", {
+		enabled: reason === "capacity_collapsed",
+		refetchInterval: pollEvery(10_000),
+	});
+	const domains = useQuery({
+		queryKey: key("domains"),
+		queryFn: () => api("GET /sending-domains", {}),
+		enabled: reason === "domain_paused",
+		refetchInterval: pollEvery(10_000),
+	});
 	const state = stateOf("pause", reason);
 	const can = b.view_model.available_actions.includes("resume");
 	const down = (lanes.data?.data ?? []).filter((l) => l.health.state !== "healthy");
@@ -54,12 +62,14 @@ export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView
 			<ul className={css.causes}>
 				{down.map((l) => (
 					<li key={l.id}>
-						<Link href={`/sending/mta/${l.id}`}>{l.name}</Link> <StateBadge kind="mta" state={l.health.state} /> {l.health.last_error}
+						<Link href={`/sending/mta/${l.id}`}>{l.name}</Link> <StateBadge kind="mta" state={l.health.state} />{" "}
+						{l.health.last_error}
 					</li>
 				))}
 				{paused.map((d) => (
 					<li key={d.id}>
-						<Link href={`/sending/domains/${d.id}`}>{d.domain}</Link> {stateOf("domainPause", d.pause_reason ?? "").word}
+						<Link href={`/sending/domains/${d.id}`}>{d.domain}</Link>{" "}
+						{stateOf("domainPause", d.pause_reason ?? "").word}
 					</li>
 				))}
 				{reason === "tenant_paused" && (

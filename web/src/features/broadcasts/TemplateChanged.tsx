@@ -16,7 +16,8 @@ import { Problems } from "./Problems";
 
 const words = catalogue({
 	title: "The template has changed",
-	about: "This draft holds the mail as it was made from the template then. Rendered anew, it would look like the second.",
+	about:
+		"This draft holds the mail as it was made from the template then. Rendered anew, it would look like the second.",
 	kept: "As it is in the draft",
 	anew: "Rendered anew",
 	difference: "Differences in the HTML",
@@ -26,7 +27,15 @@ const words = catalogue({
 });
 
 /** TemplateChanged compares a draft with what its template would make of it now. */
-export function TemplateChanged({ saved: b, onClose, onDone }: { saved: BroadcastSessionView; onClose: () => void; onDone: () => void }) {
+export function TemplateChanged({
+	saved: b,
+	onClose,
+	onDone,
+}: {
+	saved: BroadcastSessionView;
+	onClose: () => void;
+	onDone: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
@@ -39,7 +48,16 @@ export function TemplateChanged({ saved: b, onClose, onDone }: { saved: Broadcas
 	const now = useQuery(read("anew", { content: contentOf(b.content) }));
 	const gone = now.data?.problems.some((p) => p.code === "INVALID_TEMPLATE");
 	const take = useMutation({
-		mutationFn: () => api("PUT /broadcasts/{broadcast_id}", { path: { broadcast_id: b.id }, body: { content: { template_slug: b.content.template_slug, template_binding: b.content.template_binding ?? {} } as BroadcastContent } }),
+		mutationFn: () =>
+			api("PUT /broadcasts/{broadcast_id}", {
+				path: { broadcast_id: b.id },
+				body: {
+					content: {
+						template_slug: b.content.template_slug,
+						template_binding: b.content.template_binding ?? {},
+					} as BroadcastContent,
+				},
+			}),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
 			onDone();
@@ -53,7 +71,12 @@ export function TemplateChanged({ saved: b, onClose, onDone }: { saved: Broadcas
 			footer={
 				<>
 					<Button onClick={onClose}>{words.keep}</Button>
-					<Button look="primary" why={why ?? (gone ? words.gone : undefined)} busy={take.isPending} onClick={() => take.mutate()}>
+					<Button
+						look="primary"
+						why={why ?? (gone ? words.gone : undefined)}
+						busy={take.isPending}
+						onClick={() => take.mutate()}
+					>
 						{words.take}
 					</Button>
 				</>

@@ -30,13 +30,29 @@ const words = catalogue({
 	asHelp: "Without a contact, sample values stand in the mail.",
 	variants: "Variants",
 	copies: (addresses: number, variants: number, senders: number) =>
-		[plural(addresses, { one: "# address", other: "# addresses" }), variants > 1 && plural(variants, { one: "# variant", other: "# variants" }), senders > 1 && plural(senders, { one: "# sender", other: "# senders" })].filter(Boolean).join(" × "),
+		[
+			plural(addresses, { one: "# address", other: "# addresses" }),
+			variants > 1 && plural(variants, { one: "# variant", other: "# variants" }),
+			senders > 1 && plural(senders, { one: "# sender", other: "# senders" }),
+		]
+			.filter(Boolean)
+			.join(" × "),
 	from: (sender: string) => `from ${sender}`,
 	variantOf: (name: string) => `variant ${name}`,
 });
 
 /** TestSend sends the draft to a few addresses. */
-export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; value: BroadcastSessionView; senders: number; onClose: () => void }) {
+export function TestSend({
+	draft,
+	value: b,
+	senders,
+	onClose,
+}: {
+	draft: Draft;
+	value: BroadcastSessionView;
+	senders: number;
+	onClose: () => void;
+}) {
 	const { user } = useSession();
 	const form = useForm({ to: user.email });
 	const variants = b.variants ?? [];
@@ -45,7 +61,14 @@ export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; 
 	const [answer, setAnswer] = useState<TestSendAnswer | null>(null);
 	const to = [...new Set(addressesIn(form.values.to))];
 	const copies = to.length * Math.max(1, chosen.length) * senders;
-	const why = to.length === 0 ? words.address : to.length > 10 ? words.most : variants.length > 0 && chosen.length === 0 ? words.variant : undefined;
+	const why =
+		to.length === 0
+			? words.address
+			: to.length > 10
+				? words.most
+				: variants.length > 0 && chosen.length === 0
+					? words.variant
+					: undefined;
 	const idempotencyKey = useRef(newKey());
 	const send = () =>
 		form.submit(async () => {
@@ -53,11 +76,18 @@ export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; 
 			await draft.flush();
 			const body = { to, contact_id: contact, ...(variants.length > 0 ? { variant_ids: chosen } : {}) };
 			try {
-				setAnswer(await api("POST /broadcasts/{broadcast_id}/test-send", { path: { broadcast_id: b.id }, body, idempotencyKey: idempotencyKey.current }));
+				setAnswer(
+					await api("POST /broadcasts/{broadcast_id}/test-send", {
+						path: { broadcast_id: b.id },
+						body,
+						idempotencyKey: idempotencyKey.current,
+					}),
+				);
 				idempotencyKey.current = newKey();
 			} catch (e) {
 				// Without an answer the same request may have arrived, or still runs; with one, the next is another.
-				const running = e instanceof ApiError && e.code === "IDEMPOTENCY_IN_PROGRESS" && e.details.reason !== "interrupted";
+				const running =
+					e instanceof ApiError && e.code === "IDEMPOTENCY_IN_PROGRESS" && e.details.reason !== "interrupted";
 				if (e instanceof ApiError && e.status !== 0 && !running) idempotencyKey.current = newKey();
 				throw e;
 			}
@@ -77,13 +107,26 @@ export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; 
 			}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.to} help={words.help} path="to" value={form.values.to} onChange={(v) => form.set({ to: v })} error={form.problems.byPath.to} autoFocus />
+			<TextField
+				label={words.to}
+				help={words.help}
+				path="to"
+				value={form.values.to}
+				onChange={(v) => form.set({ to: v })}
+				error={form.problems.byPath.to}
+				autoFocus
+			/>
 			<ContactPick label={words.as} help={words.asHelp} value={contact} onChange={setContact} />
 			{variants.length > 0 && (
 				<fieldset className={css.choices}>
 					<legend>{words.variants}</legend>
 					{variants.map((a) => (
-						<Checkbox key={a.id} label={a.name} checked={chosen.includes(a.id)} onChange={(on) => setChosen(on ? [...chosen, a.id] : chosen.filter((x) => x !== a.id))} />
+						<Checkbox
+							key={a.id}
+							label={a.name}
+							checked={chosen.includes(a.id)}
+							onChange={(on) => setChosen(on ? [...chosen, a.id] : chosen.filter((x) => x !== a.id))}
+						/>
 					))}
 				</fieldset>
 			)}
@@ -97,7 +140,12 @@ export function TestSend({ draft, value: b, senders, onClose }: { draft: Draft; 
 							</Badge>{" "}
 							{r.to}{" "}
 							<span className={css.muted}>
-								{[words.from(r.sending_identity_email), r.variant_id && words.variantOf(variants.find((a) => a.id === r.variant_id)?.name ?? r.variant_id)].filter(Boolean).join(", ")}
+								{[
+									words.from(r.sending_identity_email),
+									r.variant_id && words.variantOf(variants.find((a) => a.id === r.variant_id)?.name ?? r.variant_id),
+								]
+									.filter(Boolean)
+									.join(", ")}
 							</span>{" "}
 							{r.error && <span className={css.muted}>{r.error}</span>}
 						</li>

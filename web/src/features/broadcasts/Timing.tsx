@@ -58,7 +58,15 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /** nothing is a period in which nothing happened; the server leaves those out. */
-const nothing = (at: Date): TimingPeriod => ({ at: at.toISOString(), sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, unsubscribed: 0 });
+const nothing = (at: Date): TimingPeriod => ({
+	at: at.toISOString(),
+	sent: 0,
+	delivered: 0,
+	opened: 0,
+	clicked: 0,
+	bounced: 0,
+	unsubscribed: 0,
+});
 
 /** Timing shows sent, delivered, opened and clicked over time. */
 export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
@@ -67,7 +75,12 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 	const [interval, setInterval] = useParam("per");
 	const timing = useQuery({
 		queryKey: key("report", b.id, "timing", interval),
-		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/timing", { path: { broadcast_id: b.id }, query: { interval: interval === "hour" || interval === "day" ? interval : undefined }, signal }),
+		queryFn: ({ signal }) =>
+			api("GET /broadcasts/{broadcast_id}/timing", {
+				path: { broadcast_id: b.id },
+				query: { interval: interval === "hour" || interval === "day" ? interval : undefined },
+				signal,
+			}),
 		refetchInterval: live ? 10_000 : 300_000,
 		placeholderData: (x) => x,
 	});
@@ -80,9 +93,21 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 	// The day of a time in the account's zone, as a number to count with.
 	const dayOf = (at: string) => Date.parse(wallTime(new Date(at), t.timezone).slice(0, 10));
 	const series = daily
-		? withSteps(t.series, (p) => dayOf(p.at), dayMs, (time) => nothing(timesOf(`${new Date(time).toISOString().slice(0, 10)}T12:00`, t.timezone)[0] ?? new Date(time)))
-		: withSteps(t.series, (p) => Date.parse(p.at), hourMs, (time) => nothing(new Date(time)));
-	const tick = (at: string, after?: string) => (daily ? day(at) : after && dayOf(at) === dayOf(after) ? clock(at) : dayTime(at));
+		? withSteps(
+				t.series,
+				(p) => dayOf(p.at),
+				dayMs,
+				(time) =>
+					nothing(timesOf(`${new Date(time).toISOString().slice(0, 10)}T12:00`, t.timezone)[0] ?? new Date(time)),
+			)
+		: withSteps(
+				t.series,
+				(p) => Date.parse(p.at),
+				hourMs,
+				(time) => nothing(new Date(time)),
+			);
+	const tick = (at: string, after?: string) =>
+		daily ? day(at) : after && dayOf(at) === dayOf(after) ? clock(at) : dayTime(at);
 	const top = (of: "opened" | "sent") => t.series.reduce((a, p) => (p[of] > a[of] ? p : a));
 	const points = series.map((p) => p.at);
 	const values = (of: keyof Omit<TimingPeriod, "at">) => series.map((p) => p[of]);
@@ -105,13 +130,25 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 					<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
 						{table ? words.plot : words.table}
 					</Button>
-					<CsvButton name={`${b.name} over time`} header={["at", ...columns]} rows={t.series.map((p) => [p.at, ...columns.map((c) => p[c])])} />
+					<CsvButton
+						name={`${b.name} over time`}
+						header={["at", ...columns]}
+						rows={t.series.map((p) => [p.at, ...columns.map((c) => p[c])])}
+					/>
 				</>
 			}
 		>
 			<Figures>
-				<Figure name={term("medianOpen").name} value={duration(t.median_seconds_to_open)} about={{ definition: term("medianOpen").definition }} />
-				<Figure name={term("medianClick").name} value={duration(t.median_seconds_to_click)} about={{ definition: term("medianClick").definition }} />
+				<Figure
+					name={term("medianOpen").name}
+					value={duration(t.median_seconds_to_open)}
+					about={{ definition: term("medianOpen").definition }}
+				/>
+				<Figure
+					name={term("medianClick").name}
+					value={duration(t.median_seconds_to_click)}
+					about={{ definition: term("medianClick").definition }}
+				/>
 			</Figures>
 			<p className={css.muted}>{words.zone(t.timezone)}</p>
 			{table ? (
@@ -119,14 +156,21 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 					label={words.title}
 					rows={t.series}
 					rowKey={(p) => p.at}
-					columns={[{ id: "at", name: words.at, cell: (p) => name(p.at) }, ...columns.map((c) => ({ id: c, name: words[c], end: true, cell: (p: TimingPeriod) => full(p[c]) }))]}
+					columns={[
+						{ id: "at", name: words.at, cell: (p) => name(p.at) },
+						...columns.map((c) => ({ id: c, name: words[c], end: true, cell: (p: TimingPeriod) => full(p[c]) })),
+					]}
 				/>
 			) : (
 				<div className={css.charts}>
 					<section aria-label={words.reading}>
 						<h3>{words.reading}</h3>
 						<LinePlot
-							sentence={top("opened").opened > 0 ? words.openSentence(top("opened").opened, name(top("opened").at)) : words.noOpens}
+							sentence={
+								top("opened").opened > 0
+									? words.openSentence(top("opened").opened, name(top("opened").at))
+									: words.noOpens
+							}
 							points={points}
 							tick={tick}
 							tickWidth={88}

@@ -11,13 +11,15 @@ import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
 
 const words = catalogue({
-	about: "Every recipient gets one of the variants, always the same one. A variant holds what differs from the content above.",
+	about:
+		"Every recipient gets one of the variants, always the same one. A variant holds what differs from the content above.",
 	start: "Compare two versions",
 	stop: "Send one version to everybody",
 	variant: (name: string) => `Variant ${name}`,
 	name: "Name",
 	weight: "Weight",
-	expected: (n: number, share: string) => plural(n, { one: `# person expected, ${share} by weight`, other: `# people expected, ${share} by weight` }),
+	expected: (n: number, share: string) =>
+		plural(n, { one: `# person expected, ${share} by weight`, other: `# people expected, ${share} by weight` }),
 	byWeight: (share: string) => `${share} by weight`,
 	add: "Add a variant",
 	remove: "Remove this variant",
@@ -46,13 +48,26 @@ const long = (f: Field) => f.startsWith("body_");
 const letters = "ABCDEFGHIJ";
 
 /** Variants compares versions of a mail: variants with what differs in each, and the share of people that gets it. */
-export function Variants({ draft, value: b, forecast }: { draft: Draft; value: BroadcastSessionView; forecast: Forecast }) {
+export function Variants({
+	draft,
+	value: b,
+	forecast,
+}: {
+	draft: Draft;
+	value: BroadcastSessionView;
+	forecast: Forecast;
+}) {
 	const variants = b.variants ?? [];
 	const set = (variants: BroadcastVariant[] | null) => draft.change({ variants });
 	const total = variants.reduce((sum, a) => sum + a.weight, 0);
 	const fresh = (used: BroadcastVariant[]): BroadcastVariant => {
 		const letter = [...letters].find((l) => !used.some((a) => a.id === l.toLowerCase())) ?? "A";
-		return { id: letter.toLowerCase(), name: letter, weight: 1, content_overrides: { subject: b.content.subject ?? "" } };
+		return {
+			id: letter.toLowerCase(),
+			name: letter,
+			weight: 1,
+			content_overrides: { subject: b.content.subject ?? "" },
+		};
 	};
 	if (variants.length === 0) {
 		return (
@@ -73,23 +88,37 @@ export function Variants({ draft, value: b, forecast }: { draft: Draft; value: B
 		);
 	}
 	const general = draft.problem("variants");
-	const change = (i: number, part: Partial<BroadcastVariant>) => set(variants.map((a, j) => (i === j ? { ...a, ...part } : a)));
+	const change = (i: number, part: Partial<BroadcastVariant>) =>
+		set(variants.map((a, j) => (i === j ? { ...a, ...part } : a)));
 	return (
 		<>
 			<p>{words.about}</p>
-			{general && !variants.some((_, i) => draft.problem(`variants[${i}]`)) && <Callout tone="danger">{general}</Callout>}
+			{general && !variants.some((_, i) => draft.problem(`variants[${i}]`)) && (
+				<Callout tone="danger">{general}</Callout>
+			)}
 			<div className={css.variants} data-path="variants">
 				{variants.map((a, i) => {
 					const own = fields.filter((f) => f in a.content_overrides);
 					const expected = forecast.data?.variants.find((v) => v.id === a.id)?.expected;
 					const share = total > 0 ? percent(a.weight / total) : "–";
 					const path = `variants[${i}]`;
-					const override = (f: Field, v: string) => change(i, { content_overrides: { ...a.content_overrides, [f]: v } });
-					const drop = (f: Field) => change(i, { content_overrides: Object.fromEntries(Object.entries(a.content_overrides).filter(([k]) => k !== f)) });
+					const override = (f: Field, v: string) =>
+						change(i, { content_overrides: { ...a.content_overrides, [f]: v } });
+					const drop = (f: Field) =>
+						change(i, {
+							content_overrides: Object.fromEntries(Object.entries(a.content_overrides).filter(([k]) => k !== f)),
+						});
 					return (
 						<section key={a.id} className={css.variant} aria-label={words.variant(a.name)}>
 							<Columns>
-								<TextField label={words.name} value={a.name} path={`${path}.name`} error={draft.problem(`${path}.name`)} onChange={(name) => change(i, { name })} maxLength={100} />
+								<TextField
+									label={words.name}
+									value={a.name}
+									path={`${path}.name`}
+									error={draft.problem(`${path}.name`)}
+									onChange={(name) => change(i, { name })}
+									maxLength={100}
+								/>
 								<TextField
 									label={words.weight}
 									type="number"
@@ -108,9 +137,24 @@ export function Variants({ draft, value: b, forecast }: { draft: Draft; value: B
 								return (
 									<div key={f} className={css.override}>
 										{long(f) ? (
-											<TextArea code rows={8} spellCheck={false} label={words.fields[f]} path={at} value={a.content_overrides[f] ?? ""} error={draft.problem(at)} onChange={(v) => override(f, v)} />
+											<TextArea
+												code
+												rows={8}
+												spellCheck={false}
+												label={words.fields[f]}
+												path={at}
+												value={a.content_overrides[f] ?? ""}
+												error={draft.problem(at)}
+												onChange={(v) => override(f, v)}
+											/>
 										) : (
-											<TokenField label={words.fields[f]} path={at} value={a.content_overrides[f] ?? ""} error={draft.problem(at)} onChange={(v) => override(f, v)} />
+											<TokenField
+												label={words.fields[f]}
+												path={at}
+												value={a.content_overrides[f] ?? ""}
+												error={draft.problem(at)}
+												onChange={(v) => override(f, v)}
+											/>
 										)}
 										<Button small look="quiet" aria-label={words.same(words.fields[f])} onClick={() => drop(f)}>
 											{words.drop}
@@ -123,12 +167,23 @@ export function Variants({ draft, value: b, forecast }: { draft: Draft; value: B
 									small
 									start
 									actions={fields
-										.filter((f) => !own.includes(f) && !(f === "body_html" && own.includes("body_mjml")) && !(f === "body_mjml" && own.includes("body_html")))
+										.filter(
+											(f) =>
+												!own.includes(f) &&
+												!(f === "body_html" && own.includes("body_mjml")) &&
+												!(f === "body_mjml" && own.includes("body_html")),
+										)
 										.map((f) => ({ id: f, label: words.fields[f], run: () => override(f, b.content[f] ?? "") }))}
 								>
 									{words.differ}
 								</Menu>
-								<Button small look="quiet" aria-label={words.removeOf(a.name)} why={variants.length <= 2 ? words.last : undefined} onClick={() => set(variants.filter((_, j) => i !== j))}>
+								<Button
+									small
+									look="quiet"
+									aria-label={words.removeOf(a.name)}
+									why={variants.length <= 2 ? words.last : undefined}
+									onClick={() => set(variants.filter((_, j) => i !== j))}
+								>
 									{words.remove}
 								</Button>
 							</div>

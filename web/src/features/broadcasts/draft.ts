@@ -7,7 +7,18 @@ import { useSaveOnLeave } from "../../sync/pendingSaves";
 import { liveState, subscribeLive } from "../../base/live";
 import { useKey } from "../../base/session";
 import { explain } from "../../base/words/errors";
-import { bodyOf, type Clash, groupOf, merge, partOf, type Parts, partsOf, refusedGroups, same, withParts } from "./parts";
+import {
+	bodyOf,
+	type Clash,
+	groupOf,
+	merge,
+	partOf,
+	type Parts,
+	partsOf,
+	refusedGroups,
+	same,
+	withParts,
+} from "./parts";
 import { type Found, useWorkingCopy } from "./workingCopy";
 
 // A draft saves itself: what was changed is sent a moment after the last change, on the revision that it
@@ -16,7 +27,12 @@ import { type Found, useWorkingCopy } from "./workingCopy";
 // reached the server is kept on this device, and is joined in the same way when the draft is opened again.
 
 export type Refusal = { path: string; message: string };
-export type Saving = { state: "saved"; at: Date | null } | { state: "saving" } | { state: "refused"; problems: Refusal[] } | { state: "conflict" } | { state: "offline"; problem: string };
+export type Saving =
+	| { state: "saved"; at: Date | null }
+	| { state: "saving" }
+	| { state: "refused"; problems: Refusal[] }
+	| { state: "conflict" }
+	| { state: "offline"; problem: string };
 export type Conflict = { theirs: Versioned<BroadcastSessionView>; clashes: Clash[]; by: Actor | null };
 export type Joined = { groups: string[]; by: Actor | null; at: string };
 
@@ -75,7 +91,9 @@ export function useDraft(id: string) {
 	const setParts = useCallback(
 		(next: Parts) => {
 			const server = base.current?.data;
-			began.current = Object.fromEntries(Object.keys(next).map((p) => [p, p in began.current ? began.current[p] : server ? partOf(server, p) : null]));
+			began.current = Object.fromEntries(
+				Object.keys(next).map((p) => [p, p in began.current ? began.current[p] : server ? partOf(server, p) : null]),
+			);
 			parts.current = next;
 			setUnsaved(next);
 			const was = older.current;
@@ -146,12 +164,20 @@ export function useDraft(id: string) {
 				underWay.current = { ...underWay.current, ...todo };
 				setParts(now);
 				try {
-					const got = await request("PUT /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, body: bodyOf(todo), revision: revision.current ?? undefined });
+					const got = await request("PUT /broadcasts/{broadcast_id}", {
+						path: { broadcast_id: id },
+						body: bodyOf(todo),
+						revision: revision.current ?? undefined,
+					});
 					failures.current = 0;
 					adopt(got);
 					underWay.current = {};
 					for (const path of Object.keys(todo)) delete began.current[path];
-					setParts(Object.fromEntries(Object.entries(parts.current).filter(([path, v]) => !(path in todo && same(v, todo[path])))));
+					setParts(
+						Object.fromEntries(
+							Object.entries(parts.current).filter(([path, v]) => !(path in todo && same(v, todo[path]))),
+						),
+					);
 					client.setQueryData(key("broadcast", id, "draft"), got);
 					void client.invalidateQueries({ queryKey: key("broadcasts") });
 				} catch (e) {
@@ -164,12 +190,16 @@ export function useDraft(id: string) {
 					}
 					if (e.status === 0 || e.status >= 500) {
 						setSaving({ state: "offline", problem: explain(e) });
-						timer.current = window.setTimeout(() => again.current?.(), pauses[Math.min(failures.current++, pauses.length - 1)]);
+						timer.current = window.setTimeout(
+							() => again.current?.(),
+							pauses[Math.min(failures.current++, pauses.length - 1)],
+						);
 						return;
 					}
 					const refused = refusedGroups(e);
 					const here = [...refused].filter(([group]) => Object.keys(todo).some((path) => groupOf(path) === group));
-					const refusals: [string, Refusal][] = here.length > 0 ? here : Object.keys(todo).map((path) => [groupOf(path), { path, message: explain(e) }]);
+					const refusals: [string, Refusal][] =
+						here.length > 0 ? here : Object.keys(todo).map((path) => [groupOf(path), { path, message: explain(e) }]);
 					// What was changed while the request was under way is sent again: the refusal is about former values.
 					const sent = groups(todo);
 					const current = groups(parts.current);
@@ -186,14 +216,17 @@ export function useDraft(id: string) {
 	/** Saves now what waits; resolves when it is saved or refused. */
 	const flush = useCallback(() => {
 		clearTimeout(timer.current);
-		running.current = running.current.then(() => (Object.keys(parts.current).some((path) => !held.current.has(groupOf(path))) ? send() : undefined));
+		running.current = running.current.then(() =>
+			Object.keys(parts.current).some((path) => !held.current.has(groupOf(path))) ? send() : undefined,
+		);
 		return running.current;
 	}, [send]);
 
 	const change = useCallback(
 		(body: BroadcastBody) => {
 			const changed = partsOf(body);
-			for (const [path, v] of Object.entries(changed)) if (!(path in parts.current) || !same(parts.current[path], v)) held.current.delete(groupOf(path));
+			for (const [path, v] of Object.entries(changed))
+				if (!(path in parts.current) || !same(parts.current[path], v)) held.current.delete(groupOf(path));
 			setParts({ ...parts.current, ...changed });
 			clearTimeout(timer.current);
 			timer.current = window.setTimeout(() => void flush(), pause);
@@ -237,12 +270,23 @@ export function useDraft(id: string) {
 			const value = (path: string) => partOf(server.data, path);
 			const known = here?.follows.includes(found.mark); // else another browser has stored it since
 			const kept = known ? {} : found.parts;
-			const mine: Parts = Object.fromEntries(Object.entries({ ...here?.parts, ...kept, ...parts.current }).filter(([path, v]) => !same(v, value(path))));
+			const mine: Parts = Object.fromEntries(
+				Object.entries({ ...here?.parts, ...kept, ...parts.current }).filter(([path, v]) => !same(v, value(path))),
+			);
 			if (Object.keys(mine).length === 0) {
 				setParts({});
 				return;
 			}
-			const was = Object.fromEntries(Object.keys(mine).map((path) => [path, path in parts.current ? began.current[path] : path in kept || !here || same(here.sent[path], value(path)) ? value(path) : here.base[path]]));
+			const was = Object.fromEntries(
+				Object.keys(mine).map((path) => [
+					path,
+					path in parts.current
+						? began.current[path]
+						: path in kept || !here || same(here.sent[path], value(path))
+							? value(path)
+							: here.base[path],
+				]),
+			);
 			base.current = { data: withParts(server.data, was), revision: here?.revision ?? server.revision };
 			began.current = was;
 			setParts(mine);
@@ -254,20 +298,53 @@ export function useDraft(id: string) {
 		[flush, receive, setParts],
 	);
 	const [opened, setOpened] = useState(false);
-	const open = useCallback((found: Found, own: string) => bringBack(found, own).finally(() => setOpened(true)), [bringBack]);
+	const open = useCallback(
+		(found: Found, own: string) => bringBack(found, own).finally(() => setOpened(true)),
+		[bringBack],
+	);
 	const read = useCallback(async () => {
 		older.current = await heldHere<Held>("broadcast", id, joinHeld);
 		if (Object.keys(parts.current).length > 0) setParts(parts.current); // what was typed meanwhile
 	}, [id, setParts]);
 	const stored = useCallback(() => release("broadcast", id), [id]);
 	const kept = saving.state === "refused" || saving.state === "offline" || saving.state === "conflict";
-	const { keeps } = useWorkingCopy(id, saved, kept ? unsaved : null, saving.state === "refused" ? saving.problems.length : 0, { read, opened: open, stored });
+	const { keeps } = useWorkingCopy(
+		id,
+		saved,
+		kept ? unsaved : null,
+		saving.state === "refused" ? saving.problems.length : 0,
+		{ read, opened: open, stored },
+	);
 
 	const changes = bodyOf(unsaved);
-	const value = saved ? ({ ...saved, ...changes, content: { ...saved.content, ...changes.content } } as BroadcastSessionView & BroadcastBody) : undefined;
+	const value = saved
+		? ({ ...saved, ...changes, content: { ...saved.content, ...changes.content } } as BroadcastSessionView &
+				BroadcastBody)
+		: undefined;
 	/** The problem of a field, by the path of the field. */
-	const problem = (path: string) => (saving.state === "refused" ? saving.problems.find((p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`))?.message : undefined);
-	return { query, saved, value, changes, change, flush, saving, conflict, settle, joined, dismissJoined: () => setJoined(null), problem, revision, brought, /** Whether unsaved work has come back, if there is any. */ opened: opened || !keeps || (saved !== undefined && saved.status !== "draft") };
+	const problem = (path: string) =>
+		saving.state === "refused"
+			? saving.problems.find((p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`))
+					?.message
+			: undefined;
+	return {
+		query,
+		saved,
+		value,
+		changes,
+		change,
+		flush,
+		saving,
+		conflict,
+		settle,
+		joined,
+		dismissJoined: () => setJoined(null),
+		problem,
+		revision,
+		brought,
+		/** Whether unsaved work has come back, if there is any. */ opened:
+			opened || !keeps || (saved !== undefined && saved.status !== "draft"),
+	};
 }
 
 export type Draft = ReturnType<typeof useDraft>;

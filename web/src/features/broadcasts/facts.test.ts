@@ -2,25 +2,53 @@ import { equals, type Tests } from "../../base/testing";
 import { sendersOf, subjectsOf, warningsOf } from "./facts";
 
 const warning = (code: string, message = "") => ({ code, message });
-const warned = (readiness: object[] | null, own: object[]) => warningsOf({ view_model: { schedule_readiness: readiness && { warnings: readiness } }, warnings: own } as never).map((w) => `${w.code}${w.message}`);
-const share = (email: string | null, expected: number, mta_config_key: string | null = null) => ({ email, expected, mta_config_key });
+const warned = (readiness: object[] | null, own: object[]) =>
+	warningsOf({ view_model: { schedule_readiness: readiness && { warnings: readiness } }, warnings: own } as never).map(
+		(w) => `${w.code}${w.message}`,
+	);
+const share = (email: string | null, expected: number, mta_config_key: string | null = null) => ({
+	email,
+	expected,
+	mta_config_key,
+});
 
 const tests: Tests = {
 	"warnings are told once each, those of saving too"() {
 		equals(warned([warning("NO_DMARC"), warning("NO_SCHEDULED_AT")], []), ["NO_DMARC"]);
-		equals(warned([warning("NO_DMARC")], [warning("NO_DMARC"), warning("TEMPLATE_CHANGED")]), ["NO_DMARC", "TEMPLATE_CHANGED"]);
-		equals(warned([warning("LANE_UNVERIFIED", "a"), warning("LANE_UNVERIFIED", "b")], []), ["LANE_UNVERIFIEDa", "LANE_UNVERIFIEDb"]);
+		equals(warned([warning("NO_DMARC")], [warning("NO_DMARC"), warning("TEMPLATE_CHANGED")]), [
+			"NO_DMARC",
+			"TEMPLATE_CHANGED",
+		]);
+		equals(warned([warning("LANE_UNVERIFIED", "a"), warning("LANE_UNVERIFIED", "b")], []), [
+			"LANE_UNVERIFIEDa",
+			"LANE_UNVERIFIEDb",
+		]);
 		equals(warned(null, [warning("NO_SCHEDULED_AT")]), []);
 	},
 	"the senders are those that will send"() {
 		const chosen = { sending_identity_emails: ["a@example.com", "b@example.com"] };
 		equals(sendersOf(chosen, undefined), ["a@example.com", "b@example.com"]);
 		equals(sendersOf({ sending_identity_emails: null }, { senders: [share("n@example.com", 10)] }), ["n@example.com"]);
-		equals(sendersOf(chosen, { senders: [share("a@example.com", 2, "x"), share("b@example.com", 5), share("a@example.com", 4, "y"), share(null, 9), share("c@example.com", 0)] }), ["a@example.com", "b@example.com"]);
+		equals(
+			sendersOf(chosen, {
+				senders: [
+					share("a@example.com", 2, "x"),
+					share("b@example.com", 5),
+					share("a@example.com", 4, "y"),
+					share(null, 9),
+					share("c@example.com", 0),
+				],
+			}),
+			["a@example.com", "b@example.com"],
+		);
 		equals(sendersOf({ sending_identity_emails: null }, { senders: [] }), []);
 	},
 	"the subjects are those of the variants"() {
-		const draft = (subject: string | null, ...own: (string | undefined)[]) => subjectsOf({ content: { subject }, variants: own.map((s) => ({ content_overrides: s === undefined ? null : { subject: s } })) } as never);
+		const draft = (subject: string | null, ...own: (string | undefined)[]) =>
+			subjectsOf({
+				content: { subject },
+				variants: own.map((s) => ({ content_overrides: s === undefined ? null : { subject: s } })),
+			} as never);
 		equals(draft("Hello"), ["Hello"]);
 		equals(draft("Hello", undefined, "Hi"), ["Hello", "Hi"]);
 		equals(draft("Hello", "Hi", "Hi"), ["Hi"]);

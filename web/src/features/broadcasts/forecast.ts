@@ -16,7 +16,8 @@ const reasons = catalogue({
 });
 
 /** reasonName says why people of an audience get no mail. */
-export const reasonName = (reason: string) => (reasons as { [r: string]: string })[reason] ?? reason.replaceAll("_", " ");
+export const reasonName = (reason: string) =>
+	(reasons as { [r: string]: string })[reason] ?? reason.replaceAll("_", " ");
 
 /** useForecast asks who would get a draft, from whom and when, by the code that sends. */
 export function useForecast(b: BroadcastSessionView | undefined, enabled = true) {

@@ -25,13 +25,25 @@ const names = catalogue({
 	seed_list_ids: "Seed lists",
 	tags: "Tags",
 	variant: (n: number, field: string) => `Variant ${n}, ${field}`,
-	ofVariant: { name: "name", weight: "weight", subject: "subject", preheader: "preview text", from_name: "from name", reply_to: "reply to", body_html: "HTML", body_mjml: "MJML", body_text: "plain text" },
+	ofVariant: {
+		name: "name",
+		weight: "weight",
+		subject: "subject",
+		preheader: "preview text",
+		from_name: "from name",
+		reply_to: "reply to",
+		body_html: "HTML",
+		body_mjml: "MJML",
+		body_text: "plain text",
+	},
 });
 
 /** variantName names a field of a variant by its path, such as variants[1].weight. */
 function variantName(path: string): string | null {
 	const [, index, field] = path.match(/^variants\[(\d+)\]\.(?:content_overrides\.)?(\w+)/) ?? [];
-	return index && field ? names.variant(Number(index) + 1, (names.ofVariant as { [field: string]: string })[field] ?? field) : null;
+	return index && field
+		? names.variant(Number(index) + 1, (names.ofVariant as { [field: string]: string })[field] ?? field)
+		: null;
 }
 
 /** partName names a group of parts. */

@@ -4,7 +4,16 @@ import { bodyOf, groupOf, merge, type Parts, partOf, partsOf, same, withParts } 
 
 /** broadcast returns a draft on the server. */
 const broadcast = (parts: Parts = {}): BroadcastSessionView =>
-	withParts({ name: "News", tags: ["a"], delivery_mode: "immediate", delivery_window_days: null, content: { subject: "Hello", body_html: "<p>Hi</p>", body_mjml: null } } as unknown as BroadcastSessionView, parts);
+	withParts(
+		{
+			name: "News",
+			tags: ["a"],
+			delivery_mode: "immediate",
+			delivery_window_days: null,
+			content: { subject: "Hello", body_html: "<p>Hi</p>", body_mjml: null },
+		} as unknown as BroadcastSessionView,
+		parts,
+	);
 
 const base = broadcast();
 const merged = (mine: Parts, theirs: Parts) => {
@@ -20,7 +29,13 @@ const tests: Tests = {
 		equals(bodyOf({ name: "News" }), { name: "News" }, "a request without content");
 	},
 	"parts that make sense only together are one group"() {
-		for (const path of ["content.body_html", "content.body_mjml", "content.template_binding.parameters.title", "content.message_id"]) equals(groupOf(path), "content.body", path);
+		for (const path of [
+			"content.body_html",
+			"content.body_mjml",
+			"content.template_binding.parameters.title",
+			"content.message_id",
+		])
+			equals(groupOf(path), "content.body", path);
 		equals(groupOf("content.subject"), "content.subject");
 		equals(groupOf("delivery_window_days"), groupOf("delivery_mode"));
 		equals(groupOf("delivery_lanes[2].weight"), groupOf("mta_config_key"));
@@ -32,7 +47,10 @@ const tests: Tests = {
 		equals(merged({ name: "Mine" }, {}), { clashes: [], joined: [] });
 	},
 	"what both sides changed clashes, with both values"() {
-		equals(merge(base, { name: "Mine" }, broadcast({ name: "Theirs" })), { clashes: [{ group: "name", mine: "Mine", theirs: "Theirs" }], joined: [] });
+		equals(merge(base, { name: "Mine" }, broadcast({ name: "Theirs" })), {
+			clashes: [{ group: "name", mine: "Mine", theirs: "Theirs" }],
+			joined: [],
+		});
 		equals(merged({ name: "Mine" }, { name: "Theirs", tags: ["b"] }), { clashes: ["name"], joined: ["tags"] });
 	},
 	"the same change on both sides is no clash"() {
@@ -41,8 +59,16 @@ const tests: Tests = {
 	},
 	"parts of one group clash together"() {
 		const m = merge(base, { delivery_mode: "spread", delivery_window_days: 3 }, broadcast({ delivery_mode: "until" }));
-		equals(m.clashes, [{ group: "delivery", mine: { delivery_mode: "spread", delivery_window_days: 3 }, theirs: { delivery_mode: "until", delivery_window_days: null } }]);
-		equals(merged({ "content.body_mjml": "<mjml/>" }, { "content.body_html": "<p>Theirs</p>" }).clashes, ["content.body"]);
+		equals(m.clashes, [
+			{
+				group: "delivery",
+				mine: { delivery_mode: "spread", delivery_window_days: 3 },
+				theirs: { delivery_mode: "until", delivery_window_days: null },
+			},
+		]);
+		equals(merged({ "content.body_mjml": "<mjml/>" }, { "content.body_html": "<p>Theirs</p>" }).clashes, [
+			"content.body",
+		]);
 		equals(merged({ "content.body_text": "Mine" }, { "content.subject": "Theirs" }).clashes, []);
 	},
 	"the order of names in an object is no change"() {
@@ -54,13 +80,22 @@ const tests: Tests = {
 		const random = new Random(3);
 		const paths = ["name", "tags", "content.subject", "content.preheader", "throttle_per_hour"];
 		for (let n = 0; n < 500; n++) {
-			const some = (): Parts => Object.fromEntries(paths.filter(() => random.below(2) === 0).map((p) => [p, random.below(3)]));
+			const some = (): Parts =>
+				Object.fromEntries(paths.filter(() => random.below(2) === 0).map((p) => [p, random.below(3)]));
 			const [mine, theirs] = [some(), some()];
 			const { clashes, joined } = merged(mine, theirs);
 			for (const p of paths) {
 				const changed = p in theirs && !same(theirs[p], partOf(base, p));
-				equals(clashes.includes(p), changed && p in mine && !same(mine[p], theirs[p]), `${p} clashes between ${JSON.stringify([mine, theirs])}`);
-				equals(joined.includes(p), changed && !clashes.includes(p), `${p} is joined in ${JSON.stringify([mine, theirs])}`);
+				equals(
+					clashes.includes(p),
+					changed && p in mine && !same(mine[p], theirs[p]),
+					`${p} clashes between ${JSON.stringify([mine, theirs])}`,
+				);
+				equals(
+					joined.includes(p),
+					changed && !clashes.includes(p),
+					`${p} is joined in ${JSON.stringify([mine, theirs])}`,
+				);
 			}
 		}
 	},

@@ -12,7 +12,8 @@ const ofContent = "content.";
 export function partsOf(body: BroadcastBody): Parts {
 	const parts: Parts = {};
 	for (const [name, value] of Object.entries(body)) {
-		if (name === "content" && value) for (const [inner, v] of Object.entries(value as object)) parts[ofContent + inner] = v;
+		if (name === "content" && value)
+			for (const [inner, v] of Object.entries(value as object)) parts[ofContent + inner] = v;
 		else parts[name] = value;
 	}
 	return parts;
@@ -83,7 +84,8 @@ export function refusedGroups(e: ApiError): Map<string, { path: string; message:
 /** partOf returns the value of a part on the server. What a template makes is not a value of its own. */
 export function partOf(b: BroadcastSessionView, path: string): unknown {
 	if (path === "content.body") return sourceOf(b.content);
-	if (path.startsWith(ofContent)) return (b.content as { [name: string]: unknown })[path.slice(ofContent.length)] ?? null;
+	if (path.startsWith(ofContent))
+		return (b.content as { [name: string]: unknown })[path.slice(ofContent.length)] ?? null;
 	return (b as unknown as { [name: string]: unknown })[path] ?? null;
 }
 
@@ -105,7 +107,11 @@ export const same = (a: unknown, b: unknown) => JSON.stringify(sorted(a ?? null)
 function sorted(v: unknown): unknown {
 	if (Array.isArray(v)) return v.map(sorted);
 	if (v === null || typeof v !== "object") return v;
-	return Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, x]) => [k, sorted(x)]));
+	return Object.fromEntries(
+		Object.entries(v)
+			.sort(([a], [b]) => (a < b ? -1 : 1))
+			.map(([k, x]) => [k, sorted(x)]),
+	);
 }
 
 /** Clash is a group of parts that both sides have changed. */
@@ -115,14 +121,21 @@ export type Clash = { group: string; mine: unknown; theirs: unknown };
  * merge compares what was changed here with what was changed on the server since. Parts that only one side
  * changed are joined; the others clash.
  */
-export function merge(base: BroadcastSessionView, mine: Parts, theirs: BroadcastSessionView): { clashes: Clash[]; joined: string[] } {
+export function merge(
+	base: BroadcastSessionView,
+	mine: Parts,
+	theirs: BroadcastSessionView,
+): { clashes: Clash[]; joined: string[] } {
 	const clashes: Clash[] = [];
 	const byGroup = new Map<string, Parts>();
-	for (const [path, value] of Object.entries(mine)) byGroup.set(groupOf(path), { ...byGroup.get(groupOf(path)), [path]: value });
+	for (const [path, value] of Object.entries(mine))
+		byGroup.set(groupOf(path), { ...byGroup.get(groupOf(path)), [path]: value });
 	for (const [group, parts] of byGroup) {
 		const paths = group === "content.body" ? [group] : Object.keys(parts);
-		const own = (path: string) => (path === "content.body" ? sourceOf({ ...base.content, ...contentOf(parts) } as BroadcastContent) : parts[path]);
-		if (paths.every((path) => same(partOf(base, path), partOf(theirs, path)) || same(own(path), partOf(theirs, path)))) continue;
+		const own = (path: string) =>
+			path === "content.body" ? sourceOf({ ...base.content, ...contentOf(parts) } as BroadcastContent) : parts[path];
+		if (paths.every((path) => same(partOf(base, path), partOf(theirs, path)) || same(own(path), partOf(theirs, path))))
+			continue;
 		const single = paths.length === 1 && paths[0];
 		clashes.push({
 			group,
@@ -134,7 +147,8 @@ export function merge(base: BroadcastSessionView, mine: Parts, theirs: Broadcast
 	return { clashes, joined: [...new Set(joined)].filter((g) => !clashes.some((c) => c.group === g)) };
 }
 
-const contentOf = (parts: Parts) => Object.fromEntries(Object.entries(parts).map(([path, v]) => [path.slice(ofContent.length), v]));
+const contentOf = (parts: Parts) =>
+	Object.fromEntries(Object.entries(parts).map(([path, v]) => [path.slice(ofContent.length), v]));
 
 /** The parts whose changes by others are told. */
 const shownParts = [

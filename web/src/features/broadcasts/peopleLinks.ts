@@ -5,13 +5,18 @@ import type { Condition, Group } from "../rules/groups";
 // exported, or made a segment.
 
 /** ruleLink returns the address of the page that shows who a rule matches, and can save it as a segment. */
-export const ruleLink = (rule: Group, name?: string) => `/segments/new?${new URLSearchParams({ rule: JSON.stringify(rule), ...(name ? { name } : {}) })}`;
+export const ruleLink = (rule: Group, name?: string) =>
+	`/segments/new?${new URLSearchParams({ rule: JSON.stringify(rule), ...(name ? { name } : {}) })}`;
 
 function members(keys: string[], segments: SegmentSession[], operator: "in" | "not_in"): Condition[] {
-	const of = (type: "static" | "dynamic") => keys.filter((k) => segments.find((s) => s.segment_key === k)?.type === type);
+	const of = (type: "static" | "dynamic") =>
+		keys.filter((k) => segments.find((s) => s.segment_key === k)?.type === type);
 	const lists = of("static");
 	const rules = of("dynamic");
-	return [...(lists.length ? [{ type: "list", operator, segment_keys: lists }] : []), ...(rules.length ? [{ type: "segment", operator, segment_keys: rules }] : [])];
+	return [
+		...(lists.length ? [{ type: "list", operator, segment_keys: lists }] : []),
+		...(rules.length ? [{ type: "segment", operator, segment_keys: rules }] : []),
+	];
 }
 
 function reasonRule(b: BroadcastSessionView, reason: string): Condition | null {
@@ -24,7 +29,9 @@ function reasonRule(b: BroadcastSessionView, reason: string): Condition | null {
 			return { type: "suppression", operator: "listed" };
 		case "unsubscribed_type":
 		case "unsubscribed_category":
-			return b.email_type_key ? { type: "subscription", operator: "unsubscribed", email_type_key: b.email_type_key } : null;
+			return b.email_type_key
+				? { type: "subscription", operator: "unsubscribed", email_type_key: b.email_type_key }
+				: null;
 		default:
 			return null;
 	}
@@ -43,12 +50,20 @@ export function inAudience(b: BroadcastSessionView, segments: SegmentSession[], 
 	if (!first) return null;
 	return ruleLink({
 		logic: "and",
-		conditions: [include.length > 1 ? { logic: "or", conditions: include } : first, ...members(b.exclude_segment_keys, segments, "not_in"), ...(why ? [why] : [])],
+		conditions: [
+			include.length > 1 ? { logic: "or", conditions: include } : first,
+			...members(b.exclude_segment_keys, segments, "not_in"),
+			...(why ? [why] : []),
+		],
 	});
 }
 
 /** didRule is the rule of the people to whom something happened by a broadcast. */
-export const didRule = (broadcast: string, event: string, more: { link_url?: string; variant_id?: string; level?: string } = {}): Group => ({
+export const didRule = (
+	broadcast: string,
+	event: string,
+	more: { link_url?: string; variant_id?: string; level?: string } = {},
+): Group => ({
 	logic: "and",
 	conditions: [{ type: "broadcast", broadcast_id: broadcast, event, operator: "did", ...more }],
 });

@@ -13,22 +13,52 @@ export const useReveal = () => useContext(Reveal);
 export function focusField(section: string, path?: string) {
 	const part = document.getElementById(section);
 	if (!part) return;
-	part.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+	part.scrollIntoView({
+		block: "start",
+		behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
+	});
 	const fields = [...part.querySelectorAll<HTMLElement>("[data-path]")];
-	const named = path && (fields.find((f) => f.dataset.path === path) ?? fields.find((f) => path.startsWith(f.dataset.path ?? " ")));
-	const first = part.querySelector<HTMLElement>(":scope > div input, :scope > div select, :scope > div textarea, :scope > div button");
-	const field = named && (named.matches("input, select, textarea, button, a") ? named : named.querySelector<HTMLElement>("input, select, textarea, button"));
+	const named =
+		path && (fields.find((f) => f.dataset.path === path) ?? fields.find((f) => path.startsWith(f.dataset.path ?? " ")));
+	const first = part.querySelector<HTMLElement>(
+		":scope > div input, :scope > div select, :scope > div textarea, :scope > div button",
+	);
+	const field =
+		named &&
+		(named.matches("input, select, textarea, button, a")
+			? named
+			: named.querySelector<HTMLElement>("input, select, textarea, button"));
 	(field || first)?.focus({ preventScroll: true });
 }
 
 /** Section is a part of the composer. Folded, it is one sentence. */
-export function Section({ id, title, summary, open, onOpen, children }: { id: string; title: string; summary: ReactNode; open: boolean; onOpen: (open: boolean) => void; children: ReactNode }) {
+export function Section({
+	id,
+	title,
+	summary,
+	open,
+	onOpen,
+	children,
+}: {
+	id: string;
+	title: string;
+	summary: ReactNode;
+	open: boolean;
+	onOpen: (open: boolean) => void;
+	children: ReactNode;
+}) {
 	const body = useId();
 	return (
 		<Card
 			id={id}
 			title={
-				<button type="button" className={css.fold} aria-expanded={open} aria-controls={body} onClick={() => onOpen(!open)}>
+				<button
+					type="button"
+					className={css.fold}
+					aria-expanded={open}
+					aria-controls={body}
+					onClick={() => onOpen(!open)}
+				>
 					{open ? <ChevronDown aria-hidden size={16} /> : <ChevronRight aria-hidden size={16} />}
 					{title}
 				</button>

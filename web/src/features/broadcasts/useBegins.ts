@@ -24,7 +24,13 @@ export async function unschedule(id: string): Promise<BroadcastSessionView> {
 	const { data, revision } = await request("POST /broadcasts/{broadcast_id}/unschedule", { path });
 	if (data.scheduled_at === null || begins(data.scheduled_at, Date.now()) === "later") return data;
 	try {
-		return (await request("PUT /broadcasts/{broadcast_id}", { path, body: { scheduled_at: null }, revision: revision ?? undefined })).data;
+		return (
+			await request("PUT /broadcasts/{broadcast_id}", {
+				path,
+				body: { scheduled_at: null },
+				revision: revision ?? undefined,
+			})
+		).data;
 	} catch {
 		return data; // it is off the schedule, and the page shows that its start is over
 	}

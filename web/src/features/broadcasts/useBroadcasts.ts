@@ -39,7 +39,11 @@ export function useBroadcasts(archived: boolean) {
 		initialPageParam: 0,
 		queryFn: ({ pageParam, signal }) =>
 			api("GET /broadcasts", {
-				query: { archived: archived ? "only" : undefined, since: monthsAgo((pageParam + 1) * months - 1), before: pageParam === 0 ? undefined : monthsAgo(pageParam * months - 1) },
+				query: {
+					archived: archived ? "only" : undefined,
+					since: monthsAgo((pageParam + 1) * months - 1),
+					before: pageParam === 0 ? undefined : monthsAgo(pageParam * months - 1),
+				},
 				signal,
 			}),
 		getNextPageParam: (_, all) => (all.length < 20 ? all.length : null),
@@ -85,7 +89,12 @@ export function useUnsaved(): Map<string, number> {
 		enabled: !why,
 		queryFn: async () => {
 			const all = await collection("working_copies");
-			const copies = await Promise.all(all.data.filter((c) => c.kind === "broadcast").slice(0, 20).map((c) => workingCopy("broadcast", c.id)));
+			const copies = await Promise.all(
+				all.data
+					.filter((c) => c.kind === "broadcast")
+					.slice(0, 20)
+					.map((c) => workingCopy("broadcast", c.id)),
+			);
 			return copies.filter((c) => c !== null).map((c) => [c.id, problemsIn(c.data as Copy)] as const);
 		},
 	});
@@ -99,7 +108,10 @@ const most = 100;
 export function useCancelling() {
 	const [broadcast, setBroadcast] = useState<BroadcastSessionView | null>(null);
 	const ask = (id: string) =>
-		void api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" } }).then(setBroadcast, (e) => toast(explain(e), { tone: "danger" }));
+		void api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" } }).then(
+			setBroadcast,
+			(e) => toast(explain(e), { tone: "danger" }),
+		);
 	return { broadcast, ask, done: () => setBroadcast(null) };
 }
 
@@ -120,7 +132,10 @@ export function useActions() {
 		}
 	};
 	const one = useMutation({
-		mutationFn: async (v: { id: string; do: "unarchive" | "delete" | "clone" | "pause" | "resume" | "unschedule" | "cancel" }) => {
+		mutationFn: async (v: {
+			id: string;
+			do: "unarchive" | "delete" | "clone" | "pause" | "resume" | "unschedule" | "cancel";
+		}) => {
 			const path = { broadcast_id: v.id };
 			if (v.do === "unarchive") await api("POST /broadcasts/{broadcast_id}/unarchive", { path });
 			else if (v.do === "delete") await api("DELETE /broadcasts/{broadcast_id}", { path });
@@ -128,7 +143,10 @@ export function useActions() {
 			else if (v.do === "resume") await api("POST /broadcasts/{broadcast_id}/resume", { path });
 			else if (v.do === "cancel") await api("POST /broadcasts/{broadcast_id}/cancel", { path });
 			else if (v.do === "unschedule") await unschedule(v.id);
-			else navigate(`/broadcasts/${(await api("POST /broadcasts/{broadcast_id}/clone", { path, body: {}, idempotencyKey: newKey() })).id}/edit`);
+			else
+				navigate(
+					`/broadcasts/${(await api("POST /broadcasts/{broadcast_id}/clone", { path, body: {}, idempotencyKey: newKey() })).id}/edit`,
+				);
 		},
 		onSettled: () => void refresh(),
 		onSuccess: (_, v) => {
@@ -149,7 +167,12 @@ export function useActions() {
 		},
 		onSettled: () => void refresh(),
 		onSuccess: ({ archived, skipped }) => {
-			const text = [archived.length > 0 && words.archived(archived.length), skipped.length > 0 && words.skipped(skipped.length)].filter(Boolean).join(". ");
+			const text = [
+				archived.length > 0 && words.archived(archived.length),
+				skipped.length > 0 && words.skipped(skipped.length),
+			]
+				.filter(Boolean)
+				.join(". ");
 			toast(text, archived.length === 0 ? {} : { undo: () => void unarchive(archived) });
 		},
 		onError: fail,

@@ -36,7 +36,11 @@ export function useExport<R>({ broadcast: b, what, query, total, read, fields }:
 	const whyNot = useWhyNot("POST /broadcasts/{broadcast_id}/export");
 	const large = total !== undefined && total > mostRows;
 	const inJob = async () => {
-		await api("POST /broadcasts/{broadcast_id}/export", { path: { broadcast_id: b.id }, idempotencyKey: newKey(), body: { what, format: "csv", ...query } });
+		await api("POST /broadcasts/{broadcast_id}/export", {
+			path: { broadcast_id: b.id },
+			idempotencyKey: newKey(),
+			body: { what, format: "csv", ...query },
+		});
 		jobsChanged(client, key);
 		toast(words.job(mostRows));
 	};
@@ -51,7 +55,13 @@ export function useExport<R>({ broadcast: b, what, query, total, read, fields }:
 				cursor = page.next_cursor;
 			} while (cursor && all.length < mostRows);
 			if (cursor) return inJob();
-			download(`${what}.csv`, csvText([...fields], all.map((r) => fields.map((f) => r[f] as Cell))));
+			download(
+				`${what}.csv`,
+				csvText(
+					[...fields],
+					all.map((r) => fields.map((f) => r[f] as Cell)),
+				),
+			);
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});

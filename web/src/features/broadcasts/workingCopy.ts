@@ -18,7 +18,17 @@ export type Found = { parts: Parts; mark: string; here: Promise<void> };
 const pause = 1000;
 
 /** useWorkingCopy keeps parts that cannot be saved, and hands them back when the draft is opened again. */
-export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefined, unsaved: Parts | null, problems: number, { read, opened, stored }: { read: () => Promise<void>; opened: (found: Found, own: string) => unknown; stored: () => void }) {
+export function useWorkingCopy(
+	id: string,
+	saved: BroadcastSessionView | undefined,
+	unsaved: Parts | null,
+	problems: number,
+	{
+		read,
+		opened,
+		stored,
+	}: { read: () => Promise<void>; opened: (found: Found, own: string) => unknown; stored: () => void },
+) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /working-copies/{kind}/{id}");
@@ -40,7 +50,9 @@ export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefin
 			const { parts, base, mark = "" } = copy.data as Copy;
 			known.current.push(mark);
 			// Where the draft was changed since, what was saved later stands.
-			const left = Object.fromEntries(Object.entries(parts ?? {}).filter(([p, v]) => same(base?.[p], partOf(saved, p)) && !same(v, partOf(saved, p))));
+			const left = Object.fromEntries(
+				Object.entries(parts ?? {}).filter(([p, v]) => same(base?.[p], partOf(saved, p)) && !same(v, partOf(saved, p))),
+			);
 			if (Object.keys(left).length === 0) {
 				exists.current = Promise.resolve(false);
 				await deleteCopy("broadcast", id, known.current);
@@ -67,7 +79,12 @@ export function useWorkingCopy(id: string, saved: BroadcastSessionView | undefin
 		}
 		const timer = setTimeout(() => {
 			const parts = JSON.parse(text) as Parts;
-			const data: Copy = { parts, base: Object.fromEntries(Object.keys(parts).map((p) => [p, partOf(saved, p)])), problems, mark: own };
+			const data: Copy = {
+				parts,
+				base: Object.fromEntries(Object.keys(parts).map((p) => [p, partOf(saved, p)])),
+				problems,
+				mark: own,
+			};
 			exists.current = exists.current.then(async (there) => {
 				try {
 					await api("PUT /working-copies/{kind}/{id}", { path, body: { title: saved.name, data } });

@@ -31,7 +31,12 @@ function useClock() {
 function localTime(zone: string | null, now: Date): string | null {
 	if (!zone) return null;
 	try {
-		return new Intl.DateTimeFormat(locale, { timeZone: zone, weekday: "short", hour: "2-digit", minute: "2-digit" }).format(now);
+		return new Intl.DateTimeFormat(locale, {
+			timeZone: zone,
+			weekday: "short",
+			hour: "2-digit",
+			minute: "2-digit",
+		}).format(now);
 	} catch {
 		return null; // a zone that this browser does not know
 	}
@@ -48,8 +53,16 @@ export function About({ contact: c, off }: { contact: Contact; off: boolean }) {
 		<Card>
 			<Figures>
 				<Figure name={words.stage} value={stage?.name ?? words.none} />
-				<Figure name={words.prospect} about={{ definition: term("prospectScore").definition }} value={full(c.prospect_score)} />
-				<Figure name={words.customer} about={{ definition: term("customerScore").definition }} value={full(c.customer_score)} />
+				<Figure
+					name={words.prospect}
+					about={{ definition: term("prospectScore").definition }}
+					value={full(c.prospect_score)}
+				/>
+				<Figure
+					name={words.customer}
+					about={{ definition: term("customerScore").definition }}
+					value={full(c.customer_score)}
+				/>
 				{local && <Figure name={words.local} value={local} detail={zone} />}
 			</Figures>
 			{c.deliverability_reason && (

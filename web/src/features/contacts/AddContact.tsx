@@ -43,7 +43,10 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 						first_name: v.first_name || null,
 						last_name: v.last_name || null,
 						company: v.company || null,
-						tags: v.tags.split(",").map((t) => t.trim()).filter(Boolean),
+						tags: v.tags
+							.split(",")
+							.map((t) => t.trim())
+							.filter(Boolean),
 					},
 				});
 				void client.invalidateQueries({ queryKey: key("contacts") });
@@ -75,13 +78,55 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 					</LinkButton>
 				</Callout>
 			)}
-			<TextField label={words.email} type="email" path="email" value={v.email} onChange={(email) => form.set({ email })} error={form.problems.byPath.email} autoFocus autoComplete="off" />
+			<TextField
+				label={words.email}
+				type="email"
+				path="email"
+				value={v.email}
+				onChange={(email) => form.set({ email })}
+				error={form.problems.byPath.email}
+				autoFocus
+				autoComplete="off"
+			/>
 			<Columns>
-				<TextField label={words.first} optional path="first_name" value={v.first_name} onChange={(first_name) => form.set({ first_name })} error={form.problems.byPath.first_name} autoComplete="off" />
-				<TextField label={words.last} optional path="last_name" value={v.last_name} onChange={(last_name) => form.set({ last_name })} error={form.problems.byPath.last_name} autoComplete="off" />
+				<TextField
+					label={words.first}
+					optional
+					path="first_name"
+					value={v.first_name}
+					onChange={(first_name) => form.set({ first_name })}
+					error={form.problems.byPath.first_name}
+					autoComplete="off"
+				/>
+				<TextField
+					label={words.last}
+					optional
+					path="last_name"
+					value={v.last_name}
+					onChange={(last_name) => form.set({ last_name })}
+					error={form.problems.byPath.last_name}
+					autoComplete="off"
+				/>
 			</Columns>
-			<TextField label={words.company} optional path="company" value={v.company} onChange={(company) => form.set({ company })} error={form.problems.byPath.company} autoComplete="off" />
-			<TextField label={words.tags} optional path="tags" help={words.tagsHelp} value={v.tags} onChange={(tags) => form.set({ tags })} error={form.problems.byPath.tags} autoComplete="off" />
+			<TextField
+				label={words.company}
+				optional
+				path="company"
+				value={v.company}
+				onChange={(company) => form.set({ company })}
+				error={form.problems.byPath.company}
+				autoComplete="off"
+			/>
+			<TextField
+				label={words.tags}
+				optional
+				path="tags"
+				help={words.tagsHelp}
+				value={v.tags}
+				onChange={(tags) => form.set({ tags })}
+				error={form.problems.byPath.tags}
+				autoComplete="off"
+			/>
 		</Dialog>
 	);
 }

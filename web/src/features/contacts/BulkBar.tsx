@@ -45,7 +45,8 @@ const words = catalogue({
 	choose: "Choose",
 	deleteTitle: (n: number) => plural(n, { one: "Delete # contact?", other: "Delete # contacts?" }),
 	deleteText: "They get no more mail. They can be restored.",
-	suppressTitle: (n: number) => plural(n, { one: "Add # address to the suppression list?", other: "Add # addresses to the suppression list?" }),
+	suppressTitle: (n: number) =>
+		plural(n, { one: "Add # address to the suppression list?", other: "Add # addresses to the suppression list?" }),
 	field: "Set a field",
 	fieldName: "Field",
 	empty: "Leave it empty",
@@ -58,10 +59,16 @@ const words = catalogue({
 	anonymizeText:
 		"Names, addresses, fields, tags and events of these people are erased for good. What stays are counts in reports, which no longer lead to anybody.",
 	keep: "Keep the addresses on the suppression list, so that nobody mails them again",
-	resetTitle: (n: number) => plural(n, { one: "Reset the status of # contact?", other: "Reset the status of # contacts?" }),
-	dncTitle: (n: number) => plural(n, { one: "Mark # contact as not to be contacted?", other: "Mark # contacts as not to be contacted?" }),
+	resetTitle: (n: number) =>
+		plural(n, { one: "Reset the status of # contact?", other: "Reset the status of # contacts?" }),
+	dncTitle: (n: number) =>
+		plural(n, { one: "Mark # contact as not to be contacted?", other: "Mark # contacts as not to be contacted?" }),
 	dncText: "They get no more mail until the mark is taken away, and leave the sequences they are in.",
-	undncTitle: (n: number) => plural(n, { one: "Take the mark “do not contact” from # contact?", other: "Take the mark “do not contact” from # contacts?" }),
+	undncTitle: (n: number) =>
+		plural(n, {
+			one: "Take the mark “do not contact” from # contact?",
+			other: "Take the mark “do not contact” from # contacts?",
+		}),
 	undncText: "Those who still want mail get it again.",
 	restoreTitle: (n: number) => plural(n, { one: "Restore # contact?", other: "Restore # contacts?" }),
 	restoreText: "Deleted contacts get the status again that they had before.",
@@ -69,7 +76,8 @@ const words = catalogue({
 	cannotUndo: "This runs as a job. It can be cancelled, but not undone.",
 	leftSequences: "Sequences that they left because of the mark are not entered again.",
 	undone: (n: number) => plural(n, { one: "Undone for # contact", other: "Undone for # contacts" }),
-	resetText: "People who unsubscribed, bounced or complained become active again, and their addresses leave the suppression list. Do this only when they asked for it.",
+	resetText:
+		"People who unsubscribed, bounced or complained become active again, and their addresses leave the suppression list. Do this only when they asked for it.",
 	reason: "Reason, for you",
 	suppressText: "Nothing is ever sent to an address on this list, whoever imports it.",
 	limit: "At most 1,000 rows can be chosen by hand.",
@@ -77,7 +85,17 @@ const words = catalogue({
 });
 
 type ActionName = BulkContactsRequestBody["action"];
-type Ask = "add_tags" | "remove_tags" | "add_to_list" | "remove_from_list" | "set_stage" | "subscribe" | "unsubscribe" | "enroll" | "exit_sequence" | "set_field";
+type Ask =
+	| "add_tags"
+	| "remove_tags"
+	| "add_to_list"
+	| "remove_from_list"
+	| "set_stage"
+	| "subscribe"
+	| "unsubscribe"
+	| "enroll"
+	| "exit_sequence"
+	| "set_field";
 
 type Props = {
 	/** The selected contacts, as they were last seen. */
@@ -107,13 +125,19 @@ function opposite(action: ActionName, contacts: Contact[], params: { [name: stri
 		case "restore":
 			return [{ action: "delete", ids: those((c) => c.global_status === "suppressed") }];
 		case "add_tags":
-			return tags.map((t) => ({ action: "remove_tags", params: { tags: [t] }, ids: those((c) => !c.tags.includes(t)) }));
+			return tags.map((t) => ({
+				action: "remove_tags",
+				params: { tags: [t] },
+				ids: those((c) => !c.tags.includes(t)),
+			}));
 		case "remove_tags":
 			return tags.map((t) => ({ action: "add_tags", params: { tags: [t] }, ids: those((c) => c.tags.includes(t)) }));
 		case "set_do_not_contact":
 			return [{ action, params: { value: !params.value }, ids: those((c) => c.do_not_contact !== params.value) }];
 		case "set_stage":
-			return [...new Set(contacts.map((c) => c.stage_id))].filter((stage) => stage !== params.stage_id).map((stage) => ({ action, params: { stage_id: stage }, ids: those((c) => c.stage_id === stage) }));
+			return [...new Set(contacts.map((c) => c.stage_id))]
+				.filter((stage) => stage !== params.stage_id)
+				.map((stage) => ({ action, params: { stage_id: stage }, ids: those((c) => c.stage_id === stage) }));
 		case "set_field": {
 			const field = String(params.field);
 			const before = new Map<string, { value: unknown; ids: string[] }>();
@@ -136,7 +160,14 @@ async function membersAmong(ids: string[], list: unknown): Promise<Set<string>> 
 	let cursor: string | null = null;
 	do {
 		const page: ListContact = await api("POST /contacts/search", {
-			body: { filters: [{ field: "id", operator: "in", value: ids }, { field: "list", operator: "in", value: [list] }], limit: 200, cursor },
+			body: {
+				filters: [
+					{ field: "id", operator: "in", value: ids },
+					{ field: "list", operator: "in", value: [list] },
+				],
+				limit: 200,
+				cursor,
+			},
 		});
 		for (const c of page.data) members.add(c.id);
 		cursor = page.next_cursor;
@@ -207,7 +238,9 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 			} else {
 				const steps = (await stepsBack(action, params)).filter((s) => s.ids.length > 0);
 				const answer = await bulk({ action, params, contact_ids: ids });
-				toast(doneText(answer), { undo: steps.length > 0 && (answer.affected ?? 0) > 0 ? () => void takeBack(steps) : undefined });
+				toast(doneText(answer), {
+					undo: steps.length > 0 && (answer.affected ?? 0) > 0 ? () => void takeBack(steps) : undefined,
+				});
 				if (leaving.includes(action)) onClear();
 			}
 			changed();
@@ -221,12 +254,17 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		setBusy(false);
 	};
 	// Jobs cannot be undone, so what else happens at once is asked about.
-	const oneOrAsk = (question: Question, action: ActionName, params?: { [name: string]: unknown }) => (everybody ? setConfirm(question) : void send(action, params));
+	const oneOrAsk = (question: Question, action: ActionName, params?: { [name: string]: unknown }) =>
+		everybody ? setConfirm(question) : void send(action, params);
 	const exportThem = async () => {
 		try {
 			const { job_id } = await api("POST /contacts/export", {
 				idempotencyKey: newKey(),
-				body: { format: "csv", fields: exported, selector: everybody ? selector : { filters: [{ field: "id", operator: "in", value: ids }] } },
+				body: {
+					format: "csv",
+					fields: exported,
+					selector: everybody ? selector : { filters: [{ field: "id", operator: "in", value: ids }] },
+				},
 			});
 			begun(job_id);
 		} catch (e) {
@@ -259,14 +297,42 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					{ id: "exit", label: words.exit, why: why ?? tooMany, run: () => setAsk("exit_sequence") },
 					{ id: "subscribe", label: words.subscribe, why: why ?? tooMany, run: () => setAsk("subscribe") },
 					{ id: "unsubscribe", label: words.unsubscribe, why: why ?? tooMany, run: () => setAsk("unsubscribe") },
-					{ id: "dnc", label: words.dnc, why: why ?? tooMany, run: () => oneOrAsk("block", "set_do_not_contact", { value: true }) },
-					{ id: "undnc", label: words.undnc, why: why ?? tooMany, run: () => oneOrAsk("unblock", "set_do_not_contact", { value: false }) },
+					{
+						id: "dnc",
+						label: words.dnc,
+						why: why ?? tooMany,
+						run: () => oneOrAsk("block", "set_do_not_contact", { value: true }),
+					},
+					{
+						id: "undnc",
+						label: words.undnc,
+						why: why ?? tooMany,
+						run: () => oneOrAsk("unblock", "set_do_not_contact", { value: false }),
+					},
 					{ id: "export", label: words.export, why, run: () => void exportThem() },
 					{ id: "restore", label: words.restore, why: why ?? tooMany, run: () => oneOrAsk("restore", "restore") },
 					{ id: "reset", label: words.reset, why: adminOnly ?? tooMany, run: () => setConfirm("reset_status") },
-					{ id: "suppress", label: words.suppress, danger: true, why: why ?? tooMany, run: () => setConfirm("suppress") },
-					{ id: "delete", label: words.delete, danger: true, why: why ?? tooMany, run: () => oneOrAsk("delete", "delete") },
-					{ id: "anonymize", label: words.anonymize, danger: true, why: adminOnly ?? tooMany, run: () => setConfirm("anonymize") },
+					{
+						id: "suppress",
+						label: words.suppress,
+						danger: true,
+						why: why ?? tooMany,
+						run: () => setConfirm("suppress"),
+					},
+					{
+						id: "delete",
+						label: words.delete,
+						danger: true,
+						why: why ?? tooMany,
+						run: () => oneOrAsk("delete", "delete"),
+					},
+					{
+						id: "anonymize",
+						label: words.anonymize,
+						danger: true,
+						why: adminOnly ?? tooMany,
+						run: () => setConfirm("anonymize"),
+					},
 				]}
 			/>
 			<Button small look="quiet" icon={<X aria-hidden />} onClick={onClear}>
@@ -294,7 +360,16 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					busy={busy}
 					danger={confirm !== "restore" && confirm !== "unblock"}
 					error={error && <p role="alert">{error}</p>}
-					onConfirm={() => void send(asks[confirm].does, confirm === "anonymize" ? { suppress } : confirm === "suppress" && reason ? { reason } : asks[confirm].params)}
+					onConfirm={() =>
+						void send(
+							asks[confirm].does,
+							confirm === "anonymize"
+								? { suppress }
+								: confirm === "suppress" && reason
+									? { reason }
+									: asks[confirm].params,
+						)
+					}
 					onClose={() => {
 						setConfirm(null);
 						setError("");
@@ -310,14 +385,34 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 	);
 }
 
-const asks: { [Q in Question]: { title: (n: number) => string; text: string; action: string; does: ActionName; params?: { [name: string]: unknown } } } = {
+const asks: {
+	[Q in Question]: {
+		title: (n: number) => string;
+		text: string;
+		action: string;
+		does: ActionName;
+		params?: { [name: string]: unknown };
+	};
+} = {
 	delete: { title: words.deleteTitle, text: words.deleteText, action: words.delete, does: "delete" },
 	suppress: { title: words.suppressTitle, text: words.suppressText, action: words.suppress, does: "suppress" },
 	anonymize: { title: words.anonymizeTitle, text: words.anonymizeText, action: words.anonymize, does: "anonymize" },
 	reset_status: { title: words.resetTitle, text: words.resetText, action: words.reset, does: "reset_status" },
 	restore: { title: words.restoreTitle, text: words.restoreText, action: words.restore, does: "restore" },
-	block: { title: words.dncTitle, text: words.dncText, action: words.dnc, does: "set_do_not_contact", params: { value: true } },
-	unblock: { title: words.undncTitle, text: words.undncText, action: words.undnc, does: "set_do_not_contact", params: { value: false } },
+	block: {
+		title: words.dncTitle,
+		text: words.dncText,
+		action: words.dnc,
+		does: "set_do_not_contact",
+		params: { value: true },
+	},
+	unblock: {
+		title: words.undncTitle,
+		text: words.undncText,
+		action: words.undnc,
+		does: "set_do_not_contact",
+		params: { value: false },
+	},
 };
 
 const titles: { [A in Ask]: string } = {
@@ -340,7 +435,17 @@ const computed = /^(total_|last_(activity|email)|created_at|updated_at|prospect_
 const allMail = "*";
 
 /** Fields that an action on many contacts cannot set: each has its own value, or an action of its own. */
-const notMany = ["email", "email_domain", "external_id", "stage", "tags", "list", "global_status", "deliverability_status", "do_not_contact"];
+const notMany = [
+	"email",
+	"email_domain",
+	"external_id",
+	"stage",
+	"tags",
+	"list",
+	"global_status",
+	"deliverability_status",
+	"do_not_contact",
+];
 
 type AskProps = {
 	kind: Ask;
@@ -365,7 +470,13 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 	const segments = useCollection("segments", { enabled: kind.endsWith("_list") });
 	const stages = useCollection("stages", { enabled: kind === "set_stage" });
 	const types = useCollection("email_types", { enabled: kind.endsWith("subscribe") });
-	const known = useQuery({ queryKey: key("suggestions", "tags", typed), queryFn: () => api("GET /suggestions", { query: { for: "tags", q: typed } }), enabled: tagged, retry: false, placeholderData: (b) => b });
+	const known = useQuery({
+		queryKey: key("suggestions", "tags", typed),
+		queryFn: () => api("GET /suggestions", { query: { for: "tags", q: typed } }),
+		enabled: tagged,
+		retry: false,
+		placeholderData: (b) => b,
+	});
 	const sequences = useCollection("sequences", { enabled: ofSequence });
 	const settable = useFields().filter((f) => !notMany.includes(f.field) && !computed.test(f.field));
 	const field = settable.find((f) => f.field === choice);
@@ -376,15 +487,38 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 		kind === "set_stage"
 			? (stages.data?.data ?? []).map((s) => ({ id: s.id, label: s.name }))
 			: kind.endsWith("_list")
-				? (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ id: s.segment_key, label: s.name }))
+				? (segments.data?.data ?? [])
+						.filter((s) => s.type === "static")
+						.map((s) => ({ id: s.segment_key, label: s.name }))
 				: ofSequence
-					? (sequences.data?.data ?? []).filter((q) => kind === "exit_sequence" || q.status === "active").map((q) => ({ id: q.id, label: q.name }))
+					? (sequences.data?.data ?? [])
+							.filter((q) => kind === "exit_sequence" || q.status === "active")
+							.map((q) => ({ id: q.id, label: q.name }))
 					: kind === "set_field"
 						? fieldOptions(settable)
-						: [...(types.data?.data ?? []).map((t) => ({ id: t.type_key, label: t.display_name })), { id: allMail, label: words.allMail }];
-	const ready = tagged ? tags.length > 0 : kind === "set_field" ? field !== undefined && (empty || (value !== "" && value !== null)) : choice !== null;
+						: [
+								...(types.data?.data ?? []).map((t) => ({ id: t.type_key, label: t.display_name })),
+								{ id: allMail, label: words.allMail },
+							];
+	const ready = tagged
+		? tags.length > 0
+		: kind === "set_field"
+			? field !== undefined && (empty || (value !== "" && value !== null))
+			: choice !== null;
 	const params = (): { [name: string]: unknown } =>
-		tagged ? { tags } : kind === "set_stage" ? { stage_id: choice } : kind.endsWith("_list") ? { segment_key: choice } : ofSequence ? { sequence_id: choice } : kind === "set_field" ? { field: choice, value: empty ? null : value } : choice === allMail ? {} : { email_type_key: choice };
+		tagged
+			? { tags }
+			: kind === "set_stage"
+				? { stage_id: choice }
+				: kind.endsWith("_list")
+					? { segment_key: choice }
+					: ofSequence
+						? { sequence_id: choice }
+						: kind === "set_field"
+							? { field: choice, value: empty ? null : value }
+							: choice === allMail
+								? {}
+								: { email_type_key: choice };
 	return (
 		<Dialog
 			title={titles[kind]}
@@ -396,7 +530,15 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 				{words.concerns(count)} {job && words.cannotUndo}
 			</p>
 			{tagged ? (
-				<Picks autoFocus label={words.tags} options={tagOptions} values={tags} onChange={setTags} onSearch={setTyped} error={error} />
+				<Picks
+					autoFocus
+					label={words.tags}
+					options={tagOptions}
+					values={tags}
+					onChange={setTags}
+					onSearch={setTyped}
+					error={error}
+				/>
 			) : (
 				<>
 					<Combo
@@ -407,13 +549,22 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 						onChange={(id) => {
 							const next = settable.find((f) => f.field === id);
 							setChoice(id);
-							if (kind === "set_field") setValue(next && (next.kind === "tags" ? [] : initialValue("equals", next.kind)));
+							if (kind === "set_field")
+								setValue(next && (next.kind === "tags" ? [] : initialValue("equals", next.kind)));
 						}}
 						error={field ? undefined : error}
 					/>
 					{kind === "set_field" && field && (
 						<>
-							{!empty && <ValueEditor field={field} operator={field.kind === "tags" ? "has_any" : "equals"} value={value} onChange={setValue} error={error} />}
+							{!empty && (
+								<ValueEditor
+									field={field}
+									operator={field.kind === "tags" ? "has_any" : "equals"}
+									value={value}
+									onChange={setValue}
+									error={error}
+								/>
+							)}
 							<Checkbox label={words.empty} checked={empty} onChange={setEmpty} />
 						</>
 					)}

@@ -18,7 +18,11 @@ import { doneText, reasonOf } from "./skipped";
 const words = catalogue({
 	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
 	cancel: "Cancel",
-	cancelled: (n: number) => plural(n, { one: "Cancelled. # contact was changed before, and stays so.", other: "Cancelled. # contacts were changed before, and stay so." }),
+	cancelled: (n: number) =>
+		plural(n, {
+			one: "Cancelled. # contact was changed before, and stays so.",
+			other: "Cancelled. # contacts were changed before, and stay so.",
+		}),
 	stopped: "Cancelled.",
 	failed: (message: string, done: string) => `${message}. ${done} before.`,
 	exported: (n: number) => plural(n, { one: "# row exported", other: "# rows exported" }),
@@ -30,7 +34,14 @@ const words = catalogue({
 const ended = ["completed", "failed", "cancelled"];
 const mostShown = 3; // errors
 
-type Result = { affected?: number; skipped?: number; errors_truncated?: boolean; rows?: number; errors?: { contact_id: string; code: string }[]; results?: { status: string }[] };
+type Result = {
+	affected?: number;
+	skipped?: number;
+	errors_truncated?: boolean;
+	rows?: number;
+	errors?: { contact_id: string; code: string }[];
+	results?: { status: string }[];
+};
 
 /** BulkJob shows a job that changes or exports contacts: its progress, a way to cancel it, and then its result. */
 export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
@@ -59,7 +70,8 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 	const shown = j !== undefined;
 	useEffect(() => {
 		// The button that began the job is gone.
-		if (shown && (document.activeElement === null || document.activeElement === document.body)) section.current?.focus();
+		if (shown && (document.activeElement === null || document.activeElement === document.body))
+			section.current?.focus();
 	}, [shown]);
 	if (!j) return null;
 	const over = ended.includes(j.status);
@@ -84,7 +96,12 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 				<span role="status">{text}</span>
 			) : (
 				<>
-					<Progress label={j.title} value={j.progress.processed} max={j.progress.total} text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)} />
+					<Progress
+						label={j.title}
+						value={j.progress.processed}
+						max={j.progress.total}
+						text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)}
+					/>
 					<Button small why={why} busy={cancel.isPending} onClick={() => cancel.mutate()}>
 						{words.cancel}
 					</Button>

@@ -21,7 +21,19 @@ const words = catalogue({
 });
 
 /** ColumnChooser chooses the columns of a table, and their order. */
-export function ColumnChooser({ all, chosen, onChange, icon, children }: { all: FieldInfo[]; chosen: string[]; onChange: (chosen: string[]) => void; icon: ReactNode; children: ReactNode }) {
+export function ColumnChooser({
+	all,
+	chosen,
+	onChange,
+	icon,
+	children,
+}: {
+	all: FieldInfo[];
+	chosen: string[];
+	onChange: (chosen: string[]) => void;
+	icon: ReactNode;
+	children: ReactNode;
+}) {
 	const [typed, setTyped] = useState("");
 	const rows = useSyncExternalStore(subscribeDensity, density);
 	const match = (f: FieldInfo) => f.name.toLowerCase().includes(typed.toLowerCase());
@@ -46,31 +58,49 @@ export function ColumnChooser({ all, chosen, onChange, icon, children }: { all: 
 			}
 		>
 			{() => (
-					<div className={css.chooser}>
-						<TextField label={words.search} value={typed} onChange={setTyped} />
-						<Switch label={words.compact} checked={rows === "compact"} onChange={(on) => setDensity(on ? "compact" : "comfortable")} />
-						<h3>{words.shown}</h3>
-						<ul>
-							{shown.map((f, i) => (
-								<li key={f.field} {...sorting.item(i)}>
-									<Grip {...sorting.handle(i)} />
-									<Checkbox label={f.name} checked onChange={() => onChange(chosen.filter((c) => c !== f.field))} />
-									<span>
-										{i > 0 && <IconButton small label={words.up(f.name)} icon={<ArrowUp aria-hidden />} onClick={() => move(i, -1)} />}
-										{i < shown.length - 1 && <IconButton small label={words.down(f.name)} icon={<ArrowDown aria-hidden />} onClick={() => move(i, 1)} />}
-									</span>
-								</li>
-							))}
-						</ul>
-						<h3>{words.others}</h3>
-						<ul>
-							{others.map((f) => (
-								<li key={f.field}>
-									<Checkbox label={f.name} checked={false} onChange={() => onChange([...chosen, f.field])} />
-								</li>
-							))}
-						</ul>
-					</div>
+				<div className={css.chooser}>
+					<TextField label={words.search} value={typed} onChange={setTyped} />
+					<Switch
+						label={words.compact}
+						checked={rows === "compact"}
+						onChange={(on) => setDensity(on ? "compact" : "comfortable")}
+					/>
+					<h3>{words.shown}</h3>
+					<ul>
+						{shown.map((f, i) => (
+							<li key={f.field} {...sorting.item(i)}>
+								<Grip {...sorting.handle(i)} />
+								<Checkbox label={f.name} checked onChange={() => onChange(chosen.filter((c) => c !== f.field))} />
+								<span>
+									{i > 0 && (
+										<IconButton
+											small
+											label={words.up(f.name)}
+											icon={<ArrowUp aria-hidden />}
+											onClick={() => move(i, -1)}
+										/>
+									)}
+									{i < shown.length - 1 && (
+										<IconButton
+											small
+											label={words.down(f.name)}
+											icon={<ArrowDown aria-hidden />}
+											onClick={() => move(i, 1)}
+										/>
+									)}
+								</span>
+							</li>
+						))}
+					</ul>
+					<h3>{words.others}</h3>
+					<ul>
+						{others.map((f) => (
+							<li key={f.field}>
+								<Checkbox label={f.name} checked={false} onChange={() => onChange([...chosen, f.field])} />
+							</li>
+						))}
+					</ul>
+				</div>
 			)}
 		</Popup>
 	);

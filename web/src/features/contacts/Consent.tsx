@@ -20,11 +20,15 @@ import css from "./Consent.module.css";
 const words = catalogue({
 	note: "Consent comes from the person. Change a subscription only when they asked you to.",
 	others: "Other types",
-	unsubscribed: (at: string | null) => (at ? `This person unsubscribed from everything on ${day(at)}. Only they can come back.` : "This person unsubscribed from everything. Only they can come back."),
+	unsubscribed: (at: string | null) =>
+		at
+			? `This person unsubscribed from everything on ${day(at)}. Only they can come back.`
+			: "This person unsubscribed from everything. Only they can come back.",
 	bounced: "Mail to this address was returned.",
 	complained: "This person reported mail as spam.",
 	reset: "Reset the status",
-	resetText: "The contact becomes active again, and the address leaves the suppression list. Do this only when you know that the address works and that the person wants your mail.",
+	resetText:
+		"The contact becomes active again, and the address leaves the suppression list. Do this only when you know that the address works and that the person wants your mail.",
 	from: "Turned off for this person.",
 	all: "All mail",
 	given: "Agreed",
@@ -33,7 +37,8 @@ const words = catalogue({
 	written: "Chosen, without a record: written through the API, by an import or here.",
 	last: (what: string, source: string, at: string) => `${what} ${source}, ${at}`,
 	log: "How consent came about",
-	logText: "Every choice that this person made, with its proof. Choices that were written through the API, by an import or here have no record.",
+	logText:
+		"Every choice that this person made, with its proof. Choices that were written through the API, by an import or here have no record.",
 	none: "This person has made no choice yet.",
 	what: "Choice",
 	of: "Of",
@@ -57,7 +62,9 @@ const words = catalogue({
 
 /** sourceOf says where a choice was made; a form that was deleted is named by its key. */
 const sourceOf = (source: string, forms: Map<string, string>) =>
-	source.startsWith("form:") ? words.form(forms.get(source.slice("form:".length)) ?? source.slice("form:".length)) : ((words.sources as { [source: string]: string })[source] ?? source.replaceAll("_", " "));
+	source.startsWith("form:")
+		? words.form(forms.get(source.slice("form:".length)) ?? source.slice("form:".length))
+		: ((words.sources as { [source: string]: string })[source] ?? source.replaceAll("_", " "));
 
 /** Consent shows the email types by category, and whether the contact gets them. */
 export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged: () => void }) {
@@ -68,9 +75,17 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	const [resetting, setResetting] = useState(false);
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
-	const records = useQuery({ queryKey: key("contact", c.id, "consents"), queryFn: ({ signal }) => api("GET /contacts/{id}/consents", { path: { id: c.id }, signal }) });
+	const records = useQuery({
+		queryKey: key("contact", c.id, "consents"),
+		queryFn: ({ signal }) => api("GET /contacts/{id}/consents", { path: { id: c.id }, signal }),
+	});
 	const ofForms = records.data?.data.some((r) => r.source.startsWith("form:")) ?? false;
-	const forms = useQuery({ queryKey: key("forms"), queryFn: () => api("GET /forms", {}), enabled: ofForms, staleTime: 60_000 });
+	const forms = useQuery({
+		queryKey: key("forms"),
+		queryFn: () => api("GET /forms", {}),
+		enabled: ofForms,
+		staleTime: 60_000,
+	});
 	const formNames = new Map((forms.data?.data ?? []).map((f) => [f.slug, f.name]));
 	const change = useMutation({
 		mutationFn: (v: { type: string; on: boolean }) =>
@@ -82,7 +97,8 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const reset = useMutation({
-		mutationFn: () => api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action: "reset_status", contact_ids: [c.id] } }),
+		mutationFn: () =>
+			api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action: "reset_status", contact_ids: [c.id] } }),
 		onSuccess: () => {
 			setResetting(false);
 			onChanged();
@@ -94,20 +110,53 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	const all = records.data?.data ?? [];
 	// The newest record about a type: of the type, of its category, or of all mail.
 	const originOf = (t: EmailTypeRow) => {
-		const r = all.find((x) => (x.email_type_key === null && x.category_id === null) || x.email_type_key === t.type_key || (t.category_id !== null && x.category_id === t.category_id));
-		const written = c.subscriptions[t.type_key] !== undefined || (t.category_id !== null && c.category_subscriptions[t.category_id] !== undefined);
-		const gets = !stopped && c.subscriptions[t.type_key] !== false && (t.category_id === null || c.category_subscriptions[t.category_id] !== false);
+		const r = all.find(
+			(x) =>
+				(x.email_type_key === null && x.category_id === null) ||
+				x.email_type_key === t.type_key ||
+				(t.category_id !== null && x.category_id === t.category_id),
+		);
+		const written =
+			c.subscriptions[t.type_key] !== undefined ||
+			(t.category_id !== null && c.category_subscriptions[t.category_id] !== undefined);
+		const gets =
+			!stopped &&
+			c.subscriptions[t.type_key] !== false &&
+			(t.category_id === null || c.category_subscriptions[t.category_id] !== false);
 		// What was written after the last choice of the person has no record.
-		if (r) return r.granted === gets ? words.last(r.granted ? words.given : words.withdrawn, sourceOf(r.source, formNames), dateTime(r.at)) : words.written;
+		if (r)
+			return r.granted === gets
+				? words.last(r.granted ? words.given : words.withdrawn, sourceOf(r.source, formNames), dateTime(r.at))
+				: words.written;
 		return written ? words.written : words.inherited;
 	};
 	const nameOfChoice = (r: (typeof all)[number]) =>
-		types.data.data.find((t) => t.type_key === r.email_type_key)?.display_name ?? r.email_type_key ?? categories.data?.data.find((g) => g.id === r.category_id)?.name ?? r.category_id ?? words.all;
-	const groups = [...(categories.data?.data ?? []).map((g) => ({ id: g.id as string | null, name: g.name, description: g.description })), { id: null, name: words.others, description: null }];
+		types.data.data.find((t) => t.type_key === r.email_type_key)?.display_name ??
+		r.email_type_key ??
+		categories.data?.data.find((g) => g.id === r.category_id)?.name ??
+		r.category_id ??
+		words.all;
+	const groups = [
+		...(categories.data?.data ?? []).map((g) => ({
+			id: g.id as string | null,
+			name: g.name,
+			description: g.description,
+		})),
+		{ id: null, name: words.others, description: null },
+	];
 	return (
 		<>
 			{stopped ? (
-				<Callout tone="warning" title={c.global_status === "unsubscribed" ? words.unsubscribed(c.unsubscribed_at) : c.global_status === "bounced" ? words.bounced : words.complained}>
+				<Callout
+					tone="warning"
+					title={
+						c.global_status === "unsubscribed"
+							? words.unsubscribed(c.unsubscribed_at)
+							: c.global_status === "bounced"
+								? words.bounced
+								: words.complained
+					}
+				>
 					<Button small why={whyNotReset} onClick={() => setResetting(true)}>
 						{words.reset}
 					</Button>
@@ -130,7 +179,11 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 												{t.description} <span className={css.origin}>{originOf(t)}</span>
 											</>
 										}
-										checked={!stopped && c.subscriptions[t.type_key] !== false && (g.id === null || c.category_subscriptions[g.id] !== false)}
+										checked={
+											!stopped &&
+											c.subscriptions[t.type_key] !== false &&
+											(g.id === null || c.category_subscriptions[g.id] !== false)
+										}
 										why={stopped ? words.from : locked ? undefined : why}
 										onChange={(on) => change.mutate({ type: t.type_key, on })}
 									/>
@@ -146,8 +199,32 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 					all.length > 0 && (
 						<CsvButton
 							name={`${words.log} ${c.email}`}
-							header={["at", "choice", "email_type_key", "category_id", "source", "confirmed", "wording", "page_url", "ip", "user_agent", "message_id"]}
-							rows={all.map((r) => [r.at, r.granted ? "granted" : "withdrawn", r.email_type_key, r.category_id, r.source, String(r.confirmed), r.wording, r.page_url, r.ip, r.user_agent, r.message_id])}
+							header={[
+								"at",
+								"choice",
+								"email_type_key",
+								"category_id",
+								"source",
+								"confirmed",
+								"wording",
+								"page_url",
+								"ip",
+								"user_agent",
+								"message_id",
+							]}
+							rows={all.map((r) => [
+								r.at,
+								r.granted ? "granted" : "withdrawn",
+								r.email_type_key,
+								r.category_id,
+								r.source,
+								String(r.confirmed),
+								r.wording,
+								r.page_url,
+								r.ip,
+								r.user_agent,
+								r.message_id,
+							])}
 						/>
 					)
 				}

@@ -71,8 +71,13 @@ export default function ContactPage() {
 		void client.invalidateQueries({ queryKey: key("contact", id) });
 		void client.invalidateQueries({ queryKey: key("contacts") });
 	};
-	const bulk = (action: "delete" | "restore") => api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
-	const restore = useMutation({ mutationFn: () => bulk("restore"), onSuccess: refresh, onError: (e) => toast(explain(e), { tone: "danger" }) });
+	const bulk = (action: "delete" | "restore") =>
+		api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
+	const restore = useMutation({
+		mutationFn: () => bulk("restore"),
+		onSuccess: refresh,
+		onError: (e) => toast(explain(e), { tone: "danger" }),
+	});
 	const remove = useMutation({
 		mutationFn: () => bulk("delete"),
 		onSuccess: () => {
@@ -99,10 +104,20 @@ export default function ContactPage() {
 			actions={
 				<Menu
 					actions={[
-						{ id: "export", label: words.export, run: () => window.location.assign(url("GET /contacts/{id}/export", { id })) },
+						{
+							id: "export",
+							label: words.export,
+							run: () => window.location.assign(url("GET /contacts/{id}/export", { id })),
+						},
 						gone && !erased && { id: "restore", label: words.restore, why: whyNotEdit, run: () => restore.mutate() },
 						!gone && { id: "delete", label: words.delete, danger: true, why: whyNotEdit, run: () => remove.mutate() },
-						!erased && { id: "anonymise", label: words.anonymise, danger: true, why: whyNotAnonymise, run: () => setAnonymising(true) },
+						!erased && {
+							id: "anonymise",
+							label: words.anonymise,
+							danger: true,
+							why: whyNotAnonymise,
+							run: () => setAnonymising(true),
+						},
 					]}
 				/>
 			}
@@ -123,7 +138,9 @@ export default function ContactPage() {
 				]}
 			/>
 			{tab === "timeline" && <Timeline id={id} />}
-			{tab === "profile" && <Profile contact={c} readOnly={erased} onSaved={(next) => client.setQueryData(key("contact", id), next)} />}
+			{tab === "profile" && (
+				<Profile contact={c} readOnly={erased} onSaved={(next) => client.setQueryData(key("contact", id), next)} />
+			)}
 			{tab === "consent" && <Consent contact={c} onChanged={refresh} />}
 			{tab === "sequences" && <Sequences id={id} />}
 			{tab === "lists" && <Lists id={id} />}
@@ -146,8 +163,14 @@ export default function ContactPage() {
 
 function Anonymise({ contact: c, onClose, onDone }: { contact: Contact; onClose: () => void; onDone: () => void }) {
 	const [suppress, setSuppress] = useState(true);
-	const send = useMutation({ mutationFn: () => api("POST /contacts/{id}/anonymize", { path: { id: c.id }, body: { suppress } }), onSuccess: onDone });
-	const other = send.error instanceof ApiError && send.error.code === "DUPLICATE_EMAIL" ? (send.error.details.contact_id as string | undefined) : undefined;
+	const send = useMutation({
+		mutationFn: () => api("POST /contacts/{id}/anonymize", { path: { id: c.id }, body: { suppress } }),
+		onSuccess: onDone,
+	});
+	const other =
+		send.error instanceof ApiError && send.error.code === "DUPLICATE_EMAIL"
+			? (send.error.details.contact_id as string | undefined)
+			: undefined;
 	return (
 		<Confirm
 			title={words.anonymiseTitle}

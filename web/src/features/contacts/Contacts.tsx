@@ -114,7 +114,8 @@ export default function Contacts() {
 	const rows = useInfiniteQuery({
 		queryKey: key("contacts", selector, sort, dir),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("POST /contacts/search", { body: { ...selector, sort, dir, limit: pageSize, cursor: pageParam }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("POST /contacts/search", { body: { ...selector, sort, dir, limit: pageSize, cursor: pageParam }, signal }),
 		getNextPageParam: (last, all) => (all.length * pageSize >= most ? null : last.next_cursor),
 		placeholderData: keepPreviousData,
 		staleTime: 15_000,
@@ -122,7 +123,8 @@ export default function Contacts() {
 	});
 	const count = useQuery({
 		queryKey: key("contacts", "count", selector),
-		queryFn: ({ signal }) => api("GET /contacts/count", { query: { search: selector.search, filters: JSON.stringify(filters) }, signal }),
+		queryFn: ({ signal }) =>
+			api("GET /contacts/count", { query: { search: selector.search, filters: JSON.stringify(filters) }, signal }),
 		placeholderData: keepPreviousData,
 	});
 	const stages = useCollection("stages");
@@ -147,10 +149,18 @@ export default function Contacts() {
 
 	const apply = (f: SavedFilterRow) => {
 		setTyped(f.search ?? "");
-		setParams({ q: f.search, filters: f.filters.length ? JSON.stringify(f.filters) : null, sort: f.sort || null, dir: f.dir, columns: f.columns.length ? f.columns.join(",") : null, saved: f.id });
+		setParams({
+			q: f.search,
+			filters: f.filters.length ? JSON.stringify(f.filters) : null,
+			sort: f.sort || null,
+			dir: f.dir,
+			columns: f.columns.length ? f.columns.join(",") : null,
+			saved: f.id,
+		});
 	};
 	const save = useMutation({
-		mutationFn: (v: { name: string; shared: boolean }) => api("POST /saved-filters", { body: { ...v, search: search || null, filters, sort, dir, columns: chosen } }),
+		mutationFn: (v: { name: string; shared: boolean }) =>
+			api("POST /saved-filters", { body: { ...v, search: search || null, filters, sort, dir, columns: chosen } }),
 		onSuccess: (f) => {
 			void client.invalidateQueries({ queryKey: key("saved-filters") });
 			setParams({ saved: f.id });
@@ -162,7 +172,8 @@ export default function Contacts() {
 		setTyped("");
 		setParams({ q: null, filters: null, saved: null });
 	};
-	const change = (action: "delete" | "restore", id: string) => api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
+	const change = (action: "delete" | "restore", id: string) =>
+		api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
 	const refused = (e: unknown) => toast(explain(e), { tone: "danger" });
 	const reload = () => client.invalidateQueries({ queryKey: key("contacts") });
 	const remove = useMutation({
@@ -195,7 +206,13 @@ export default function Contacts() {
 						actions={[
 							{ id: "open", label: words.open, run: () => acts.current.open(c) },
 							{ id: "peek", label: words.peek, run: () => acts.current.setParams({ peek: c.id }) },
-							c.global_status !== "suppressed" && { id: "delete", label: words.delete, danger: true, why: whyNot, run: () => acts.current.remove(c) },
+							c.global_status !== "suppressed" && {
+								id: "delete",
+								label: words.delete,
+								danger: true,
+								why: whyNot,
+								run: () => acts.current.remove(c),
+							},
 						]}
 					/>
 				),
@@ -205,7 +222,11 @@ export default function Contacts() {
 	);
 	const peek = params.get("peek") ?? "";
 	const listed = contacts.find((c) => c.id === peek);
-	const other = useQuery({ queryKey: key("contact", peek, "peek"), enabled: peek !== "" && !listed && !rows.isPending, queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id: peek }, signal }) });
+	const other = useQuery({
+		queryKey: key("contact", peek, "peek"),
+		enabled: peek !== "" && !listed && !rows.isPending,
+		queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id: peek }, signal }),
+	});
 	const peeked = peek === "" ? undefined : (listed ?? other.data);
 	const walk = (by: number) => {
 		const next = listed && contacts[contacts.indexOf(listed) + by];
@@ -231,7 +252,12 @@ export default function Contacts() {
 							{words.import}
 						</LinkButton>
 					)}
-					<Button kind="create" look={none ? "default" : "primary"} why={whyNot} onClick={() => setParams({ new: "1" })}>
+					<Button
+						kind="create"
+						look={none ? "default" : "primary"}
+						why={whyNot}
+						onClick={() => setParams({ new: "1" })}
+					>
 						{words.add}
 					</Button>
 				</div>
@@ -239,15 +265,39 @@ export default function Contacts() {
 		>
 			{!none && (
 				<>
-					<SavedFilters current={params.get("saved")} state={{ search, filters, sort, dir, columns: chosen }} onApply={apply} onReset={clear} onSave={(name, shared) => save.mutate({ name, shared })} />
+					<SavedFilters
+						current={params.get("saved")}
+						state={{ search, filters, sort, dir, columns: chosen }}
+						onApply={apply}
+						onReset={clear}
+						onSave={(name, shared) => save.mutate({ name, shared })}
+					/>
 					<div className={css.tools}>
 						<div className={css.search}>
 							<Search aria-hidden size={16} />
-							<input type="search" aria-label={words.search} placeholder={words.search} value={typed} maxLength={200} onChange={(e) => setTyped(e.target.value)} />
+							<input
+								type="search"
+								aria-label={words.search}
+								placeholder={words.search}
+								value={typed}
+								maxLength={200}
+								onChange={(e) => setTyped(e.target.value)}
+							/>
 						</div>
-						<FilterBar filters={filters} fields={fields} search={search} why={whyNotSegment} onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })} />
+						<FilterBar
+							filters={filters}
+							fields={fields}
+							search={search}
+							why={whyNotSegment}
+							onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })}
+						/>
 						<div className={css.end}>
-							<ColumnChooser all={all} chosen={chosen} onChange={(c) => setParams({ columns: c.join(",") === initialColumns.join(",") ? null : c.join(",") })} icon={<Columns3 aria-hidden />}>
+							<ColumnChooser
+								all={all}
+								chosen={chosen}
+								onChange={(c) => setParams({ columns: c.join(",") === initialColumns.join(",") ? null : c.join(",") })}
+								icon={<Columns3 aria-hidden />}
+							>
 								{words.columns}
 							</ColumnChooser>
 						</div>
@@ -281,7 +331,15 @@ export default function Contacts() {
 						{words.noMatchText}
 					</Empty>
 				) : (
-					<Empty title={words.empty} example={<Example />} action={<LinkButton look="primary" to="/contacts/import" why={whyNotImport}>{words.import}</LinkButton>}>
+					<Empty
+						title={words.empty}
+						example={<Example />}
+						action={
+							<LinkButton look="primary" to="/contacts/import" why={whyNotImport}>
+								{words.import}
+							</LinkButton>
+						}
+					>
 						{words.emptyText}
 					</Empty>
 				)
@@ -305,7 +363,16 @@ export default function Contacts() {
 					}}
 					onOpen={open}
 					onPeek={(c) => setParams({ peek: c.id })}
-					onResize={(field, width) => setParams({ widths: Object.entries({ ...widths, [field]: width }).map((pair) => pair.join(":")).join(",") }, { replace: true })}
+					onResize={(field, width) =>
+						setParams(
+							{
+								widths: Object.entries({ ...widths, [field]: width })
+									.map((pair) => pair.join(":"))
+									.join(","),
+							},
+							{ replace: true },
+						)
+					}
 					onEnd={onEnd}
 					card={(c) => (
 						<span className={css.card}>
@@ -319,13 +386,21 @@ export default function Contacts() {
 				/>
 			)}
 			{contacts.length >= most && <p className={css.limit}>{words.loaded(most)}</p>}
-			{params.get("new") && <AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />}
+			{params.get("new") && (
+				<AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />
+			)}
 			{peeked && <Peek contact={peeked} onWalk={walk} onClose={() => setParams({ peek: null })} />}
 		</Page>
 	);
 }
 
-const example = { header: ["email", "first_name", "tags"], rows: [["ada@example.com", "Ada", "reader"], ["alan@example.com", "Alan", "customer"]] };
+const example = {
+	header: ["email", "first_name", "tags"],
+	rows: [
+		["ada@example.com", "Ada", "reader"],
+		["alan@example.com", "Alan", "customer"],
+	],
+};
 
 /** Example is a small file to import, and the other ways to the first contacts. */
 function Example() {

@@ -80,7 +80,8 @@ const queryOf = (key: ReturnType<typeof useKey>, c: Contact, about: string) => {
 	return {
 		queryKey: key("contact", c.id, "eligibility", about, c.updated_at),
 		enabled: value !== "",
-		queryFn: ({ signal }: { signal: AbortSignal }) => api("GET /contacts/{id}/eligibility", { path: { id: c.id }, query: { [kind]: value }, signal }),
+		queryFn: ({ signal }: { signal: AbortSignal }) =>
+			api("GET /contacts/{id}/eligibility", { path: { id: c.id }, query: { [kind]: value }, signal }),
 	};
 };
 
@@ -89,7 +90,11 @@ function useTypes() {
 	const types = useCollection("email_types");
 	const account = useAccount();
 	const all = (types.data?.data ?? []).filter((t) => t.active);
-	return { all, pending: types.isPending, usual: all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0] };
+	return {
+		all,
+		pending: types.isPending,
+		usual: all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0],
+	};
 }
 
 /** useUsualVerdict says whether the contact gets mail of the account's default type, and if not, the first reason. */
@@ -101,7 +106,15 @@ export function useUsualVerdict(c: Contact): { eligible: boolean; why: string } 
 }
 
 /** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */
-export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contact; onRestore: () => void; whyNot?: string }) {
+export function Eligibility({
+	contact: c,
+	onRestore,
+	whyNot,
+}: {
+	contact: Contact;
+	onRestore: () => void;
+	whyNot?: string;
+}) {
 	const key = useKey();
 	const { all, usual, pending } = useTypes();
 	const broadcasts = useCollection("broadcasts");
@@ -110,7 +123,9 @@ export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contac
 	const about = chosen || (usual ? `email_type_key:${usual.type_key}` : "");
 	const choices = [
 		...all.map((t) => ({ value: `email_type_key:${t.type_key}`, label: words.type(t.display_name) })),
-		...(broadcasts.data?.data ?? []).slice(0, 50).map((b) => ({ value: `broadcast_id:${b.id}`, label: words.broadcast(b.name) })),
+		...(broadcasts.data?.data ?? [])
+			.slice(0, 50)
+			.map((b) => ({ value: `broadcast_id:${b.id}`, label: words.broadcast(b.name) })),
 		...(sequences.data?.data ?? []).map((s) => ({ value: `sequence_id:${s.id}`, label: words.sequence(s.name) })),
 	];
 	const verdict = useQuery({ ...queryOf(key, c, about), placeholderData: keepPreviousData });
@@ -121,7 +136,8 @@ export function Eligibility({ contact: c, onRestore, whyNot }: { contact: Contac
 			<Card
 				title={
 					<span className={css.title}>
-						{words.title} {v && <Badge tone={v.eligible ? "success" : "danger"}>{v.eligible ? words.yes : words.no}</Badge>}
+						{words.title}{" "}
+						{v && <Badge tone={v.eligible ? "success" : "danger"}>{v.eligible ? words.yes : words.no}</Badge>}
 					</span>
 				}
 				actions={

@@ -44,7 +44,8 @@ const words = catalogue({
 	noList: "No list",
 	tags: "Tags for everybody",
 	tagsHelp: "Separated by commas. A tag of this import makes its people easy to find.",
-	consent: "Importing never brings back people who unsubscribed, and a status other than active in the file is kept. Import only people who agreed to your mail.",
+	consent:
+		"Importing never brings back people who unsubscribed, and a status other than active in the file is kept. Import only people who agreed to your mail.",
 	check: "Check the file",
 	checkHelp: "Nothing is written yet.",
 	run: "Import",
@@ -102,7 +103,12 @@ export default function Import() {
 					<Upload aria-hidden size={24} />
 					<b>{words.choose}</b>
 					<span>{words.drop}</span>
-					<input className="visually-hidden" type="file" accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values" onChange={(e) => void take(e.target.files?.[0])} />
+					<input
+						className="visually-hidden"
+						type="file"
+						accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
+						onChange={(e) => void take(e.target.files?.[0])}
+					/>
 				</label>
 			)}
 			{!job && sample && file && (
@@ -121,7 +127,17 @@ export default function Import() {
 	);
 }
 
-function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sample; onStarted: (job: string) => void; onOther: () => void }) {
+function Mapping({
+	file,
+	sample,
+	onStarted,
+	onOther,
+}: {
+	file: File;
+	sample: Sample;
+	onStarted: (job: string) => void;
+	onOther: () => void;
+}) {
 	const whyNoField = useWhyNot("POST /settings/custom-fields");
 	const fields = useTargets();
 	const segments = useCollection("segments");
@@ -157,7 +173,10 @@ function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sam
 					mode,
 					update_blank: blank,
 					segment_key: list || null,
-					tags: tags.split(",").map((t) => t.trim()).filter(Boolean),
+					tags: tags
+						.split(",")
+						.map((t) => t.trim())
+						.filter(Boolean),
 					...(dry && { dry_run: true }),
 				}),
 			);
@@ -234,7 +253,12 @@ function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sam
 						label={words.list}
 						value={list}
 						onChange={setList}
-						choices={[{ value: "", label: words.noList }, ...(segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }))]}
+						choices={[
+							{ value: "", label: words.noList },
+							...(segments.data?.data ?? [])
+								.filter((s) => s.type === "static")
+								.map((s) => ({ value: s.segment_key, label: s.name })),
+						]}
 					/>
 					<TextField label={words.tags} help={words.tagsHelp} value={tags} onChange={setTags} />
 				</Columns>
@@ -263,7 +287,27 @@ function Mapping({ file, sample, onStarted, onOther }: { file: File; sample: Sam
 }
 
 /** The fields of a contact that a column can become, besides its own fields. */
-const plain = ["email", "first_name", "last_name", "full_name", "company", "title", "phone", "website", "external_id", "source", "tags", "stage", "global_status", "do_not_contact", "city", "state", "postal_code", "country", "timezone"];
+const plain = [
+	"email",
+	"first_name",
+	"last_name",
+	"full_name",
+	"company",
+	"title",
+	"phone",
+	"website",
+	"external_id",
+	"source",
+	"tags",
+	"stage",
+	"global_status",
+	"do_not_contact",
+	"city",
+	"state",
+	"postal_code",
+	"country",
+	"timezone",
+];
 
 /** What several columns can become. */
 const repeatable = ["tags", "global_status"];
@@ -276,21 +320,44 @@ function useTargets(): FieldInfo[] {
 		const own = fields
 			.filter((f) => plain.includes(f.field) || f.field.startsWith("custom_fields."))
 			.map((f) => (f.field === "stage" ? { ...f, field: "stage_id" } : f));
-		const consent = (types.data?.data ?? []).map((t): FieldInfo => ({ field: `subscriptions.${t.type_key}`, name: words.subscription(t.display_name), group: words.groups.consent, kind: "subscription" }));
+		const consent = (types.data?.data ?? []).map(
+			(t): FieldInfo => ({
+				field: `subscriptions.${t.type_key}`,
+				name: words.subscription(t.display_name),
+				group: words.groups.consent,
+				kind: "subscription",
+			}),
+		);
 		return [...own, ...consent];
 	}, [fields, types.data]);
 }
 
 const newField = "+";
 
-function Target({ label, fields, value, onChange, onNew }: { label: string; fields: FieldInfo[]; value: string; onChange: (t: string) => void; onNew?: () => void }) {
+function Target({
+	label,
+	fields,
+	value,
+	onChange,
+	onNew,
+}: {
+	label: string;
+	fields: FieldInfo[];
+	value: string;
+	onChange: (t: string) => void;
+	onNew?: () => void;
+}) {
 	return (
 		<Select
 			label={label}
 			hideLabel
 			value={value}
 			onChange={(t) => (t === newField ? onNew?.() : onChange(t))}
-			choices={[{ value: "", label: words.ignore }, ...fields.map((f) => ({ value: f.field, label: f.name })), ...(onNew ? [{ value: newField, label: words.newField }] : [])]}
+			choices={[
+				{ value: "", label: words.ignore },
+				...fields.map((f) => ({ value: f.field, label: f.name })),
+				...(onNew ? [{ value: newField, label: words.newField }] : []),
+			]}
 		/>
 	);
 }

@@ -26,9 +26,20 @@ const words = catalogue({
 	again: "Import another file",
 	retry: "Try these rows again",
 	retryHelp: "When fields or stages have been added meanwhile. Else correct the downloaded file and import that.",
-	first: (n: number, all: number) => (all > n ? `The first ${full(n)} of ${full(all)} rows with errors` : plural(all, { one: "The row with an error", other: "The # rows with errors" })),
-	stopped: (n: number) => plural(n, { one: "# contact gets no mail because of its status in the file.", other: "# contacts get no mail because of their status in the file." }),
-	omitted: (n: number) => plural(n, { one: "# more row with an error is not in the file.", other: "# more rows with errors are not in the file." }),
+	first: (n: number, all: number) =>
+		all > n
+			? `The first ${full(n)} of ${full(all)} rows with errors`
+			: plural(all, { one: "The row with an error", other: "The # rows with errors" }),
+	stopped: (n: number) =>
+		plural(n, {
+			one: "# contact gets no mail because of its status in the file.",
+			other: "# contacts get no mail because of their status in the file.",
+		}),
+	omitted: (n: number) =>
+		plural(n, {
+			one: "# more row with an error is not in the file.",
+			other: "# more rows with errors are not in the file.",
+		}),
 	row: "Row",
 	column: "Column",
 	problem: "Problem",
@@ -39,7 +50,16 @@ const words = catalogue({
 	done: (n: number) => plural(n, { one: "# row read", other: "# rows read" }),
 });
 
-type Result = { rows: number; created: number; updated: number; skipped: number; invalid: number; errors_url?: string; errors_omitted?: number; stopped?: number };
+type Result = {
+	rows: number;
+	created: number;
+	updated: number;
+	skipped: number;
+	invalid: number;
+	errors_url?: string;
+	errors_omitted?: number;
+	stopped?: number;
+};
 
 /** How many rows with errors are shown, and how much of their file is read for it. */
 const mostRows = 10;
@@ -67,12 +87,27 @@ async function readErrors(id: string, signal: AbortSignal): Promise<BadRow[]> {
 	return rows.map((cells) => {
 		const cell = (name: string) => cells[header.indexOf(name)] ?? "";
 		const column = cell("error_column");
-		return { row: cell("error_row"), column, message: cell("error_message") || cell("error_code"), value: column ? cell(column) : "" };
+		return {
+			row: cell("error_row"),
+			column,
+			message: cell("error_message") || cell("error_code"),
+			value: column ? cell(column) : "",
+		};
 	});
 }
 
 /** ImportJob shows an import, or the check of a file, while it runs and when it has ended. */
-export function ImportJob({ id, dry, onAgain, onRetry }: { id: string; dry?: boolean; onAgain?: () => void; onRetry?: (rows: File) => void }) {
+export function ImportJob({
+	id,
+	dry,
+	onAgain,
+	onRetry,
+}: {
+	id: string;
+	dry?: boolean;
+	onAgain?: () => void;
+	onRetry?: (rows: File) => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /jobs/{id}/cancel");
@@ -83,9 +118,13 @@ export function ImportJob({ id, dry, onAgain, onRetry }: { id: string; dry?: boo
 			if (found.status === "completed" && !dry) void client.invalidateQueries({ queryKey: key("contacts") });
 			return found;
 		},
-		refetchInterval: (q) => (q.state.data && ["completed", "failed", "cancelled"].includes(q.state.data.status) ? false : dry ? 500 : 1500),
+		refetchInterval: (q) =>
+			q.state.data && ["completed", "failed", "cancelled"].includes(q.state.data.status) ? false : dry ? 500 : 1500,
 	});
-	const cancel = useMutation({ mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }), onSuccess: (j) => client.setQueryData(key("job", id), j) });
+	const cancel = useMutation({
+		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
+		onSuccess: (j) => client.setQueryData(key("job", id), j),
+	});
 	if (job.isPending) return <Skeleton rows={3} />;
 	if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
 	const j = job.data;
@@ -105,7 +144,14 @@ export function ImportJob({ id, dry, onAgain, onRetry }: { id: string; dry?: boo
 			</div>
 			{!ended && (
 				<>
-					<Progress label={words.running} value={j.progress.processed} max={j.progress.total} text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : words.done(j.progress.processed)} />
+					<Progress
+						label={words.running}
+						value={j.progress.processed}
+						max={j.progress.total}
+						text={
+							j.progress.total ? words.of(j.progress.processed, j.progress.total) : words.done(j.progress.processed)
+						}
+					/>
 					{!dry && <p className={css.muted}>{words.leave}</p>}
 				</>
 			)}
@@ -146,7 +192,12 @@ export function ImportJob({ id, dry, onAgain, onRetry }: { id: string; dry?: boo
 /** Errors shows the first rows that an import refused, each with its problem. */
 function Errors({ id, all }: { id: string; all: number }) {
 	const key = useKey();
-	const found = useQuery({ queryKey: key("job", id, "errors"), queryFn: ({ signal }) => readErrors(id, signal), staleTime: Number.POSITIVE_INFINITY, gcTime: 0 });
+	const found = useQuery({
+		queryKey: key("job", id, "errors"),
+		queryFn: ({ signal }) => readErrors(id, signal),
+		staleTime: Number.POSITIVE_INFINITY,
+		gcTime: 0,
+	});
 	if (!found.data?.length) return null;
 	return (
 		<div className={css.scroll}>

@@ -27,11 +27,21 @@ export function Lists({ id }: { id: string }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /contacts/bulk");
-	const lists = useQuery({ queryKey: key("contact", id, "lists"), queryFn: () => api("GET /contacts/{id}/lists", { path: { id } }) });
+	const lists = useQuery({
+		queryKey: key("contact", id, "lists"),
+		queryFn: () => api("GET /contacts/{id}/lists", { path: { id } }),
+	});
 	const segments = useCollection("segments");
 	const change = useMutation({
 		mutationFn: (v: { add: boolean; segment: string; name: string; undone?: boolean }) =>
-			api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action: v.add ? "add_to_list" : "remove_from_list", contact_ids: [id], params: { segment_key: v.segment } } }),
+			api("POST /contacts/bulk", {
+				idempotencyKey: newKey(),
+				body: {
+					action: v.add ? "add_to_list" : "remove_from_list",
+					contact_ids: [id],
+					params: { segment_key: v.segment },
+				},
+			}),
 		onSuccess: (_, v) => {
 			void client.invalidateQueries({ queryKey: key("contact", id, "lists") });
 			if (!v.add) toast(words.done(v.name), { undo: () => change.mutate({ ...v, add: true }) });
@@ -41,7 +51,9 @@ export function Lists({ id }: { id: string }) {
 	if (lists.isPending) return <Skeleton rows={4} />;
 	if (lists.isError) return <Failure error={lists.error} retry={() => void lists.refetch()} />;
 	const rows = lists.data.data;
-	const others = (segments.data?.data ?? []).filter((s) => s.type === "static" && !rows.some((r) => r.segment_key === s.segment_key));
+	const others = (segments.data?.data ?? []).filter(
+		(s) => s.type === "static" && !rows.some((r) => r.segment_key === s.segment_key),
+	);
 	return (
 		<Card title={words.title}>
 			{rows.length === 0 && <p>{words.none}</p>}
@@ -52,7 +64,12 @@ export function Lists({ id }: { id: string }) {
 						<span>
 							{words.since} <Time at={l.member_added_at} />
 						</span>
-						<Button small look="quiet" why={why} onClick={() => change.mutate({ add: false, segment: l.segment_key, name: l.name })}>
+						<Button
+							small
+							look="quiet"
+							why={why}
+							onClick={() => change.mutate({ add: false, segment: l.segment_key, name: l.name })}
+						>
 							{words.remove}
 						</Button>
 					</li>

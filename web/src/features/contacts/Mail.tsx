@@ -35,7 +35,12 @@ export function Mail({ id }: { id: string }) {
 	const sent = useInfiniteQuery({
 		queryKey: key("contact", id, "mail"),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /contacts/{id}/activity", { path: { id }, query: { types: "email_sent,email_delivered", cursor: pageParam ?? undefined, limit: 50 }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /contacts/{id}/activity", {
+				path: { id },
+				query: { types: "email_sent,email_delivered", cursor: pageParam ?? undefined, limit: 50 },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
 	});
 	if (sent.isPending) return <Skeleton rows={5} />;
@@ -55,7 +60,10 @@ export function Mail({ id }: { id: string }) {
 						name: words.mail,
 						cell: (r) => (
 							<>
-								<Name row={r} /> {subject(r.properties) && subject(r.properties) !== r.title && <span className={css.muted}>{subject(r.properties)}</span>}
+								<Name row={r} />{" "}
+								{subject(r.properties) && subject(r.properties) !== r.title && (
+									<span className={css.muted}>{subject(r.properties)}</span>
+								)}
 							</>
 						),
 					},

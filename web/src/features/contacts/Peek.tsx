@@ -33,11 +33,22 @@ function Title({ row }: { row: Parameters<typeof useTitle>[0] }) {
 }
 
 /** Peek shows one contact beside the table; j and k walk to the next and the previous one. */
-export function Peek({ contact: c, onWalk, onClose }: { contact: Contact; onWalk: (by: number) => void; onClose: () => void }) {
+export function Peek({
+	contact: c,
+	onWalk,
+	onClose,
+}: {
+	contact: Contact;
+	onWalk: (by: number) => void;
+	onClose: () => void;
+}) {
 	const key = useKey();
 	useShortcuts({ j: () => onWalk(1), k: () => onWalk(-1) }, { drawer: true });
 	const verdict = useUsualVerdict(c);
-	const events = useQuery({ queryKey: key("contact", c.id, "activity", "peek"), queryFn: () => api("GET /contacts/{id}/activity", { path: { id: c.id }, query: { limit: 5 } }) });
+	const events = useQuery({
+		queryKey: key("contact", c.id, "activity", "peek"),
+		queryFn: () => api("GET /contacts/{id}/activity", { path: { id: c.id }, query: { limit: 5 } }),
+	});
 	return (
 		<Dialog
 			drawer="narrow"

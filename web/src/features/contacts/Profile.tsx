@@ -61,7 +61,15 @@ const person: Key[] = ["email", "first_name", "last_name", "title", "company", "
 const address: Key[] = ["address_line1", "address_line2", "city", "state", "postal_code", "country", "timezone"];
 
 /** Profile shows the fields of a contact. Each is saved by itself when it is left. */
-export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; readOnly: boolean; onSaved: (c: Contact) => void }) {
+export function Profile({
+	contact: c,
+	readOnly,
+	onSaved,
+}: {
+	contact: Contact;
+	readOnly: boolean;
+	onSaved: (c: Contact) => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /contacts/{id}");
@@ -74,7 +82,8 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 	const forms = useCollection("forms", { enabled: form !== "" });
 	const source = form ? words.form(forms.data?.data.find((f) => f.slug === form)?.name ?? form) : c.source;
 	const save = useMutation({
-		mutationFn: (v: { path: string; body: UpdateContactRequestBody }) => api("PUT /contacts/{id}", { path: { id: c.id }, body: v.body }),
+		mutationFn: (v: { path: string; body: UpdateContactRequestBody }) =>
+			api("PUT /contacts/{id}", { path: { id: c.id }, body: v.body }),
 		onSuccess: (next, v) => {
 			setProblems((p) => ({ ...p, [v.path]: "" }));
 			onSaved(next);
@@ -82,7 +91,10 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 			void client.invalidateQueries({ queryKey: key("contact", c.id) });
 		},
 		onError: (e, v) => {
-			const found = e instanceof ApiError && e.code === "DUPLICATE_EMAIL" ? words.duplicate : (problemsOf(e, [v.path]).byPath[v.path] ?? explain(e));
+			const found =
+				e instanceof ApiError && e.code === "DUPLICATE_EMAIL"
+					? words.duplicate
+					: (problemsOf(e, [v.path]).byPath[v.path] ?? explain(e));
 			setProblems((p) => ({ ...p, [v.path]: found }));
 		},
 	});
@@ -108,10 +120,19 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 						value={c.stage_id ?? ""}
 						disabled={off}
 						onChange={(stage_id) => save.mutate({ path: "stage_id", body: { stage_id: stage_id || null } })}
-						choices={[{ value: "", label: words.noStage }, ...(stages.data?.data ?? []).map((s) => ({ value: s.id, label: s.name }))]}
+						choices={[
+							{ value: "", label: words.noStage },
+							...(stages.data?.data ?? []).map((s) => ({ value: s.id, label: s.name })),
+						]}
 					/>
 				</Columns>
-				<Switch label={words.dnc} help={words.dncHelp} checked={c.do_not_contact} why={why} onChange={(do_not_contact) => save.mutate({ path: "do_not_contact", body: { do_not_contact } })} />
+				<Switch
+					label={words.dnc}
+					help={words.dncHelp}
+					checked={c.do_not_contact}
+					why={why}
+					onChange={(do_not_contact) => save.mutate({ path: "do_not_contact", body: { do_not_contact } })}
+				/>
 			</Card>
 			<Card title={words.address}>
 				<Columns>{address.map((f) => text(f))}</Columns>
@@ -158,11 +179,24 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 									key={f.id}
 									label={f.name}
 									type={numeric ? "number" : f.field_type === "date" ? "date" : "text"}
-									value={Array.isArray(value) ? value.join(", ") : value === null || value === undefined ? "" : String(value)}
+									value={
+										Array.isArray(value) ? value.join(", ") : value === null || value === undefined ? "" : String(value)
+									}
 									readOnly={off}
 									error={problems[path]}
 									onSave={(v) =>
-										put(v === "" ? null : numeric ? Number(v) : f.field_type === "tags" ? v.split(",").map((t) => t.trim()).filter(Boolean) : v)
+										put(
+											v === ""
+												? null
+												: numeric
+													? Number(v)
+													: f.field_type === "tags"
+														? v
+																.split(",")
+																.map((t) => t.trim())
+																.filter(Boolean)
+														: v,
+										)
 									}
 								/>
 							);
@@ -195,7 +229,23 @@ export function Profile({ contact: c, readOnly, onSaved }: { contact: Contact; r
 }
 
 /** Saved is a field that saves itself when it is left, or on Enter. What the server refuses stays in it. */
-function Saved({ label, country, value, type = "text", readOnly, error, onSave }: { label: string; country?: boolean; value: string; type?: string; readOnly: boolean; error?: string; onSave: (v: string) => void }) {
+function Saved({
+	label,
+	country,
+	value,
+	type = "text",
+	readOnly,
+	error,
+	onSave,
+}: {
+	label: string;
+	country?: boolean;
+	value: string;
+	type?: string;
+	readOnly: boolean;
+	error?: string;
+	onSave: (v: string) => void;
+}) {
 	const [typed, setTyped] = useState<string | null>(null);
 	const commit = () => {
 		if (typed !== null && typed.trim() !== value) onSave(typed.trim());

@@ -36,13 +36,25 @@ type State = { search: string; filters: Filter[]; sort: string; dir: string; col
 /** canonical writes a value as JSON with the names of objects in order, since PostgreSQL keeps them in its own. */
 const canonical = (value: unknown) =>
 	JSON.stringify(value, (_, v: unknown) =>
-		v && typeof v === "object" && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v,
+		v && typeof v === "object" && !Array.isArray(v)
+			? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: v,
 	);
 
 const same = (f: SavedFilterRow, s: State) =>
-	(f.search ?? "") === s.search && canonical(f.filters) === canonical(s.filters) && f.sort === s.sort && f.dir === s.dir && (f.columns.length === 0 || f.columns.join() === s.columns.join());
+	(f.search ?? "") === s.search &&
+	canonical(f.filters) === canonical(s.filters) &&
+	f.sort === s.sort &&
+	f.dir === s.dir &&
+	(f.columns.length === 0 || f.columns.join() === s.columns.join());
 
-type Props = { current: string | null; state: State; onApply: (f: SavedFilterRow) => void; onReset: () => void; onSave: (name: string, shared: boolean) => void };
+type Props = {
+	current: string | null;
+	state: State;
+	onApply: (f: SavedFilterRow) => void;
+	onReset: () => void;
+	onSave: (name: string, shared: boolean) => void;
+};
 
 /** SavedFilters are tabs above the table: each is a filter that somebody saved. */
 export function SavedFilters({ current, state, onApply, onReset, onSave }: Props) {
@@ -60,7 +72,16 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 	const refresh = () => client.invalidateQueries({ queryKey: key("saved-filters") });
 	const update = useMutation({
 		mutationFn: (f: SavedFilterRow) =>
-			api("PUT /saved-filters/{id}", { path: { id: f.id }, body: { search: state.search || null, filters: state.filters, sort: state.sort, dir: state.dir, columns: state.columns } }),
+			api("PUT /saved-filters/{id}", {
+				path: { id: f.id },
+				body: {
+					search: state.search || null,
+					filters: state.filters,
+					sort: state.sort,
+					dir: state.dir,
+					columns: state.columns,
+				},
+			}),
 		onSuccess: (f) => {
 			void refresh();
 			toast(words.saved(f.name));
@@ -75,7 +96,15 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 			toast(words.removed(f.name), {
 				undo: () =>
 					void api("POST /saved-filters", {
-						body: { name: f.name, shared: f.shared, search: f.search, filters: f.filters, sort: f.sort, dir: f.dir, columns: f.columns },
+						body: {
+							name: f.name,
+							shared: f.shared,
+							search: f.search,
+							filters: f.filters,
+							sort: f.sort,
+							dir: f.dir,
+							columns: f.columns,
+						},
 					}).then(refresh),
 			});
 		},
@@ -105,7 +134,10 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 								small
 								look="quiet"
 								onClick={(e) => {
-									(e.currentTarget as HTMLElement).closest("fieldset")?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus(); // this button goes
+									(e.currentTarget as HTMLElement)
+										.closest("fieldset")
+										?.querySelector<HTMLElement>("[aria-pressed=true]")
+										?.focus(); // this button goes
 									onApply(now);
 								}}
 							>
@@ -118,7 +150,13 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 					</Button>
 				</>
 			)}
-			{now && <Menu small label={words.actions(now.name)} actions={[{ id: "remove", label: words.remove, danger: true, run: () => remove.mutate(now) }]} />}
+			{now && (
+				<Menu
+					small
+					label={words.actions(now.name)}
+					actions={[{ id: "remove", label: words.remove, danger: true, run: () => remove.mutate(now) }]}
+				/>
+			)}
 			{naming && (
 				<Dialog
 					title={words.title}

@@ -29,9 +29,15 @@ export function Sequences({ id }: { id: string }) {
 	const client = useQueryClient();
 	const why = useWhyNot("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
 	const [leaving, setLeaving] = useState<Enrollment | null>(null);
-	const all = useQuery({ queryKey: key("contact", id, "enrollments"), queryFn: () => api("GET /sequences/contact/{contact_id}/enrollments", { path: { contact_id: id } }) });
+	const all = useQuery({
+		queryKey: key("contact", id, "enrollments"),
+		queryFn: () => api("GET /sequences/contact/{contact_id}/enrollments", { path: { contact_id: id } }),
+	});
 	const exit = useMutation({
-		mutationFn: (e: Enrollment) => api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", { path: { id: e.sequence_id, enrollment_id: e.enrollment_id } }),
+		mutationFn: (e: Enrollment) =>
+			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
+				path: { id: e.sequence_id, enrollment_id: e.enrollment_id },
+			}),
 		onSuccess: () => {
 			setLeaving(null);
 			void client.invalidateQueries({ queryKey: key("contact", id, "enrollments") });

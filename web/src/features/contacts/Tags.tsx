@@ -26,7 +26,10 @@ export function Tags({ contact: c, off }: { contact: Contact; off: boolean }) {
 	});
 	const change = useMutation({
 		mutationFn: (v: { action: "add_tags" | "remove_tags"; tags: string[] }) =>
-			api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action: v.action, contact_ids: [c.id], params: { tags: v.tags } } }),
+			api("POST /contacts/bulk", {
+				idempotencyKey: newKey(),
+				body: { action: v.action, contact_ids: [c.id], params: { tags: v.tags } },
+			}),
 		onMutate: (v) => {
 			const next = v.action === "add_tags" ? [...c.tags, ...v.tags] : c.tags.filter((t) => !v.tags.includes(t));
 			client.setQueryData<Contact>(key("contact", c.id), (old) => old && { ...old, tags: next });

@@ -33,7 +33,12 @@ export function Timeline({ id }: { id: string }) {
 	const events = useInfiniteQuery({
 		queryKey: key("contact", id, "activity"),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /contacts/{id}/activity", { path: { id }, query: { cursor: pageParam ?? undefined, limit: 100 }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /contacts/{id}/activity", {
+				path: { id },
+				query: { cursor: pageParam ?? undefined, limit: 100 },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: pollEvery(60_000),
 	});

@@ -21,17 +21,28 @@ const sortable = ["email", "created_at", "updated_at", "last_activity_at", "pros
 export const initialColumns = ["global_status", "company", "country", "tags", "last_activity_at", "created_at"];
 
 /** exportOf returns the fields of an export of some columns: the address and the names, and then those of the columns. */
-export const exportOf = (columns: string[]) => [...new Set(["email", "first_name", "last_name", "full_name", ...columns.filter((c) => c !== "email_domain").map((c) => (c === "stage" ? "stage_id" : c))])];
+export const exportOf = (columns: string[]) => [
+	...new Set([
+		"email",
+		"first_name",
+		"last_name",
+		"full_name",
+		...columns.filter((c) => c !== "email_domain").map((c) => (c === "stage" ? "stage_id" : c)),
+	]),
+];
 
 /** fieldOf returns the value of a contact in a field. */
 export function fieldOf(c: Contact, field: string): unknown {
-	return field.startsWith("custom_fields.") ? c.custom_fields[field.slice("custom_fields.".length)] : (c as unknown as { [f: string]: unknown })[field];
+	return field.startsWith("custom_fields.")
+		? c.custom_fields[field.slice("custom_fields.".length)]
+		: (c as unknown as { [f: string]: unknown })[field];
 }
 
 function cell(f: FieldInfo, stages: Map<string, string>) {
 	return (c: Contact) => {
 		if (f.field === "global_status") return <StateBadge kind="contact" state={c.global_status} />;
-		if (f.field === "deliverability_status") return <StateBadge kind="deliverability" state={c.deliverability_status} />;
+		if (f.field === "deliverability_status")
+			return <StateBadge kind="deliverability" state={c.deliverability_status} />;
 		if (f.field === "stage") return (c.stage_id && stages.get(c.stage_id)) || <NotSet />;
 		const v = fieldOf(c, f.field);
 		if (v === null || v === undefined || v === "" || (Array.isArray(v) && v.length === 0)) return <NotSet />;
@@ -46,7 +57,11 @@ function cell(f: FieldInfo, stages: Map<string, string>) {
 /** parseWidths reads the widths of columns from the address: "company:220,country:96". */
 export function parseWidths(text: string | null): { [field: string]: number } {
 	const pairs = (text ?? "").split(",").map((part) => part.split(":"));
-	return Object.fromEntries(pairs.filter(([, width]) => Number(width) >= 64 && Number(width) <= 800).map(([field, width]) => [field, Number(width)]));
+	return Object.fromEntries(
+		pairs
+			.filter(([, width]) => Number(width) >= 64 && Number(width) <= 800)
+			.map(([field, width]) => [field, Number(width)]),
+	);
 }
 
 /** The widths of columns whose texts are shorter or longer than most, in pixels. */
@@ -56,14 +71,28 @@ const usualWidths: { [field: string]: number } = { tags: 200, country: 96, langu
 const leastWidths: { [field: string]: number } = { global_status: 140, tags: 130, last_activity_at: 126 };
 
 /** useColumns returns the columns of a table of contacts: name and address first, then those chosen. Initial ones fit their place. */
-export function useColumns(chosen: string[], stages: Map<string, string>, widths: { [field: string]: number }, initial: boolean): { columns: Column<Contact>[]; all: FieldInfo[] } {
+export function useColumns(
+	chosen: string[],
+	stages: Map<string, string>,
+	widths: { [field: string]: number },
+	initial: boolean,
+): { columns: Column<Contact>[]; all: FieldInfo[] } {
 	const fields = useRuleFields();
 	const all = useMemo(() => fields.filter((f) => f.kind !== "list" && f.kind !== "subscription"), [fields]);
-	const columns = useMemo(() => columnsOf(chosen, all, stages, widths, initial), [chosen, all, stages, widths, initial]);
+	const columns = useMemo(
+		() => columnsOf(chosen, all, stages, widths, initial),
+		[chosen, all, stages, widths, initial],
+	);
 	return { columns, all };
 }
 
-function columnsOf(chosen: string[], all: FieldInfo[], stages: Map<string, string>, widths: { [field: string]: number }, initial: boolean): Column<Contact>[] {
+function columnsOf(
+	chosen: string[],
+	all: FieldInfo[],
+	stages: Map<string, string>,
+	widths: { [field: string]: number },
+	initial: boolean,
+): Column<Contact>[] {
 	const columns: Column<Contact>[] = [
 		{
 			id: "email",
@@ -85,7 +114,10 @@ function columnsOf(chosen: string[], all: FieldInfo[], stages: Map<string, strin
 			columns.push({
 				id: f.field,
 				name: f.name,
-				width: widths[f.field] ?? usualWidths[f.field] ?? (f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
+				width:
+					widths[f.field] ??
+					usualWidths[f.field] ??
+					(f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
 				least: widths[f.field] ? undefined : (leastWidths[f.field] ?? (f.kind === "date" ? 120 : 108)),
 				spare: initial && !widths[f.field] && !leastWidths[f.field],
 				align: f.kind === "number" ? "end" : undefined,

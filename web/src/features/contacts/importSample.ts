@@ -12,7 +12,10 @@ export async function readSample(file: File): Promise<Sample> {
 	const bytes = await file.slice(0, sampleSize).arrayBuffer();
 	const text = new TextDecoder("utf-8").decode(bytes).replace(/^\ufeff/, "");
 	const first = text.split(/\r?\n/, 1)[0] ?? "";
-	const separator = [",", ";", "\t"].reduce((best, s) => (first.split(s).length > first.split(best).length ? s : best), ",");
+	const separator = [",", ";", "\t"].reduce(
+		(best, s) => (first.split(s).length > first.split(best).length ? s : best),
+		",",
+	);
 	const rows = parseRows(text, separator, 11);
 	return { separator, header: (rows[0] ?? []).map(columnName), rows: rows.slice(1), more: file.size > sampleSize };
 }

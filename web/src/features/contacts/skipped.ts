@@ -18,7 +18,8 @@ const words = catalogue({
 });
 
 /** reasonOf returns words for the code of a contact that an action left as it was. */
-export const reasonOf = (code: string) => (words.codes as { [code: string]: string })[code] ?? code.replaceAll("_", " ").toLowerCase();
+export const reasonOf = (code: string) =>
+	(words.codes as { [code: string]: string })[code] ?? code.replaceAll("_", " ").toLowerCase();
 
 type Result = {
 	affected?: number;
@@ -31,10 +32,17 @@ type Result = {
 };
 
 /** doneText says how many contacts an action changed, and how many it left as they were, by reason. */
-export function doneText({ affected = 0, skipped = 0, errors = [], results = [], errors_truncated: truncated }: Result): string {
+export function doneText({
+	affected = 0,
+	skipped = 0,
+	errors = [],
+	results = [],
+	errors_truncated: truncated,
+}: Result): string {
 	if (skipped === 0) return words.done(affected);
 	const counts = new Map<string, number>();
-	for (const code of [...errors.map((e) => e.code), ...results.map((r) => r.status).filter((s) => s === "duplicate")]) counts.set(code, (counts.get(code) ?? 0) + 1);
+	for (const code of [...errors.map((e) => e.code), ...results.map((r) => r.status).filter((s) => s === "duplicate")])
+		counts.set(code, (counts.get(code) ?? 0) + 1);
 	const rest = skipped - [...counts.values()].reduce((sum, n) => sum + n, 0);
 	if (rest > 0 && !truncated) counts.set("UNCHANGED", rest);
 	const reasons = and([...counts].map(([code, n]) => words.reason(n, reasonOf(code))));

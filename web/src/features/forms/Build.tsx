@@ -29,7 +29,8 @@ const words = catalogue({
 	message: "A message in place of the form",
 	redirect: "Another page",
 	success: "Message",
-	successDouble: "Shown once double opt-in is off. With it, visitors are asked to open the mail and confirm, in their language.",
+	successDouble:
+		"Shown once double opt-in is off. With it, visitors are asked to open the mail and confirm, in their language.",
 	url: "Address of the page",
 	optIn: "Confirmation",
 	double: "Ask by mail whether the address is theirs (double opt-in)",
@@ -64,7 +65,14 @@ function badOrigin(text: string): string | undefined {
 	return linesOf(text).find((line) => {
 		try {
 			const u = new URL(line);
-			return !/^https?:$/.test(u.protocol) || u.pathname.replace("/", "") !== "" || u.search !== "" || u.hash !== "" || u.hostname.includes("*") || u.username !== "";
+			return (
+				!/^https?:$/.test(u.protocol) ||
+				u.pathname.replace("/", "") !== "" ||
+				u.search !== "" ||
+				u.hash !== "" ||
+				u.hostname.includes("*") ||
+				u.username !== ""
+			);
 		} catch {
 			return true;
 		}
@@ -78,7 +86,8 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 	const shown = useSettled(JSON.stringify(shownOf(d)), 350);
 	const embed = useQuery({
 		queryKey: key("form", form.id, "preview", shown),
-		queryFn: ({ signal }) => api("POST /forms/{id}/preview", { path: { id: form.id }, body: JSON.parse(shown) as FormBody, signal }),
+		queryFn: ({ signal }) =>
+			api("POST /forms/{id}/preview", { path: { id: form.id }, body: JSON.parse(shown) as FormBody, signal }),
 		placeholderData: (b) => b,
 	});
 	const segments = useCollection("segments");
@@ -93,13 +102,34 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 			<fieldset className={css.left} disabled={why !== undefined}>
 				<legend className="visually-hidden">{form.name}</legend>
 				<Card>
-					<TextField label={words.name} path="name" maxLength={200} value={d.name} onChange={(name) => set({ name })} error={problem("name")} />
+					<TextField
+						label={words.name}
+						path="name"
+						maxLength={200}
+						value={d.name}
+						onChange={(name) => set({ name })}
+						error={problem("name")}
+					/>
 				</Card>
 				<Card title={words.fields}>
 					<p className={css.muted}>{words.fieldsAbout}</p>
-					{problem("fields") && d.fields.length > 0 && !work.problems.some((p) => p.path.startsWith("fields[")) && <Callout tone="danger">{problem("fields")}</Callout>}
-					<Fields fields={d.fields} onChange={(fields) => set({ fields })} problem={problem} readOnly={why !== undefined} />
-					<TextField label={words.button} path="submit_label" maxLength={100} value={d.submit_label} onChange={(submit_label) => set({ submit_label })} error={problem("submit_label")} />
+					{problem("fields") && d.fields.length > 0 && !work.problems.some((p) => p.path.startsWith("fields[")) && (
+						<Callout tone="danger">{problem("fields")}</Callout>
+					)}
+					<Fields
+						fields={d.fields}
+						onChange={(fields) => set({ fields })}
+						problem={problem}
+						readOnly={why !== undefined}
+					/>
+					<TextField
+						label={words.button}
+						path="submit_label"
+						maxLength={100}
+						value={d.submit_label}
+						onChange={(submit_label) => set({ submit_label })}
+						error={problem("submit_label")}
+					/>
 				</Card>
 				<Card title={words.after}>
 					<Radios
@@ -112,13 +142,34 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 						]}
 					/>
 					{d.success_mode === "message" ? (
-						<TextArea label={words.success} help={d.double_opt_in ? words.successDouble : undefined} rows={2} path="success_message" value={d.success_message} onChange={(success_message) => set({ success_message })} error={problem("success_message")} />
+						<TextArea
+							label={words.success}
+							help={d.double_opt_in ? words.successDouble : undefined}
+							rows={2}
+							path="success_message"
+							value={d.success_message}
+							onChange={(success_message) => set({ success_message })}
+							error={problem("success_message")}
+						/>
 					) : (
-						<TextField label={words.url} type="url" path="redirect_url" value={d.redirect_url} onChange={(redirect_url) => set({ redirect_url })} error={problem("redirect_url")} />
+						<TextField
+							label={words.url}
+							type="url"
+							path="redirect_url"
+							value={d.redirect_url}
+							onChange={(redirect_url) => set({ redirect_url })}
+							error={problem("redirect_url")}
+						/>
 					)}
 				</Card>
 				<Card title={words.optIn}>
-					<Switch label={words.double} help={words.doubleHelp} checked={d.double_opt_in} onChange={(double_opt_in) => set({ double_opt_in })} path="double_opt_in" />
+					<Switch
+						label={words.double}
+						help={words.doubleHelp}
+						checked={d.double_opt_in}
+						onChange={(double_opt_in) => set({ double_opt_in })}
+						path="double_opt_in"
+					/>
 					{problem("double_opt_in") && <Callout tone="danger">{problem("double_opt_in")}</Callout>}
 					{d.double_opt_in && (
 						<>
@@ -128,11 +179,23 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 								path="confirm_message_id"
 								value={d.confirm_message_id || "built-in"}
 								onChange={(id) => set({ confirm_message_id: !id || id === "built-in" ? "" : id })}
-								options={[{ id: "built-in", label: words.builtIn }, ...published.map((m) => ({ id: m.id, label: m.name }))]}
+								options={[
+									{ id: "built-in", label: words.builtIn },
+									...published.map((m) => ({ id: m.id, label: m.name })),
+								]}
 								error={problem("confirm_message_id")}
 							/>
 							{entry && <Link href={`/library/${entry.id}`}>{entry.name}</Link>}
-							<TextField label={words.confirmURL} optional type="url" help={words.confirmHelp} path="confirm_redirect_url" value={d.confirm_redirect_url} onChange={(confirm_redirect_url) => set({ confirm_redirect_url })} error={problem("confirm_redirect_url")} />
+							<TextField
+								label={words.confirmURL}
+								optional
+								type="url"
+								help={words.confirmHelp}
+								path="confirm_redirect_url"
+								value={d.confirm_redirect_url}
+								onChange={(confirm_redirect_url) => set({ confirm_redirect_url })}
+								error={problem("confirm_redirect_url")}
+							/>
 						</>
 					)}
 				</Card>
@@ -152,7 +215,10 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 							path="stage_id"
 							value={d.stage_id}
 							onChange={(stage_id) => set({ stage_id })}
-							choices={[{ value: "", label: words.noStage }, ...(stages.data?.data ?? []).map((s) => ({ value: s.id, label: s.name }))]}
+							choices={[
+								{ value: "", label: words.noStage },
+								...(stages.data?.data ?? []).map((s) => ({ value: s.id, label: s.name })),
+							]}
 							error={problem("stage_id")}
 						/>
 					</Columns>
@@ -183,7 +249,14 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 					/>
 					{d.captcha_provider !== "none" && (
 						<Columns>
-							<TextField label={words.siteKey} path="captcha.site_key" value={d.captcha_site_key} onChange={(captcha_site_key) => set({ captcha_site_key })} error={problem("captcha.site_key")} autoComplete="off" />
+							<TextField
+								label={words.siteKey}
+								path="captcha.site_key"
+								value={d.captcha_site_key}
+								onChange={(captcha_site_key) => set({ captcha_site_key })}
+								error={problem("captcha.site_key")}
+								autoComplete="off"
+							/>
 							<CaptchaSecret work={work} />
 						</Columns>
 					)}
@@ -196,7 +269,12 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 				) : embed.isError && !embed.data ? (
 					<Failure error={embed.error} retry={() => void embed.refetch()} />
 				) : (
-					<Preview html={embed.data.html} success={d.success_message} redirect={d.success_mode === "redirect" ? d.redirect_url : null} doubleOptIn={d.double_opt_in} />
+					<Preview
+						html={embed.data.html}
+						success={d.success_message}
+						redirect={d.success_mode === "redirect" ? d.redirect_url : null}
+						doubleOptIn={d.double_opt_in}
+					/>
 				)}
 			</section>
 		</div>
@@ -206,7 +284,14 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 /** Tags are typed as one text, so that commas can be typed. */
 function Tags({ value, onChange, error }: { value: string[]; onChange: (tags: string[]) => void; error?: string }) {
 	const [text, setText] = useState(value.join(", "));
-	const split = (t: string) => [...new Set(t.split(",").map((x) => x.trim()).filter(Boolean))];
+	const split = (t: string) => [
+		...new Set(
+			t
+				.split(",")
+				.map((x) => x.trim())
+				.filter(Boolean),
+		),
+	];
 	const shown = JSON.stringify(split(text)) === JSON.stringify(value) ? text : value.join(", ");
 	return (
 		<TextField
@@ -245,7 +330,16 @@ function CaptchaSecret({ work }: { work: FormWork }) {
 	};
 	return (
 		<div className={css.secret}>
-			<TextField label={words.secretKey} type="password" path="captcha.secret_key" help={words.secretHelp} value={secret} onChange={setSecret} error={problem ?? work.problem("captcha.secret_key")} autoComplete="new-password" />
+			<TextField
+				label={words.secretKey}
+				type="password"
+				path="captcha.secret_key"
+				help={words.secretHelp}
+				value={secret}
+				onChange={setSecret}
+				error={problem ?? work.problem("captcha.secret_key")}
+				autoComplete="new-password"
+			/>
 			<Button busy={busy} why={secret ? undefined : words.secretHelp} onClick={() => void store()}>
 				{words.store}
 			</Button>

@@ -14,13 +14,16 @@ const words = catalogue({
 	draft: "This form is a draft: pages that contain it cannot send it before it is published.",
 	archived: "This form is archived: pages that contain it cannot send it.",
 	noHost: "There is no address yet at which the form can be reached",
-	noHostText: "The code below has relative addresses and does not work on another website. Make the tracking host of a sending domain live, then come back for the code.",
+	noHostText:
+		"The code below has relative addresses and does not work on another website. Make the tracking host of a sending domain live, then come back for the code.",
 	domains: "Sending domains",
 	snippet: "With the script",
 	snippetAbout: "The form is checked, sent and answered without leaving the page. Put this where it should stand.",
-	again: "The fields, their texts and the button are in this code. After you change them, put the new code into your pages; what happens after sending needs no new code.",
+	again:
+		"The fields, their texts and the button are in this code. After you change them, put the new code into your pages; what happens after sending needs no new code.",
 	plain: "Plain HTML",
-	plainAbout: "Works without any script. The browser shows a page of ours after sending, or goes to the page that you chose.",
+	plainAbout:
+		"Works without any script. The browser shows a page of ours after sending, or goes to the page that you chose.",
 	copy: "Copy",
 	where: "Where it may stand",
 	anywhere: "On every website. Name the websites under Build to keep others from using it.",
@@ -28,20 +31,26 @@ const words = catalogue({
 	host: (host: string) => `It is served by ${host}.`,
 	policy: "If your page has a content security policy, allow this host in script-src, connect-src and form-action.",
 	policyCaptcha: "The captcha needs the hosts of its provider there, too.",
-	states: "Style it with the CSS of your page: .packetboat-form, .packetboat-field, .packetboat-error, .packetboat-status. The attribute data-packetboat-state of the form says sending, error, accepted or confirmation_sent.",
+	states:
+		"Style it with the CSS of your page: .packetboat-form, .packetboat-field, .packetboat-error, .packetboat-status. The attribute data-packetboat-state of the form says sending, error, accepted or confirmation_sent.",
 	event: "After sending, the form fires the event packetboat:submitted.",
 });
 
 /** Embed gives the code that puts a form into a page. */
 export function Embed({ form: f }: { form: FormRow }) {
 	const key = useKey();
-	const embed = useQuery({ queryKey: key("form", f.id, "embed"), queryFn: ({ signal }) => api("GET /forms/{id}/embed", { path: { id: f.id }, signal }) });
+	const embed = useQuery({
+		queryKey: key("form", f.id, "embed"),
+		queryFn: ({ signal }) => api("GET /forms/{id}/embed", { path: { id: f.id }, signal }),
+	});
 	if (embed.isPending) return <Skeleton rows={10} />;
 	if (embed.isError) return <Failure error={embed.error} retry={() => void embed.refetch()} />;
 	const e = embed.data;
 	return (
 		<>
-			{f.status !== "published" && <Callout tone="warning">{f.status === "draft" ? words.draft : words.archived}</Callout>}
+			{f.status !== "published" && (
+				<Callout tone="warning">{f.status === "draft" ? words.draft : words.archived}</Callout>
+			)}
 			{e.tracking_domain === null && (
 				<Callout tone="warning" title={words.noHost}>
 					<p>{words.noHostText}</p>

@@ -26,7 +26,19 @@ const words = catalogue({
 	always: "The address is always required.",
 	input: "Filled in with",
 	automatic: "What fits the field",
-	inputs: { text: "A line of text", email: "An address", tel: "A phone number", url: "A web address", number: "A number", date: "A date", select: "A list to choose from", radio: "Choices in view", checkbox: "A box to tick", textarea: "Several lines", hidden: "Nothing" },
+	inputs: {
+		text: "A line of text",
+		email: "An address",
+		tel: "A phone number",
+		url: "A web address",
+		number: "A number",
+		date: "A date",
+		select: "A list to choose from",
+		radio: "Choices in view",
+		checkbox: "A box to tick",
+		textarea: "Several lines",
+		hidden: "Nothing",
+	},
 	options: "Choices, one a line",
 	initial: "Value at first",
 	ticked: "Ticked at first",
@@ -35,7 +47,12 @@ const words = catalogue({
 	paramHelp: "A parameter such as utm_source. Without it, the value above is used.",
 });
 
-type Props = { fields: FormField[]; onChange: (fields: FormField[]) => void; problem: (path: string) => string | undefined; readOnly: boolean };
+type Props = {
+	fields: FormField[];
+	onChange: (fields: FormField[]) => void;
+	problem: (path: string) => string | undefined;
+	readOnly: boolean;
+};
 
 /** Fields edits the fields of a form, in their order. */
 export function Fields({ fields, onChange, problem, readOnly }: Props) {
@@ -47,7 +64,8 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 	const add = (id: string) => {
 		const [as, ...rest] = id.split(" ");
 		const b = bindings.find((x) => x.key === rest.join(" "));
-		if (as === "text") onChange([...fields, newField({ key: "", type: "text_block", binding: "", name: "", group: "" }, fields)]);
+		if (as === "text")
+			onChange([...fields, newField({ key: "", type: "text_block", binding: "", name: "", group: "" }, fields)]);
 		else if (b) onChange([...fields, newField(b, fields, as === "hidden" ? "hidden" : b.type)]);
 	};
 	return (
@@ -57,14 +75,24 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 				onChange={onChange}
 				readOnly={readOnly}
 				title={(f) => f.label || nameOf(f)}
-				detail={(f) => [typeNames[f.type], f.type !== "text_block" && f.label !== nameOf(f) && nameOf(f), f.required && words.required].filter(Boolean).join(" · ")}
+				detail={(f) =>
+					[
+						typeNames[f.type],
+						f.type !== "text_block" && f.label !== nameOf(f) && nameOf(f),
+						f.required && words.required,
+					]
+						.filter(Boolean)
+						.join(" · ")
+				}
 			>
 				{(f, i) => (
 					<Field
 						field={f}
 						at={`fields[${i}]`}
 						name={nameOf(f)}
-						choices={bindings.filter((b) => !used.has(b.key) && (f.type === "hidden" ? hideable.includes(b) : b.type === f.type))}
+						choices={bindings.filter(
+							(b) => !used.has(b.key) && (f.type === "hidden" ? hideable.includes(b) : b.type === f.type),
+						)}
 						problem={problem}
 						onChange={(part) => onChange(fields.map((x, n) => (n === i ? { ...x, ...part } : x)))}
 					/>
@@ -90,7 +118,14 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 	);
 }
 
-type FieldProps = { field: FormField; at: string; name: string; choices: Binding[]; problem: (path: string) => string | undefined; onChange: (part: Partial<FormField>) => void };
+type FieldProps = {
+	field: FormField;
+	at: string;
+	name: string;
+	choices: Binding[];
+	problem: (path: string) => string | undefined;
+	onChange: (part: Partial<FormField>) => void;
+};
 
 function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 	const isEmail = f.type === "contact" && f.binding === "email";
@@ -98,7 +133,16 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 	const choice = input === "select" || input === "radio";
 	const path = (part: string) => `${at}.${part}`;
 	if (f.type === "text_block") {
-		return <TextArea label={words.body} rows={3} path={path("label")} value={f.label} onChange={(label) => onChange({ label })} error={problem(path("label"))} />;
+		return (
+			<TextArea
+				label={words.body}
+				rows={3}
+				path={path("label")}
+				value={f.label}
+				onChange={(label) => onChange({ label })}
+				error={problem(path("label"))}
+			/>
+		);
 	}
 	const binding = (
 		<Select
@@ -114,24 +158,60 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 		return (
 			<>
 				{binding}
-				<TextField label={words.value} optional path={path("default_value")} value={String(f.default_value ?? "")} onChange={(v) => onChange({ default_value: v || null })} error={problem(path("default_value"))} />
-				<TextField label={words.param} optional help={words.paramHelp} path={path("param")} value={f.param ?? ""} onChange={(param) => onChange({ param: param || null })} error={problem(path("param"))} />
+				<TextField
+					label={words.value}
+					optional
+					path={path("default_value")}
+					value={String(f.default_value ?? "")}
+					onChange={(v) => onChange({ default_value: v || null })}
+					error={problem(path("default_value"))}
+				/>
+				<TextField
+					label={words.param}
+					optional
+					help={words.paramHelp}
+					path={path("param")}
+					value={f.param ?? ""}
+					onChange={(param) => onChange({ param: param || null })}
+					error={problem(path("param"))}
+				/>
 			</>
 		);
 	}
 	if (f.type === "consent") {
 		return (
 			<>
-				<TextArea label={words.wording} rows={2} help={words.wordingHelp} path={path("label")} value={f.label} onChange={(label) => onChange({ label })} error={problem(path("label"))} />
+				<TextArea
+					label={words.wording}
+					rows={2}
+					help={words.wordingHelp}
+					path={path("label")}
+					value={f.label}
+					onChange={(label) => onChange({ label })}
+					error={problem(path("label"))}
+				/>
 				{binding}
-				<TextField label={words.help} optional path={path("help_text")} value={f.help_text ?? ""} onChange={(v) => onChange({ help_text: v || null })} error={problem(path("help_text"))} />
+				<TextField
+					label={words.help}
+					optional
+					path={path("help_text")}
+					value={f.help_text ?? ""}
+					onChange={(v) => onChange({ help_text: v || null })}
+					error={problem(path("help_text"))}
+				/>
 				<Checkbox label={words.mustTick} checked={f.required} onChange={(required) => onChange({ required })} />
 			</>
 		);
 	}
 	return (
 		<>
-			<TextField label={words.label} path={path("label")} value={f.label} onChange={(label) => onChange({ label })} error={problem(path("label"))} />
+			<TextField
+				label={words.label}
+				path={path("label")}
+				value={f.label}
+				onChange={(label) => onChange({ label })}
+				error={problem(path("label"))}
+			/>
 			{!isEmail && (
 				<Columns>
 					{binding}
@@ -139,8 +219,16 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 						label={words.input}
 						path={path("input")}
 						value={input}
-						onChange={(v) => onChange({ input: v || null, options: v === "select" || v === "radio" ? f.options : null })}
-						choices={[{ value: "", label: words.automatic }, ...inputsOf(f).map((value) => ({ value, label: (words.inputs as { [input: string]: string })[value] ?? value }))]}
+						onChange={(v) =>
+							onChange({ input: v || null, options: v === "select" || v === "radio" ? f.options : null })
+						}
+						choices={[
+							{ value: "", label: words.automatic },
+							...inputsOf(f).map((value) => ({
+								value,
+								label: (words.inputs as { [input: string]: string })[value] ?? value,
+							})),
+						]}
 						error={problem(path("input"))}
 					/>
 				</Columns>
@@ -156,15 +244,47 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 				/>
 			)}
 			{input !== "checkbox" && input !== "radio" && (
-				<TextField label={input === "select" ? words.first : words.placeholder} optional path={path("placeholder")} value={f.placeholder ?? ""} onChange={(v) => onChange({ placeholder: v || null })} error={problem(path("placeholder"))} />
+				<TextField
+					label={input === "select" ? words.first : words.placeholder}
+					optional
+					path={path("placeholder")}
+					value={f.placeholder ?? ""}
+					onChange={(v) => onChange({ placeholder: v || null })}
+					error={problem(path("placeholder"))}
+				/>
 			)}
-			<TextField label={words.help} optional path={path("help_text")} value={f.help_text ?? ""} onChange={(v) => onChange({ help_text: v || null })} error={problem(path("help_text"))} />
+			<TextField
+				label={words.help}
+				optional
+				path={path("help_text")}
+				value={f.help_text ?? ""}
+				onChange={(v) => onChange({ help_text: v || null })}
+				error={problem(path("help_text"))}
+			/>
 			{input === "checkbox" ? (
-				<Checkbox label={words.ticked} checked={f.default_value === true} onChange={(on) => onChange({ default_value: on || null })} />
+				<Checkbox
+					label={words.ticked}
+					checked={f.default_value === true}
+					onChange={(on) => onChange({ default_value: on || null })}
+				/>
 			) : (
-				!isEmail && <TextField label={words.initial} optional path={path("default_value")} value={String(f.default_value ?? "")} onChange={(v) => onChange({ default_value: v || null })} error={problem(path("default_value"))} />
+				!isEmail && (
+					<TextField
+						label={words.initial}
+						optional
+						path={path("default_value")}
+						value={String(f.default_value ?? "")}
+						onChange={(v) => onChange({ default_value: v || null })}
+						error={problem(path("default_value"))}
+					/>
+				)
 			)}
-			<Checkbox label={words.must} help={isEmail ? words.always : undefined} checked={f.required} onChange={(required) => onChange({ required })} />
+			<Checkbox
+				label={words.must}
+				help={isEmail ? words.always : undefined}
+				checked={f.required}
+				onChange={(required) => onChange({ required })}
+			/>
 		</>
 	);
 }

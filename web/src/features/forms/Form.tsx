@@ -41,7 +41,11 @@ const words = catalogue({
 	archived: (name: string) => `${name} is archived. It takes no submissions.`,
 	remove: "Delete",
 	removeTitle: (name: string) => `Delete ${name}?`,
-	removeText: (n: number) => plural(n, { one: "Its one submission is deleted with it. The contact stays.", other: "Its # submissions are deleted with it. The contacts stay." }),
+	removeText: (n: number) =>
+		plural(n, {
+			one: "Its one submission is deleted with it. The contact stays.",
+			other: "Its # submissions are deleted with it. The contacts stay.",
+		}),
 	whyRemove: "Archive it first.",
 	save: "Save",
 	nothing: "Nothing has changed.",
@@ -55,8 +59,16 @@ const words = catalogue({
 	alone: (problem: string) => `On this page alone: ${problem}`,
 	published: "The form is published. Put its code into a page.",
 	toEmbed: "Get the code",
-	blocked: (n: number) => plural(n, { one: "One thing is missing before it can be published", other: "# things are missing before it can be published" }),
-	blockedSave: (n: number) => plural(n, { one: "One thing keeps the changes from being saved", other: "# things keep the changes from being saved" }),
+	blocked: (n: number) =>
+		plural(n, {
+			one: "One thing is missing before it can be published",
+			other: "# things are missing before it can be published",
+		}),
+	blockedSave: (n: number) =>
+		plural(n, {
+			one: "One thing keeps the changes from being saved",
+			other: "# things keep the changes from being saved",
+		}),
 	senders: "Senders",
 	live: "It is published. What happens after sending changes once you save it. The fields and texts are in the code on your pages: put the new code there after you change them.",
 	joined: (fields: string) => `Somebody else changed ${fields} meanwhile. That is joined with your changes.`,
@@ -88,8 +100,14 @@ const names: { [F in keyof FormDraft]: string } = catalogue({
 export default function FormPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const key = useKey();
-	const found = useQuery({ queryKey: key("form", id), queryFn: ({ signal }) => request("GET /forms/{id}", { path: { id }, signal }), refetchInterval: pollEvery(60_000), refetchOnWindowFocus: false });
-	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.forms} to="/forms" kept={{ kinds: ["form"], id }} />;
+	const found = useQuery({
+		queryKey: key("form", id),
+		queryFn: ({ signal }) => request("GET /forms/{id}", { path: { id }, signal }),
+		refetchInterval: pollEvery(60_000),
+		refetchOnWindowFocus: false,
+	});
+	if (!found.data || isGone(found.error))
+		return <Missing query={found} list={words.forms} to="/forms" kept={{ kinds: ["form"], id }} />;
 	return <Editor key={found.data.data.id} server={found.data} />;
 }
 
@@ -105,7 +123,13 @@ function savingText(work: FormWork): string {
 		case "waiting":
 			return words.unsaved;
 		default:
-			return work.dirty ? words.unsaved : s.at ? (work.brought ? words.brought(words.saved(s.at)) : words.saved(s.at)) : words.allSaved;
+			return work.dirty
+				? words.unsaved
+				: s.at
+					? work.brought
+						? words.brought(words.saved(s.at))
+						: words.saved(s.at)
+					: words.allSaved;
 	}
 }
 
@@ -113,7 +137,10 @@ function savingText(work: FormWork): string {
 function goTo(path: string) {
 	const find = (p: string) => document.querySelector<HTMLElement>(`[data-path="${CSS.escape(p)}"]`);
 	const card = /^fields\[(\d+)\]/.exec(path);
-	const target = find(path) ?? (card ? (find(`${card[0]}.label`) ?? find(`${card[0]}.binding`)) : undefined) ?? find(path.split(/[.[]/)[0] ?? "");
+	const target =
+		find(path) ??
+		(card ? (find(`${card[0]}.label`) ?? find(`${card[0]}.binding`)) : undefined) ??
+		find(path.split(/[.[]/)[0] ?? "");
 	target?.closest("details")?.setAttribute("open", "");
 	target?.scrollIntoView({ block: "center" });
 	target?.focus();
@@ -149,7 +176,10 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			setBlocked(false);
 			work.setProblems([]);
 			if (to === "publish") toast(words.published);
-			if (to === "archive") toast(words.archived(f.name), { undo: () => void request("POST /forms/{id}/unarchive", { path: { id: f.id } }).then(adopt) });
+			if (to === "archive")
+				toast(words.archived(f.name), {
+					undo: () => void request("POST /forms/{id}/unarchive", { path: { id: f.id } }).then(adopt),
+				});
 		},
 		onError: (e) => {
 			if (e instanceof ApiError && e.fields.length > 0) {
@@ -187,13 +217,22 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			actions={
 				<>
 					{!archived && (
-						<span className={css.saving} role="status" data-bad={work.saving.state === "refused" || work.saving.state === "failed" || undefined}>
+						<span
+							className={css.saving}
+							role="status"
+							data-bad={work.saving.state === "refused" || work.saving.state === "failed" || undefined}
+						>
 							{savingText(work)}
 						</span>
 					)}
 					{!draft && work.dirty && <Button onClick={work.discard}>{words.discard}</Button>}
 					{draft && (
-						<Button look="primary" why={why ?? (work.clash ? words.clash : undefined)} busy={move.isPending} onClick={() => void publish()}>
+						<Button
+							look="primary"
+							why={why ?? (work.clash ? words.clash : undefined)}
+							busy={move.isPending}
+							onClick={() => void publish()}
+						>
 							{words.publish}
 						</Button>
 					)}
@@ -204,10 +243,21 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					)}
 					<Menu
 						actions={[
-							f.status === "published" && { id: "unpublish", label: words.unpublish, why: may, run: () => setAsking("unpublish") },
+							f.status === "published" && {
+								id: "unpublish",
+								label: words.unpublish,
+								why: may,
+								run: () => setAsking("unpublish"),
+							},
 							!archived && { id: "archive", label: words.archive, why: may, run: () => move.mutate("archive") },
 							archived && { id: "unarchive", label: words.unarchive, why: may, run: () => move.mutate("unarchive") },
-							{ id: "remove", label: words.remove, danger: true, why: may ?? (archived ? undefined : words.whyRemove), run: () => setAsking("remove") },
+							{
+								id: "remove",
+								label: words.remove,
+								danger: true,
+								why: may ?? (archived ? undefined : words.whyRemove),
+								run: () => setAsking("remove"),
+							},
 						]}
 					/>
 				</>
@@ -230,7 +280,9 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 				</Callout>
 			)}
 			{work.restored && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
-			{work.joined.length > 0 && <Callout tone="progress">{words.joined(and(work.joined.map((p) => names[p])))}</Callout>}
+			{work.joined.length > 0 && (
+				<Callout tone="progress">{words.joined(and(work.joined.map((p) => names[p])))}</Callout>
+			)}
 			{work.clash && (
 				<Callout tone="warning" title={words.clash}>
 					<Button small onClick={() => setChoosing(true)}>
@@ -239,7 +291,10 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 				</Callout>
 			)}
 			{blocked && work.problems.length > 0 && (
-				<Callout tone="danger" title={draft ? words.blocked(work.problems.length) : words.blockedSave(work.problems.length)}>
+				<Callout
+					tone="danger"
+					title={draft ? words.blocked(work.problems.length) : words.blockedSave(work.problems.length)}
+				>
 					<ul className={css.blocks}>
 						{work.problems.map((p) => (
 							<li key={`${p.path} ${p.message}`}>
@@ -257,14 +312,33 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					</ul>
 				</Callout>
 			)}
-			{tab === "embed" ? <Embed form={f} /> : tab === "submissions" ? <Submissions form={f} /> : <Build work={work} why={why} />}
+			{tab === "embed" ? (
+				<Embed form={f} />
+			) : tab === "submissions" ? (
+				<Submissions form={f} />
+			) : (
+				<Build work={work} why={why} />
+			)}
 			{asking === "unpublish" && (
-				<Confirm title={words.unpublishTitle(f.name)} action={words.unpublish} busy={move.isPending} onConfirm={() => move.mutate("unpublish")} onClose={() => setAsking(null)}>
+				<Confirm
+					title={words.unpublishTitle(f.name)}
+					action={words.unpublish}
+					busy={move.isPending}
+					onConfirm={() => move.mutate("unpublish")}
+					onClose={() => setAsking(null)}
+				>
 					<p>{words.unpublishText}</p>
 				</Confirm>
 			)}
 			{asking === "remove" && (
-				<Confirm title={words.removeTitle(f.name)} action={words.remove} busy={remove.isPending} error={remove.error && <p role="alert">{explain(remove.error)}</p>} onConfirm={() => remove.mutate()} onClose={() => setAsking(null)}>
+				<Confirm
+					title={words.removeTitle(f.name)}
+					action={words.remove}
+					busy={remove.isPending}
+					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+					onConfirm={() => remove.mutate()}
+					onClose={() => setAsking(null)}
+				>
 					<p>{words.removeText(f.submission_count)}</p>
 				</Confirm>
 			)}

@@ -36,7 +36,8 @@ const words = catalogue({
 	last: "Last submission",
 	updated: "Changed",
 	empty: "No form yet",
-	emptyText: "For example: a field for the address, a box “Send me the newsletter”, and a button. You build it here, and put its code into a page of yours.",
+	emptyText:
+		"For example: a field for the address, a box “Send me the newsletter”, and a button. You build it here, and put its code into a page of yours.",
 	none: "No form matches",
 	noneArchived: "No form is archived",
 	create: "Create",
@@ -47,7 +48,14 @@ const words = catalogue({
 		contact: { name: "Contact details", about: "Name, company, address, phone" },
 		blank: { name: "The address alone", about: "" },
 	},
-	labels: { email: "Email", first_name: "First name", last_name: "Last name", company: "Company", phone: "Phone", consent: (type: string) => `Send me the ${type}` },
+	labels: {
+		email: "Email",
+		first_name: "First name",
+		last_name: "Last name",
+		company: "Company",
+		phone: "Phone",
+		consent: (type: string) => `Send me the ${type}`,
+	},
 });
 
 /** Forms lists the forms of a workspace. */
@@ -58,7 +66,12 @@ export default function Forms() {
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const [creating, setCreating] = useParam("new");
-	const forms = useQuery({ queryKey: key("forms", status), queryFn: () => api("GET /forms", { query: { status } }), refetchInterval: pollEvery(15_000), placeholderData: (b) => b });
+	const forms = useQuery({
+		queryKey: key("forms", status),
+		queryFn: () => api("GET /forms", { query: { status } }),
+		refetchInterval: pollEvery(15_000),
+		placeholderData: (b) => b,
+	});
 	const all = forms.data?.data ?? [];
 	const rows = all.filter((f) => f.name.toLowerCase().includes(search.toLowerCase()));
 	const button = (
@@ -91,7 +104,13 @@ export default function Forms() {
 			) : rows.length === 0 ? (
 				<NoMatch
 					title={status === "archived" && !search ? words.noneArchived : words.none}
-					filters={[searched(search, setSearch), status !== "" && { name: statuses.find((s) => s.value === status)?.label ?? status, drop: () => setStatus("") }]}
+					filters={[
+						searched(search, setSearch),
+						status !== "" && {
+							name: statuses.find((s) => s.value === status)?.label ?? status,
+							drop: () => setStatus(""),
+						},
+					]}
 				/>
 			) : (
 				<List
@@ -103,9 +122,15 @@ export default function Forms() {
 						{ id: "status", name: words.status, cell: (f) => <StateBadge kind="form" state={f.status} /> },
 						{
 							id: "submissions",
-							name: words.submissions, about: term("submissions").definition,
+							name: words.submissions,
+							about: term("submissions").definition,
 							end: true,
-							cell: (f) => (f.submission_count > 0 ? <Link href={`/forms/${f.id}?tab=submissions`}>{full(f.submission_count)}</Link> : <NotSet />),
+							cell: (f) =>
+								f.submission_count > 0 ? (
+									<Link href={`/forms/${f.id}?tab=submissions`}>{full(f.submission_count)}</Link>
+								) : (
+									<NotSet />
+								),
 						},
 						{ id: "last", name: words.last, cell: (f) => <Time at={f.last_submission_at} /> },
 						{ id: "updated", name: words.updated, cell: (f) => <Time at={f.updated_at} /> },
@@ -126,18 +151,30 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 	const [idempotencyKey] = useState(newKey);
 	const types = useCollection("email_types");
 	const fields = async (start: Start): Promise<FormFieldInput[]> => {
-		const text = (binding: "first_name" | "last_name" | "company" | "phone"): FormFieldInput => ({ type: "contact", binding, label: words.labels[binding] });
+		const text = (binding: "first_name" | "last_name" | "company" | "phone"): FormFieldInput => ({
+			type: "contact",
+			binding,
+			label: words.labels[binding],
+		});
 		const email: FormFieldInput = { type: "contact", binding: "email", label: words.labels.email, required: true };
 		if (start === "contact") return [text("first_name"), text("last_name"), text("company"), email, text("phone")];
 		if (start !== "newsletter") return [email];
 		// Create may be pressed before the types are loaded.
 		const all = types.data ?? (await types.refetch({ throwOnError: true, cancelRefetch: false })).data;
 		const type = all?.data.find((t) => t.active);
-		return type ? [email, { type: "consent", binding: type.type_key, label: words.labels.consent(type.display_name), required: true }] : [email];
+		return type
+			? [
+					email,
+					{ type: "consent", binding: type.type_key, label: words.labels.consent(type.display_name), required: true },
+				]
+			: [email];
 	};
 	const send = () =>
 		form.submit(async () => {
-			const made = await api("POST /forms", { body: { name: form.values.name, fields: await fields(form.values.start) }, idempotencyKey });
+			const made = await api("POST /forms", {
+				body: { name: form.values.name, fields: await fields(form.values.start) },
+				idempotencyKey,
+			});
 			void client.invalidateQueries({ queryKey: key("forms") });
 			onMade(made.id);
 		});
@@ -149,12 +186,24 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.name} help={words.nameHelp} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<TextField
+				label={words.name}
+				help={words.nameHelp}
+				path="name"
+				value={form.values.name}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+				autoFocus
+			/>
 			<Radios
 				label={words.start}
 				value={form.values.start}
 				onChange={(start) => form.set({ start: start as Start })}
-				choices={(["newsletter", "contact", "blank"] as const).map((value) => ({ value, label: words.starts[value].name, help: words.starts[value].about || undefined }))}
+				choices={(["newsletter", "contact", "blank"] as const).map((value) => ({
+					value,
+					label: words.starts[value].name,
+					help: words.starts[value].about || undefined,
+				}))}
 			/>
 		</Dialog>
 	);

@@ -23,7 +23,11 @@ const words = catalogue({
 });
 
 // What the script and the pages of the form say.
-const said = catalogue({ marked: "Please correct the marked fields.", missing: "Please fill in this field.", check: "Please check your mail and confirm your address." });
+const said = catalogue({
+	marked: "Please correct the marked fields.",
+	missing: "Please fill in this field.",
+	check: "Please check your mail and confirm your address.",
+});
 
 type State = "empty" | "error" | "sent" | "confirm";
 
@@ -85,15 +89,40 @@ export function Preview({ html, success, redirect, doubleOptIn }: Props) {
 	return (
 		<div className={css.preview}>
 			<div className={css.tools}>
-				<Select hideLabel label={words.state} value={state} onChange={(s) => setState(s as State)} choices={(["empty", "error", "sent", "confirm"] as const).map((value) => ({ value, label: words[value] }))} />
-				<Select hideLabel label={words.width} value={width} onChange={setWidth} choices={(["wide", "phone"] as const).map((value) => ({ value, label: words[value] }))} />
-				<Select hideLabel label={words.theme} value={theme} onChange={setTheme} choices={(["light", "dark"] as const).map((value) => ({ value, label: words[value] }))} />
+				<Select
+					hideLabel
+					label={words.state}
+					value={state}
+					onChange={(s) => setState(s as State)}
+					choices={(["empty", "error", "sent", "confirm"] as const).map((value) => ({ value, label: words[value] }))}
+				/>
+				<Select
+					hideLabel
+					label={words.width}
+					value={width}
+					onChange={setWidth}
+					choices={(["wide", "phone"] as const).map((value) => ({ value, label: words[value] }))}
+				/>
+				<Select
+					hideLabel
+					label={words.theme}
+					value={theme}
+					onChange={setTheme}
+					choices={(["light", "dark"] as const).map((value) => ({ value, label: words[value] }))}
+				/>
 			</div>
 			<div className={css.stage}>
-				<Framed title={words.title} html={shown} dark={theme === "dark"} className={css.frame} width={width === "phone" ? "min(100%, 375px)" : "100%"} />
+				<Framed
+					title={words.title}
+					html={shown}
+					dark={theme === "dark"}
+					className={css.frame}
+					width={width === "phone" ? "min(100%, 375px)" : "100%"}
+				/>
 			</div>
 			<p className={css.muted}>
-				{words.about} {state === "sent" && redirect && words.redirect(redirect)} {state === "confirm" && !doubleOptIn && words.single}
+				{words.about} {state === "sent" && redirect && words.redirect(redirect)}{" "}
+				{state === "confirm" && !doubleOptIn && words.single}
 			</p>
 		</div>
 	);

@@ -46,7 +46,12 @@ export function Submissions({ form }: { form: FormRow }) {
 	const list = useInfiniteQuery({
 		queryKey: key("form", form.id, "submissions"),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /forms/{id}/submissions", { path: { id: form.id }, query: { limit: 100, cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /forms/{id}/submissions", {
+				path: { id: form.id },
+				query: { limit: 100, cursor: pageParam ?? undefined },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: pollEvery(15_000),
 	});
@@ -84,7 +89,13 @@ export function Submissions({ form }: { form: FormRow }) {
 				onPeek={(s) => setOpen(s.id)}
 				columns={[
 					{ id: "who", name: words.who, cell: name },
-					{ id: "outcome", name: words.outcome, width: 180, least: 150, cell: (s) => <StateBadge kind="submission" state={s.outcome} /> },
+					{
+						id: "outcome",
+						name: words.outcome,
+						width: 180,
+						least: 150,
+						cell: (s) => <StateBadge kind="submission" state={s.outcome} />,
+					},
 					{ id: "page", name: words.page, width: 280, least: 200, cell: (s) => s.page_url ?? <NotSet /> },
 					{ id: "at", name: words.at, width: 130, least: 116, cell: (s) => <Time at={s.submitted_at} /> },
 				]}
@@ -101,7 +112,12 @@ export function Submissions({ form }: { form: FormRow }) {
 				)}
 			/>
 			{shown && (
-				<Dialog drawer="narrow" title={words.one(who(shown))} onClose={() => setOpen("")} footer={shown.contact_id && <LinkButton to={`/contacts/${shown.contact_id}`}>{words.contact}</LinkButton>}>
+				<Dialog
+					drawer="narrow"
+					title={words.one(who(shown))}
+					onClose={() => setOpen("")}
+					footer={shown.contact_id && <LinkButton to={`/contacts/${shown.contact_id}`}>{words.contact}</LinkButton>}
+				>
 					<p>
 						<StateBadge kind="submission" state={shown.outcome} />
 					</p>
@@ -115,9 +131,15 @@ export function Submissions({ form }: { form: FormRow }) {
 						]}
 					/>
 					<h3>{words.answers}</h3>
-					<Facts rows={Object.entries(shown.fields).map(([field, v]) => [<code key={field}>{field}</code>, textOf(v)])} />
+					<Facts
+						rows={Object.entries(shown.fields).map(([field, v]) => [<code key={field}>{field}</code>, textOf(v)])}
+					/>
 					<h3>{words.consents}</h3>
-					{shown.consents.length === 0 ? <p>{words.none}</p> : <Facts rows={shown.consents.map((c) => [<code key={c.binding}>{c.binding}</code>, `“${c.wording}”`])} />}
+					{shown.consents.length === 0 ? (
+						<p>{words.none}</p>
+					) : (
+						<Facts rows={shown.consents.map((c) => [<code key={c.binding}>{c.binding}</code>, `“${c.wording}”`])} />
+					)}
 				</Dialog>
 			)}
 		</>

@@ -38,23 +38,41 @@ export type FieldType = FormField["type"];
 export type Binding = { key: string; type: FieldType; binding: string; name: string; group: string };
 
 /** The names of the types of fields. */
-export const typeNames: { [T in FieldType]: string } = { contact: words.contact, custom_field: words.custom, consent: words.consent, hidden: words.hidden, text_block: words.text };
+export const typeNames: { [T in FieldType]: string } = {
+	contact: words.contact,
+	custom_field: words.custom,
+	consent: words.consent,
+	hidden: words.hidden,
+	text_block: words.text,
+};
 
 const isColumn = (binding: string) => Object.hasOwn(words.columns, binding);
 
 /** keyOf returns what no other field of the form may be bound to; null for text. */
 export const keyOf = (f: FormField): string | null =>
-	f.type === "text_block" || !f.binding ? null : f.type === "hidden" ? `${isColumn(f.binding) ? "contact" : "custom_field"}:${f.binding}` : `${f.type}:${f.binding}`;
+	f.type === "text_block" || !f.binding
+		? null
+		: f.type === "hidden"
+			? `${isColumn(f.binding) ? "contact" : "custom_field"}:${f.binding}`
+			: `${f.type}:${f.binding}`;
 
 /** useBindings returns all that fields can be bound to. */
 export function useBindings(): Binding[] {
 	const custom = useCollection("custom_fields");
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
-	const one = (type: FieldType, binding: string, name: string): Binding => ({ key: `${type}:${binding}`, type, binding, name, group: typeNames[type] });
+	const one = (type: FieldType, binding: string, name: string): Binding => ({
+		key: `${type}:${binding}`,
+		type,
+		binding,
+		name,
+		group: typeNames[type],
+	});
 	return [
 		...Object.entries(words.columns).map(([binding, name]) => one("contact", binding, name)),
-		...(custom.data?.data ?? []).filter((f) => f.field_type !== "contact").map((f) => one("custom_field", f.field_key, f.name)),
+		...(custom.data?.data ?? [])
+			.filter((f) => f.field_type !== "contact")
+			.map((f) => one("custom_field", f.field_key, f.name)),
 		...(types.data?.data ?? []).filter((t) => t.active).map((t) => one("consent", t.type_key, t.display_name)),
 		...(categories.data?.data ?? []).map((c) => one("consent", `category:${c.id}`, words.category(c.name))),
 	];

@@ -47,12 +47,17 @@ export const draftOf = (f: FormRow): FormDraft => ({
 });
 
 /** linesOf returns the lines of a text that are not blank. */
-export const linesOf = (text: string) => text.split("\n").map((l) => l.trim()).filter(Boolean);
+export const linesOf = (text: string) =>
+	text
+		.split("\n")
+		.map((l) => l.trim())
+		.filter(Boolean);
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** shownOf returns the request that previews a draft: what the markup of a form depends on. */
-export const shownOf = (d: FormDraft): FormBody => bodyOf(d, ["fields", "submit_label", "captcha_provider", "captcha_site_key"]);
+export const shownOf = (d: FormDraft): FormBody =>
+	bodyOf(d, ["fields", "submit_label", "captcha_provider", "captcha_site_key"]);
 
 /** bodyOf returns the request that saves some parts of a draft. */
 function bodyOf(d: FormDraft, parts: (keyof FormDraft)[]): FormBody {
@@ -91,7 +96,12 @@ function partOf(path: string): keyof FormDraft {
 
 const pause = 800;
 
-export type Saving = { state: "saved"; at: Date | null } | { state: "saving" } | { state: "waiting" } | { state: "refused" } | { state: "failed"; problem: string };
+export type Saving =
+	| { state: "saved"; at: Date | null }
+	| { state: "saving" }
+	| { state: "waiting" }
+	| { state: "refused" }
+	| { state: "failed"; problem: string };
 
 /**
  * useFormDraft holds what is written of a form. Drafts save themselves a moment after the last change; what the server
@@ -121,19 +131,30 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 			const todo = changed.filter((p) => refused.current.get(p) !== JSON.stringify(draft[p]));
 			if (todo.length === 0) {
 				if (changed.length === 0) setProblems([]);
-				setSaving(changed.length > 0 ? { state: "refused" } : (s) => (s.state === "saved" ? s : { state: "saved", at: new Date() }));
+				setSaving(
+					changed.length > 0
+						? { state: "refused" }
+						: (s) => (s.state === "saved" ? s : { state: "saved", at: new Date() }),
+				);
 				return changed.length === 0;
 			}
 			setSaving({ state: "saving" });
 			sending(draft);
 			try {
-				const got = await request("PUT /forms/{id}", { path: { id: form.id }, body: bodyOf(draft, todo), revision: revision.current ?? undefined });
+				const got = await request("PUT /forms/{id}", {
+					path: { id: form.id },
+					body: bodyOf(draft, todo),
+					revision: revision.current ?? undefined,
+				});
 				revision.current = got.revision;
 				for (const p of todo) refused.current.delete(p);
 				setProblems((all) => all.filter((x) => !todo.includes(partOf(x.path))));
 				// What was sent stays as it was typed: the server trims spaces, which somebody may be about to go on after.
 				const sent = { ...base.draft, ...Object.fromEntries(todo.map((p) => [p, draft[p]])) };
-				saved(sent, { draft: { ...draftOf(got.data), ...Object.fromEntries(todo.map((p) => [p, draft[p]])) }, revision: got.revision });
+				saved(sent, {
+					draft: { ...draftOf(got.data), ...Object.fromEntries(todo.map((p) => [p, draft[p]])) },
+					revision: got.revision,
+				});
 				client.setQueryData(key("form", form.id), got);
 				void client.invalidateQueries({ queryKey: key("forms") });
 				void client.invalidateQueries({ queryKey: key("form", form.id, "embed") });
@@ -147,7 +168,8 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 					setSaving({ state: "waiting" });
 					return false;
 				}
-				const bad = e instanceof ApiError && e.status === 400 ? e.fields.filter((f) => todo.includes(partOf(f.path))) : [];
+				const bad =
+					e instanceof ApiError && e.status === 400 ? e.fields.filter((f) => todo.includes(partOf(f.path))) : [];
 				if (bad.length === 0) {
 					setSaving({ state: "failed", problem: explain(e) });
 					return false;
@@ -189,7 +211,8 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 		/** The revision that the next write is made on. */
 		revision: () => revision.current ?? undefined,
 		/** The problem of a field, by its path in the request. */
-		problem: (path: string) => problems.find((p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`))?.message,
+		problem: (path: string) =>
+			problems.find((p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`))?.message,
 		problems,
 		setProblems,
 	};

@@ -49,7 +49,11 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 	const save = () =>
 		form.submit(async () => {
 			const saved = await api("PUT /settings/account", {
-				body: { name: v.name, timezone: v.timezone, postal_address: Object.fromEntries(parts.map((f) => [f, v[`postal_address.${f}`] || null])) },
+				body: {
+					name: v.name,
+					timezone: v.timezone,
+					postal_address: Object.fromEntries(parts.map((f) => [f, v[`postal_address.${f}`] || null])),
+				},
 			});
 			client.setQueryData(key("account"), saved);
 			await changed();
@@ -57,7 +61,17 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 		});
 	const field = (f: (typeof parts)[number]) => {
 		const path = `postal_address.${f}`;
-		return <TextField label={words[f]} {...(f === "country" ? countryField(v[path] ?? "") : {})} path={path} readOnly={Boolean(why)} value={v[path] ?? ""} onChange={(x) => form.set({ [path]: x })} error={form.problems.byPath[path]} />;
+		return (
+			<TextField
+				label={words[f]}
+				{...(f === "country" ? countryField(v[path] ?? "") : {})}
+				path={path}
+				readOnly={Boolean(why)}
+				value={v[path] ?? ""}
+				onChange={(x) => form.set({ [path]: x })}
+				error={form.problems.byPath[path]}
+			/>
+		);
 	};
 	return (
 		<form
@@ -70,8 +84,23 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 			}}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.name} help={words.nameHelp} path="name" readOnly={Boolean(why)} value={v.name ?? ""} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} />
-			<Combo label={words.zone} help={words.zoneHelp} options={zones.map((z) => ({ id: z, label: z }))} value={v.timezone ?? null} onChange={(z) => z && form.set({ timezone: z })} error={form.problems.byPath.timezone} />
+			<TextField
+				label={words.name}
+				help={words.nameHelp}
+				path="name"
+				readOnly={Boolean(why)}
+				value={v.name ?? ""}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+			/>
+			<Combo
+				label={words.zone}
+				help={words.zoneHelp}
+				options={zones.map((z) => ({ id: z, label: z }))}
+				value={v.timezone ?? null}
+				onChange={(z) => z && form.set({ timezone: z })}
+				error={form.problems.byPath.timezone}
+			/>
 			<p>{words.why}</p>
 			{field("line1")}
 			{field("line2")}

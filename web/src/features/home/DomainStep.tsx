@@ -22,7 +22,8 @@ const words = catalogue({
 	add: "Add the domain",
 	check: "Check now",
 	try: "I am only trying it out",
-	tryText: "This installation runs on your own machine, which no DNS knows. The domain then counts as verified without records; links in mail lead to this machine, and only here do they work.",
+	tryText:
+		"This installation runs on your own machine, which no DNS knows. The domain then counts as verified without records; links in mail lead to this machine, and only here do they work.",
 	trackingHost: "Host of links in mail",
 	accept: "Count it as verified",
 });
@@ -65,7 +66,16 @@ export function DomainStep() {
 			}}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.domain} help={words.help} path="domain" value={form.values.domain} onChange={(domain) => form.set({ domain })} error={form.problems.byPath.domain} autoCapitalize="off" spellCheck={false} />
+			<TextField
+				label={words.domain}
+				help={words.help}
+				path="domain"
+				value={form.values.domain}
+				onChange={(domain) => form.set({ domain })}
+				error={form.problems.byPath.domain}
+				autoCapitalize="off"
+				spellCheck={false}
+			/>
 			<DrawerAction form={id} busy={form.busy} why={why}>
 				{words.add}
 			</DrawerAction>
@@ -76,7 +86,10 @@ export function DomainStep() {
 function Waiting({ domain: d }: { domain: SendingDomain }) {
 	const changed = useSetupChanged();
 	const why = useWhyNot("POST /sending-domains/{id}/verify");
-	const verify = useMutation({ mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id: d.id }, body: {} }), onSuccess: () => changed("domains", "domain") });
+	const verify = useMutation({
+		mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id: d.id }, body: {} }),
+		onSuccess: () => changed("domains", "domain"),
+	});
 	return (
 		<>
 			<Card
@@ -104,7 +117,10 @@ function TryOut({ domain: d }: { domain: SendingDomain }) {
 	const form = useForm({ tracking_host: location.host });
 	const accept = () =>
 		form.submit(async () => {
-			await api("POST /sending-domains/{id}/verify", { path: { id: d.id }, body: { operator: true, tracking_host: form.values.tracking_host.trim() } });
+			await api("POST /sending-domains/{id}/verify", {
+				path: { id: d.id },
+				body: { operator: true, tracking_host: form.values.tracking_host.trim() },
+			});
 			await changed("domains", "domain");
 		});
 	if (workspace?.role !== "owner") return null;
@@ -120,7 +136,13 @@ function TryOut({ domain: d }: { domain: SendingDomain }) {
 			>
 				<p>{words.tryText}</p>
 				<FormProblems problems={form.problems} />
-				<TextField label={words.trackingHost} path="tracking_host" value={form.values.tracking_host} onChange={(tracking_host) => form.set({ tracking_host })} error={form.problems.byPath.tracking_host} />
+				<TextField
+					label={words.trackingHost}
+					path="tracking_host"
+					value={form.values.tracking_host}
+					onChange={(tracking_host) => form.set({ tracking_host })}
+					error={form.problems.byPath.tracking_host}
+				/>
 				<div>
 					<Button type="submit" busy={form.busy}>
 						{words.accept}

@@ -142,16 +142,35 @@ export default function Home() {
 	});
 	const sent = now.total_recipients + before.total_recipients;
 	return (
-		<Page title={words.title} actions={done && <LinkButton look="primary" to="/broadcasts/new" why={why}>{words.broadcast}</LinkButton>}>
+		<Page
+			title={words.title}
+			actions={
+				done && (
+					<LinkButton look="primary" to="/broadcasts/new" why={why}>
+						{words.broadcast}
+					</LinkButton>
+				)
+			}
+		>
 			{!done && (
-				<Card title={words.setup} actions={<span className={css.muted}>{words.progress(steps.filter((s) => s.done).length, steps.length)}</span>}>
+				<Card
+					title={words.setup}
+					actions={
+						<span className={css.muted}>{words.progress(steps.filter((s) => s.done).length, steps.length)}</span>
+					}
+				>
 					<Steps steps={steps} next={named.find((s) => !s.done)?.key} onOpen={setOpen} />
 				</Card>
 			)}
 			{done && options.data?.demo && (
 				<Card title={words.demo}>
 					<p>{words.demoText}</p>
-					<Steps steps={steps.filter((s) => s.key === "mta_config" || s.key === "sending_domain").map((s) => ({ ...s, done: false }))} onOpen={setOpen} />
+					<Steps
+						steps={steps
+							.filter((s) => s.key === "mta_config" || s.key === "sending_domain")
+							.map((s) => ({ ...s, done: false }))}
+						onOpen={setOpen}
+					/>
 				</Card>
 			)}
 			<p className="visually-hidden" role="status">
@@ -180,7 +199,12 @@ export default function Home() {
 								<Link href={`/broadcasts/${b.id}`}>{b.name}</Link> <StateBadge kind="broadcast" state={b.status} />
 							</p>
 							{b.delivery_progress && (
-								<Progress label={b.name} value={b.delivery_progress.sent} max={b.delivery_progress.total_recipients} text={words.of(b.delivery_progress.sent, b.delivery_progress.total_recipients)} />
+								<Progress
+									label={b.name}
+									value={b.delivery_progress.sent}
+									max={b.delivery_progress.total_recipients}
+									text={words.of(b.delivery_progress.sent, b.delivery_progress.total_recipients)}
+								/>
 							)}
 						</div>
 					))}
@@ -189,12 +213,44 @@ export default function Home() {
 			<Unfinished />
 			<Card title={words.month}>
 				<Figures>
-					<Figure name={words.sent} value={full(now.total_recipients)} detail={sent > 0 ? words.before(full(before.total_recipients)) : undefined} about={about("mails")} />
-					<Figure name={words.delivered} value={full(now.total_delivered)} detail={sent > 0 ? words.before(full(before.total_delivered)) : undefined} about={about("mailsDelivered")} />
-					<Figure name={words.opened} value={now.total_recipients ? percent(now.verified_open_rate) : "–"} detail={before.total_recipients ? words.before(percent(before.verified_open_rate)) : undefined} about={about("openedThen", now.verified_opened)} />
-					<Figure name={words.clicked} value={now.total_recipients ? percent(now.click_rate) : "–"} detail={before.total_recipients ? words.before(percent(before.click_rate)) : undefined} about={about("clickedThen", now.total_clicked)} />
-					<Figure name={words.contacts} value={o.counts.contacts === null ? "–" : full(o.counts.contacts)} about={{ definition: term("contacts").definition, asOf: o.counts.counted_at, people: "/contacts" }} />
-					<Figure name={words.sendable} value={o.counts.sendable === null ? "–" : full(o.counts.sendable)} about={{ definition: term("mailable").definition, asOf: o.counts.counted_at, people: "/segments/all_sendable?tab=members" }} />
+					<Figure
+						name={words.sent}
+						value={full(now.total_recipients)}
+						detail={sent > 0 ? words.before(full(before.total_recipients)) : undefined}
+						about={about("mails")}
+					/>
+					<Figure
+						name={words.delivered}
+						value={full(now.total_delivered)}
+						detail={sent > 0 ? words.before(full(before.total_delivered)) : undefined}
+						about={about("mailsDelivered")}
+					/>
+					<Figure
+						name={words.opened}
+						value={now.total_recipients ? percent(now.verified_open_rate) : "–"}
+						detail={before.total_recipients ? words.before(percent(before.verified_open_rate)) : undefined}
+						about={about("openedThen", now.verified_opened)}
+					/>
+					<Figure
+						name={words.clicked}
+						value={now.total_recipients ? percent(now.click_rate) : "–"}
+						detail={before.total_recipients ? words.before(percent(before.click_rate)) : undefined}
+						about={about("clickedThen", now.total_clicked)}
+					/>
+					<Figure
+						name={words.contacts}
+						value={o.counts.contacts === null ? "–" : full(o.counts.contacts)}
+						about={{ definition: term("contacts").definition, asOf: o.counts.counted_at, people: "/contacts" }}
+					/>
+					<Figure
+						name={words.sendable}
+						value={o.counts.sendable === null ? "–" : full(o.counts.sendable)}
+						about={{
+							definition: term("mailable").definition,
+							asOf: o.counts.counted_at,
+							people: "/segments/all_sendable?tab=members",
+						}}
+					/>
 				</Figures>
 			</Card>
 			{worth.length > 0 && (
@@ -221,7 +277,17 @@ export default function Home() {
 }
 
 /** Steps lists rows of the checklist. Each opens its drawer, or the page where it is done. */
-function Steps({ steps, next, onOpen, onDismiss }: { steps: Step[]; next?: string; onOpen?: (key: string) => void; onDismiss?: (key: string) => void }) {
+function Steps({
+	steps,
+	next,
+	onOpen,
+	onDismiss,
+}: {
+	steps: Step[];
+	next?: string;
+	onOpen?: (key: string) => void;
+	onDismiss?: (key: string) => void;
+}) {
 	return (
 		<ol className={css.steps}>
 			{steps.map((s) => {
@@ -244,7 +310,9 @@ function Steps({ steps, next, onOpen, onDismiss }: { steps: Step[]; next?: strin
 								{words.begin}
 							</Button>
 						)}
-						{onDismiss && <IconButton small label={words.hide(name)} icon={<X aria-hidden />} onClick={() => onDismiss(s.key)} />}
+						{onDismiss && (
+							<IconButton small label={words.hide(name)} icon={<X aria-hidden />} onClick={() => onDismiss(s.key)} />
+						)}
 					</li>
 				);
 			})}

@@ -39,13 +39,19 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 	const [idempotencyKey] = useState(newKey);
 	const lanes = useCollection("mta_configs");
 	const use = async (lane: MtaConfigRow) => {
-		client.setQueryData(key("account"), await api("PUT /settings/account", { body: { default_mta_config_key: lane.key } }));
+		client.setQueryData(
+			key("account"),
+			await api("PUT /settings/account", { body: { default_mta_config_key: lane.key } }),
+		);
 		setChoosing(false);
 		setAdding(false);
 		await changed("mta-configs");
 	};
 	const choose = useMutation({
-		mutationFn: async (lane: MtaConfigRow | null) => use(lane ?? (await api("POST /mta-configs", { body: { name: words.mailboxName, type: "sink" }, idempotencyKey }))),
+		mutationFn: async (lane: MtaConfigRow | null) =>
+			use(
+				lane ?? (await api("POST /mta-configs", { body: { name: words.mailboxName, type: "sink" }, idempotencyKey })),
+			),
 	});
 	const senders = useCollection("sending_identities");
 	if (lanes.isPending) return <Skeleton rows={4} />;
@@ -77,7 +83,12 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 			<Card title={words.try}>
 				<p>{words.tryText}</p>
 				<div>
-					<Button look={adding ? "default" : "primary"} why={why} busy={choose.isPending} onClick={() => choose.mutate(sink ?? null)}>
+					<Button
+						look={adding ? "default" : "primary"}
+						why={why}
+						busy={choose.isPending}
+						onClick={() => choose.mutate(sink ?? null)}
+					>
 						{words.mailbox}
 					</Button>
 				</div>

@@ -13,7 +13,11 @@ const words = catalogue({
 /** NextStep names the first step of the checklist that is left before mail can go out. */
 export function NextStep() {
 	const key = useKey();
-	const overview = useQuery({ queryKey: key("overview"), queryFn: ({ signal }) => api("GET /overview", { signal }), staleTime: 5000 });
+	const overview = useQuery({
+		queryKey: key("overview"),
+		queryFn: ({ signal }) => api("GET /overview", { signal }),
+		staleTime: 5000,
+	});
 	const steps = overview.data?.setup.filter((s) => !optional.includes(s.key)) ?? [];
 	const next = steps.find((s) => !s.done);
 	if (steps.length > 0 && !next) return <p>{words.ready}</p>;

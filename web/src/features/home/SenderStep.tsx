@@ -43,10 +43,19 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 	const types = useCollection("email_types");
 	const identities = useCollection("sending_identities");
 	const id = useId();
-	const form = useForm({ display_name: a.name, local: "news", domain: "", reply_to: "", email_type_ids: null as string[] | null });
+	const form = useForm({
+		display_name: a.name,
+		local: "news",
+		domain: "",
+		reply_to: "",
+		email_type_ids: null as string[] | null,
+	});
 	const v = form.values;
 	const use = async (email: string) => {
-		client.setQueryData(key("account"), await api("PUT /settings/account", { body: { default_sending_identity_email: email } }));
+		client.setQueryData(
+			key("account"),
+			await api("PUT /settings/account", { body: { default_sending_identity_email: email } }),
+		);
 		await changed("identities");
 	};
 	const choose = useMutation({ mutationFn: use });
@@ -60,7 +69,16 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 	const current = all.find((s) => s.id === a.default_sending_identity_id);
 	const save = () =>
 		form.submit(async () => {
-			await api("POST /sending-identities", { body: { email_address: email, display_name: v.display_name, reply_to: v.reply_to.trim() || null, email_type_ids: chosen, active: true }, idempotencyKey });
+			await api("POST /sending-identities", {
+				body: {
+					email_address: email,
+					display_name: v.display_name,
+					reply_to: v.reply_to.trim() || null,
+					email_type_ids: chosen,
+					active: true,
+				},
+				idempotencyKey,
+			});
 			await use(email);
 		});
 	if (!domain) {
@@ -73,7 +91,9 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 		);
 	}
 	const p = form.problems.byPath;
-	const addressProblem = form.problems.general.find((g) => g.startsWith("email_address: "))?.slice("email_address: ".length);
+	const addressProblem = form.problems.general
+		.find((g) => g.startsWith("email_address: "))
+		?.slice("email_address: ".length);
 	return (
 		<>
 			{current?.active && <p>{words.now(current.email_address)}</p>}
@@ -101,21 +121,61 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 						if (!why) void save();
 					}}
 				>
-					<FormProblems problems={{ ...form.problems, general: form.problems.general.filter((g) => !g.startsWith("email_address: ")) }} />
-					<TextField label={words.name} path="display_name" value={v.display_name} onChange={(display_name) => form.set({ display_name })} error={p.display_name} />
+					<FormProblems
+						problems={{
+							...form.problems,
+							general: form.problems.general.filter((g) => !g.startsWith("email_address: ")),
+						}}
+					/>
+					<TextField
+						label={words.name}
+						path="display_name"
+						value={v.display_name}
+						onChange={(display_name) => form.set({ display_name })}
+						error={p.display_name}
+					/>
 					<Columns>
-						<TextField label={words.local} after="@" value={v.local} onChange={(local) => form.set({ local })} error={addressProblem} autoCapitalize="off" spellCheck={false} />
-						<Select label={words.domain} value={domain} onChange={(d) => form.set({ domain: d })} choices={known.map((d) => ({ value: d.domain, label: d.domain }))} />
+						<TextField
+							label={words.local}
+							after="@"
+							value={v.local}
+							onChange={(local) => form.set({ local })}
+							error={addressProblem}
+							autoCapitalize="off"
+							spellCheck={false}
+						/>
+						<Select
+							label={words.domain}
+							value={domain}
+							onChange={(d) => form.set({ domain: d })}
+							choices={known.map((d) => ({ value: d.domain, label: d.domain }))}
+						/>
 					</Columns>
 					<p className={senders.line}>
 						<span className="visually-hidden">{words.line}: </span>
 						<b>{v.display_name}</b> &lt;{email}&gt;
 					</p>
-					<TextField label={words.reply} optional type="email" help={words.replyHelp} path="reply_to" value={v.reply_to} onChange={(reply_to) => form.set({ reply_to })} error={p.reply_to} />
+					<TextField
+						label={words.reply}
+						optional
+						type="email"
+						help={words.replyHelp}
+						path="reply_to"
+						value={v.reply_to}
+						onChange={(reply_to) => form.set({ reply_to })}
+						error={p.reply_to}
+					/>
 					<fieldset className={senders.types}>
 						<legend>{words.types}</legend>
 						{kinds.map((t) => (
-							<Checkbox key={t.id} label={t.display_name} checked={chosen.includes(t.id)} onChange={(on) => form.set({ email_type_ids: on ? [...chosen, t.id] : chosen.filter((x) => x !== t.id) })} />
+							<Checkbox
+								key={t.id}
+								label={t.display_name}
+								checked={chosen.includes(t.id)}
+								onChange={(on) =>
+									form.set({ email_type_ids: on ? [...chosen, t.id] : chosen.filter((x) => x !== t.id) })
+								}
+							/>
 						))}
 					</fieldset>
 					<DrawerAction form={id} busy={form.busy} why={why}>

@@ -51,12 +51,25 @@ const words = catalogue({
 export type Step = { key: string; name: string; about: string; done: boolean };
 
 /** Setup is the drawer of one row of the checklist. The row is ticked by the server, while the drawer is open. */
-export default function Setup({ step, next, onOpen, onClose }: { step: Step; next?: Step; onOpen: (key: string) => void; onClose: () => void }) {
+export default function Setup({
+	step,
+	next,
+	onOpen,
+	onClose,
+}: {
+	step: Step;
+	next?: Step;
+	onOpen: (key: string) => void;
+	onClose: () => void;
+}) {
 	const key = useKey();
 	const [place, setPlace] = useState<HTMLElement | null>(null);
 	const second = step.done && next !== undefined;
 	const footer = useMemo(() => ({ place, second }), [place, second]);
-	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView> });
+	const account = useQuery({
+		queryKey: key("account"),
+		queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView>,
+	});
 	return (
 		<Dialog
 			drawer={step.key === "sending_domain" || step.key === "mta_config" ? "wide" : "narrow"}
@@ -76,7 +89,15 @@ export default function Setup({ step, next, onOpen, onClose }: { step: Step; nex
 			}
 		>
 			<p>{step.about}</p>
-			{account.isPending ? <Skeleton rows={6} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <DrawerFooter value={footer}><Body step={step.key} account={account.data} /></DrawerFooter>}
+			{account.isPending ? (
+				<Skeleton rows={6} />
+			) : account.isError ? (
+				<Failure error={account.error} retry={() => void account.refetch()} />
+			) : (
+				<DrawerFooter value={footer}>
+					<Body step={step.key} account={account.data} />
+				</DrawerFooter>
+			)}
 		</Dialog>
 	);
 }
@@ -147,7 +168,17 @@ function FreshKey() {
 	const [secret, setSecret] = useState("");
 	const [idempotencyKey] = useState(newKey);
 	const form = useForm({});
-	const make = () => form.submit(async () => setSecret((await api("POST /auth/api-keys", { body: { name: words.keyName, scopes: ["contacts:write"] }, idempotencyKey })).key));
+	const make = () =>
+		form.submit(async () =>
+			setSecret(
+				(
+					await api("POST /auth/api-keys", {
+						body: { name: words.keyName, scopes: ["contacts:write"] },
+						idempotencyKey,
+					})
+				).key,
+			),
+		);
 	const line = `curl ${location.origin}/t/${workspace?.tenant_slug}/api/contacts -H 'X-API-Key: ${secret}' -H 'Content-Type: application/json' -d '{"email": "ada@example.com", "first_name": "Ada"}'`;
 	return (
 		<Card title={words.programs}>
@@ -185,13 +216,22 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 	if (senders.isPending || lanes.isPending) return <Skeleton rows={4} />;
 	const all = senders.data?.data.filter((s) => s.active) ?? [];
 	const sender = all.find((s) => s.id === account.default_sending_identity_id) ?? all[0];
-	const lane = lanes.data?.data.find((l) => (sender?.default_mta_config_id ? l.id === sender.default_mta_config_id : l.key === account.default_mta_config_key));
+	const lane = lanes.data?.data.find((l) =>
+		sender?.default_mta_config_id ? l.id === sender.default_mta_config_id : l.key === account.default_mta_config_key,
+	);
 	const send = () =>
 		form.submit(async () => {
 			if (!sender || !lane) return;
 			setAnswer(null);
-			const a = await api("POST /sending-identities/{id}/verify-lane", { path: { id: sender.id }, body: { mta_config_id: lane.id, to: form.values.to.trim() }, idempotencyKey: newKey() });
-			const stored = lane.type === "sink" && a.accepted ? await api("GET /mta-configs/{id}/messages", { path: { id: lane.id }, query: { limit: 1 } }) : null;
+			const a = await api("POST /sending-identities/{id}/verify-lane", {
+				path: { id: sender.id },
+				body: { mta_config_id: lane.id, to: form.values.to.trim() },
+				idempotencyKey: newKey(),
+			});
+			const stored =
+				lane.type === "sink" && a.accepted
+					? await api("GET /mta-configs/{id}/messages", { path: { id: lane.id }, query: { limit: 1 } })
+					: null;
 			setAnswer({ ...a, message: stored?.data[0]?.id });
 			await changed("identities", "mailbox");
 		});
@@ -207,8 +247,19 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 		>
 			<p>{words.first}</p>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.to} type="email" path="to" value={form.values.to} onChange={(to) => form.set({ to })} error={form.problems.byPath.to} />
-			<DrawerAction form={id} busy={form.busy} why={why ?? (!sender ? words.noSender : !lane ? words.noLane : undefined)}>
+			<TextField
+				label={words.to}
+				type="email"
+				path="to"
+				value={form.values.to}
+				onChange={(to) => form.set({ to })}
+				error={form.problems.byPath.to}
+			/>
+			<DrawerAction
+				form={id}
+				busy={form.busy}
+				why={why ?? (!sender ? words.noSender : !lane ? words.noLane : undefined)}
+			>
 				{words.send}
 			</DrawerAction>
 			{answer && (

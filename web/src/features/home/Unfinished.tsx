@@ -77,7 +77,8 @@ const created: { [kind in Kind]?: string } = {
 
 const known = (kind: string): kind is Kind => kind in words.kinds;
 
-const pageOf = (kind: Kind, id: string) => (id.startsWith("new-") ? (created[kind] ?? pages[kind](id)) : pages[kind](id));
+const pageOf = (kind: Kind, id: string) =>
+	id.startsWith("new-") ? (created[kind] ?? pages[kind](id)) : pages[kind](id);
 
 const most = 8;
 

@@ -8,7 +8,10 @@ export type Step = Answer<"GET /overview">["setup"][number];
 const words = catalogue({
 	steps: {
 		account: { name: "Who you are", about: "Name, time zone and postal address, which most laws ask for in each mail" },
-		mta_config: { name: "How mail leaves", about: "Through a relay, Amazon SES, straight to recipients, or into the built-in mailbox" },
+		mta_config: {
+			name: "How mail leaves",
+			about: "Through a relay, Amazon SES, straight to recipients, or into the built-in mailbox",
+		},
 		sending_domain: { name: "Your domain", about: "DNS records prove that you may write for it" },
 		sending_identity: { name: "Who writes", about: "A name and an address on your domain" },
 		contacts: { name: "To whom", about: "Import contacts, or add one" },
@@ -24,7 +27,9 @@ const words = catalogue({
 export const optional = ["dmarc", "second_owner", "segment", "webhooks"];
 
 /** stepWords are the name of a step, and what it is about. */
-export const stepWords = (key: string) => (words.steps as { [key: string]: { name: string; about: string } })[key] ?? { name: key, about: "" };
+export const stepWords = (key: string) =>
+	(words.steps as { [key: string]: { name: string; about: string } })[key] ?? { name: key, about: "" };
 
 /** missing is what the account lacks for a step, as a sentence; what the step is about if the server does not say. */
-export const missing = (s: Step) => (s.done || !s.detail ? stepWords(s.key).about : `${s.detail.slice(0, 1).toUpperCase()}${s.detail.slice(1)}`);
+export const missing = (s: Step) =>
+	s.done || !s.detail ? stepWords(s.key).about : `${s.detail.slice(0, 1).toUpperCase()}${s.detail.slice(1)}`;

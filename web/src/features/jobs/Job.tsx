@@ -12,6 +12,9 @@ const words = catalogue({ jobs: "Jobs" });
 export default function Job() {
 	const { id = "" } = useParams();
 	const key = useKey();
-	const job = useQuery({ queryKey: key("job", id), queryFn: ({ signal }) => api("GET /jobs/{id}", { path: { id }, signal }) });
+	const job = useQuery({
+		queryKey: key("job", id),
+		queryFn: ({ signal }) => api("GET /jobs/{id}", { path: { id }, signal }),
+	});
 	return job.data ? <Redirect to={pageOf(job.data)} replace /> : <Missing query={job} list={words.jobs} to="/jobs" />;
 }

@@ -43,7 +43,10 @@ const words = catalogue({
 	whose: "Whose",
 	everybody: "Everybody's",
 	mine: "Only mine",
-	left: (days: number) => (days === 0 ? "files for less than a day" : plural(days, { one: "files for # more day", other: "files for # more days" })),
+	left: (days: number) =>
+		days === 0
+			? "files for less than a day"
+			: plural(days, { one: "files for # more day", other: "files for # more days" }),
 	failed: (message: string, done: string) => `${message}. Before: ${done}`,
 	counts: {
 		rows: (n: number) => plural(n, { one: "# row", other: "# rows" }),
@@ -81,9 +84,16 @@ export default function Jobs() {
 	const jobs = useInfiniteQuery({
 		queryKey: key("jobs", type, mine),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /jobs", { query: { type, mine: mine === "true" || undefined, cursor: pageParam ?? undefined, limit: 50 }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /jobs", {
+				query: { type, mine: mine === "true" || undefined, cursor: pageParam ?? undefined, limit: 50 },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((j) => j.status === "queued" || j.status === "running")) ? 2000 : pollEvery(15_000)()),
+		refetchInterval: (q) =>
+			q.state.data?.pages.some((p) => p.data.some((j) => j.status === "queued" || j.status === "running"))
+				? 2000
+				: pollEvery(15_000)(),
 	});
 	const cancel = useMutation({
 		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
@@ -96,7 +106,16 @@ export default function Jobs() {
 		<Page title={words.title} description={words.about}>
 			{!none && (
 				<div className={css.filters}>
-					<Select label={words.type} hideLabel value={type} onChange={setType} choices={[{ value: "", label: words.all }, ...Object.entries(words.types).map(([value, label]) => ({ value, label }))]} />
+					<Select
+						label={words.type}
+						hideLabel
+						value={type}
+						onChange={setType}
+						choices={[
+							{ value: "", label: words.all },
+							...Object.entries(words.types).map(([value, label]) => ({ value, label })),
+						]}
+					/>
 					<Select
 						label={words.whose}
 						hideLabel
@@ -127,7 +146,10 @@ export default function Jobs() {
 			) : rows.length === 0 ? (
 				<NoMatch
 					title={words.noMatch}
-					filters={[type !== "" && { name: (words.types as { [t: string]: string })[type] ?? type, drop: () => setType("") }, mine !== "" && { name: words.mine, drop: () => setMine("") }]}
+					filters={[
+						type !== "" && { name: (words.types as { [t: string]: string })[type] ?? type, drop: () => setType("") },
+						mine !== "" && { name: words.mine, drop: () => setMine("") },
+					]}
 				/>
 			) : (
 				<List
@@ -142,7 +164,14 @@ export default function Jobs() {
 							name: words.result,
 							cell: (j) =>
 								j.status === "running" ? (
-									<Progress label={j.title} value={j.progress.processed} max={j.progress.total} text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)} />
+									<Progress
+										label={j.title}
+										value={j.progress.processed}
+										max={j.progress.total}
+										text={
+											j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)
+										}
+									/>
 								) : (
 									resultOf(j)
 								),
@@ -156,7 +185,11 @@ export default function Jobs() {
 							cell: (j) => (
 								<span className={css.actions}>
 									{(j.status === "queued" || j.status === "running") && (
-										<Cancel why={why} busy={cancel.isPending && cancel.variables === j.id} onCancel={() => cancel.mutate(j.id)} />
+										<Cancel
+											why={why}
+											busy={cancel.isPending && cancel.variables === j.id}
+											onCancel={() => cancel.mutate(j.id)}
+										/>
 									)}
 									{j.type === "export" && j.status === "completed" && j.files_until && (
 										<a href={url("GET /jobs/{id}/download", { id: j.id })} download>
@@ -196,7 +229,9 @@ function Cancel({ why, busy, onCancel }: { why?: string; busy: boolean; onCancel
 	useEffect(() => {
 		const row = here.current?.closest("tr, li");
 		return () => {
-			requestAnimationFrame(() => document.activeElement === document.body && row?.querySelector("a")?.focus({ preventScroll: true }));
+			requestAnimationFrame(
+				() => document.activeElement === document.body && row?.querySelector("a")?.focus({ preventScroll: true }),
+			);
 		};
 	}, []);
 	return (

@@ -77,14 +77,16 @@ export function EditEntry(p: Props) {
 	const key = useKey();
 	const [params] = useParams();
 	const chosen = Number(params.get("v"));
-	const version = Number.isInteger(chosen) && chosen > 0 && chosen < p.entry.current_version ? chosen : p.entry.current_version;
+	const version =
+		Number.isInteger(chosen) && chosen > 0 && chosen < p.entry.current_version ? chosen : p.entry.current_version;
 	const rebase = p.rebase && version > 0;
 	const merged = useQuery({
 		queryKey: key("message", p.entry.id, "rebase", version),
 		enabled: rebase,
 		staleTime: Number.POSITIVE_INFINITY,
 		retry: false,
-		queryFn: ({ signal }) => api("POST /messages/{id}/rebase-preview", { path: { id: p.entry.id }, body: { version }, signal }),
+		queryFn: ({ signal }) =>
+			api("POST /messages/{id}/rebase-preview", { path: { id: p.entry.id }, body: { version }, signal }),
 	});
 	if (merged.isError) return <Failure error={merged.error} retry={() => void merged.refetch()} />;
 	if (rebase && !merged.data) {
@@ -97,7 +99,14 @@ export function EditEntry(p: Props) {
 	return <Form {...p} merged={rebase ? (merged.data ?? null) : null} />;
 }
 
-const count = (v: unknown): number => (Array.isArray(v) ? v.reduce((n: number, x) => n + count(x), 0) : typeof v === "object" && v !== null ? Object.values(v).reduce((n: number, x) => n + count(x), 0) : v === undefined || v === null ? 0 : 1);
+const count = (v: unknown): number =>
+	Array.isArray(v)
+		? v.reduce((n: number, x) => n + count(x), 0)
+		: typeof v === "object" && v !== null
+			? Object.values(v).reduce((n: number, x) => n + count(x), 0)
+			: v === undefined || v === null
+				? 0
+				: 1;
 
 function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage | null }) {
 	const key = useKey();
@@ -105,9 +114,24 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 	const [, setParams] = useParams();
 	const why = useWhyNot("PATCH /messages/{id}");
 	const stored = editable(e.name, e.current_content);
-	const work = useSource<Content>(merged ? "message_rebase" : "message", e.id, { draft: stored, revision }, why === undefined);
+	const work = useSource<Content>(
+		merged ? "message_rebase" : "message",
+		e.id,
+		{ draft: stored, revision },
+		why === undefined,
+	);
 	const [begun] = useState<Content | null>(() =>
-		merged ? { ...editable(e.name, null), subject: merged.subject ?? "", preheader: merged.preheader ?? "", from_name: merged.from_name ?? "", reply_to: merged.reply_to ?? "", template: merged.merged_snapshot.slug, binding: merged.merged_binding } : null,
+		merged
+			? {
+					...editable(e.name, null),
+					subject: merged.subject ?? "",
+					preheader: merged.preheader ?? "",
+					from_name: merged.from_name ?? "",
+					reply_to: merged.reply_to ?? "",
+					template: merged.merged_snapshot.slug,
+					binding: merged.merged_binding,
+				}
+			: null,
 	);
 	const names = useNames();
 	const [applied, setApplied] = useState(false);
@@ -125,7 +149,11 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 	const [busy, setBusy] = useState(false);
 	const [faults, setFaults] = useState<Problems>({ byPath: {}, general: [] });
 	const [opened, setOpened] = useState(false);
-	const templates = useQuery({ queryKey: key("templates"), queryFn: ({ signal }) => api("GET /templates", { signal }), enabled: opened });
+	const templates = useQuery({
+		queryKey: key("templates"),
+		queryFn: ({ signal }) => api("GET /templates", { signal }),
+		enabled: opened,
+	});
 	const named = useBindingOptions(made === "template" ? draft.template : "").data;
 	const preview = useLivePreview("message", e.id, () => (begun && !applied ? null : { content: bodyOf(draft) }), null); // not of what a rebase replaces at once
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
@@ -141,7 +169,11 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 		try {
 			handIn();
 			const now = work.newest();
-			const got = await request("PATCH /messages/{id}", { path: { id: e.id }, body: { content: bodyOf(now.draft) }, revision: now.base.revision ?? undefined });
+			const got = await request("PATCH /messages/{id}", {
+				path: { id: e.id },
+				body: { content: bodyOf(now.draft) },
+				revision: now.base.revision ?? undefined,
+			});
 			work.saved(now.draft, { draft: editable(got.data.name, got.data.current_content), revision: got.revision });
 			client.setQueryData(key("message", e.id), got);
 			void client.invalidateQueries({ queryKey: key("messages") });
@@ -187,7 +219,9 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 			}
 		>
 			{work.restored && !merged && <Callout tone="progress">{keptText(work.restored)}</Callout>}
-			{work.joined.length > 0 && <Callout tone="progress">{words.joined(and(work.joined.map((f) => contentNames[f])))}</Callout>}
+			{work.joined.length > 0 && (
+				<Callout tone="progress">{words.joined(and(work.joined.map((f) => contentNames[f])))}</Callout>
+			)}
 			{work.clash && (
 				<Callout tone="warning" title={words.clash}>
 					<div className={source.calloutActions}>
@@ -202,11 +236,39 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 			<div className={source.editor}>
 				<div className={source.left}>
 					<Fixed when={why !== undefined}>
-						<TokenField label={contentNames.subject} path="subject" value={draft.subject} onChange={(subject) => set({ subject })} readOnly={why !== undefined} />
-						<TokenField label={contentNames.preheader} optional help={words.preheaderHelp} path="preheader" value={draft.preheader} onChange={(preheader) => set({ preheader })} readOnly={why !== undefined} />
+						<TokenField
+							label={contentNames.subject}
+							path="subject"
+							value={draft.subject}
+							onChange={(subject) => set({ subject })}
+							readOnly={why !== undefined}
+						/>
+						<TokenField
+							label={contentNames.preheader}
+							optional
+							help={words.preheaderHelp}
+							path="preheader"
+							value={draft.preheader}
+							onChange={(preheader) => set({ preheader })}
+							readOnly={why !== undefined}
+						/>
 						<Columns>
-							<TextField label={contentNames.from_name} optional path="from_name" value={draft.from_name} onChange={(from_name) => set({ from_name })} readOnly={why !== undefined} />
-							<TextField label={contentNames.reply_to} optional path="reply_to" value={draft.reply_to} onChange={(reply_to) => set({ reply_to })} readOnly={why !== undefined} />
+							<TextField
+								label={contentNames.from_name}
+								optional
+								path="from_name"
+								value={draft.from_name}
+								onChange={(from_name) => set({ from_name })}
+								readOnly={why !== undefined}
+							/>
+							<TextField
+								label={contentNames.reply_to}
+								optional
+								path="reply_to"
+								value={draft.reply_to}
+								onChange={(reply_to) => set({ reply_to })}
+								readOnly={why !== undefined}
+							/>
 						</Columns>
 						<Radios
 							row
@@ -224,8 +286,24 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 						/>
 						{made === "template" ? (
 							<>
-								<Combo label={words.choice} options={templateOptions(templates.data?.data, named)} onOpen={() => setOpened(true)} loading={templates.isPending} value={draft.template || null} onChange={(slug) => set({ template: slug ?? "", binding: {} })} />
-								{draft.template && <TemplateBinding template={draft.template} record={e.id} value={draft.binding} preview={preview.query} readOnly={why !== undefined} onChange={(binding) => set({ binding })} />}
+								<Combo
+									label={words.choice}
+									options={templateOptions(templates.data?.data, named)}
+									onOpen={() => setOpened(true)}
+									loading={templates.isPending}
+									value={draft.template || null}
+									onChange={(slug) => set({ template: slug ?? "", binding: {} })}
+								/>
+								{draft.template && (
+									<TemplateBinding
+										template={draft.template}
+										record={e.id}
+										value={draft.binding}
+										preview={preview.query}
+										readOnly={why !== undefined}
+										onChange={(binding) => set({ binding })}
+									/>
+								)}
 							</>
 						) : (
 							<>
@@ -243,8 +321,25 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 										{ value: "html", label: contentNames.html },
 									]}
 								/>
-								<CodeWithImages key={format} format={format} label={contentNames[format]} value={draft[format]} names={names} onChange={(code) => set({ [format]: code })} problems={problems.filter((x) => x.field === `content.body_${format}`)} readOnly={why !== undefined} />
-								<TextArea rows={4} label={contentNames.text} optional help={words.textHelp} value={draft.text} onChange={(text) => set({ text })} readOnly={why !== undefined} />
+								<CodeWithImages
+									key={format}
+									format={format}
+									label={contentNames[format]}
+									value={draft[format]}
+									names={names}
+									onChange={(code) => set({ [format]: code })}
+									problems={problems.filter((x) => x.field === `content.body_${format}`)}
+									readOnly={why !== undefined}
+								/>
+								<TextArea
+									rows={4}
+									label={contentNames.text}
+									optional
+									help={words.textHelp}
+									value={draft.text}
+									onChange={(text) => set({ text })}
+									readOnly={why !== undefined}
+								/>
 							</>
 						)}
 					</Fixed>
@@ -333,7 +428,9 @@ function Rebase({ merged: m }: { merged: RebasedMessage }) {
 						<ul>
 							{d.changed.map((c) => (
 								<li key={c.path}>
-									<code>{c.path}</code> {words.from(typeOf(c.from), typeOf(c.to))}, {c.value_kept ? words.valueKept : words.valueLost} {!c.value_kept && c.value !== undefined && <Copy what={words.old} text={textOf(c.value)} />}
+									<code>{c.path}</code> {words.from(typeOf(c.from), typeOf(c.to))},{" "}
+									{c.value_kept ? words.valueKept : words.valueLost}{" "}
+									{!c.value_kept && c.value !== undefined && <Copy what={words.old} text={textOf(c.value)} />}
 								</li>
 							))}
 						</ul>

@@ -49,7 +49,8 @@ const words = catalogue({
 	deleteTitle: (name: string) => `Delete ${name}?`,
 	deleteText: "All its versions go with it. Mails that were sent from it stay as they are.",
 	inUse: "It is in use, and cannot be deleted:",
-	holder: (u: MessageUse) => `${u.kind === "sequence" ? "Sequence" : "Broadcast"} ${u.name}, ${stateOf(u.kind === "sequence" ? "sequence" : "broadcast", u.status).word.toLowerCase()}${u.version === null ? ", always the current version" : `, version ${u.version}`}`,
+	holder: (u: MessageUse) =>
+		`${u.kind === "sequence" ? "Sequence" : "Broadcast"} ${u.name}, ${stateOf(u.kind === "sequence" ? "sequence" : "broadcast", u.status).word.toLowerCase()}${u.version === null ? ", always the current version" : `, version ${u.version}`}`,
 	archived: "Archived.",
 	published: "Published.",
 	drafted: "It is a draft.",
@@ -75,18 +76,34 @@ const words = catalogue({
 export default function EntryPage() {
 	const { id = "" } = useRoute<{ id: string }>();
 	const key = useKey();
-	const found = useQuery({ queryKey: key("message", id), queryFn: ({ signal }) => request("GET /messages/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
+	const found = useQuery({
+		queryKey: key("message", id),
+		queryFn: ({ signal }) => request("GET /messages/{id}", { path: { id }, signal }),
+		refetchOnWindowFocus: false,
+	});
 	const [edit] = useParam("edit");
 	const writes = edit !== ""; // the next version needs no other
 	const versions = useVersions(id, !writes);
-	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.library} to="/library" kept={{ kinds: ["message", "message_rebase"], id }} />;
+	if (!found.data || isGone(found.error))
+		return (
+			<Missing query={found} list={words.library} to="/library" kept={{ kinds: ["message", "message_rebase"], id }} />
+		);
 	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to="/library" />;
 	const { data: entry, revision } = found.data;
-	if (edit) return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} />;
+	if (edit)
+		return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} />;
 	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;
 }
 
-function Entry({ entry: e, revision, versions }: { entry: MessageSession; revision: string | null; versions: MessageVersionSession[] }) {
+function Entry({
+	entry: e,
+	revision,
+	versions,
+}: {
+	entry: MessageSession;
+	revision: string | null;
+	versions: MessageVersionSession[];
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
@@ -94,7 +111,9 @@ function Entry({ entry: e, revision, versions }: { entry: MessageSession; revisi
 	const why = useWhyNot("PATCH /messages/{id}");
 	const [deleting, setDeleting] = useState(false);
 	const [settings, setSettings] = useState(false);
-	const shown = versions.find((v) => v.version === Number(params.get("v"))) ?? versions.find((v) => v.version === e.current_version);
+	const shown =
+		versions.find((v) => v.version === Number(params.get("v"))) ??
+		versions.find((v) => v.version === e.current_version);
 	const other = versions.find((v) => v.version === Number(params.get("compare")) && v !== shown);
 
 	const refresh = () => {
@@ -103,14 +122,21 @@ function Entry({ entry: e, revision, versions }: { entry: MessageSession; revisi
 	};
 	const patch = async (body: MessageBody, withRevision = true) => {
 		try {
-			await request("PATCH /messages/{id}", { path: { id: e.id }, body, revision: withRevision ? (revision ?? undefined) : undefined });
+			await request("PATCH /messages/{id}", {
+				path: { id: e.id },
+				body,
+				revision: withRevision ? (revision ?? undefined) : undefined,
+			});
 		} finally {
 			await refresh();
 		}
 	};
 	const move = useMutation({
 		mutationFn: (status: MessageSession["status"]) => patch({ status }),
-		onSuccess: (_, status) => toast(status === "archived" ? words.archived : status === "published" ? words.published : words.drafted, { undo: () => void patch({ status: e.status }, false) }),
+		onSuccess: (_, status) =>
+			toast(status === "archived" ? words.archived : status === "published" ? words.published : words.drafted, {
+				undo: () => void patch({ status: e.status }, false),
+			}),
 		onError: (x) => toast(explain(x), { tone: "danger" }),
 	});
 	const duplicate = useMutation({
@@ -129,7 +155,10 @@ function Entry({ entry: e, revision, versions }: { entry: MessageSession; revisi
 			navigate("/library");
 		},
 	});
-	const uses = remove.error instanceof ApiError && remove.error.code === "IN_USE" ? ((remove.error.details as { usage?: MessageUse[] }).usage ?? []) : null;
+	const uses =
+		remove.error instanceof ApiError && remove.error.code === "IN_USE"
+			? ((remove.error.details as { usage?: MessageUse[] }).usage ?? [])
+			: null;
 	return (
 		<Page
 			wide
@@ -143,7 +172,11 @@ function Entry({ entry: e, revision, versions }: { entry: MessageSession; revisi
 							{words.publish}
 						</Button>
 					)}
-					<Button look="primary" why={why} onClick={() => setParams({ edit: "1", v: null, compare: null }, { replace: false })}>
+					<Button
+						look="primary"
+						why={why}
+						onClick={() => setParams({ edit: "1", v: null, compare: null }, { replace: false })}
+					>
 						{e.current_version > 0 ? words.edit : words.write}
 					</Button>
 					<Menu
@@ -151,7 +184,9 @@ function Entry({ entry: e, revision, versions }: { entry: MessageSession; revisi
 							{ id: "settings", label: words.settings, why, run: () => setSettings(true) },
 							e.status === "published" && { id: "draft", label: words.draft, why, run: () => move.mutate("draft") },
 							{ id: "duplicate", label: words.duplicate, why, run: () => duplicate.mutate() },
-							e.status === "archived" ? { id: "restore", label: words.restore, why, run: () => move.mutate("draft") } : { id: "archive", label: words.archive, why, run: () => move.mutate("archived") },
+							e.status === "archived"
+								? { id: "restore", label: words.restore, why, run: () => move.mutate("draft") }
+								: { id: "archive", label: words.archive, why, run: () => move.mutate("archived") },
 							{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
 						]}
 					/>
@@ -167,7 +202,10 @@ function Entry({ entry: e, revision, versions }: { entry: MessageSession; revisi
 						<ol reversed>
 							{versions.map((v) => (
 								<li key={v.id}>
-									<Link href={`/library/${e.id}?${new URLSearchParams({ v: String(v.version), ...(other && other.version !== v.version ? { compare: String(other.version) } : {}) })}`} aria-current={v === shown ? "page" : undefined}>
+									<Link
+										href={`/library/${e.id}?${new URLSearchParams({ v: String(v.version), ...(other && other.version !== v.version ? { compare: String(other.version) } : {}) })}`}
+										aria-current={v === shown ? "page" : undefined}
+									>
 										{words.version(v.version)}
 										{v.version === e.current_version && <small>{words.current}</small>}
 										<small>{ago(v.created_at)}</small>
@@ -183,10 +221,23 @@ function Entry({ entry: e, revision, versions }: { entry: MessageSession; revisi
 								label={words.compare}
 								value={other ? String(other.version) : ""}
 								onChange={(v) => setParams({ compare: v || null, v: String(shown.version) })}
-								choices={[{ value: "", label: words.nothing }, ...versions.filter((v) => v !== shown).map((v) => ({ value: String(v.version), label: words.version(v.version) }))]}
+								choices={[
+									{ value: "", label: words.nothing },
+									...versions
+										.filter((v) => v !== shown)
+										.map((v) => ({ value: String(v.version), label: words.version(v.version) })),
+								]}
 							/>
 						</div>
-						{other ? <Compare entry={e.id} before={other.version < shown.version ? other : shown} after={other.version < shown.version ? shown : other} /> : <Version entry={e} version={shown} why={why} />}
+						{other ? (
+							<Compare
+								entry={e.id}
+								before={other.version < shown.version ? other : shown}
+								after={other.version < shown.version ? shown : other}
+							/>
+						) : (
+							<Version entry={e} version={shown} why={why} />
+						)}
 					</div>
 				</div>
 			)}
@@ -238,7 +289,15 @@ function Stored({ id, version }: { id: string; version: number }) {
 	return <MailFrame html={preview.data.html} text={preview.data.text} size={preview.data.size} />;
 }
 
-function Version({ entry: e, version: v, why }: { entry: MessageSession; version: MessageVersionSession; why?: string }) {
+function Version({
+	entry: e,
+	version: v,
+	why,
+}: {
+	entry: MessageSession;
+	version: MessageVersionSession;
+	why?: string;
+}) {
 	const key = useKey();
 	const [, setParams] = useParams();
 	const c = v.content;
@@ -247,9 +306,14 @@ function Version({ entry: e, version: v, why }: { entry: MessageSession; version
 		enabled: c.template_id !== null,
 		staleTime: 15_000,
 		retry: false,
-		queryFn: ({ signal }) => api("POST /messages/{id}/rebase-preview", { path: { id: e.id }, body: { version: v.version }, signal }),
+		queryFn: ({ signal }) =>
+			api("POST /messages/{id}/rebase-preview", { path: { id: e.id }, body: { version: v.version }, signal }),
 	});
-	const origin = c.template_id ? <Link href={`/templates/${c.template_id}`}>{c.template_slug ?? c.template_id}</Link> : words.own;
+	const origin = c.template_id ? (
+		<Link href={`/templates/${c.template_id}`}>{c.template_slug ?? c.template_id}</Link>
+	) : (
+		words.own
+	);
 	const users = v.usage && v.usage.length > 0 && (
 		<ul>
 			{v.usage.map((u) => (
@@ -263,7 +327,11 @@ function Version({ entry: e, version: v, why }: { entry: MessageSession; version
 				<Callout tone="warning" title={words.moved}>
 					<p>{words.movedText}</p>
 					<div className={source.calloutActions}>
-						<Button small why={why} onClick={() => setParams({ edit: "rebase", v: String(v.version) }, { replace: false })}>
+						<Button
+							small
+							why={why}
+							onClick={() => setParams({ edit: "rebase", v: String(v.version) }, { replace: false })}
+						>
 							{words.rebase}
 						</Button>
 					</div>
@@ -287,12 +355,24 @@ function Version({ entry: e, version: v, why }: { entry: MessageSession; version
 	);
 }
 
-function Compare({ entry, before, after }: { entry: string; before: MessageVersionSession; after: MessageVersionSession }) {
+function Compare({
+	entry,
+	before,
+	after,
+}: {
+	entry: string;
+	before: MessageVersionSession;
+	after: MessageVersionSession;
+}) {
 	const [a, b] = [comparable(before.content), comparable(after.content)];
 	return (
 		<>
 			<h2>{words.comparing(before.version, after.version)}</h2>
-			{JSON.stringify(a) === JSON.stringify(b) ? <p>{words.same}</p> : <Changes before={a} after={b} names={contentNames} codes={contentCodes} />}
+			{JSON.stringify(a) === JSON.stringify(b) ? (
+				<p>{words.same}</p>
+			) : (
+				<Changes before={a} after={b} names={contentNames} codes={contentCodes} />
+			)}
 			<div className={css.side}>
 				{[before, after].map((v) => (
 					<section key={v.id} className={css.main}>
@@ -305,7 +385,15 @@ function Compare({ entry, before, after }: { entry: string; before: MessageVersi
 	);
 }
 
-function Settings({ entry: e, patch, onClose }: { entry: MessageSession; patch: (body: MessageBody) => Promise<void>; onClose: () => void }) {
+function Settings({
+	entry: e,
+	patch,
+	onClose,
+}: {
+	entry: MessageSession;
+	patch: (body: MessageBody) => Promise<void>;
+	onClose: () => void;
+}) {
 	const form = useForm({ name: e.name, slug: e.slug, tags: e.tags });
 	return (
 		<Dialog
@@ -321,8 +409,21 @@ function Settings({ entry: e, patch, onClose }: { entry: MessageSession; patch: 
 			submit={{ label: words.save, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={contentNames.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} />
-			<TextField label={words.key} path="slug" value={form.values.slug} onChange={(slug) => form.set({ slug })} error={form.problems.byPath.slug} spellCheck={false} />
+			<TextField
+				label={contentNames.name}
+				path="name"
+				value={form.values.name}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+			/>
+			<TextField
+				label={words.key}
+				path="slug"
+				value={form.values.slug}
+				onChange={(slug) => form.set({ slug })}
+				error={form.problems.byPath.slug}
+				spellCheck={false}
+			/>
 			<TagPicks label={words.tags} options={[]} values={form.values.tags} onChange={(tags) => form.set({ tags })} />
 		</Dialog>
 	);

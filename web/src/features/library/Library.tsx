@@ -25,7 +25,8 @@ import css from "./Library.module.css";
 
 const words = catalogue({
 	title: "Library",
-	about: "Mails that are written once and used by broadcasts and sequences. Every save makes a version; versions never change.",
+	about:
+		"Mails that are written once and used by broadcasts and sequences. Every save makes a version; versions never change.",
 	add: "New entry",
 	search: "Search entries",
 	status: "Status",
@@ -42,7 +43,8 @@ const words = catalogue({
 	tags: "Tags",
 	changed: "Changed",
 	empty: "The library is empty",
-	emptyText: "Write a mail here, and the steps of a sequence and any broadcast can send it. A welcome mail is a good first entry: change it later, and everything that does not name a version takes the new one.",
+	emptyText:
+		"Write a mail here, and the steps of a sequence and any broadcast can send it. A welcome mail is a good first entry: change it later, and everything that does not name a version takes the new one.",
 	starters: "Or begin with a finished mail, and change its texts",
 	none: "No entry matches",
 	none0: "No content yet",
@@ -66,7 +68,11 @@ export function holders(uses: MessageUse[]): string {
 
 function Origin({ of: m }: { of: MessageRow }) {
 	if (m.current_version === 0) return <NotSet />;
-	return m.template_id ? <Link href={`/templates/${m.template_id}`}>{m.template_slug ?? m.template_id}</Link> : words.own;
+	return m.template_id ? (
+		<Link href={`/templates/${m.template_id}`}>{m.template_slug ?? m.template_id}</Link>
+	) : (
+		words.own
+	);
 }
 
 /** Library lists the mails that are written once and used in many places. */
@@ -79,7 +85,17 @@ export default function Library() {
 	const [adding, setAdding] = useParam("new");
 	const entries = useQuery({
 		queryKey: key("messages", search, status, offset),
-		queryFn: ({ signal }) => api("GET /messages", { query: { search: search || undefined, status: status || undefined, limit: size, offset: Number(offset) || undefined, embed: "use" }, signal }),
+		queryFn: ({ signal }) =>
+			api("GET /messages", {
+				query: {
+					search: search || undefined,
+					status: status || undefined,
+					limit: size,
+					offset: Number(offset) || undefined,
+					embed: "use",
+				},
+				signal,
+			}),
 	});
 	const rows = entries.data?.data ?? [];
 	const total = entries.data?.total ?? rows.length;
@@ -120,7 +136,16 @@ export default function Library() {
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
-				<NoMatch title={words.none} filters={[searched(search, find), status !== "" && { name: statuses.find((s) => s.value === status)?.label ?? status, drop: () => choose("") }]} />
+				<NoMatch
+					title={words.none}
+					filters={[
+						searched(search, find),
+						status !== "" && {
+							name: statuses.find((s) => s.value === status)?.label ?? status,
+							drop: () => choose(""),
+						},
+					]}
+				/>
 			) : (
 				<>
 					<List
@@ -130,7 +155,12 @@ export default function Library() {
 						columns={[
 							{ id: "name", name: words.name, cell: (m) => <Link href={`/library/${m.id}`}>{m.name}</Link> },
 							{ id: "status", name: words.status, cell: (m) => <StateBadge kind="message" state={m.status} /> },
-							{ id: "version", name: words.version, end: true, cell: (m) => (m.current_version > 0 ? number(m.current_version) : words.none0) },
+							{
+								id: "version",
+								name: words.version,
+								end: true,
+								cell: (m) => (m.current_version > 0 ? number(m.current_version) : words.none0),
+							},
 							{ id: "template", name: words.template, cell: (m) => <Origin of={m} /> },
 							{ id: "used", name: words.used, cell: (m) => holders(m.usage ?? []) || <NotSet /> },
 							{ id: "tags", name: words.tags, cell: (m) => m.tags.join(", ") || <NotSet /> },
@@ -140,10 +170,18 @@ export default function Library() {
 					{total > size && (
 						<div className={css.pages}>
 							<span>{words.pages(from + 1, from + rows.length, total)}</span>
-							<Button small why={from === 0 ? words.pages(from + 1, from + rows.length, total) : undefined} onClick={() => setOffset(from > size ? String(from - size) : "")}>
+							<Button
+								small
+								why={from === 0 ? words.pages(from + 1, from + rows.length, total) : undefined}
+								onClick={() => setOffset(from > size ? String(from - size) : "")}
+							>
 								{words.before}
 							</Button>
-							<Button small why={from + rows.length >= total ? words.pages(from + 1, from + rows.length, total) : undefined} onClick={() => setOffset(String(from + size))}>
+							<Button
+								small
+								why={from + rows.length >= total ? words.pages(from + 1, from + rows.length, total) : undefined}
+								onClick={() => setOffset(String(from + size))}
+							>
 								{words.after}
 							</Button>
 						</div>
@@ -162,7 +200,11 @@ function FromStarter() {
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /templates");
 	const make = useMutation({
-		mutationFn: async (t: TemplateStarter) => api("POST /messages", { body: { name: t.name, content: { ...(await begin(t)), subject: t.subject } }, idempotencyKey: newKey() }),
+		mutationFn: async (t: TemplateStarter) =>
+			api("POST /messages", {
+				body: { name: t.name, content: { ...(await begin(t)), subject: t.subject } },
+				idempotencyKey: newKey(),
+			}),
 		onSuccess: (made) => {
 			void client.invalidateQueries({ queryKey: key("messages") });
 			void client.invalidateQueries({ queryKey: key("templates") });
@@ -183,7 +225,9 @@ function NewEntry({ onClose }: { onClose: () => void }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ name: "" });
-	const make = useMutation({ mutationFn: () => api("POST /messages", { body: { name: form.values.name }, idempotencyKey: newKey() }) });
+	const make = useMutation({
+		mutationFn: () => api("POST /messages", { body: { name: form.values.name }, idempotencyKey: newKey() }),
+	});
 	return (
 		<Dialog
 			title={words.new}
@@ -198,7 +242,14 @@ function NewEntry({ onClose }: { onClose: () => void }) {
 			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<TextField
+				label={words.name}
+				path="name"
+				value={form.values.name}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+				autoFocus
+			/>
 		</Dialog>
 	);
 }

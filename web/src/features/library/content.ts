@@ -52,12 +52,22 @@ export function editable(name: string, c: FullSessionContent | null): Content {
 
 /** comparable returns content as it is compared: what was made of a template, too. */
 export function comparable(c: FullSessionContent): Content {
-	return { ...editable("", c), mjml: c.body_mjml ?? "", html: c.body_mjml ? "" : (c.body_html ?? ""), text: c.body_text ?? "" };
+	return {
+		...editable("", c),
+		mjml: c.body_mjml ?? "",
+		html: c.body_mjml ? "" : (c.body_html ?? ""),
+		text: c.body_text ?? "",
+	};
 }
 
 /** bodyOf returns the content that a request takes. */
 export function bodyOf(c: Content): ContentBody {
-	const common = { subject: c.subject || null, preheader: c.preheader || null, from_name: c.from_name || null, reply_to: c.reply_to || null };
+	const common = {
+		subject: c.subject || null,
+		preheader: c.preheader || null,
+		from_name: c.from_name || null,
+		reply_to: c.reply_to || null,
+	};
 	if (c.template) return { ...common, template_slug: c.template, template_binding: c.binding };
 	return { ...common, body_mjml: c.mjml || null, body_html: c.mjml ? null : c.html || null, body_text: c.text || null };
 }

@@ -25,7 +25,8 @@ const words = catalogue({
 	none: "No mail yet",
 	noneText: "Send something with an MTA config of the built-in kind: it lands here.",
 	noSink: "There is no built-in mailbox yet",
-	noSinkText: "It is an MTA config that delivers to nobody: what you send with it lands here, so that you can try out everything.",
+	noSinkText:
+		"It is an MTA config that delivers to nobody: what you send with it lands here, so that you can try out everything.",
 	addSink: "Add an MTA config",
 	write: "Write a broadcast",
 	noMatch: "No mail matches",
@@ -62,7 +63,12 @@ export default function Mailbox() {
 		queryKey: key("mailbox", lane?.id, search),
 		enabled: lane !== undefined,
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" }, query: { search, cursor: pageParam ?? undefined, limit: 50 }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /mta-configs/{id}/messages", {
+				path: { id: lane?.id ?? "" },
+				query: { search, cursor: pageParam ?? undefined, limit: 50 },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: 5000,
 	});
@@ -89,7 +95,15 @@ export default function Mailbox() {
 		>
 			{!(lanes.isSuccess && !lane) && (rows.length > 0 || search || sinks.length > 1 || mails.isPending) && (
 				<Tools label={words.search} value={search} onChange={setSearch} coming={mails.isPending}>
-					{sinks.length > 1 && <Select label={words.mta} hideLabel value={lane?.id ?? ""} onChange={choose} choices={sinks.map((l) => ({ value: l.id, label: l.name }))} />}
+					{sinks.length > 1 && (
+						<Select
+							label={words.mta}
+							hideLabel
+							value={lane?.id ?? ""}
+							onChange={choose}
+							choices={sinks.map((l) => ({ value: l.id, label: l.name }))}
+						/>
+					)}
 				</Tools>
 			)}
 			{lanes.isSuccess && !lane ? (
@@ -126,7 +140,11 @@ export default function Mailbox() {
 					rows={rows}
 					rowKey={(m) => m.id}
 					columns={[
-						{ id: "subject", name: words.subject, cell: (m) => <Link href={`/mailbox/${lane?.id}/${m.id}`}>{m.subject || "–"}</Link> },
+						{
+							id: "subject",
+							name: words.subject,
+							cell: (m) => <Link href={`/mailbox/${lane?.id}/${m.id}`}>{m.subject || "–"}</Link>,
+						},
 						{ id: "to", name: words.to, cell: (m) => m.to },
 						{ id: "received", name: words.received, cell: (m) => <Time at={m.received_at} /> },
 						{ id: "size", name: words.size, end: true, cell: (m) => bytes(m.size) },
@@ -141,7 +159,14 @@ export default function Mailbox() {
 				</div>
 			)}
 			{clearing && (
-				<Confirm title={words.clearTitle} action={words.clear} busy={clear.isPending} error={clear.error && <p role="alert">{explain(clear.error)}</p>} onConfirm={() => clear.mutate()} onClose={() => setClearing(false)}>
+				<Confirm
+					title={words.clearTitle}
+					action={words.clear}
+					busy={clear.isPending}
+					error={clear.error && <p role="alert">{explain(clear.error)}</p>}
+					onConfirm={() => clear.mutate()}
+					onClose={() => setClearing(false)}
+				>
 					<p>{words.clearText}</p>
 				</Confirm>
 			)}
@@ -153,12 +178,21 @@ export default function Mailbox() {
 export function Message() {
 	const { lane = "", id = "" } = useParams<{ lane: string; id: string }>();
 	const key = useKey();
-	const mail = useQuery({ queryKey: key("mailbox", lane, "message", id), queryFn: () => api("GET /mta-configs/{id}/messages/{message_id}", { path: { id: lane, message_id: id } }) });
+	const mail = useQuery({
+		queryKey: key("mailbox", lane, "message", id),
+		queryFn: () => api("GET /mta-configs/{id}/messages/{message_id}", { path: { id: lane, message_id: id } }),
+	});
 	const trail = [{ name: words.title, to: "/mailbox" }];
 	const m = mail.data;
 	if (!m || isGone(mail.error)) return <Missing query={mail} list={words.title} to="/mailbox" trail={trail} />;
 	return (
-		<Page title={m.subject || "–"} trail={trail} actions={<a href={url("GET /mta-configs/{id}/messages/{message_id}/raw", { id: lane, message_id: id })}>{words.raw}</a>}>
+		<Page
+			title={m.subject || "–"}
+			trail={trail}
+			actions={
+				<a href={url("GET /mta-configs/{id}/messages/{message_id}/raw", { id: lane, message_id: id })}>{words.raw}</a>
+			}
+		>
 			<Card>
 				<Facts
 					rows={[

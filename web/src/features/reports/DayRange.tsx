@@ -25,12 +25,28 @@ export function useDayRange() {
 	const range = rangeOf(params, zone ?? "UTC");
 	const days = daysOf(range.from, range.to);
 	const problem = days < 1 ? words.backwards : days > mostDays ? words.tooMany : undefined;
-	return { range, problem, zone: zone ?? "UTC", account, set, ready: (zone !== undefined || range.days === null) && problem === undefined };
+	return {
+		range,
+		problem,
+		zone: zone ?? "UTC",
+		account,
+		set,
+		ready: (zone !== undefined || range.days === null) && problem === undefined,
+	};
 }
 
 /** DayRange is the row that chooses the days of a report; what else narrows it stands beside. */
-export function DayRange({ days: { range, problem, zone, set }, children }: { days: ReturnType<typeof useDayRange>; children?: ReactNode }) {
-	const choose = (v: string) => (v === "own" ? set({ days: null, from: range.from, to: range.to }) : set({ from: null, to: null, days: v === String(usual) ? null : v }));
+export function DayRange({
+	days: { range, problem, zone, set },
+	children,
+}: {
+	days: ReturnType<typeof useDayRange>;
+	children?: ReactNode;
+}) {
+	const choose = (v: string) =>
+		v === "own"
+			? set({ days: null, from: range.from, to: range.to })
+			: set({ from: null, to: null, days: v === String(usual) ? null : v });
 	const end = today(zone);
 	return (
 		<div className={css.choose}>
@@ -38,11 +54,21 @@ export function DayRange({ days: { range, problem, zone, set }, children }: { da
 				label={words.range}
 				value={range.days === null ? "own" : String(range.days)}
 				onChange={choose}
-				choices={[...presets.map((n) => ({ value: String(n), label: words.last(n) })), { value: "own", label: words.own }]}
+				choices={[
+					...presets.map((n) => ({ value: String(n), label: words.last(n) })),
+					{ value: "own", label: words.own },
+				]}
 			/>
 			{range.days === null && (
 				<>
-					<TextField label={words.from} type="date" max={end} value={range.from} error={problem} onChange={(from) => from && set({ from })} />
+					<TextField
+						label={words.from}
+						type="date"
+						max={end}
+						value={range.from}
+						error={problem}
+						onChange={(from) => from && set({ from })}
+					/>
 					<TextField label={words.to} type="date" max={end} value={range.to} onChange={(to) => to && set({ to })} />
 				</>
 			)}

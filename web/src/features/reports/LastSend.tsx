@@ -22,7 +22,9 @@ export function LastSend({ children }: { children: (last: ReactNode) => ReactNod
 		staleTime: 60_000,
 		queryFn: async ({ signal }) => {
 			const sent = await api("GET /broadcasts", { query: { status: "completed" }, signal });
-			const [last] = sent.data.filter((b) => b.dispatch_started_at).sort((a, b) => ((a.dispatch_started_at ?? "") < (b.dispatch_started_at ?? "") ? 1 : -1));
+			const [last] = sent.data
+				.filter((b) => b.dispatch_started_at)
+				.sort((a, b) => ((a.dispatch_started_at ?? "") < (b.dispatch_started_at ?? "") ? 1 : -1));
 			if (!last) return null;
 			const [metrics] = await api("GET /broadcasts/metrics-bulk", { query: { ids: last.id }, signal });
 			return { last, metrics };
@@ -38,7 +40,15 @@ export function LastSend({ children }: { children: (last: ReactNode) => ReactNod
 			<p>
 				<Link href={`/broadcasts/${last.id}`}>{last.name}</Link> <Time at={last.dispatch_started_at} />
 			</p>
-			{m && <p className={css.muted}>{[words.delivered(m.delivered, m.total_recipients), words.opened(rate(m.opened)), words.clicked(rate(m.clicked))].join(" · ")}</p>}
+			{m && (
+				<p className={css.muted}>
+					{[
+						words.delivered(m.delivered, m.total_recipients),
+						words.opened(rate(m.opened)),
+						words.clicked(rate(m.clicked)),
+					].join(" · ")}
+				</p>
+			)}
 		</div>,
 	);
 }

@@ -33,7 +33,8 @@ const words = catalogue({
 	sum: (n: number, what: string, all: number) => `${full(n)} ${what} ÷ ${full(all)} mails`,
 	before: (n: string) => `Before: ${n}`,
 	points: (d: string) => `${d} points`,
-	beforeAbout: (from: string, to: string, before: string) => `${from} to ${to}, days in ${before}. “Before” is as many days before these.`,
+	beforeAbout: (from: string, to: string, before: string) =>
+		`${from} to ${to}, days in ${before}. “Before” is as many days before these.`,
 	perDay: "Per day",
 	table: "As a table",
 	plot: "As a plot",
@@ -65,14 +66,37 @@ const words = catalogue({
 	none: "No mail was sent on these days",
 	noneText: "Choose other days. The last send was this one:",
 	never: "Nothing has been sent yet",
-	neverText: "Once mail goes out, this page shows how much was delivered, opened and clicked on each day, and what changed against the days before.",
+	neverText:
+		"Once mail goes out, this page shows how much was delivered, opened and clicked on each day, and what changed against the days before.",
 	write: "Write a broadcast",
 });
 
-const columns = ["total_recipients", "total_sent", "total_delivered", "total_failed", "total_bounced", "total_opened", "verified_opened", "total_clicked", "total_unsubscribed", "total_complained", "verified_open_rate", "open_rate", "click_rate", "bounce_rate"] as const;
+const columns = [
+	"total_recipients",
+	"total_sent",
+	"total_delivered",
+	"total_failed",
+	"total_bounced",
+	"total_opened",
+	"verified_opened",
+	"total_clicked",
+	"total_unsubscribed",
+	"total_complained",
+	"verified_open_rate",
+	"open_rate",
+	"click_rate",
+	"bounce_rate",
+] as const;
 
 /** nothing reports whether totals say that nothing happened. */
-const nothing = (t: OverviewTotals) => t.total_recipients + t.verified_opened + t.total_clicked + t.total_bounced + t.total_unsubscribed + t.total_complained === 0;
+const nothing = (t: OverviewTotals) =>
+	t.total_recipients +
+		t.verified_opened +
+		t.total_clicked +
+		t.total_bounced +
+		t.total_unsubscribed +
+		t.total_complained ===
+	0;
 
 /** Reports shows what became of all mail of the account in a range of days. */
 export default function Reports() {
@@ -87,17 +111,25 @@ export default function Reports() {
 	const found = useQuery({
 		queryKey: key("reports", range.from, range.to, type),
 		enabled: days.ready,
-		queryFn: ({ signal }) => api("GET /reports/overview", { query: { from: range.from, to: range.to, email_type_key: type || undefined }, signal }),
+		queryFn: ({ signal }) =>
+			api("GET /reports/overview", {
+				query: { from: range.from, to: range.to, email_type_key: type || undefined },
+				signal,
+			}),
 		staleTime: 60_000,
 		refetchInterval: 60_000,
 		placeholderData: (x) => x,
 	});
-	const typeName = (k: string | null) => types.data?.data.find((t) => t.type_key === k)?.display_name ?? k ?? words.unknownType;
+	const typeName = (k: string | null) =>
+		types.data?.data.find((t) => t.type_key === k)?.display_name ?? k ?? words.unknownType;
 	const r = found.data;
 	const failed = days.account.error ?? found.error;
 	const unknown = type !== "" && types.data !== undefined && !types.data.data.some((t) => t.type_key === type);
 	const nothingOfType = (
-		<Empty title={unknown ? words.noType(type) : words.noneOfType} action={<Button onClick={() => set({ type: null })}>{words.allTypes}</Button>}>
+		<Empty
+			title={unknown ? words.noType(type) : words.noneOfType}
+			action={<Button onClick={() => set({ type: null })}>{words.allTypes}</Button>}
+		>
 			{unknown ? words.noTypeText : words.noneOfTypeText}
 		</Empty>
 	);
@@ -111,7 +143,9 @@ export default function Reports() {
 					choices={[
 						{ value: "", label: words.allTypes },
 						...(types.data?.data ?? []).map((t) => ({ value: t.type_key, label: t.display_name })),
-						...(type && types.data && !types.data.data.some((t) => t.type_key === type) ? [{ value: type, label: type }] : []),
+						...(type && types.data && !types.data.data.some((t) => t.type_key === type)
+							? [{ value: type, label: type }]
+							: []),
 					]}
 				/>
 			</DayRange>
@@ -169,7 +203,17 @@ function Before({ value, change }: { value: string; change: string }) {
 function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 	const now = r.totals;
 	const then = r.previous;
-	const rate = (name: TermName, of: "total_delivered" | "verified_opened" | "total_clicked" | "total_unsubscribed" | "total_bounced" | "total_complained", decimals?: number) => {
+	const rate = (
+		name: TermName,
+		of:
+			| "total_delivered"
+			| "verified_opened"
+			| "total_clicked"
+			| "total_unsubscribed"
+			| "total_bounced"
+			| "total_complained",
+		decimals?: number,
+	) => {
 		const [a, b] = [now[of], then[of]];
 		const share = (n: number, all: number) => (all > 0 ? n / all : null);
 		const [sa, sb] = [share(a, now.total_recipients), share(b, then.total_recipients)];
@@ -188,12 +232,26 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 		);
 	};
 	return (
-		<Card title={words.totals} actions={<CsvButton name={`report ${r.from} ${r.to} totals`} header={["period", ...columns]} rows={[["totals", ...columns.map((c) => now[c])], ["previous", ...columns.map((c) => then[c])]]} />}>
+		<Card
+			title={words.totals}
+			actions={
+				<CsvButton
+					name={`report ${r.from} ${r.to} totals`}
+					header={["period", ...columns]}
+					rows={[
+						["totals", ...columns.map((c) => now[c])],
+						["previous", ...columns.map((c) => then[c])],
+					]}
+				/>
+			}
+		>
 			<Figures>
 				<Figure
 					name={term("mails").name}
 					value={full(now.total_recipients)}
-					detail={<Before value={full(then.total_recipients)} change={change(now.total_recipients - then.total_recipients)} />}
+					detail={
+						<Before value={full(then.total_recipients)} change={change(now.total_recipients - then.total_recipients)} />
+					}
 					about={{ definition: term("mails").definition, asOf: at }}
 				/>
 				{rate("mailsDelivered", "total_delivered")}
@@ -212,7 +270,8 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 function Days({ report: r }: { report: ReportsOverview }) {
 	const [table, setTable] = useState(false);
 	const dates = r.series.map((d) => d.date);
-	const top = (of: "total_sent" | "verified_opened") => r.series.reduce((a, d) => (d[of] > a[of] ? d : a), r.series[0] as OverviewDay);
+	const top = (of: "total_sent" | "verified_opened") =>
+		r.series.reduce((a, d) => (d[of] > a[of] ? d : a), r.series[0] as OverviewDay);
 	const values = (of: keyof OverviewTotals) => r.series.map((d) => d[of]);
 	const [sent, opened] = [top("total_sent"), top("verified_opened")];
 	return (
@@ -223,7 +282,11 @@ function Days({ report: r }: { report: ReportsOverview }) {
 					<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
 						{table ? words.plot : words.table}
 					</Button>
-					<CsvButton name={`report ${r.from} ${r.to} per day`} header={["date", ...columns]} rows={r.series.map((d) => [d.date, ...columns.map((c) => d[c])])} />
+					<CsvButton
+						name={`report ${r.from} ${r.to} per day`}
+						header={["date", ...columns]}
+						rows={r.series.map((d) => [d.date, ...columns.map((c) => d[c])])}
+					/>
 				</>
 			}
 		>
@@ -253,7 +316,11 @@ function Days({ report: r }: { report: ReportsOverview }) {
 					<section aria-label={words.reading}>
 						<h3>{words.reading}</h3>
 						<LinePlot
-							sentence={opened.verified_opened > 0 ? words.mostOpened(opened.verified_opened, named(opened.date)) : words.nothingOpened}
+							sentence={
+								opened.verified_opened > 0
+									? words.mostOpened(opened.verified_opened, named(opened.date))
+									: words.nothingOpened
+							}
 							points={dates}
 							tick={tick}
 							lines={[
@@ -281,12 +348,29 @@ function Days({ report: r }: { report: ReportsOverview }) {
 }
 
 /** Types compares the email types. The name of one shows it alone. */
-function Types({ report: r, name, onType }: { report: ReportsOverview; name: (key: string | null) => string; onType: (key: string) => void }) {
+function Types({
+	report: r,
+	name,
+	onType,
+}: {
+	report: ReportsOverview;
+	name: (key: string | null) => string;
+	onType: (key: string) => void;
+}) {
 	const rows = [...r.by_email_type].sort((a, b) => b.total_recipients - a.total_recipients);
 	if (rows.length === 0) return null;
 	const rate = (n: number, t: OverviewType) => percent(t.total_recipients ? n / t.total_recipients : null);
 	return (
-		<Card title={words.types} actions={<CsvButton name={`report ${r.from} ${r.to} by email type`} header={["email_type_key", ...columns]} rows={rows.map((t) => [t.email_type_key, ...columns.map((c) => t[c])])} />}>
+		<Card
+			title={words.types}
+			actions={
+				<CsvButton
+					name={`report ${r.from} ${r.to} by email type`}
+					header={["email_type_key", ...columns]}
+					rows={rows.map((t) => [t.email_type_key, ...columns.map((c) => t[c])])}
+				/>
+			}
+		>
 			<List
 				label={words.types}
 				rows={rows}
@@ -306,14 +390,62 @@ function Types({ report: r, name, onType }: { report: ReportsOverview; name: (ke
 							);
 						},
 					},
-					{ id: "mails", name: words.mails, about: term("mails").definition, end: true, cell: (t) => full(t.total_recipients) },
-					{ id: "delivered", name: words.delivered, about: term("mailsDelivered").definition, end: true, cell: (t) => full(t.total_delivered) },
-					{ id: "opened", name: words.opened, about: term("openedThen").definition, end: true, cell: (t) => full(t.verified_opened) },
-					{ id: "openRate", name: words.openRate, about: term("openedThen").definition, end: true, cell: (t) => rate(t.verified_opened, t) },
-					{ id: "clicked", name: words.clicked, about: term("clickedThen").definition, end: true, cell: (t) => full(t.total_clicked) },
-					{ id: "clickRate", name: words.clickRate, about: term("clickedThen").definition, end: true, cell: (t) => rate(t.total_clicked, t) },
-					{ id: "unsubscribed", name: words.unsubscribed, about: term("leftThen").definition, end: true, cell: (t) => full(t.total_unsubscribed) },
-					{ id: "bounced", name: words.bounced, about: term("mailsBounced").definition, end: true, cell: (t) => full(t.total_bounced) },
+					{
+						id: "mails",
+						name: words.mails,
+						about: term("mails").definition,
+						end: true,
+						cell: (t) => full(t.total_recipients),
+					},
+					{
+						id: "delivered",
+						name: words.delivered,
+						about: term("mailsDelivered").definition,
+						end: true,
+						cell: (t) => full(t.total_delivered),
+					},
+					{
+						id: "opened",
+						name: words.opened,
+						about: term("openedThen").definition,
+						end: true,
+						cell: (t) => full(t.verified_opened),
+					},
+					{
+						id: "openRate",
+						name: words.openRate,
+						about: term("openedThen").definition,
+						end: true,
+						cell: (t) => rate(t.verified_opened, t),
+					},
+					{
+						id: "clicked",
+						name: words.clicked,
+						about: term("clickedThen").definition,
+						end: true,
+						cell: (t) => full(t.total_clicked),
+					},
+					{
+						id: "clickRate",
+						name: words.clickRate,
+						about: term("clickedThen").definition,
+						end: true,
+						cell: (t) => rate(t.total_clicked, t),
+					},
+					{
+						id: "unsubscribed",
+						name: words.unsubscribed,
+						about: term("leftThen").definition,
+						end: true,
+						cell: (t) => full(t.total_unsubscribed),
+					},
+					{
+						id: "bounced",
+						name: words.bounced,
+						about: term("mailsBounced").definition,
+						end: true,
+						cell: (t) => full(t.total_bounced),
+					},
 				]}
 			/>
 			{rows.some((t) => t.total_recipients < 100) && <p className={css.muted}>{words.few}</p>}

@@ -12,7 +12,8 @@ export const mostDays = 400;
 const dayLength = 86_400_000;
 
 /** shifted returns the day that is some days after another. */
-export const shifted = (date: string, days: number) => new Date(Date.parse(`${date}T00:00:00Z`) + days * dayLength).toISOString().slice(0, 10);
+export const shifted = (date: string, days: number) =>
+	new Date(Date.parse(`${date}T00:00:00Z`) + days * dayLength).toISOString().slice(0, 10);
 
 /** daysOf counts the days from one to another, both included. */
 export const daysOf = (from: string, to: string) => Math.round((Date.parse(to) - Date.parse(from)) / dayLength) + 1;

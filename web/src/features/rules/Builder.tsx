@@ -1,5 +1,13 @@
 import { ArrowDown, ArrowUp, Copy, FolderPlus, GripVertical, Plus, Trash2 } from "lucide-react";
-import { createContext, type KeyboardEvent, type PointerEvent, useContext, useLayoutEffect, useRef, useState } from "react";
+import {
+	createContext,
+	type KeyboardEvent,
+	type PointerEvent,
+	useContext,
+	useLayoutEffect,
+	useRef,
+	useState,
+} from "react";
 import { Button } from "../../ui/Button";
 import { follow as followPointer } from "../../ui/drag";
 import { Select, TextArea } from "../../ui/Field";
@@ -8,7 +16,21 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Builder.module.css";
 import { type FieldInfo, useRuleFields } from "./fields";
 import { EventRules, LeafEditor } from "./LeafEditor";
-import { type Condition, conditionAt, deepest, fits, type Group, heightOf, insertAt, isGroup, moveTo, pathOf, pathText, replaceAt, stepTo } from "./groups";
+import {
+	type Condition,
+	conditionAt,
+	deepest,
+	fits,
+	type Group,
+	heightOf,
+	insertAt,
+	isGroup,
+	moveTo,
+	pathOf,
+	pathText,
+	replaceAt,
+	stepTo,
+} from "./groups";
 import { isNegative, type Kind, type Leaf, leafWords, newLeaf } from "./leaves";
 import { useTouched } from "./useTouched";
 
@@ -46,7 +68,9 @@ export type Fault = { path: string; message: string; others?: { path: string; me
 
 /** messageAt returns the problem at a path that passes a test. */
 function messageAt(fault: Fault | null | undefined, is: (path: string) => boolean): string | undefined {
-	return fault ? [fault, ...(fault.others ?? [])].find((f) => is(f.path.replace(/^definition\.?/, "")))?.message : undefined;
+	return fault
+		? [fault, ...(fault.others ?? [])].find((f) => is(f.path.replace(/^definition\.?/, "")))?.message
+		: undefined;
 }
 
 type Props = {
@@ -86,8 +110,14 @@ function dropAt(root: Group, from: number[], x: number, y: number): Drop | null 
 	const box = item.getBoundingClientRect();
 	const upper = y < box.top + box.height / 2;
 	let drop: Drop;
-	if (c && isGroup(c) && (path.length === 0 || (y > box.top + 12 && y < box.bottom - 12))) drop = upper ? { to: [...path, 0], at: path, edge: "inside" } : { to: [...path, c.conditions.length], at: path, edge: "inside" };
-	else drop = upper ? { to: path, at: path, edge: "before" } : { to: [...path.slice(0, -1), (path.at(-1) ?? 0) + 1], at: path, edge: "after" };
+	if (c && isGroup(c) && (path.length === 0 || (y > box.top + 12 && y < box.bottom - 12)))
+		drop = upper
+			? { to: [...path, 0], at: path, edge: "inside" }
+			: { to: [...path, c.conditions.length], at: path, edge: "inside" };
+	else
+		drop = upper
+			? { to: path, at: path, edge: "before" }
+			: { to: [...path.slice(0, -1), (path.at(-1) ?? 0) + 1], at: path, edge: "after" };
 	return fits(root, from, drop.to) ? drop : null;
 }
 
@@ -110,7 +140,10 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 	const move = (from: number[], to: number[]) => {
 		if (!fits(value, from, to)) return;
 		const moved = moveTo(value, from, to);
-		follow.current = { path: moved.path, control: Math.max(0, controlsOf(all.current, from).indexOf(document.activeElement as HTMLElement)) };
+		follow.current = {
+			path: moved.path,
+			control: Math.max(0, controlsOf(all.current, from).indexOf(document.activeElement as HTMLElement)),
+		};
 		onChange(moved.group);
 	};
 	const moves: Moves = {
@@ -132,7 +165,10 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 			const group = conditionAt(value, up);
 			const left = group && isGroup(group) ? group.conditions.length - 1 : 0;
 			// The condition that takes its place has the focus then, or the one before it, or the buttons of the group.
-			follow.current = left > 0 ? { path: [...up, Math.min(at, left - 1)], control: 0 } : { path: up, control: Number.POSITIVE_INFINITY };
+			follow.current =
+				left > 0
+					? { path: [...up, Math.min(at, left - 1)], control: 0 }
+					: { path: up, control: Number.POSITIVE_INFINITY };
 			onChange(replaceAt(value, path, null));
 		},
 		begin: (from, e) => {
@@ -156,7 +192,11 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 		warning: (path, leaf) => {
 			const found = warnings.find((w) => dotted(pathOf(w.path)) === dotted(path));
 			if (!found) return undefined;
-			if (/\[\d+\]$/.test(found.path.slice(pathText(path).length)) && (leaf.segment_keys ?? leaf.email_type_keys ?? []).length > 1) return words.goneOne;
+			if (
+				/\[\d+\]$/.test(found.path.slice(pathText(path).length)) &&
+				(leaf.segment_keys ?? leaf.email_type_keys ?? []).length > 1
+			)
+				return words.goneOne;
 			return isNegative(leaf) ? words.goneAll : words.gone;
 		},
 	};
@@ -178,7 +218,13 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 					label={words.json}
 					hideLabel
 					value={text}
-					error={bad ? words.bad : fault ? [fault, ...(fault.others ?? [])].map((f) => words.at(f.path, f.message)).join(" ") : undefined}
+					error={
+						bad
+							? words.bad
+							: fault
+								? [fault, ...(fault.others ?? [])].map((f) => words.at(f.path, f.message)).join(" ")
+								: undefined
+					}
 					onChange={(t) => {
 						setText(t);
 						try {
@@ -206,7 +252,13 @@ function controlsOf(all: HTMLElement | null, path: number[]): HTMLElement[] {
 function Handle({ path, name }: { path: number[]; name: string }) {
 	const moves = useContext(Moving);
 	return (
-		<button type="button" className={css.handle} aria-label={words.move(name)} title={words.moveHelp} onPointerDown={(e) => moves?.begin(path, e)}>
+		<button
+			type="button"
+			className={css.handle}
+			aria-label={words.move(name)}
+			title={words.moveHelp}
+			onPointerDown={(e) => moves?.begin(path, e)}
+		>
 			<GripVertical aria-hidden size={16} />
 		</button>
 	);
@@ -225,15 +277,29 @@ function keysOf(moves: Moves | null, path: number[], wrap: (() => void) | null) 
 	};
 }
 
-type Inner = { group: Group; path: number[]; root: Group; fields: FieldInfo[]; onChange: (g: Group) => void; fault?: Fault | null };
+type Inner = {
+	group: Group;
+	path: number[];
+	root: Group;
+	fields: FieldInfo[];
+	onChange: (g: Group) => void;
+	fault?: Fault | null;
+};
 
 function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 	const set = (next: Group) => onChange(path.length === 0 ? next : replaceAt(root, path, next));
 	const add = (kind: Kind) => set({ ...group, conditions: [...group.conditions, newLeaf(kind, fields)] });
 	const ofEvents = useContext(EventRules);
-	const kinds = (Object.entries(leafWords.kinds) as [Kind, string][]).filter(([kind]) => ofEvents || kind !== "trigger_event");
+	const kinds = (Object.entries(leafWords.kinds) as [Kind, string][]).filter(
+		([kind]) => ofEvents || kind !== "trigger_event",
+	);
 	const here = pathText(path);
-	const faulty = messageAt(fault, (at) => [here, `${here}.conditions`, `${here}.logic`, `${here}.negate`].includes(at) || (here === "" && at === "conditions"));
+	const faulty = messageAt(
+		fault,
+		(at) =>
+			[here, `${here}.conditions`, `${here}.logic`, `${here}.negate`].includes(at) ||
+			(here === "" && at === "conditions"),
+	);
 	const moves = useContext(Moving);
 	const name = path.length === 0 ? words.is : words.groupName((path.at(-1) ?? 0) + 1);
 	const top = path.length === 0;
@@ -276,11 +342,32 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 					<Menu
 						small
 						actions={[
-							(path.length > 1 || path[0] !== 0) && { id: "up", label: words.up, icon: <ArrowUp aria-hidden />, run: () => void moves?.step(path, -1) },
-							(path.length > 1 || !last) && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => void moves?.step(path, 1) },
-							{ id: "copy", label: words.duplicate, icon: <Copy aria-hidden />, run: () => onChange(insertAt(root, path, group)) },
+							(path.length > 1 || path[0] !== 0) && {
+								id: "up",
+								label: words.up,
+								icon: <ArrowUp aria-hidden />,
+								run: () => void moves?.step(path, -1),
+							},
+							(path.length > 1 || !last) && {
+								id: "down",
+								label: words.down,
+								icon: <ArrowDown aria-hidden />,
+								run: () => void moves?.step(path, 1),
+							},
+							{
+								id: "copy",
+								label: words.duplicate,
+								icon: <Copy aria-hidden />,
+								run: () => onChange(insertAt(root, path, group)),
+							},
 							wrap && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: wrap },
-							{ id: "remove", label: words.removeGroup, icon: <Trash2 aria-hidden />, danger: true, run: () => moves?.remove(path) },
+							{
+								id: "remove",
+								label: words.removeGroup,
+								icon: <Trash2 aria-hidden />,
+								danger: true,
+								run: () => moves?.remove(path),
+							},
 						]}
 					/>
 				)}
@@ -294,20 +381,54 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 				{group.conditions.map((c, i) => (
 					<li key={`${i}-${isGroup(c) ? "g" : "l"}`}>
 						{isGroup(c) ? (
-							<GroupEditor group={c} path={[...path, i]} root={root} fields={fields} onChange={onChange} fault={fault} />
+							<GroupEditor
+								group={c}
+								path={[...path, i]}
+								root={root}
+								fields={fields}
+								onChange={onChange}
+								fault={fault}
+							/>
 						) : (
-							<LeafRow leaf={c} index={i} path={[...path, i]} last={i === group.conditions.length - 1} root={root} fields={fields} onChange={onChange} fault={fault} />
+							<LeafRow
+								leaf={c}
+								index={i}
+								path={[...path, i]}
+								last={i === group.conditions.length - 1}
+								root={root}
+								fields={fields}
+								onChange={onChange}
+								fault={fault}
+							/>
 						)}
 					</li>
 				))}
 			</ol>
 			<div className={css.head}>
-				<Menu small start label={words.add} actions={kinds.map(([kind, name]) => ({ id: kind, label: name, run: () => add(kind) }))}>
+				<Menu
+					small
+					start
+					label={words.add}
+					actions={kinds.map(([kind, name]) => ({ id: kind, label: name, run: () => add(kind) }))}
+				>
 					<Plus aria-hidden />
 					{words.add}
 				</Menu>
 				{path.length < deepest - 1 && (
-					<Button small look="quiet" icon={<FolderPlus aria-hidden />} onClick={() => set({ ...group, conditions: [...group.conditions, { logic: group.logic === "and" ? "or" : "and", conditions: [newLeaf("field", fields)] }] })}>
+					<Button
+						small
+						look="quiet"
+						icon={<FolderPlus aria-hidden />}
+						onClick={() =>
+							set({
+								...group,
+								conditions: [
+									...group.conditions,
+									{ logic: group.logic === "and" ? "or" : "and", conditions: [newLeaf("field", fields)] },
+								],
+							})
+						}
+					>
 						{words.group}
 					</Button>
 				)}
@@ -316,7 +437,16 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 	);
 }
 
-type Row = { leaf: Leaf; index: number; path: number[]; last: boolean; root: Group; fields: FieldInfo[]; onChange: (g: Group) => void; fault?: Fault | null };
+type Row = {
+	leaf: Leaf;
+	index: number;
+	path: number[];
+	last: boolean;
+	root: Group;
+	fields: FieldInfo[];
+	onChange: (g: Group) => void;
+	fault?: Fault | null;
+};
 
 function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row) {
 	const moves = useContext(Moving);
@@ -347,11 +477,32 @@ function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row
 			<Menu
 				small
 				actions={[
-					(path.length > 1 || index > 0) && { id: "up", label: words.up, icon: <ArrowUp aria-hidden />, run: () => void moves?.step(path, -1) },
-					(path.length > 1 || !last) && { id: "down", label: words.down, icon: <ArrowDown aria-hidden />, run: () => void moves?.step(path, 1) },
-					{ id: "copy", label: words.duplicate, icon: <Copy aria-hidden />, run: () => onChange(insertAt(root, path, leaf)) },
+					(path.length > 1 || index > 0) && {
+						id: "up",
+						label: words.up,
+						icon: <ArrowUp aria-hidden />,
+						run: () => void moves?.step(path, -1),
+					},
+					(path.length > 1 || !last) && {
+						id: "down",
+						label: words.down,
+						icon: <ArrowDown aria-hidden />,
+						run: () => void moves?.step(path, 1),
+					},
+					{
+						id: "copy",
+						label: words.duplicate,
+						icon: <Copy aria-hidden />,
+						run: () => onChange(insertAt(root, path, leaf)),
+					},
 					wrap && { id: "wrap", label: words.wrap, icon: <FolderPlus aria-hidden />, run: wrap },
-					{ id: "remove", label: words.remove, icon: <Trash2 aria-hidden />, danger: true, run: () => moves?.remove(path) },
+					{
+						id: "remove",
+						label: words.remove,
+						icon: <Trash2 aria-hidden />,
+						danger: true,
+						run: () => moves?.remove(path),
+					},
 				]}
 			/>
 		</fieldset>

@@ -30,7 +30,10 @@ const words = catalogue({
 export type Filter = { field?: string; operator?: string; value?: unknown };
 
 function valueText(f: Filter, field: FieldInfo | undefined): string {
-	const name = (v: unknown) => (typeof v === "boolean" ? (v ? words.yes : words.no) : undefined) ?? field?.choices?.find((c) => c.value === v)?.label ?? (field?.kind === "date" && typeof v === "string" && v ? calendarDay(v.slice(0, 10)) : String(v ?? ""));
+	const name = (v: unknown) =>
+		(typeof v === "boolean" ? (v ? words.yes : words.no) : undefined) ??
+		field?.choices?.find((c) => c.value === v)?.label ??
+		(field?.kind === "date" && typeof v === "string" && v ? calendarDay(v.slice(0, 10)) : String(v ?? ""));
 	switch (shapeOf(f.operator ?? "")) {
 		case "none":
 			return "";
@@ -52,7 +55,9 @@ export function sentence(f: Filter, fields: FieldInfo[]): string {
 	const field = fields.find((i) => i.field === f.field);
 	const value = valueText(f, field);
 	const operator = operatorName(f.operator ?? "");
-	return operator.includes("…") ? `${field?.name ?? f.field} ${operator.replace("…", value)}` : [field?.name ?? f.field, operator, value].filter(Boolean).join(" ");
+	return operator.includes("…")
+		? `${field?.name ?? f.field} ${operator.replace("…", value)}`
+		: [field?.name ?? f.field, operator, value].filter(Boolean).join(" ");
 }
 
 type Props = {
@@ -68,7 +73,9 @@ type Props = {
 /** ruleOf writes filters as the rule of a segment. */
 const ruleOf = (filters: Filter[]) => ({
 	logic: "and",
-	conditions: filters.map((f) => (f.field === "list" ? { type: "list", operator: f.operator, segment_keys: f.value } : f)),
+	conditions: filters.map((f) =>
+		f.field === "list" ? { type: "list", operator: f.operator, segment_keys: f.value } : f,
+	),
 });
 
 /** FilterBar shows filters as sentences, which are edited in place. All of them must match. */
@@ -80,10 +87,20 @@ export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 				const text = sentence(f, fields) + (dates && ` (${dates})`);
 				return (
 					<span key={`${i} ${text}`} className={css.chip}>
-						<Editor label={words.edit(text)} filter={f} fields={fields} onApply={(next) => onChange(filters.map((old, n) => (n === i ? next : old)))}>
+						<Editor
+							label={words.edit(text)}
+							filter={f}
+							fields={fields}
+							onApply={(next) => onChange(filters.map((old, n) => (n === i ? next : old)))}
+						>
 							{text}
 						</Editor>
-						<button type="button" className={css.remove} aria-label={words.remove(text)} onClick={() => onChange(filters.filter((_, n) => n !== i))}>
+						<button
+							type="button"
+							className={css.remove}
+							aria-label={words.remove(text)}
+							onClick={() => onChange(filters.filter((_, n) => n !== i))}
+						>
 							<X aria-hidden size={14} />
 						</button>
 					</span>
@@ -106,7 +123,19 @@ export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 	);
 }
 
-function Editor({ label, filter, fields, onApply, children }: { label: string; filter?: Filter; fields: FieldInfo[]; onApply: (f: Filter) => void; children?: string }) {
+function Editor({
+	label,
+	filter,
+	fields,
+	onApply,
+	children,
+}: {
+	label: string;
+	filter?: Filter;
+	fields: FieldInfo[];
+	onApply: (f: Filter) => void;
+	children?: string;
+}) {
 	return (
 		<Popup
 			label={label}
@@ -162,12 +191,24 @@ function Form({ filter, fields, onApply }: { filter?: Filter; fields: FieldInfo[
 					label={words.operator}
 					value={draft.operator ?? ""}
 					onChange={(operator) =>
-						setDraft({ ...draft, operator, value: shapeOf(operator) === shapeOf(draft.operator ?? "") ? draft.value : initialValue(operator, field.kind) })
+						setDraft({
+							...draft,
+							operator,
+							value:
+								shapeOf(operator) === shapeOf(draft.operator ?? "") ? draft.value : initialValue(operator, field.kind),
+						})
 					}
 					choices={operators[field.kind].map((o) => ({ value: o, label: operatorName(o) }))}
 				/>
 			)}
-			{field && draft.operator && <ValueEditor field={field} operator={draft.operator} value={draft.value} onChange={(value) => setDraft({ ...draft, value })} />}
+			{field && draft.operator && (
+				<ValueEditor
+					field={field}
+					operator={draft.operator}
+					value={draft.value}
+					onChange={(value) => setDraft({ ...draft, value })}
+				/>
+			)}
 			<Button type="submit" look="primary">
 				{words.apply}
 			</Button>

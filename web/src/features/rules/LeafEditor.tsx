@@ -20,7 +20,8 @@ const words = catalogue({
 	lists: "Lists",
 	segments: "Segments",
 	event: "What happened",
-	types: "Of the email types", anyType: "Any",
+	types: "Of the email types",
+	anyType: "Any",
 	broadcast: "Broadcast",
 	link: "Link (any if empty)",
 	name: "Event",
@@ -62,7 +63,11 @@ export function LeafEditor({ leaf, fields, onChange, error }: Props) {
 			{kind === "field" ? (
 				<FieldParts leaf={leaf} fields={fields} onChange={onChange} error={error} />
 			) : kind === "trigger_event" ? (
-				<Condition filter={{ property: leaf.property ?? "", operator: leaf.operator ?? "equals", value: leaf.value }} onChange={(f) => onChange({ type: kind, ...f })} error={error} />
+				<Condition
+					filter={{ property: leaf.property ?? "", operator: leaf.operator ?? "equals", value: leaf.value }}
+					onChange={(f) => onChange({ type: kind, ...f })}
+					error={error}
+				/>
 			) : (
 				<OtherParts key={kind} kind={kind} leaf={leaf} set={set} error={error} />
 			)}
@@ -89,18 +94,51 @@ function FieldParts({ leaf, fields, onChange, error }: Props) {
 				<Select
 					label={words.condition}
 					value={leaf.operator ?? ""}
-					onChange={(operator) => onChange({ ...leaf, operator, value: shapeOf(operator) === shapeOf(leaf.operator ?? "") ? leaf.value : initialValue(operator, field.kind) })}
+					onChange={(operator) =>
+						onChange({
+							...leaf,
+							operator,
+							value:
+								shapeOf(operator) === shapeOf(leaf.operator ?? "") ? leaf.value : initialValue(operator, field.kind),
+						})
+					}
 					choices={operators[field.kind].map((o) => ({ value: o, label: operatorName(o) }))}
 				/>
 			)}
-			{field && leaf.operator && <ValueEditor field={field} operator={leaf.operator} value={leaf.value} onChange={(value) => onChange({ ...leaf, value })} error={error} />}
+			{field && leaf.operator && (
+				<ValueEditor
+					field={field}
+					operator={leaf.operator}
+					value={leaf.value}
+					onChange={(value) => onChange({ ...leaf, value })}
+					error={error}
+				/>
+			)}
 		</>
 	);
 }
 
-function OtherParts({ kind, leaf, set, error }: { kind: Exclude<Kind, "field">; leaf: Leaf; set: (part: Partial<Leaf>) => void; error?: string }) {
+function OtherParts({
+	kind,
+	leaf,
+	set,
+	error,
+}: {
+	kind: Exclude<Kind, "field">;
+	leaf: Leaf;
+	set: (part: Partial<Leaf>) => void;
+	error?: string;
+}) {
 	const operator = (
-		<Select label={words.condition} value={leaf.operator ?? ""} onChange={(o) => set({ operator: o })} choices={leafOperators[kind].map((o) => ({ value: o, label: (leafWords.operators as { [o: string]: string })[o] ?? o }))} />
+		<Select
+			label={words.condition}
+			value={leaf.operator ?? ""}
+			onChange={(o) => set({ operator: o })}
+			choices={leafOperators[kind].map((o) => ({
+				value: o,
+				label: (leafWords.operators as { [o: string]: string })[o] ?? o,
+			}))}
+		/>
 	);
 	const timed = ["email", "event", "page_view", "form", "sequence"].includes(kind) || kind === "list";
 	const counted = ["email", "event", "page_view"].includes(kind);
@@ -121,12 +159,22 @@ function OtherParts({ kind, leaf, set, error }: { kind: Exclude<Kind, "field">; 
 			{kind === "email" && <Types leaf={leaf} set={set} />}
 			{kind === "broadcast" && <Broadcast leaf={leaf} set={set} error={error} />}
 			{(kind === "email" || kind === "broadcast") && (leaf.event === "opened" || leaf.event === "engaged") && (
-				<Select label={words.level} value={leaf.level ?? "verified"} onChange={(level) => set({ level: level === "verified" ? undefined : level })} choices={Object.entries(leafWords.levels).map(([value, label]) => ({ value, label }))} />
+				<Select
+					label={words.level}
+					value={leaf.level ?? "verified"}
+					onChange={(level) => set({ level: level === "verified" ? undefined : level })}
+					choices={Object.entries(leafWords.levels).map(([value, label]) => ({ value, label }))}
+				/>
 			)}
 			{kind === "event" && <EventName leaf={leaf} set={set} error={error} />}
 			{kind === "page_view" && (
 				<>
-					<Select label={words.match} value={leaf.match ?? "contains"} onChange={(match) => set({ match })} choices={Object.entries(leafWords.matches).map(([value, label]) => ({ value, label }))} />
+					<Select
+						label={words.match}
+						value={leaf.match ?? "contains"}
+						onChange={(match) => set({ match })}
+						choices={Object.entries(leafWords.matches).map(([value, label]) => ({ value, label }))}
+					/>
 					<TextField label={words.url} value={leaf.url ?? ""} onChange={(url) => set({ url })} error={error} />
 				</>
 			)}
@@ -143,8 +191,18 @@ type Part = { leaf: Leaf; set: (part: Partial<Leaf>) => void; error?: string };
 
 function Members({ kind, leaf, set, error }: Part & { kind: "list" | "segment" }) {
 	const segments = useCollection("segments");
-	const options = (segments.data?.data ?? []).filter((s) => (s.type === "static") === (kind === "list")).map((s) => ({ id: s.segment_key, label: s.name }));
-	return <Picks label={kind === "list" ? words.lists : words.segments} options={options} values={leaf.segment_keys ?? []} onChange={(segment_keys) => set({ segment_keys })} error={error} />;
+	const options = (segments.data?.data ?? [])
+		.filter((s) => (s.type === "static") === (kind === "list"))
+		.map((s) => ({ id: s.segment_key, label: s.name }));
+	return (
+		<Picks
+			label={kind === "list" ? words.lists : words.segments}
+			options={options}
+			values={leaf.segment_keys ?? []}
+			onChange={(segment_keys) => set({ segment_keys })}
+			error={error}
+		/>
+	);
 }
 
 function useTypes() {
@@ -153,11 +211,27 @@ function useTypes() {
 }
 
 function Types({ leaf, set }: Part) {
-	return <Picks label={words.types} placeholder={words.anyType} options={useTypes()} values={leaf.email_type_keys ?? []} onChange={(k) => set({ email_type_keys: k.length ? k : undefined })} />;
+	return (
+		<Picks
+			label={words.types}
+			placeholder={words.anyType}
+			options={useTypes()}
+			values={leaf.email_type_keys ?? []}
+			onChange={(k) => set({ email_type_keys: k.length ? k : undefined })}
+		/>
+	);
 }
 
 function Type({ leaf, set, error }: Part) {
-	return <Combo label={words.type} options={useTypes()} value={leaf.email_type_key ?? null} onChange={(k) => set({ email_type_key: k ?? undefined })} error={error} />;
+	return (
+		<Combo
+			label={words.type}
+			options={useTypes()}
+			value={leaf.email_type_key ?? null}
+			onChange={(k) => set({ email_type_key: k ?? undefined })}
+			error={error}
+		/>
+	);
 }
 
 function Broadcast({ leaf, set, error }: Part) {
@@ -165,8 +239,16 @@ function Broadcast({ leaf, set, error }: Part) {
 	const all = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}) });
 	return (
 		<>
-			<Combo label={words.broadcast} options={(all.data?.data ?? []).map((b) => ({ id: b.id, label: b.name }))} value={leaf.broadcast_id ?? null} onChange={(id) => set({ broadcast_id: id ?? undefined })} error={error} />
-			{leaf.event === "clicked" && <TextField label={words.link} value={leaf.link_url ?? ""} onChange={(u) => set({ link_url: u || undefined })} />}
+			<Combo
+				label={words.broadcast}
+				options={(all.data?.data ?? []).map((b) => ({ id: b.id, label: b.name }))}
+				value={leaf.broadcast_id ?? null}
+				onChange={(id) => set({ broadcast_id: id ?? undefined })}
+				error={error}
+			/>
+			{leaf.event === "clicked" && (
+				<TextField label={words.link} value={leaf.link_url ?? ""} onChange={(u) => set({ link_url: u || undefined })} />
+			)}
 		</>
 	);
 }
@@ -175,7 +257,12 @@ function Broadcast({ leaf, set, error }: Part) {
 export function EventName({ leaf, set, error }: Part) {
 	const key = useKey();
 	const [typed, setTyped] = useState("");
-	const names = useQuery({ queryKey: key("suggestions", "event_names", typed), queryFn: () => api("GET /suggestions", { query: { for: "event_names", q: typed } }), retry: false, placeholderData: (b) => b });
+	const names = useQuery({
+		queryKey: key("suggestions", "event_names", typed),
+		queryFn: () => api("GET /suggestions", { query: { for: "event_names", q: typed } }),
+		retry: false,
+		placeholderData: (b) => b,
+	});
 	return (
 		<Combo
 			free
@@ -191,12 +278,28 @@ export function EventName({ leaf, set, error }: Part) {
 
 function FormName({ leaf, set, error }: Part) {
 	const forms = useCollection("forms");
-	return <Combo label={words.form} options={(forms.data?.data ?? []).map((f) => ({ id: f.slug, label: f.name }))} value={leaf.form_slug ?? null} onChange={(s) => set({ form_slug: s ?? undefined })} error={error} />;
+	return (
+		<Combo
+			label={words.form}
+			options={(forms.data?.data ?? []).map((f) => ({ id: f.slug, label: f.name }))}
+			value={leaf.form_slug ?? null}
+			onChange={(s) => set({ form_slug: s ?? undefined })}
+			error={error}
+		/>
+	);
 }
 
 function Sequence({ leaf, set, error }: Part) {
 	const all = useCollection("sequences");
-	return <Combo label={words.sequence} options={(all.data?.data ?? []).map((s) => ({ id: s.id, label: s.name }))} value={leaf.sequence_id ?? null} onChange={(id) => set({ sequence_id: id ?? undefined })} error={error} />;
+	return (
+		<Combo
+			label={words.sequence}
+			options={(all.data?.data ?? []).map((s) => ({ id: s.id, label: s.name }))}
+			value={leaf.sequence_id ?? null}
+			onChange={(id) => set({ sequence_id: id ?? undefined })}
+			error={error}
+		/>
+	);
 }
 
 function HowOften({ leaf, set }: Part) {
@@ -207,9 +310,19 @@ function HowOften({ leaf, set }: Part) {
 				label={words.count}
 				value={c?.operator ?? ""}
 				onChange={(operator) => set({ count: operator ? { operator, value: c?.value ?? 2 } : undefined })}
-				choices={[{ value: "", label: words.any }, ...Object.entries(leafWords.counts).map(([value, label]) => ({ value, label }))]}
+				choices={[
+					{ value: "", label: words.any },
+					...Object.entries(leafWords.counts).map(([value, label]) => ({ value, label })),
+				]}
 			/>
-			{c && <NumberField label={words.times} min={0} value={c.value} onChange={(value) => set({ count: { ...c, value } })} />}
+			{c && (
+				<NumberField
+					label={words.times}
+					min={0}
+					value={c.value}
+					onChange={(value) => set({ count: { ...c, value } })}
+				/>
+			)}
 		</>
 	);
 }
@@ -222,7 +335,16 @@ function When({ leaf, set }: Part) {
 			<Select
 				label={words.window}
 				value={kind}
-				onChange={(k) => set({ window: k === "last" ? { in_the_last: { amount: 30, unit: "day" } } : k === "since" ? { from: new Date().toISOString().slice(0, 10) } : undefined })}
+				onChange={(k) =>
+					set({
+						window:
+							k === "last"
+								? { in_the_last: { amount: 30, unit: "day" } }
+								: k === "since"
+									? { from: new Date().toISOString().slice(0, 10) }
+									: undefined,
+					})
+				}
 				choices={[
 					{ value: "ever", label: words.ever },
 					{ value: "last", label: words.last },
@@ -231,11 +353,28 @@ function When({ leaf, set }: Part) {
 			/>
 			{w?.in_the_last && (
 				<div className={css.period}>
-					<NumberField label={words.amount} min={1} value={w.in_the_last.amount} onChange={(amount) => set({ window: { in_the_last: { amount, unit: w.in_the_last?.unit ?? "day" } } })} />
-					<Select label={words.unit} value={w.in_the_last.unit} onChange={(unit) => set({ window: { in_the_last: { amount: w.in_the_last?.amount ?? 30, unit } } })} choices={Object.entries(words.units).map(([value, label]) => ({ value, label }))} />
+					<NumberField
+						label={words.amount}
+						min={1}
+						value={w.in_the_last.amount}
+						onChange={(amount) => set({ window: { in_the_last: { amount, unit: w.in_the_last?.unit ?? "day" } } })}
+					/>
+					<Select
+						label={words.unit}
+						value={w.in_the_last.unit}
+						onChange={(unit) => set({ window: { in_the_last: { amount: w.in_the_last?.amount ?? 30, unit } } })}
+						choices={Object.entries(words.units).map(([value, label]) => ({ value, label }))}
+					/>
 				</div>
 			)}
-			{w?.from && <TextField label={words.from} type="date" value={w.from.slice(0, 10)} onChange={(from) => from && set({ window: { from } })} />}
+			{w?.from && (
+				<TextField
+					label={words.from}
+					type="date"
+					value={w.from.slice(0, 10)}
+					onChange={(from) => from && set({ window: { from } })}
+				/>
+			)}
 		</>
 	);
 }

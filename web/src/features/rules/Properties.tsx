@@ -38,11 +38,20 @@ function kindOf(f: PropertyFilter): Kind {
 
 /** filterWords writes a condition on a property: "total is more than 100". */
 export const filterWords = (f: PropertyFilter) => {
-	const value = Array.isArray(f.value) ? f.value.join(", ") : typeof f.value === "object" && f.value ? Object.values(f.value).join(" ") : String(f.value ?? "");
+	const value = Array.isArray(f.value)
+		? f.value.join(", ")
+		: typeof f.value === "object" && f.value
+			? Object.values(f.value).join(" ")
+			: String(f.value ?? "");
 	return [f.property, operatorName(f.operator), shapeOf(f.operator) === "none" ? "" : value].filter(Boolean).join(" ");
 };
 
-type Props = { eventName?: string; filters: PropertyFilter[]; onChange: (filters: PropertyFilter[]) => void; errorOf: (index: number) => string | undefined };
+type Props = {
+	eventName?: string;
+	filters: PropertyFilter[];
+	onChange: (filters: PropertyFilter[]) => void;
+	errorOf: (index: number) => string | undefined;
+};
 
 /** Properties edits conditions on properties of an event, which must all hold. */
 export function Properties({ eventName, filters, onChange, errorOf }: Props) {
@@ -54,11 +63,21 @@ export function Properties({ eventName, filters, onChange, errorOf }: Props) {
 					<div className={css.editor}>
 						<Condition eventName={eventName} filter={f} onChange={(next) => put(i, next)} error={errorOf(i)} />
 					</div>
-					<IconButton small label={words.remove(f.property)} icon={<X aria-hidden />} onClick={() => onChange(filters.filter((_, j) => j !== i))} />
+					<IconButton
+						small
+						label={words.remove(f.property)}
+						icon={<X aria-hidden />}
+						onClick={() => onChange(filters.filter((_, j) => j !== i))}
+					/>
 				</div>
 			))}
 			<div>
-				<Button small look="quiet" icon={<Plus aria-hidden />} onClick={() => onChange([...filters, { property: "", operator: "equals", value: "" }])}>
+				<Button
+					small
+					look="quiet"
+					icon={<Plus aria-hidden />}
+					onClick={() => onChange([...filters, { property: "", operator: "equals", value: "" }])}
+				>
 					{words.add}
 				</Button>
 			</div>
@@ -67,7 +86,17 @@ export function Properties({ eventName, filters, onChange, errorOf }: Props) {
 }
 
 /** Condition edits one condition on a property of an event. */
-export function Condition({ eventName, filter, onChange, error }: { eventName?: string; filter: PropertyFilter; onChange: (f: PropertyFilter) => void; error?: string }) {
+export function Condition({
+	eventName,
+	filter,
+	onChange,
+	error,
+}: {
+	eventName?: string;
+	filter: PropertyFilter;
+	onChange: (f: PropertyFilter) => void;
+	error?: string;
+}) {
 	const key = useKey();
 	const [typed, setTyped] = useState("");
 	const [kind, setKind] = useState(kindOf(filter));
@@ -81,7 +110,11 @@ export function Condition({ eventName, filter, onChange, error }: { eventName?: 
 	// A text of a property has no suggestions, so its field is of a kind that has none either.
 	const valueKind: FieldKind = kind === "text" ? "reference" : kind;
 	const change = (operator: string, of: Kind) =>
-		onChange({ ...filter, operator, value: shapeOf(operator) === shapeOf(filter.operator) && of === kind ? filter.value : initialValue(operator, of) });
+		onChange({
+			...filter,
+			operator,
+			value: shapeOf(operator) === shapeOf(filter.operator) && of === kind ? filter.value : initialValue(operator, of),
+		});
 	return (
 		<>
 			<Combo
@@ -102,7 +135,12 @@ export function Condition({ eventName, filter, onChange, error }: { eventName?: 
 				}}
 				choices={Object.entries(words.kinds).map(([value, label]) => ({ value, label }))}
 			/>
-			<Select label={words.condition} value={filter.operator} onChange={(o) => change(o, kind)} choices={operators[kind].map((o) => ({ value: o, label: operatorName(o) }))} />
+			<Select
+				label={words.condition}
+				value={filter.operator}
+				onChange={(o) => change(o, kind)}
+				choices={operators[kind].map((o) => ({ value: o, label: operatorName(o) }))}
+			/>
 			{shapeOf(filter.operator) === "many" ? (
 				<TextField
 					label={words.values}
@@ -112,7 +150,13 @@ export function Condition({ eventName, filter, onChange, error }: { eventName?: 
 					error={error}
 				/>
 			) : (
-				<ValueEditor field={{ field: filter.property, name: filter.property, group: "", kind: valueKind }} operator={filter.operator} value={filter.value} onChange={(value) => onChange({ ...filter, value })} error={error} />
+				<ValueEditor
+					field={{ field: filter.property, name: filter.property, group: "", kind: valueKind }}
+					operator={filter.operator}
+					value={filter.value}
+					onChange={(value) => onChange({ ...filter, value })}
+					error={error}
+				/>
 			)}
 			{shapeOf(filter.operator) === "none" && error && <p role="alert">{error}</p>}
 		</>

@@ -45,18 +45,27 @@ type Props = { field: FieldInfo; operator: string; value: unknown; onChange: (va
 
 /** ValueEditor edits the value of a condition, by the kind of its field and the shape that its operator takes. */
 export function ValueEditor({ field, operator, value, onChange, error }: Props) {
-	const type = field.kind === "number" ? "number" : field.kind === "date" ? "date" : field.kind === "time" ? "time" : "text";
+	const type =
+		field.kind === "number" ? "number" : field.kind === "date" ? "date" : field.kind === "time" ? "time" : "text";
 	const parse = (v: string): unknown => (field.kind === "number" ? (v === "" ? null : Number(v)) : v);
 	switch (shapeOf(operator)) {
 		case "none":
 			return null;
 		case "many":
-			return <Many field={field} values={Array.isArray(value) ? value.map(String) : []} onChange={onChange} error={error} />;
+			return (
+				<Many field={field} values={Array.isArray(value) ? value.map(String) : []} onChange={onChange} error={error} />
+			);
 		case "two": {
 			const [a, b] = Array.isArray(value) ? value : ["", ""];
 			return (
 				<Columns>
-					<TextField label={words.from} type={type} value={String(a ?? "")} onChange={(v) => onChange([parse(v), b])} error={error} />
+					<TextField
+						label={words.from}
+						type={type}
+						value={String(a ?? "")}
+						onChange={(v) => onChange([parse(v), b])}
+						error={error}
+					/>
 					<TextField label={words.to} type={type} value={String(b ?? "")} onChange={(v) => onChange([a, parse(v)])} />
 				</Columns>
 			);
@@ -65,11 +74,22 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 			const p = (value ?? {}) as Partial<Period>;
 			return (
 				<>
-				<Columns>
-					<NumberField label={words.amount} min={1} value={p.amount} onChange={(amount) => onChange({ ...p, amount })} error={error} />
-					<Select label={words.unit} value={p.unit ?? "day"} onChange={(unit) => onChange({ ...p, unit })} choices={Object.entries(words.units).map(([v, label]) => ({ value: v, label }))} />
-				</Columns>
-				{meaning(operator, p) && <p className={css.meaning}>{words.today(meaning(operator, p))}</p>}
+					<Columns>
+						<NumberField
+							label={words.amount}
+							min={1}
+							value={p.amount}
+							onChange={(amount) => onChange({ ...p, amount })}
+							error={error}
+						/>
+						<Select
+							label={words.unit}
+							value={p.unit ?? "day"}
+							onChange={(unit) => onChange({ ...p, unit })}
+							choices={Object.entries(words.units).map(([v, label]) => ({ value: v, label }))}
+						/>
+					</Columns>
+					{meaning(operator, p) && <p className={css.meaning}>{words.today(meaning(operator, p))}</p>}
 				</>
 			);
 		}
@@ -89,12 +109,26 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 				);
 			}
 			if (field.choices?.length) {
-				return <Combo label={words.value} options={field.choices.map((c) => ({ id: c.value, label: c.label }))} value={String(value ?? "") || null} onChange={(id) => onChange(id ?? "")} error={error} />;
+				return (
+					<Combo
+						label={words.value}
+						options={field.choices.map((c) => ({ id: c.value, label: c.label }))}
+						value={String(value ?? "") || null}
+						onChange={(id) => onChange(id ?? "")}
+						error={error}
+					/>
+				);
 			}
 			return field.kind === "text" || field.kind === "choice" ? (
 				<Suggested field={field} value={String(value ?? "")} onChange={onChange} error={error} />
 			) : (
-				<TextField label={words.value} type={type} value={String(value ?? "")} onChange={(v) => onChange(parse(v))} error={error} />
+				<TextField
+					label={words.value}
+					type={type}
+					value={String(value ?? "")}
+					onChange={(v) => onChange(parse(v))}
+					error={error}
+				/>
 			);
 	}
 }
@@ -105,26 +139,73 @@ function useSuggestions(field: FieldInfo, typed: string) {
 	const tags = field.field === "tags";
 	return useQuery({
 		queryKey: key("suggestions", field.field, typed),
-		queryFn: ({ signal }) => api("GET /suggestions", { query: tags ? { for: "tags", q: typed } : { for: "field", field: field.field, q: typed }, signal }),
+		queryFn: ({ signal }) =>
+			api("GET /suggestions", {
+				query: tags ? { for: "tags", q: typed } : { for: "field", field: field.field, q: typed },
+				signal,
+			}),
 		staleTime: 60_000,
 		placeholderData: (before) => before,
 		retry: false,
 	});
 }
 
-function Suggested({ field, value, onChange, error }: { field: FieldInfo; value: string; onChange: (v: unknown) => void; error?: string }) {
+function Suggested({
+	field,
+	value,
+	onChange,
+	error,
+}: {
+	field: FieldInfo;
+	value: string;
+	onChange: (v: unknown) => void;
+	error?: string;
+}) {
 	const [typed, setTyped] = useState("");
 	const found = useSuggestions(field, typed);
 	const options = (found.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
-	return <Combo free label={words.value} options={options} value={value || null} onChange={(v) => onChange(v ?? "")} onSearch={setTyped} error={error} />;
+	return (
+		<Combo
+			free
+			label={words.value}
+			options={options}
+			value={value || null}
+			onChange={(v) => onChange(v ?? "")}
+			onSearch={setTyped}
+			error={error}
+		/>
+	);
 }
 
-function Many({ field, values, onChange, error }: { field: FieldInfo; values: string[]; onChange: (v: unknown) => void; error?: string }) {
+function Many({
+	field,
+	values,
+	onChange,
+	error,
+}: {
+	field: FieldInfo;
+	values: string[];
+	onChange: (v: unknown) => void;
+	error?: string;
+}) {
 	const [typed, setTyped] = useState("");
 	const found = useSuggestions(field, typed);
-	const known = field.choices?.map((c) => ({ id: c.value, label: c.label })) ?? (found.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
+	const known =
+		field.choices?.map((c) => ({ id: c.value, label: c.label })) ??
+		(found.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
 	const fresh = typed.trim();
-	const options = !field.choices && fresh && !known.some((o) => o.id === fresh) ? [...known, { id: fresh, label: fresh }] : known;
+	const options =
+		!field.choices && fresh && !known.some((o) => o.id === fresh) ? [...known, { id: fresh, label: fresh }] : known;
 	const change = (all: string[]) => onChange(field.kind === "number" ? all.map(Number).filter(Number.isFinite) : all);
-	return <Picks label={words.values} help={words.help} options={options} values={values} onChange={change} onSearch={field.choices ? undefined : setTyped} error={error} />;
+	return (
+		<Picks
+			label={words.values}
+			help={words.help}
+			options={options}
+			values={values}
+			onChange={change}
+			onSearch={field.choices ? undefined : setTyped}
+			error={error}
+		/>
+	);
 }

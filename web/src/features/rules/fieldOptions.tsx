@@ -1,4 +1,16 @@
-import { Calendar, CircleUser, Clock, Hash, List, type LucideIcon, MailCheck, Tags, ToggleLeft, Type, UserRound } from "lucide-react";
+import {
+	Calendar,
+	CircleUser,
+	Clock,
+	Hash,
+	List,
+	type LucideIcon,
+	MailCheck,
+	Tags,
+	ToggleLeft,
+	Type,
+	UserRound,
+} from "lucide-react";
 import type { Option } from "../../ui/Combo";
 import type { FieldInfo, FieldKind } from "./fields";
 

@@ -6,11 +6,37 @@ import { stateOf } from "../../base/words/status";
 
 // The fields of contacts that filters and rules can name, with their kinds, and the operators of each kind.
 
-export type FieldKind = "text" | "number" | "boolean" | "choice" | "date" | "time" | "tags" | "reference" | "list" | "subscription";
-export type FieldInfo = { field: string; name: string; group: string; kind: FieldKind; choices?: { value: string; label: string }[] };
+export type FieldKind =
+	| "text"
+	| "number"
+	| "boolean"
+	| "choice"
+	| "date"
+	| "time"
+	| "tags"
+	| "reference"
+	| "list"
+	| "subscription";
+export type FieldInfo = {
+	field: string;
+	name: string;
+	group: string;
+	kind: FieldKind;
+	choices?: { value: string; label: string }[];
+};
 
 const words = catalogue({
-	groups: { person: "Person", status: "Status", address: "Address", activity: "Activity", custom: "Custom fields", membership: "Membership", origin: "Where they came from", subscriptions: "Subscriptions", categories: "Categories of mail" },
+	groups: {
+		person: "Person",
+		status: "Status",
+		address: "Address",
+		activity: "Activity",
+		custom: "Custom fields",
+		membership: "Membership",
+		origin: "Where they came from",
+		subscriptions: "Subscriptions",
+		categories: "Categories of mail",
+	},
 	fields: {
 		email: "Email",
 		email_domain: "Email domain",
@@ -103,15 +129,53 @@ export type Operator = keyof typeof words.operators;
 /** operatorName returns the words of an operator. */
 export const operatorName = (o: string) => (words.operators as { [o: string]: string })[o] ?? o;
 
-const text: Operator[] = ["equals", "not_equals", "contains", "not_contains", "starts_with", "ends_with", "in", "not_in", "is_set", "is_not_set"];
+const text: Operator[] = [
+	"equals",
+	"not_equals",
+	"contains",
+	"not_contains",
+	"starts_with",
+	"ends_with",
+	"in",
+	"not_in",
+	"is_set",
+	"is_not_set",
+];
 
 /** operators are those of each kind of field. */
 export const operators: { [K in FieldKind]: Operator[] } = {
 	text,
-	number: ["equals", "not_equals", "greater_than", "greater_or_equal", "less_than", "less_or_equal", "between", "in", "not_in", "is_set", "is_not_set"],
+	number: [
+		"equals",
+		"not_equals",
+		"greater_than",
+		"greater_or_equal",
+		"less_than",
+		"less_or_equal",
+		"between",
+		"in",
+		"not_in",
+		"is_set",
+		"is_not_set",
+	],
 	boolean: ["is_true", "is_false", "equals", "is_set", "is_not_set"],
 	choice: ["in", "not_in", "equals", "not_equals", "is_set", "is_not_set"],
-	date: ["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "on", "not_on", "before", "after", "on_or_before", "on_or_after", "between", "anniversary_in_next", "is_set", "is_not_set"],
+	date: [
+		"in_the_last",
+		"not_in_the_last",
+		"in_the_next",
+		"more_than_ago",
+		"on",
+		"not_on",
+		"before",
+		"after",
+		"on_or_before",
+		"on_or_after",
+		"between",
+		"anniversary_in_next",
+		"is_set",
+		"is_not_set",
+	],
 	time: ["equals", "before", "after", "between", "is_set", "is_not_set"],
 	tags: ["has_any", "has_all", "has_none", "is_set", "is_not_set"],
 	reference: ["equals", "not_equals", "is_set", "is_not_set"],
@@ -124,18 +188,30 @@ export function shapeOf(o: string): "none" | "one" | "many" | "two" | "period" {
 	if (["is_set", "is_not_set", "is_true", "is_false", "subscribed", "unsubscribed"].includes(o)) return "none";
 	if (["in", "not_in", "has_any", "has_all", "has_none"].includes(o)) return "many";
 	if (o === "between") return "two";
-	if (["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "anniversary_in_next"].includes(o)) return "period";
+	if (["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "anniversary_in_next"].includes(o))
+		return "period";
 	return "one";
 }
 
-const statuses = (kind: "contact" | "deliverability", all: string[]) => all.map((value) => ({ value, label: stateOf(kind, value).word }));
+const statuses = (kind: "contact" | "deliverability", all: string[]) =>
+	all.map((value) => ({ value, label: stateOf(kind, value).word }));
 
 const g = words.groups;
-const f = (field: keyof typeof words.fields, group: string, kind: FieldKind, choices?: FieldInfo["choices"]): FieldInfo => ({ field, name: words.fields[field], group, kind, choices });
+const f = (
+	field: keyof typeof words.fields,
+	group: string,
+	kind: FieldKind,
+	choices?: FieldInfo["choices"],
+): FieldInfo => ({ field, name: words.fields[field], group, kind, choices });
 
 /** recorded are the fields that the program writes: rules can ask about them, but nobody sets them. */
 const recorded: FieldInfo[] = [
-	f("bounce_type", g.status, "choice", Object.entries(words.bounces).map(([value, label]) => ({ value, label }))),
+	f(
+		"bounce_type",
+		g.status,
+		"choice",
+		Object.entries(words.bounces).map(([value, label]) => ({ value, label })),
+	),
 	f("unsubscribed_at", g.status, "date"),
 	f("suppressed_at", g.status, "date"),
 	f("last_page_viewed_at", g.activity, "date"),
@@ -166,9 +242,24 @@ function standard(stages: StageRow[], lists: { value: string; label: string }[])
 		f("source", g.person, "text"),
 		f("tags", g.membership, "tags"),
 		f("list", g.membership, "list", lists),
-		f("stage", g.membership, "choice", stages.map((s) => ({ value: s.slug, label: s.name }))),
-		f("global_status", g.status, "choice", statuses("contact", ["active", "pending", "unsubscribed", "bounced", "complained", "suppressed"])),
-		f("deliverability_status", g.status, "choice", statuses("deliverability", ["healthy", "watch", "at_risk", "suppressed"])),
+		f(
+			"stage",
+			g.membership,
+			"choice",
+			stages.map((s) => ({ value: s.slug, label: s.name })),
+		),
+		f(
+			"global_status",
+			g.status,
+			"choice",
+			statuses("contact", ["active", "pending", "unsubscribed", "bounced", "complained", "suppressed"]),
+		),
+		f(
+			"deliverability_status",
+			g.status,
+			"choice",
+			statuses("deliverability", ["healthy", "watch", "at_risk", "suppressed"]),
+		),
 		f("do_not_contact", g.status, "boolean"),
 		f("city", g.address, "text"),
 		f("state", g.address, "text"),
@@ -212,14 +303,18 @@ export function useFields(): FieldInfo[] {
 	const stages = useCollection("stages");
 	const segments = useCollection("segments");
 	return useMemo(() => {
-		const lists = (segments.data?.data ?? []).filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }));
-		const own = (custom.data?.data ?? []).map((c): FieldInfo => ({
-			field: `custom_fields.${c.field_key}`,
-			name: c.name,
-			group: words.groups.custom,
-			kind: kinds[c.field_type],
-			choices: c.enum_values?.map((value) => ({ value, label: value })),
-		}));
+		const lists = (segments.data?.data ?? [])
+			.filter((s) => s.type === "static")
+			.map((s) => ({ value: s.segment_key, label: s.name }));
+		const own = (custom.data?.data ?? []).map(
+			(c): FieldInfo => ({
+				field: `custom_fields.${c.field_key}`,
+				name: c.name,
+				group: words.groups.custom,
+				kind: kinds[c.field_type],
+				choices: c.enum_values?.map((value) => ({ value, label: value })),
+			}),
+		);
 		return [...standard(stages.data?.data ?? [], lists), ...own];
 	}, [custom.data, stages.data, segments.data]);
 }
@@ -232,8 +327,18 @@ export function useRuleFields(): FieldInfo[] {
 	return useMemo(() => {
 		// A type with a category follows the category.
 		const consents = [
-			...(types.data?.data ?? []).filter((t) => t.category_id === null).map((t) => ({ field: `subscriptions.${t.type_key}`, name: t.display_name, group: words.groups.subscriptions })),
-			...(categories.data?.data ?? []).map((c) => ({ field: `category_subscriptions.${c.id}`, name: c.name, group: words.groups.categories })),
+			...(types.data?.data ?? [])
+				.filter((t) => t.category_id === null)
+				.map((t) => ({
+					field: `subscriptions.${t.type_key}`,
+					name: t.display_name,
+					group: words.groups.subscriptions,
+				})),
+			...(categories.data?.data ?? []).map((c) => ({
+				field: `category_subscriptions.${c.id}`,
+				name: c.name,
+				group: words.groups.categories,
+			})),
 		].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
 		const groups = Object.values(words.groups);
 		return [...known, ...recorded, ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));

@@ -1,5 +1,16 @@
 import { equals, holds, Random, type Tests } from "../../base/testing";
-import { type Condition, conditionAt, deepest, fits, type Group, heightOf, isGroup, moveTo, pathOf, stepTo } from "./groups";
+import {
+	type Condition,
+	conditionAt,
+	deepest,
+	fits,
+	type Group,
+	heightOf,
+	isGroup,
+	moveTo,
+	pathOf,
+	stepTo,
+} from "./groups";
 
 const leaf = (field: string): Condition => ({ field, operator: "is_set" });
 const group = (...conditions: Condition[]): Group => ({ logic: "and", conditions });
@@ -8,7 +19,8 @@ const group = (...conditions: Condition[]): Group => ({ logic: "and", conditions
 const names = (c: Condition): string => (isGroup(c) ? `(${c.conditions.map(names).join(" ")})` : String(c.field));
 
 /** every returns the paths of all conditions of a rule. */
-const every = (g: Group, path: number[] = []): number[][] => g.conditions.flatMap((c, i) => [[...path, i], ...(isGroup(c) ? every(c, [...path, i]) : [])]);
+const every = (g: Group, path: number[] = []): number[][] =>
+	g.conditions.flatMap((c, i) => [[...path, i], ...(isGroup(c) ? every(c, [...path, i]) : [])]);
 
 const rule = group(leaf("a"), group(leaf("b"), leaf("c")), leaf("d"));
 
@@ -30,7 +42,10 @@ const tests: Tests = {
 	},
 	"what moves is where it is said to be, and nothing is lost"() {
 		const random = new Random(1);
-		const any = (depth: number): Condition => (depth < deepest && random.below(3) === 0 ? group(...Array.from({ length: 1 + random.below(3) }, () => any(depth + 1))) : leaf(`f${random.below(1000)}`));
+		const any = (depth: number): Condition =>
+			depth < deepest && random.below(3) === 0
+				? group(...Array.from({ length: 1 + random.below(3) }, () => any(depth + 1)))
+				: leaf(`f${random.below(1000)}`);
 		for (let n = 0; n < 500; n++) {
 			const g = group(...Array.from({ length: 1 + random.below(4) }, () => any(1)));
 			const paths = every(g);

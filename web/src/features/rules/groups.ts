@@ -58,7 +58,14 @@ const begins = (path: number[], with_: number[]) => with_.every((n, i) => path[i
 export function fits(g: Group, from: number[], to: number[]): boolean {
 	const c = conditionAt(g, from);
 	const into = conditionAt(g, to.slice(0, -1));
-	return c !== undefined && from.length > 0 && into !== undefined && isGroup(into) && !begins(to, from) && to.length + heightOf(c) <= deepest;
+	return (
+		c !== undefined &&
+		from.length > 0 &&
+		into !== undefined &&
+		isGroup(into) &&
+		!begins(to, from) &&
+		to.length + heightOf(c) <= deepest
+	);
 }
 
 /** moveTo puts the condition at a path before the place at another, and returns where it is then. */
@@ -68,10 +75,12 @@ export function moveTo(g: Group, from: number[], to: number[]): { group: Group; 
 	// What is inserted before it moves the condition itself, and what is taken away moves the place.
 	const level = to.length - 1;
 	const shifted = [...from];
-	if (begins(from, to.slice(0, level)) && from.length >= to.length && (to[level] ?? 0) <= (from[level] ?? 0)) shifted[level] = (shifted[level] ?? 0) + 1;
+	if (begins(from, to.slice(0, level)) && from.length >= to.length && (to[level] ?? 0) <= (from[level] ?? 0))
+		shifted[level] = (shifted[level] ?? 0) + 1;
 	const path = [...to];
 	const last = from.length - 1;
-	if (begins(to, from.slice(0, last)) && to.length >= from.length && (from[last] ?? 0) < (to[last] ?? 0)) path[last] = (path[last] ?? 0) - 1;
+	if (begins(to, from.slice(0, last)) && to.length >= from.length && (from[last] ?? 0) < (to[last] ?? 0))
+		path[last] = (path[last] ?? 0) - 1;
 	return { group: replaceAt(insertAt(g, to, c), shifted, null), path };
 }
 

@@ -3,8 +3,23 @@ import { guessField } from "./guessField";
 
 const tests: Tests = {
 	"headers are guessed by the field, its name or what people call it"() {
-		const fields = [{ field: "email", name: "Email" }, { field: "first_name", name: "First name" }, { field: "custom_fields.shoe_size", name: "Size" }, { field: "global_status", name: "Status" }];
-		const known: { [header: string]: string } = { "E-Mail": "email", "Email address": "email", FIRSTNAME: "first_name", status: "global_status", "Given Name": "first_name", "shoe size": "custom_fields.shoe_size", size: "custom_fields.shoe_size", "Last name": "", "": "" };
+		const fields = [
+			{ field: "email", name: "Email" },
+			{ field: "first_name", name: "First name" },
+			{ field: "custom_fields.shoe_size", name: "Size" },
+			{ field: "global_status", name: "Status" },
+		];
+		const known: { [header: string]: string } = {
+			"E-Mail": "email",
+			"Email address": "email",
+			FIRSTNAME: "first_name",
+			status: "global_status",
+			"Given Name": "first_name",
+			"shoe size": "custom_fields.shoe_size",
+			size: "custom_fields.shoe_size",
+			"Last name": "",
+			"": "",
+		};
 		for (const [header, want] of Object.entries(known)) equals(guessField(header, fields), want, header);
 	},
 };

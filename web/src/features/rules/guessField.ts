@@ -29,6 +29,9 @@ const aliases: { [header: string]: string } = {
 /** guessField returns the field that a column's header means, among those that exist; "" if none. */
 export function guessField(header: string, fields: { field: string; name: string }[]): string {
 	const h = plain(header);
-	const found = fields.find((f) => plain(f.field) === h || plain(f.field.replace("custom_fields.", "")) === h || plain(f.name) === h) ?? fields.find((f) => f.field === aliases[h]);
+	const found =
+		fields.find(
+			(f) => plain(f.field) === h || plain(f.field.replace("custom_fields.", "")) === h || plain(f.name) === h,
+		) ?? fields.find((f) => f.field === aliases[h]);
 	return found?.field ?? "";
 }

@@ -10,7 +10,8 @@ export function useTouched(part: RefObject<HTMLElement | null>): boolean {
 		if (touched) return;
 		const inside = (target: EventTarget | null) => target instanceof Node && part.current?.contains(target);
 		const leave = (e: FocusEvent) => inside(e.target) && !inside(e.relatedTarget) && setTouched(true);
-		const press = (e: MouseEvent) => !inside(e.target) && e.target instanceof Element && e.target.closest("button") && setTouched(true);
+		const press = (e: MouseEvent) =>
+			!inside(e.target) && e.target instanceof Element && e.target.closest("button") && setTouched(true);
 		document.addEventListener("focusout", leave);
 		document.addEventListener("click", press, true);
 		return () => {

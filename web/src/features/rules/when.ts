@@ -34,7 +34,8 @@ export function meaning(operator: string | undefined, value: unknown, now = new 
 	if (!operator || !p || typeof p !== "object" || !(Number(p.amount) > 0) || Number(p.amount) > 10_000) return "";
 	const hours = p.unit?.startsWith("hour");
 	const today = new Date(`${new Intl.DateTimeFormat("en-CA", { timeZone: timeZone() }).format(now)}T00:00:00Z`);
-	const at = (sign: 1 | -1) => (hours ? dateTime(new Date(now.getTime() + sign * Number(p.amount) * 3_600_000)) : calendarDay(away(today, p, sign)));
+	const at = (sign: 1 | -1) =>
+		hours ? dateTime(new Date(now.getTime() + sign * Number(p.amount) * 3_600_000)) : calendarDay(away(today, p, sign));
 	switch (operator) {
 		case "in_the_last":
 			return words.since(at(-1));

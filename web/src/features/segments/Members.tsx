@@ -43,7 +43,8 @@ const words = catalogue({
 	help: "Only of contacts that exist; nobody is created.",
 	cancel: "Close",
 	added: (a: AddedMembers) => `${full(a.added)} added, ${full(a.already_members)} were members.`,
-	missing: (n: number) => plural(n, { one: "# address belongs to no contact:", other: "# addresses belong to no contact:" }),
+	missing: (n: number) =>
+		plural(n, { one: "# address belongs to no contact:", other: "# addresses belong to no contact:" }),
 	them: "the addresses",
 	copy: "Copy the addresses",
 	removed: (n: number) => plural(n, { one: "Removed # member", other: "Removed # members" }),
@@ -53,7 +54,8 @@ const words = catalogue({
 /** How many addresses one request takes. */
 const most = 1000;
 
-const inParts = (ids: string[]) => Array.from({ length: Math.ceil(ids.length / most) }, (_, n) => ids.slice(n * most, (n + 1) * most));
+const inParts = (ids: string[]) =>
+	Array.from({ length: Math.ceil(ids.length / most) }, (_, n) => ids.slice(n * most, (n + 1) * most));
 
 /** Members lists the members of a segment; those of a list can be added and removed. */
 export function Members({ segment: s }: { segment: SegmentSession }) {
@@ -68,7 +70,12 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 	const found = useInfiniteQuery({
 		queryKey: key("segment", s.segment_key, "members", search),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /segments/{key}/members", { path: { key: s.segment_key }, query: { search, limit: 200, cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /segments/{key}/members", {
+				path: { key: s.segment_key },
+				query: { search, limit: 200, cursor: pageParam ?? undefined },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
 		placeholderData: (b) => b,
 	});
@@ -80,7 +87,10 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 	const remove = useMutation({
 		mutationFn: async (ids: string[]) => {
 			let removed = 0;
-			for (const contact_ids of inParts(ids)) removed += (await api("POST /segments/{key}/members/remove", { path: { key: s.segment_key }, body: { contact_ids } })).removed;
+			for (const contact_ids of inParts(ids))
+				removed += (
+					await api("POST /segments/{key}/members/remove", { path: { key: s.segment_key }, body: { contact_ids } })
+				).removed;
 			return removed;
 		},
 		onSuccess: (removed, ids) => {
@@ -92,7 +102,12 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 	});
 	const restore = useMutation({
 		mutationFn: async (ids: string[]) => {
-			for (const contact_ids of inParts(ids)) await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body: { contact_ids }, idempotencyKey: newKey() });
+			for (const contact_ids of inParts(ids))
+				await api("POST /segments/{key}/members", {
+					path: { key: s.segment_key },
+					body: { contact_ids },
+					idempotencyKey: newKey(),
+				});
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 		onSettled: refresh,
@@ -146,8 +161,22 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 								</span>
 							),
 						},
-						{ id: "status", name: words.status, width: 150, cell: (c) => <StateBadge kind="contact" state={c.global_status} /> },
-						...(list ? [{ id: "since", name: words.since, width: 150, cell: (c: (typeof rows)[number]) => <Time at={c.member_added_at} /> }] : []),
+						{
+							id: "status",
+							name: words.status,
+							width: 150,
+							cell: (c) => <StateBadge kind="contact" state={c.global_status} />,
+						},
+						...(list
+							? [
+									{
+										id: "since",
+										name: words.since,
+										width: 150,
+										cell: (c: (typeof rows)[number]) => <Time at={c.member_added_at} />,
+									},
+								]
+							: []),
 					]}
 					card={(c) => (
 						<span className={rowsCss.card}>
@@ -181,10 +210,16 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 	const found = useQuery({
 		queryKey: key("contacts", "pick", typed.trim()),
 		staleTime: 30_000,
-		queryFn: ({ signal }) => api("POST /contacts/search", { body: { search: typed.trim() || undefined, limit: 20 }, signal }),
+		queryFn: ({ signal }) =>
+			api("POST /contacts/search", { body: { search: typed.trim() || undefined, limit: 20 }, signal }),
 		placeholderData: (before) => before,
 	});
-	const options = [...chosen, ...(found.data?.data ?? []).filter((c) => !chosen.some((o) => o.id === c.id)).map((c) => ({ id: c.id, label: nameOf(c), detail: nameOf(c) === c.email ? undefined : c.email }))];
+	const options = [
+		...chosen,
+		...(found.data?.data ?? [])
+			.filter((c) => !chosen.some((o) => o.id === c.id))
+			.map((c) => ({ id: c.id, label: nameOf(c), detail: nameOf(c) === c.email ? undefined : c.email })),
+	];
 	const [done, setDone] = useState<AddedMembers | null>(null);
 	const emails = [...new Map(addressesIn(form.values.emails).map((e) => [e.toLowerCase(), e])).values()];
 	const send = () =>
@@ -193,14 +228,23 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 			const parts: MembersRequestBody[] = chosen.length > 0 ? [{ contact_ids: chosen.map((c) => c.id) }] : [];
 			for (let i = 0; i < emails.length; i += most) parts.push({ emails: emails.slice(i, i + most) });
 			for (const [n, body] of parts.entries()) {
-				const part = await api("POST /segments/{key}/members", { path: { key: s.segment_key }, body, idempotencyKey: newKey() });
+				const part = await api("POST /segments/{key}/members", {
+					path: { key: s.segment_key },
+					body,
+					idempotencyKey: newKey(),
+				});
 				sum.added += part.added;
 				sum.already_members += part.already_members;
 				sum.not_found.push(...part.not_found);
 				// What is added is not sent again, should a later part fail.
 				setDone({ ...sum });
 				if (body.contact_ids) setChosen([]);
-				form.set({ emails: parts.slice(n + 1).flatMap((p) => p.emails ?? []).join("\n") });
+				form.set({
+					emails: parts
+						.slice(n + 1)
+						.flatMap((p) => p.emails ?? [])
+						.join("\n"),
+				});
 			}
 		});
 	const idle = emails.length === 0 && chosen.length === 0;
@@ -220,7 +264,15 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 				onSearch={setTyped}
 				onChange={(ids) => setChosen(ids.flatMap((id) => options.find((o) => o.id === id) ?? []))}
 			/>
-			<TextArea rows={6} label={words.emails} help={words.help} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} />
+			<TextArea
+				rows={6}
+				label={words.emails}
+				help={words.help}
+				path="emails"
+				value={form.values.emails}
+				onChange={(v) => form.set({ emails: v })}
+				error={form.problems.byPath.emails}
+			/>
 			{done && (
 				<Callout tone={done.not_found.length ? "warning" : "success"} title={words.added(done)}>
 					{done.not_found.length > 0 && (

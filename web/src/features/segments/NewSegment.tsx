@@ -14,7 +14,14 @@ import { Card, Callout, Page } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { definitionFault, Rules } from "./Rules";
 
-const words = catalogue({ title: "New segment", segments: "Segments", name: "Name", save: "Create", left: (search: string) => `The search for “${search}” was left out: a segment has conditions only. Add one on the name or the address, if it matters.` });
+const words = catalogue({
+	title: "New segment",
+	segments: "Segments",
+	name: "Name",
+	save: "Create",
+	left: (search: string) =>
+		`The search for “${search}” was left out: a segment has conditions only. Add one on the name or the address, if it matters.`,
+});
 
 /** The example that a new segment begins with. */
 const example: Group = {
@@ -29,7 +36,9 @@ const example: Group = {
 function ruleIn(text: string | null): Group | null {
 	try {
 		const rule = JSON.parse(text ?? "null") as Partial<Group> | null;
-		return rule && Array.isArray(rule.conditions) ? { ...rule, logic: rule.logic === "or" ? "or" : "and", conditions: rule.conditions } : null;
+		return rule && Array.isArray(rule.conditions)
+			? { ...rule, logic: rule.logic === "or" ? "or" : "and", conditions: rule.conditions }
+			: null;
 	} catch {
 		return null;
 	}
@@ -51,7 +60,10 @@ export default function NewSegment() {
 		form.submit(async () => {
 			setFault(null);
 			try {
-				const made = await api("POST /segments", { body: { name: form.values.name, type: "dynamic", definition: asSent(rule) }, idempotencyKey });
+				const made = await api("POST /segments", {
+					body: { name: form.values.name, type: "dynamic", definition: asSent(rule) },
+					idempotencyKey,
+				});
 				void client.invalidateQueries({ queryKey: key("segments") });
 				navigate(`/segments/${made.segment_key}`);
 			} catch (e) {
@@ -75,7 +87,14 @@ export default function NewSegment() {
 			{params.get("left") && <Callout>{words.left(params.get("left") ?? "")}</Callout>}
 			<Locked why={locked}>
 				<Card>
-					<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} maxLength={200} />
+					<TextField
+						label={words.name}
+						path="name"
+						value={form.values.name}
+						onChange={(name) => form.set({ name })}
+						error={form.problems.byPath.name}
+						maxLength={200}
+					/>
 				</Card>
 				<Rules
 					value={rule}

@@ -20,10 +20,15 @@ const words = catalogue({
 	before: (total: number, when: string) => `${full(total)} matched the saved rule, counted ${when}.`,
 	more: (n: number) => `${full(n)} more`,
 	fewer: (n: number) => `${full(n)} fewer`,
-	than: (difference: string, total: number, when: string) => `That is ${difference} than the ${full(total)} of the saved rule, counted ${when}.`,
+	than: (difference: string, total: number, when: string) =>
+		`That is ${difference} than the ${full(total)} of the saved rule, counted ${when}.`,
 	asMany: (when: string) => `As many as of the saved rule, counted ${when}.`,
 	nobody: "Nobody matches.",
-	incomplete: (n: number) => plural(n, { one: "# problem in the rule, at its condition.", other: "# problems in the rule, at their conditions." }),
+	incomplete: (n: number) =>
+		plural(n, {
+			one: "# problem in the rule, at its condition.",
+			other: "# problems in the rule, at their conditions.",
+		}),
 	first: "Some of them",
 });
 
@@ -32,7 +37,11 @@ export function definitionFault(error: unknown): Fault | null {
 	if (!(error instanceof ApiError) || error.status !== 400) return null;
 	const [first, ...others] = error.fields;
 	const path = error.details.path;
-	return { path: first?.path ?? (typeof path === "string" ? path : ""), message: first?.message ?? explain(error), others };
+	return {
+		path: first?.path ?? (typeof path === "string" ? path : ""),
+		message: first?.message ?? explain(error),
+		others,
+	};
 }
 
 type Props = {
@@ -63,7 +72,11 @@ export function Rules({ value, onChange, saved, fault, warnings }: Props) {
 		staleTime: 0,
 		retry: false,
 		placeholderData: keepPreviousData,
-		queryFn: ({ signal }) => api("POST /segments/preview", { body: { definition: JSON.parse(asked) }, signal }) as Promise<SegmentPreviewSession>,
+		queryFn: ({ signal }) =>
+			api("POST /segments/preview", {
+				body: { definition: JSON.parse(asked) },
+				signal,
+			}) as Promise<SegmentPreviewSession>,
 	});
 	const p = preview.data;
 	const found = definitionFault(preview.error);
@@ -75,9 +88,21 @@ export function Rules({ value, onChange, saved, fault, warnings }: Props) {
 			<Card title={words.matches}>
 				<p role="status" className={preview.isFetching ? css.dim : undefined}>
 					{preview.isFetching && p && <Clock role="img" aria-label={words.counting} size={14} />}
-					{found && found.path !== "" ? words.incomplete(1 + (found.others?.length ?? 0)) : preview.isError ? explain(preview.error) : p ? (p.member_count_total === 0 ? words.nobody : words.sum(p.member_count, p.member_count_total)) : words.counting}
+					{found && found.path !== ""
+						? words.incomplete(1 + (found.others?.length ?? 0))
+						: preview.isError
+							? explain(preview.error)
+							: p
+								? p.member_count_total === 0
+									? words.nobody
+									: words.sum(p.member_count, p.member_count_total)
+								: words.counting}
 				</p>
-				{saved && <p className={css.muted}>{compared(preview.isFetching || preview.isError ? undefined : p?.member_count_total, saved)}</p>}
+				{saved && (
+					<p className={css.muted}>
+						{compared(preview.isFetching || preview.isError ? undefined : p?.member_count_total, saved)}
+					</p>
+				)}
 				{p && p.sample.length > 0 && (
 					<>
 						<h3>{words.first}</h3>

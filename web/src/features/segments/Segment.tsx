@@ -41,7 +41,13 @@ const words = catalogue({
 	deleteTitle: (name: string) => `Delete ${name}?`,
 	deleteText: "The contacts stay; only the segment goes.",
 	inUse: "It is in use, so it cannot be deleted yet",
-	kinds: { broadcasts: "broadcast", sequences: "sequence", automations: "automation", forms: "form", segments: "segment" } as { [kind: string]: string },
+	kinds: {
+		broadcasts: "broadcast",
+		sequences: "sequence",
+		automations: "automation",
+		forms: "form",
+		segments: "segment",
+	} as { [kind: string]: string },
 	system: "Built in: it cannot be changed.",
 	list: "List",
 	rule: "By rule",
@@ -72,7 +78,8 @@ export default function SegmentPage() {
 	const [deleting, setDeleting] = useState(false);
 	const found = useQuery({
 		queryKey: key("segment", id),
-		queryFn: ({ signal }) => request("GET /segments/{key}", { path: { key: id }, query: { include_usage: true }, signal }),
+		queryFn: ({ signal }) =>
+			request("GET /segments/{key}", { path: { key: id }, query: { include_usage: true }, signal }),
 		refetchInterval: pollEvery(30_000),
 	});
 	const remove = useMutation({
@@ -90,7 +97,10 @@ export default function SegmentPage() {
 	});
 	const trail = [{ name: words.segments, to: "/segments" }];
 	const s = found.data?.data;
-	if (!s || isGone(found.error)) return <Missing query={found} list={words.segments} to="/segments" trail={trail} kept={{ kinds: ["segment"], id }} />;
+	if (!s || isGone(found.error))
+		return (
+			<Missing query={found} list={words.segments} to="/segments" trail={trail} kept={{ kinds: ["segment"], id }} />
+		);
 	const system = s.system_key !== null;
 	const shown = tab || (s.type === "dynamic" && !system ? "rules" : "members");
 	const holders = holdersOf(s);
@@ -100,22 +110,34 @@ export default function SegmentPage() {
 			title={s.name}
 			trail={trail}
 			status={<Badge tone="neutral">{system ? words.systemWord : s.type === "static" ? words.list : words.rule}</Badge>}
-			description={s.member_count === null || s.member_count_total === null ? words.uncounted : words.count(s.member_count, s.member_count_total)}
+			description={
+				s.member_count === null || s.member_count_total === null
+					? words.uncounted
+					: words.count(s.member_count, s.member_count_total)
+			}
 			actions={
 				<>
 					<Button busy={recount.isPending} onClick={() => recount.mutate()}>
 						{words.recount}
 					</Button>
-					{!system && <Menu actions={[{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) }]} />}
+					{!system && (
+						<Menu actions={[{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) }]} />
+					)}
 				</>
 			}
 		>
 			<Tabs
 				label={words.views}
 				current={shown}
-				tabs={[...(system || s.type === "static" ? [] : [{ id: "rules", name: words.rules }]), { id: "members", name: words.members }, ...(system ? [] : [{ id: "use", name: words.use, count: holders.length }])]}
+				tabs={[
+					...(system || s.type === "static" ? [] : [{ id: "rules", name: words.rules }]),
+					{ id: "members", name: words.members },
+					...(system ? [] : [{ id: "use", name: words.use, count: holders.length }]),
+				]}
 			/>
-			{shown === "rules" && found.data && <Edit key={s.segment_key} server={found.data} why={why} onSaved={() => void found.refetch()} />}
+			{shown === "rules" && found.data && (
+				<Edit key={s.segment_key} server={found.data} why={why} onSaved={() => void found.refetch()} />
+			)}
 			{shown === "members" && <Members segment={s} />}
 			{shown === "use" && (
 				<Card title={words.use}>
@@ -147,7 +169,10 @@ export default function SegmentPage() {
 type Holder = { kind: string; name: string; id: string; status: string };
 
 /** holdersOf returns the records that use a segment. */
-const holdersOf = (s: SegmentSession): Holder[] => Object.entries(s.usage ?? {}).flatMap(([kind, all]) => all.map((h) => ({ kind, name: h.name, id: h.id ?? h.segment_key ?? "", status: h.status ?? "" })));
+const holdersOf = (s: SegmentSession): Holder[] =>
+	Object.entries(s.usage ?? {}).flatMap(([kind, all]) =>
+		all.map((h) => ({ kind, name: h.name, id: h.id ?? h.segment_key ?? "", status: h.status ?? "" })),
+	);
 
 /** States in which a record does nothing by itself. */
 const quiet = ["draft", "archived"];
@@ -158,7 +183,8 @@ function Holders({ holders }: { holders: Holder[] }) {
 		<ul className={css.sample}>
 			{holders.map((h) => (
 				<li key={h.kind + h.id}>
-					<Link href={`/${h.kind}/${h.id}`}>{h.name}</Link> <span className={css.muted}>{words.kinds[h.kind] ?? h.kind.replaceAll("_", " ")}</span>
+					<Link href={`/${h.kind}/${h.id}`}>{h.name}</Link>{" "}
+					<span className={css.muted}>{words.kinds[h.kind] ?? h.kind.replaceAll("_", " ")}</span>
 				</li>
 			))}
 		</ul>
@@ -186,14 +212,20 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 	const live = holdersOf(s).filter((h) => !quiet.includes(h.status));
 	const savedRule = JSON.stringify(server.data.definition ?? null);
 	const ruleChanged = JSON.stringify(draft.rule) !== savedRule;
-	const kept = (w: { path: string }) => JSON.stringify(conditionAt(draft.rule, pathOf(w.path))) === JSON.stringify(conditionAt(serverOf(server).draft.rule, pathOf(w.path)));
+	const kept = (w: { path: string }) =>
+		JSON.stringify(conditionAt(draft.rule, pathOf(w.path))) ===
+		JSON.stringify(conditionAt(serverOf(server).draft.rule, pathOf(w.path)));
 	const warnings = (s.warnings ?? []).filter(kept);
 	const idle = source.dirty ? undefined : words.clean;
 	const send = () =>
 		form.submit(async () => {
 			setFault(null);
 			try {
-				const got = await request("PUT /segments/{key}", { path: { key: s.segment_key }, body: { name: draft.name, definition: asSent(draft.rule) }, revision: source.base.revision ?? undefined });
+				const got = await request("PUT /segments/{key}", {
+					path: { key: s.segment_key },
+					body: { name: draft.name, definition: asSent(draft.rule) },
+					revision: source.base.revision ?? undefined,
+				});
 				source.saved(draft, serverOf(got));
 				void client.invalidateQueries({ queryKey: key("segments") });
 				toast(words.saved);
@@ -248,7 +280,12 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 					}}
 					error={form.problems.byPath.name}
 					after={
-						<Button look="primary" busy={form.busy} why={why ?? idle} onClick={() => (ruleChanged && live.length > 0 ? setAsking(true) : void send())}>
+						<Button
+							look="primary"
+							busy={form.busy}
+							why={why ?? idle}
+							onClick={() => (ruleChanged && live.length > 0 ? setAsking(true) : void send())}
+						>
 							{words.save}
 						</Button>
 					}
@@ -261,7 +298,11 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 						source.set({ rule });
 						setFault(null);
 					}}
-					saved={s.member_count_total !== null && s.member_count_evaluated_at ? { total: s.member_count_total, at: s.member_count_evaluated_at } : null}
+					saved={
+						s.member_count_total !== null && s.member_count_evaluated_at
+							? { total: s.member_count_total, at: s.member_count_evaluated_at }
+							: null
+					}
 					fault={fault}
 					warnings={warnings}
 				/>

@@ -79,12 +79,21 @@ export default function Segments() {
 	const segments = useCollection("segments", { refetchInterval: pollEvery(15_000) });
 	const all = segments.data?.data ?? [];
 	const rows = all
-		.filter((s) => s.name.toLowerCase().includes(search.toLowerCase()) && (!kind || (kind === "system" ? s.system_key !== null : s.system_key === null && s.type === kind)))
+		.filter(
+			(s) =>
+				s.name.toLowerCase().includes(search.toLowerCase()) &&
+				(!kind || (kind === "system" ? s.system_key !== null : s.system_key === null && s.type === kind)),
+		)
 		.sort((a, b) => Number(b.system_key !== null) - Number(a.system_key !== null));
 	// What uses them comes after the rows.
-	const used = useQuery({ queryKey: key("segments", "usage"), queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: true }, signal }), staleTime: 15_000 });
+	const used = useQuery({
+		queryKey: key("segments", "usage"),
+		queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: true }, signal }),
+		staleTime: 15_000,
+	});
 	const more = new Map((used.data?.data ?? []).map((s) => [s.id, s]));
-	const usesOf = (s: SegmentSession) => Object.values(more.get(s.id)?.usage ?? {}).reduce((n, all) => n + all.length, 0);
+	const usesOf = (s: SegmentSession) =>
+		Object.values(more.get(s.id)?.usage ?? {}).reduce((n, all) => n + all.length, 0);
 	const kinds = [
 		{ value: "", label: words.all },
 		{ value: "dynamic", label: words.dynamic },
@@ -110,30 +119,35 @@ export default function Segments() {
 			}
 		>
 			<Tools label={words.search} value={search} onChange={setSearch}>
-				<Select
-					label={words.kind}
-					hideLabel
-					value={kind}
-					onChange={setKind}
-					choices={kinds}
-				/>
+				<Select label={words.kind} hideLabel value={kind} onChange={setKind} choices={kinds} />
 			</Tools>
 			{segments.isPending ? (
 				<Skeleton rows={6} />
 			) : segments.isError ? (
 				<Failure error={segments.error} retry={() => void segments.refetch()} />
 			) : rows.length === 0 ? (
-				<NoMatch title={words.none} filters={[searched(search, setSearch), kind !== "" && { name: kinds.find((k) => k.value === kind)?.label ?? kind, drop: () => setKind("") }]} />
+				<NoMatch
+					title={words.none}
+					filters={[
+						searched(search, setSearch),
+						kind !== "" && { name: kinds.find((k) => k.value === kind)?.label ?? kind, drop: () => setKind("") },
+					]}
+				/>
 			) : (
 				<List
 					label={words.title}
 					rows={rows}
 					rowKey={(s) => s.id}
 					columns={[
-						{ id: "name", name: words.name, cell: (s) => (
+						{
+							id: "name",
+							name: words.name,
+							cell: (s) => (
 								<span className={own.named}>
 									<Link href={`/segments/${s.segment_key}`}>{s.name}</Link>
-									{s.system_key && words.builtIn[s.system_key] && <span className={own.muted}>{words.builtIn[s.system_key]}</span>}
+									{s.system_key && words.builtIn[s.system_key] && (
+										<span className={own.muted}>{words.builtIn[s.system_key]}</span>
+									)}
 								</span>
 							),
 						},
@@ -151,11 +165,40 @@ export default function Segments() {
 									words.dynamic
 								),
 						},
-						{ id: "sendable", name: words.sendable, about: term("mailable").definition, end: true, cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)) },
-						{ id: "total", name: words.total, about: term("members").definition, end: true, cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)) },
+						{
+							id: "sendable",
+							name: words.sendable,
+							about: term("mailable").definition,
+							end: true,
+							cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)),
+						},
+						{
+							id: "total",
+							name: words.total,
+							about: term("members").definition,
+							end: true,
+							cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)),
+						},
 						{ id: "age", name: words.age, cell: (s) => <Time at={s.member_count_evaluated_at} /> },
-						{ id: "used", name: words.usedBy, end: true, cell: (s) => (!used.data ? <NotSet /> : usesOf(s) === 0 ? words.unused : <Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses(usesOf(s))}</Link>) },
-						{ id: "warnings", name: "", cell: (s) => (more.get(s.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge> },
+						{
+							id: "used",
+							name: words.usedBy,
+							end: true,
+							cell: (s) =>
+								!used.data ? (
+									<NotSet />
+								) : usesOf(s) === 0 ? (
+									words.unused
+								) : (
+									<Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses(usesOf(s))}</Link>
+								),
+						},
+						{
+							id: "warnings",
+							name: "",
+							cell: (s) =>
+								(more.get(s.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge>,
+						},
 					]}
 				/>
 			)}
@@ -172,7 +215,9 @@ export default function Segments() {
 				</Empty>
 			)}
 			{reporting && <FromReport onClose={() => setReporting("")} />}
-			{creating && <NewList onClose={() => setCreating(false)} onMade={(k) => navigate(`/segments/${k}?tab=members`)} />}
+			{creating && (
+				<NewList onClose={() => setCreating(false)} onMade={(k) => navigate(`/segments/${k}?tab=members`)} />
+			)}
 		</Page>
 	);
 }
@@ -186,7 +231,15 @@ function FromReport({ onClose }: { onClose: () => void }) {
 	const rows = (sent.data?.data ?? []).filter((b) => !["draft", "scheduled"].includes(b.status));
 	const chosen = rows.find((b) => b.id === broadcast);
 	const ready = chosen !== undefined && criterion !== null;
-	if (naming && ready) return <NameSegment id={chosen.id} criterion={criterion} initial={segmentName(chosen.name, criterion)} onClose={onClose} />;
+	if (naming && ready)
+		return (
+			<NameSegment
+				id={chosen.id}
+				criterion={criterion}
+				initial={segmentName(chosen.name, criterion)}
+				onClose={onClose}
+			/>
+		);
 	return (
 		<Dialog
 			title={words.fromReport}
@@ -194,8 +247,19 @@ function FromReport({ onClose }: { onClose: () => void }) {
 			onSubmit={() => ready && setNaming(true)}
 			submit={{ label: words.next, why: ready ? undefined : words.choose }}
 		>
-			<Combo autoFocus label={words.broadcast} options={rows.map((b) => ({ id: b.id, label: b.name }))} value={broadcast} onChange={setBroadcast} />
-			<Combo label={words.who} options={criteria} value={criterion} onChange={(c) => setCriterion(c as Criterion | null)} />
+			<Combo
+				autoFocus
+				label={words.broadcast}
+				options={rows.map((b) => ({ id: b.id, label: b.name }))}
+				value={broadcast}
+				onChange={setBroadcast}
+			/>
+			<Combo
+				label={words.who}
+				options={criteria}
+				value={criterion}
+				onChange={(c) => setCriterion(c as Criterion | null)}
+			/>
 		</Dialog>
 	);
 }
@@ -203,7 +267,12 @@ function FromReport({ onClose }: { onClose: () => void }) {
 function NewList({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
 	const form = useForm({ name: "" });
 	const [idempotencyKey] = useState(newKey);
-	const send = () => form.submit(async () => onMade((await api("POST /segments", { body: { name: form.values.name, type: "static" }, idempotencyKey })).segment_key));
+	const send = () =>
+		form.submit(async () =>
+			onMade(
+				(await api("POST /segments", { body: { name: form.values.name, type: "static" }, idempotencyKey })).segment_key,
+			),
+		);
 	return (
 		<Dialog
 			title={words.addList}
@@ -212,7 +281,14 @@ function NewList({ onClose, onMade }: { onClose: () => void; onMade: (key: strin
 			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<TextField
+				label={words.name}
+				path="name"
+				value={form.values.name}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+				autoFocus
+			/>
 		</Dialog>
 	);
 }

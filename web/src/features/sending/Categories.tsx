@@ -22,7 +22,10 @@ const words = catalogue({
 	description: "Description",
 	descriptionHelp: "Readers see it on their preference page.",
 	removeTitle: (name: string) => `Delete ${name}?`,
-	removeText: (types: string[]) => (types.length === 0 ? "No email type is in it." : `Without a category then: ${and(types)}. Readers' choices about the category are kept for each of them.`),
+	removeText: (types: string[]) =>
+		types.length === 0
+			? "No email type is in it."
+			: `Without a category then: ${and(types)}. Readers' choices about the category are kept for each of them.`,
 });
 
 /** Categories lists the categories of email types, and changes them in a drawer. */
@@ -51,7 +54,12 @@ export function Categories({ types }: { types: EmailTypeRow[] }) {
 				))}
 			</ul>
 			{open && (open === "new" || edited) && (
-				<Editor key={open} category={edited} members={types.filter((t) => t.category_id === edited?.id).map((t) => t.display_name)} onClose={() => setOpen("")} />
+				<Editor
+					key={open}
+					category={edited}
+					members={types.filter((t) => t.category_id === edited?.id).map((t) => t.display_name)}
+					onClose={() => setOpen("")}
+				/>
 			)}
 		</Card>
 	);
@@ -59,7 +67,15 @@ export function Categories({ types }: { types: EmailTypeRow[] }) {
 
 const valuesOf = (c?: EmailCategoryRow) => ({ name: c?.name ?? "", description: c?.description ?? "" });
 
-function Editor({ category, members, onClose }: { category?: EmailCategoryRow; members: string[]; onClose: () => void }) {
+function Editor({
+	category,
+	members,
+	onClose,
+}: {
+	category?: EmailCategoryRow;
+	members: string[];
+	onClose: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /email-categories/{id}");
@@ -106,8 +122,23 @@ function Editor({ category, members, onClose }: { category?: EmailCategoryRow; m
 			onSave={() => void send()}
 			onClose={onClose}
 		>
-			<TextField label={words.name} path="name" value={v.name} onChange={(name) => form.set({ name })} error={p.name} autoFocus />
-			<TextArea label={words.description} help={words.descriptionHelp} optional path="description" value={v.description} onChange={(description) => form.set({ description })} error={p.description} />
+			<TextField
+				label={words.name}
+				path="name"
+				value={v.name}
+				onChange={(name) => form.set({ name })}
+				error={p.name}
+				autoFocus
+			/>
+			<TextArea
+				label={words.description}
+				help={words.descriptionHelp}
+				optional
+				path="description"
+				value={v.description}
+				onChange={(description) => form.set({ description })}
+				error={p.description}
+			/>
 		</EditDrawer>
 	);
 }

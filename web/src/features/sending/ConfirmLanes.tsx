@@ -24,8 +24,16 @@ export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { 
 	const { user } = useSession();
 	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
 	const verify = useMutation({
-		mutationFn: (lane: string) => api("POST /sending-identities/{id}/verify-lane", { path: { id: sender.id }, body: { mta_config_id: lane, to: user.email }, idempotencyKey: newKey() }),
-		onSuccess: () => void client.invalidateQueries({ queryKey: key("identities") }).then(() => client.invalidateQueries({ queryKey: key("identity", sender.id) })),
+		mutationFn: (lane: string) =>
+			api("POST /sending-identities/{id}/verify-lane", {
+				path: { id: sender.id },
+				body: { mta_config_id: lane, to: user.email },
+				idempotencyKey: newKey(),
+			}),
+		onSuccess: () =>
+			void client
+				.invalidateQueries({ queryKey: key("identities") })
+				.then(() => client.invalidateQueries({ queryKey: key("identity", sender.id) })),
 	});
 	return (
 		<>
@@ -37,7 +45,12 @@ export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { 
 						{sender.verified_mta_config_ids.includes(l.id) ? (
 							<Badge tone="success">{words.confirmed}</Badge>
 						) : (
-							<Button small why={why} busy={verify.isPending && verify.variables === l.id} onClick={() => verify.mutate(l.id)}>
+							<Button
+								small
+								why={why}
+								busy={verify.isPending && verify.variables === l.id}
+								onClick={() => verify.mutate(l.id)}
+							>
 								{words.confirm}
 							</Button>
 						)}
@@ -45,7 +58,10 @@ export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { 
 				))}
 			</ul>
 			{verify.data && (
-				<Callout tone={verify.data.accepted ? "success" : "danger"} title={verify.data.accepted ? words.accepted : words.refused}>
+				<Callout
+					tone={verify.data.accepted ? "success" : "danger"}
+					title={verify.data.accepted ? words.accepted : words.refused}
+				>
 					<code>{verify.data.smtp_response}</code>
 				</Callout>
 			)}

@@ -24,13 +24,15 @@ const words = catalogue({
 	sending: "Sending set-up",
 	check: "Check now",
 	rotate: "Change the signing key",
-	rotateText: "A new key is published beside the old one. It signs when its record is found; the old one can be removed seven days later.",
+	rotateText:
+		"A new key is published beside the old one. It signs when its record is found; the old one can be removed seven days later.",
 	rotation: "The signing key is being changed",
 	resume: "Resume",
 	resumeText: "After that its rates are counted anew; the mails of before count no more.",
 	delete: "Delete the domain",
 	deleteTitle: (d: string) => `Delete ${d}?`,
-	deleteText: "Its records here and its signing keys are deleted for good, at once. Links in mail that was sent keep working only while their DNS leads here, and bounces of it are no longer understood.",
+	deleteText:
+		"Its records here and its signing keys are deleted for good, at once. Links in mail that was sent keep working only while their DNS leads here, and bounces of it are no longer understood.",
 	details: "Details",
 	since: "Failing since",
 	checked: "Checked",
@@ -55,15 +57,24 @@ export default function DomainPage() {
 	const domain = useQuery({
 		queryKey: key("domain", id),
 		queryFn: ({ signal }) => api("GET /sending-domains/{id}", { path: { id }, signal }),
-		refetchInterval: (q) => (q.state.data?.status === "verified" && q.state.data.tracking_status === "live" ? 60_000 : 10_000),
+		refetchInterval: (q) =>
+			q.state.data?.status === "verified" && q.state.data.tracking_status === "live" ? 60_000 : 10_000,
 	});
 	const take = (d: SendingDomain) => {
 		client.setQueryData(key("domain", id), d);
 		void client.invalidateQueries({ queryKey: key("domains") });
 	};
 	const failed = (e: unknown) => toast(explain(e), { tone: "danger" });
-	const verify = useMutation({ mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id }, body: {} }), onSuccess: take, onError: failed });
-	const resume = useMutation({ mutationFn: () => api("POST /sending-domains/{id}/resume", { path: { id } }), onSuccess: take, onError: failed });
+	const verify = useMutation({
+		mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id }, body: {} }),
+		onSuccess: take,
+		onError: failed,
+	});
+	const resume = useMutation({
+		mutationFn: () => api("POST /sending-domains/{id}/resume", { path: { id } }),
+		onSuccess: take,
+		onError: failed,
+	});
 	const rotate = useMutation({
 		mutationFn: () => api("POST /sending-domains/{id}/rotate-dkim", { path: { id } }),
 		onSuccess: (d) => {
@@ -100,7 +111,12 @@ export default function DomainPage() {
 					</Button>
 					<Menu
 						actions={[
-							{ id: "rotate", label: words.rotate, why: why ?? (d.dkim_rotation ? words.rotation : undefined), run: () => setRotating(true) },
+							{
+								id: "rotate",
+								label: words.rotate,
+								why: why ?? (d.dkim_rotation ? words.rotation : undefined),
+								run: () => setRotating(true),
+							},
 							{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
 						]}
 					/>
@@ -141,7 +157,15 @@ export default function DomainPage() {
 				/>
 			</Card>
 			{rotating && (
-				<Confirm title={words.rotate} action={words.rotate} danger={false} busy={rotate.isPending} error={rotate.error && <p role="alert">{explain(rotate.error)}</p>} onConfirm={() => rotate.mutate()} onClose={() => setRotating(false)}>
+				<Confirm
+					title={words.rotate}
+					action={words.rotate}
+					danger={false}
+					busy={rotate.isPending}
+					error={rotate.error && <p role="alert">{explain(rotate.error)}</p>}
+					onConfirm={() => rotate.mutate()}
+					onClose={() => setRotating(false)}
+				>
 					<p>{words.rotateText}</p>
 				</Confirm>
 			)}

@@ -27,16 +27,31 @@ const words = catalogue({
 
 /** DomainHealth shows the figures of a domain and what the server warns of. */
 export function DomainHealth({ health }: { health: NonNullable<SendingDomain["health"]> }) {
-	const tone = (metric: DomainWarning["metric"]) => (health.warnings.some((w) => w.metric === metric) ? "warning" : undefined);
+	const tone = (metric: DomainWarning["metric"]) =>
+		health.warnings.some((w) => w.metric === metric) ? "warning" : undefined;
 	return (
 		<Card title={words.title}>
 			{health.warnings.map((w) => (
 				<Warning key={`${w.metric} ${w.provider} ${w.broadcast_id}`} warning={w} />
 			))}
 			<Figures>
-				<Figure name={words.deliveries} about={{ definition: term("deliveries").definition }} value={full(health.deliveries)} />
-				<Figure name={words.bounces} about={{ definition: term("hardBounceRate").definition }} value={percent(health.hard_bounce_rate)} tone={tone("hard_bounce_rate")} />
-				<Figure name={words.complaints} about={{ definition: term("complaintRate").definition }} value={percent(health.complaint_rate, 3)} tone={tone("complaint_rate")} />
+				<Figure
+					name={words.deliveries}
+					about={{ definition: term("deliveries").definition }}
+					value={full(health.deliveries)}
+				/>
+				<Figure
+					name={words.bounces}
+					about={{ definition: term("hardBounceRate").definition }}
+					value={percent(health.hard_bounce_rate)}
+					tone={tone("hard_bounce_rate")}
+				/>
+				<Figure
+					name={words.complaints}
+					about={{ definition: term("complaintRate").definition }}
+					value={percent(health.complaint_rate, 3)}
+					tone={tone("complaint_rate")}
+				/>
 			</Figures>
 		</Card>
 	);

@@ -41,13 +41,24 @@ export default function MtaPage() {
 	const found = useQuery({
 		queryKey: key("mta-config", id),
 		enabled: id !== "new",
-		queryFn: ({ signal }) => request("GET /mta-configs/{id}", { path: { id }, query: {}, signal }).then((a) => ({ ...a.data, revision: a.revision })),
+		queryFn: ({ signal }) =>
+			request("GET /mta-configs/{id}", { path: { id }, query: {}, signal }).then((a) => ({
+				...a.data,
+				revision: a.revision,
+			})),
 		refetchInterval: 15_000,
 	});
 	const trail = [{ name: words.sending, to: "/sending" }];
-	if ((id !== "new" && !found.data) || isGone(found.error)) return <Missing query={found} list={words.sending} to="/sending" trail={trail} kept={{ kinds: ["mta_config"], id }} />;
+	if ((id !== "new" && !found.data) || isGone(found.error))
+		return (
+			<Missing query={found} list={words.sending} to="/sending" trail={trail} kept={{ kinds: ["mta_config"], id }} />
+		);
 	return (
-		<Page title={found.data?.name ?? words.add} trail={trail} status={found.data && <StateBadge kind="mta" state={found.data.active ? found.data.health.state : "off"} />}>
+		<Page
+			title={found.data?.name ?? words.add}
+			trail={trail}
+			status={found.data && <StateBadge kind="mta" state={found.data.active ? found.data.health.state : "off"} />}
+		>
 			{found.data && (
 				<>
 					<Health lane={found.data} />
@@ -65,15 +76,27 @@ export function Health({ lane: l }: { lane: MtaConfigRow }) {
 	const { user } = useSession();
 	const why = useWhyNot("POST /mta-configs/{id}/test");
 	const [to, setTo] = useState(user.email);
-	const test = useMutation({ mutationFn: () => api("POST /mta-configs/{id}/test", { path: { id: l.id }, body: { to }, idempotencyKey: newKey() }) });
+	const test = useMutation({
+		mutationFn: () =>
+			api("POST /mta-configs/{id}/test", { path: { id: l.id }, body: { to }, idempotencyKey: newKey() }),
+	});
 	return (
 		<Card title={words.health}>
 			<p>
 				<StateBadge kind="mta" state={l.active ? l.health.state : "off"} /> {words.since} <Time at={l.health.since} />
 			</p>
 			<Figures>
-				<Figure name={words.sent} about={{ definition: term("sentToday").definition }} value={full(l.health.sent_today)} />
-				<Figure name={words.left} about={{ definition: term("leftToday").definition }} value={l.health.remaining_today === null ? "–" : full(l.health.remaining_today)} detail={l.health.remaining_today === null ? words.noLimit : undefined} />
+				<Figure
+					name={words.sent}
+					about={{ definition: term("sentToday").definition }}
+					value={full(l.health.sent_today)}
+				/>
+				<Figure
+					name={words.left}
+					about={{ definition: term("leftToday").definition }}
+					value={l.health.remaining_today === null ? "–" : full(l.health.remaining_today)}
+					detail={l.health.remaining_today === null ? words.noLimit : undefined}
+				/>
 			</Figures>
 			{l.health.last_error && (
 				<Callout tone="warning" title={words.lastError}>
@@ -87,11 +110,25 @@ export function Health({ lane: l }: { lane: MtaConfigRow }) {
 				}}
 			>
 				<Columns>
-					<TextField label={words.to} type="email" help={words.testHelp} value={to} onChange={setTo} after={<Button type="submit" why={why} busy={test.isPending}>{words.test}</Button>} />
+					<TextField
+						label={words.to}
+						type="email"
+						help={words.testHelp}
+						value={to}
+						onChange={setTo}
+						after={
+							<Button type="submit" why={why} busy={test.isPending}>
+								{words.test}
+							</Button>
+						}
+					/>
 				</Columns>
 			</form>
 			{test.data && (
-				<Callout tone={test.data.accepted ? "success" : "danger"} title={test.data.accepted ? words.took(test.data.latency_ms) : words.refused}>
+				<Callout
+					tone={test.data.accepted ? "success" : "danger"}
+					title={test.data.accepted ? words.took(test.data.latency_ms) : words.refused}
+				>
 					<code>{[test.data.smtp_code, test.data.smtp_response].filter(Boolean).join(" ")}</code>
 				</Callout>
 			)}

@@ -13,7 +13,10 @@ const words = catalogue({
 /** MtaDependants lists what names an MTA config. */
 export function MtaDependants({ id }: { id: string }) {
 	const key = useKey();
-	const found = useQuery({ queryKey: key("mta-config", id, "usage"), queryFn: ({ signal }) => api("GET /mta-configs/{id}", { path: { id }, query: { include_usage: true }, signal }) });
+	const found = useQuery({
+		queryKey: key("mta-config", id, "usage"),
+		queryFn: ({ signal }) => api("GET /mta-configs/{id}", { path: { id }, query: { include_usage: true }, signal }),
+	});
 	const used = found.data?.usage;
 	if (!used) return null;
 	const { account, ...holders } = used;

@@ -26,7 +26,8 @@ const words = catalogue({
 	type: "How mail leaves",
 	about: {
 		smtp: "Through a server of yours or of a provider, by SMTP.",
-		direct_mx: "Straight to the servers of recipients. It needs port 25, reverse DNS and patience while your address becomes known.",
+		direct_mx:
+			"Straight to the servers of recipients. It needs port 25, reverse DNS and patience while your address becomes known.",
 		ses: "Through Amazon's API.",
 		sink: "Nowhere: mail lands in the built-in mailbox. For trying things out.",
 	},
@@ -70,7 +71,8 @@ const words = catalogue({
 	addIp: "Add an address",
 	removeIp: (ip: string) => `Remove the address ${ip}`,
 	patterns: "Mail that is refused",
-	patternsAbout: "To try out failures: an address or a domain, where * stands for any characters. The first that matches decides.",
+	patternsAbout:
+		"To try out failures: an address or a domain, where * stands for any characters. The first that matches decides.",
 	pattern: "To",
 	response: "Answer",
 	addPattern: "Add a pattern",
@@ -79,7 +81,8 @@ const words = catalogue({
 	retry: "Tries again for, in hours",
 	retryHelp: "After 1, 5, 15 and 30 minutes, 1, 2 and 4 hours, then every 4 hours.",
 	records: "Records of the return path",
-	recordsAbout: "Only if bounces come back to the server instead of here: DNS records that it asks your sending domains for.",
+	recordsAbout:
+		"Only if bounces come back to the server instead of here: DNS records that it asks your sending domains for.",
 	recordType: "Type",
 	recordHost: "Host",
 	recordValue: "Value",
@@ -125,7 +128,12 @@ type Type = MtaConfigRow["type"];
 /** relays reports whether mail of a type leaves through a server of others, to which bounces may come back. */
 const relays = (type: string) => type === "smtp" || type === "ses";
 
-const bodyOfRecord = (r: Row) => ({ type: r.type, host: r.host?.trim() || null, value: r.value?.trim(), ...(r.type === "MX" && r.priority && { priority: Number(r.priority) }) });
+const bodyOfRecord = (r: Row) => ({
+	type: r.type,
+	host: r.host?.trim() || null,
+	value: r.value?.trim(),
+	...(r.type === "MX" && r.priority && { priority: Number(r.priority) }),
+});
 
 type Settings = { [name: string]: unknown };
 
@@ -171,13 +179,27 @@ function valuesOf(lane?: MtaConfigRow) {
 		"warmup.started_on": lane?.warmup.started_on ?? "",
 		"retry.max_age_hours": limit(lane?.retry.max_age_hours),
 		"settings.ips": list<{ ip: string; helo_host: string }>(s.ips, (r) => ({ ip: r.ip, helo_host: r.helo_host })),
-		"settings.fail_patterns": list<{ pattern: string; response: string }>(s.fail_patterns, (r) => ({ pattern: r.pattern, response: r.response })),
-		return_path_records: list<ReturnPathRecordRow>(lane?.return_path_records, (r) => ({ type: r.type, host: r.host ?? "", value: r.value, priority: String(r.priority ?? "") })),
+		"settings.fail_patterns": list<{ pattern: string; response: string }>(s.fail_patterns, (r) => ({
+			pattern: r.pattern,
+			response: r.response,
+		})),
+		return_path_records: list<ReturnPathRecordRow>(lane?.return_path_records, (r) => ({
+			type: r.type,
+			host: r.host ?? "",
+			value: r.value,
+			priority: String(r.priority ?? ""),
+		})),
 	};
 }
 
 /** Editor creates or changes an MTA config. The caller may say what follows; otherwise its page opens. */
-export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: string | null }; onSaved?: (lane: MtaConfigRow) => Promise<void> }) {
+export function Editor({
+	lane,
+	onSaved,
+}: {
+	lane?: MtaConfigRow & { revision: string | null };
+	onSaved?: (lane: MtaConfigRow) => Promise<void>;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
@@ -202,34 +224,63 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 	const v = form.values;
 	const p = form.problems.byPath;
 	const type = v.type as Type;
-	const field = (name: keyof typeof v, label: string, more: { type?: string; help?: string; optional?: boolean } = {}) => (
-		<TextField key={name} label={label} path={name} value={String(v[name])} onChange={(x) => form.set({ [name]: x })} error={p[name]} autoComplete="off" spellCheck={false} {...more} />
+	const field = (
+		name: keyof typeof v,
+		label: string,
+		more: { type?: string; help?: string; optional?: boolean } = {},
+	) => (
+		<TextField
+			key={name}
+			label={label}
+			path={name}
+			value={String(v[name])}
+			onChange={(x) => form.set({ [name]: x })}
+			error={p[name]}
+			autoComplete="off"
+			spellCheck={false}
+			{...more}
+		/>
 	);
 	/** Whether the stored password would be sent to another server, or in another way, which the server refuses. */
-	const moved = (["host", "port", "tls", "username"] as const).some((name) => v[`settings.${name}`].trim() !== String(s[name] ?? ""));
+	const moved = (["host", "port", "tls", "username"] as const).some(
+		(name) => v[`settings.${name}`].trim() !== String(s[name] ?? ""),
+	);
 	const count = (x: string) => (x === "" ? null : Number(x));
 	const send = () =>
 		form.submit(async (v, revision) => {
 			const settings: { [name: string]: unknown } = {};
 			if (type === "smtp") {
-				Object.assign(settings, { host: v["settings.host"].trim(), port: Number(v["settings.port"]), tls: v["settings.tls"], auth: v["settings.auth"] });
+				Object.assign(settings, {
+					host: v["settings.host"].trim(),
+					port: Number(v["settings.port"]),
+					tls: v["settings.tls"],
+					auth: v["settings.auth"],
+				});
 				if (v["settings.auth"] !== "none") {
 					settings.username = v["settings.username"];
 					if (v["settings.password"]) settings.password = v["settings.password"];
 				} else if (s.has_password) settings.password = null; // which stays with its host, and is not needed any more
 			} else if (type === "direct_mx") {
-				Object.assign(settings, { tls: v["settings.tls"], ips: v["settings.ips"].map((r) => ({ ip: r.ip?.trim(), helo_host: r.helo_host?.trim() })) });
+				Object.assign(settings, {
+					tls: v["settings.tls"],
+					ips: v["settings.ips"].map((r) => ({ ip: r.ip?.trim(), helo_host: r.helo_host?.trim() })),
+				});
 			} else if (type === "sink") {
 				settings.fail_patterns = v["settings.fail_patterns"];
 			} else if (type === "ses") {
-				Object.assign(settings, { region: v["settings.region"], access_key_id: v["settings.access_key_id"], configuration_set: v["settings.configuration_set"] || null });
+				Object.assign(settings, {
+					region: v["settings.region"],
+					access_key_id: v["settings.access_key_id"],
+					configuration_set: v["settings.configuration_set"] || null,
+				});
 				if (v["settings.secret_access_key"]) settings.secret_access_key = v["settings.secret_access_key"];
 			}
 			const bounds: { [name: string]: unknown } = {};
 			for (const name of Object.keys(caps) as (keyof typeof caps)[]) {
 				const value = v[`caps.${name}`];
 				// Connections always have a limit: an empty field leaves it as it is.
-				if (value !== "" || (name !== "max_connections" && name !== "max_messages_per_connection")) bounds[name] = count(value);
+				if (value !== "" || (name !== "max_connections" && name !== "max_messages_per_connection"))
+					bounds[name] = count(value);
 			}
 			const warmup: { [name: string]: unknown } = { enabled: v["warmup.enabled"] };
 			if (v["warmup.enabled"]) {
@@ -237,8 +288,20 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 				if (v["warmup.growth_pct"]) warmup.growth_pct = Number(v["warmup.growth_pct"]);
 				warmup.started_on = v["warmup.started_on"] || null;
 			}
-			const body = { name: v.name, active: v.active, caps: bounds, domain_throttles: v.domain_throttles.map(bodyOfThrottle), warmup, ...(v["retry.max_age_hours"] && { retry: { max_age_hours: Number(v["retry.max_age_hours"]) } }), ...(relays(type) && { return_path_records: v.return_path_records.map(bodyOfRecord) }), ...(Object.keys(settings).length > 0 && { settings }), ...(!lane && { type }) } as MtaConfigBody;
-			const got = lane ? await request("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision }) : await request("POST /mta-configs", { body, idempotencyKey });
+			const body = {
+				name: v.name,
+				active: v.active,
+				caps: bounds,
+				domain_throttles: v.domain_throttles.map(bodyOfThrottle),
+				warmup,
+				...(v["retry.max_age_hours"] && { retry: { max_age_hours: Number(v["retry.max_age_hours"]) } }),
+				...(relays(type) && { return_path_records: v.return_path_records.map(bodyOfRecord) }),
+				...(Object.keys(settings).length > 0 && { settings }),
+				...(!lane && { type }),
+			} as MtaConfigBody;
+			const got = lane
+				? await request("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision })
+				: await request("POST /mta-configs", { body, idempotencyKey });
 			const saved = got.data;
 			void client.invalidateQueries({ queryKey: key("mta-configs") });
 			client.setQueryData(key("mta-config", saved.id), { ...saved, revision: got.revision });
@@ -248,7 +311,8 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 			else if (!lane) navigate(`/sending/mta/${saved.id}`, { replace: true });
 		});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /mta-configs/{id}", { path: { id: lane?.id ?? "" }, revision: lane?.revision ?? undefined }),
+		mutationFn: () =>
+			api("DELETE /mta-configs/{id}", { path: { id: lane?.id ?? "" }, revision: lane?.revision ?? undefined }),
 		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("mta-config", lane?.id) }),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("mta-configs") });
@@ -274,7 +338,11 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 							label={words.type}
 							value={type}
 							onChange={(t) => form.set({ type: t, "settings.tls": t === "direct_mx" ? "opportunistic" : "starttls" })}
-							choices={(["smtp", "ses", "direct_mx", "sink"] as const).map((t) => ({ value: t, label: mtaTypes[t], help: words.about[t] }))}
+							choices={(["smtp", "ses", "direct_mx", "sink"] as const).map((t) => ({
+								value: t,
+								label: mtaTypes[t],
+								help: words.about[t],
+							}))}
 						/>
 					</Card>
 				)}
@@ -284,24 +352,49 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 						<Columns>
 							{field("settings.host", words.host)}
 							{field("settings.port", words.port, { type: "number" })}
-							<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
-							<Select label={words.auth} value={v["settings.auth"]} onChange={(x) => form.set({ "settings.auth": x })} choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))} error={p["settings.auth"]} />
+							<Select
+								label={words.tls}
+								value={v["settings.tls"]}
+								onChange={(x) => form.set({ "settings.tls": x })}
+								choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))}
+								error={p["settings.tls"]}
+							/>
+							<Select
+								label={words.auth}
+								value={v["settings.auth"]}
+								onChange={(x) => form.set({ "settings.auth": x })}
+								choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))}
+								error={p["settings.auth"]}
+							/>
 							{v["settings.auth"] !== "none" && field("settings.username", words.username)}
-							{v["settings.auth"] !== "none" && field("settings.password", words.password, { type: "password", help: s.has_password ? (moved ? words.again : words.unchanged) : undefined })}
+							{v["settings.auth"] !== "none" &&
+								field("settings.password", words.password, {
+									type: "password",
+									help: s.has_password ? (moved ? words.again : words.unchanged) : undefined,
+								})}
 						</Columns>
 					)}
 					{type === "ses" && (
 						<Columns>
 							{field("settings.region", words.region)}
 							{field("settings.access_key_id", words.accessKey)}
-							{field("settings.secret_access_key", words.secretKey, { type: "password", help: s.has_secret_access_key ? words.unchanged : undefined })}
+							{field("settings.secret_access_key", words.secretKey, {
+								type: "password",
+								help: s.has_secret_access_key ? words.unchanged : undefined,
+							})}
 							{field("settings.configuration_set", words.configurationSet, { optional: true })}
 						</Columns>
 					)}
 					{type === "direct_mx" && (
 						<>
 							<Columns>
-								<Select label={words.tls} value={v["settings.tls"]} onChange={(x) => form.set({ "settings.tls": x })} choices={Object.entries(words.directTls).map(([value, label]) => ({ value, label }))} error={p["settings.tls"]} />
+								<Select
+									label={words.tls}
+									value={v["settings.tls"]}
+									onChange={(x) => form.set({ "settings.tls": x })}
+									choices={Object.entries(words.directTls).map(([value, label]) => ({ value, label }))}
+									error={p["settings.tls"]}
+								/>
 							</Columns>
 							<MtaRows
 								title={words.ips}
@@ -339,7 +432,12 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 							onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
 						/>
 					)}
-					<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} why={locked ? undefined : why} />
+					<Switch
+						label={words.active}
+						checked={v.active}
+						onChange={(active) => form.set({ active })}
+						why={locked ? undefined : why}
+					/>
 					{lane?.active && !v.active && (
 						<Callout tone="warning" title={words.off}>
 							<MtaDependants id={lane.id} />
@@ -347,9 +445,24 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 					)}
 				</Card>
 				<Card title={lane ? words.changeLimits : words.limits}>
-					<Columns>{(Object.keys(caps) as (keyof typeof caps)[]).map((name) => field(`caps.${name}`, caps[name], { type: "number", optional: true }))}</Columns>
-					<Throttles list={v.domain_throttles} problems={p} why={why} onChange={(domain_throttles) => form.set({ domain_throttles })} />
-					<Switch label={words.warmup} help={words.warmupHelp} checked={v["warmup.enabled"]} onChange={(x) => form.set({ "warmup.enabled": x })} why={locked ? undefined : why} />
+					<Columns>
+						{(Object.keys(caps) as (keyof typeof caps)[]).map((name) =>
+							field(`caps.${name}`, caps[name], { type: "number", optional: true }),
+						)}
+					</Columns>
+					<Throttles
+						list={v.domain_throttles}
+						problems={p}
+						why={why}
+						onChange={(domain_throttles) => form.set({ domain_throttles })}
+					/>
+					<Switch
+						label={words.warmup}
+						help={words.warmupHelp}
+						checked={v["warmup.enabled"]}
+						onChange={(x) => form.set({ "warmup.enabled": x })}
+						why={locked ? undefined : why}
+					/>
 					{v["warmup.enabled"] && (
 						<Columns>
 							{field("warmup.start_per_day", words.start, { type: "number", optional: true })}
@@ -360,17 +473,29 @@ export function Editor({ lane, onSaved }: { lane?: MtaConfigRow & { revision: st
 					{type === "direct_mx" && v["warmup.enabled"] && <p className={css.muted}>{words.each}</p>}
 				</Card>
 				<Card title={words.failures}>
-					<Columns>{field("retry.max_age_hours", words.retry, { type: "number", optional: !lane, help: words.retryHelp })}</Columns>
+					<Columns>
+						{field("retry.max_age_hours", words.retry, { type: "number", optional: !lane, help: words.retryHelp })}
+					</Columns>
 					{relays(type) && (
 						<MtaRows
 							title={words.records}
 							about={words.recordsAbout}
 							path="return_path_records"
 							columns={[
-								{ name: "type", label: words.recordType, choices: ["MX", "TXT", "CNAME"].map((t) => ({ value: t, label: t })) },
+								{
+									name: "type",
+									label: words.recordType,
+									choices: ["MX", "TXT", "CNAME"].map((t) => ({ value: t, label: t })),
+								},
 								{ name: "host", label: words.recordHost, optional: true },
 								{ name: "value", label: words.recordValue },
-								{ name: "priority", label: words.recordPriority, type: "number", optional: true, hidden: (r) => r.type !== "MX" },
+								{
+									name: "priority",
+									label: words.recordPriority,
+									type: "number",
+									optional: true,
+									hidden: (r) => r.type !== "MX",
+								},
 							]}
 							rows={v.return_path_records}
 							blank={{ type: "MX", host: "", value: "", priority: "" }}

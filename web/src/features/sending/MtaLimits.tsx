@@ -35,7 +35,10 @@ function limitsOf(of: Limited): string {
 
 /** MtaLimits shows the limits of an MTA config, and how many mails an hour they let through. */
 export function MtaLimits({ lane: l }: { lane: MtaConfigRow }) {
-	const rows = [{ name: words.all, limits: limitsOf(l.caps), hour: l.caps.at_most_per_hour }, ...l.domain_throttles.map((t) => ({ name: t.pattern, limits: limitsOf(t), hour: t.at_most_per_hour }))];
+	const rows = [
+		{ name: words.all, limits: limitsOf(l.caps), hour: l.caps.at_most_per_hour },
+		...l.domain_throttles.map((t) => ({ name: t.pattern, limits: limitsOf(t), hour: t.at_most_per_hour })),
+	];
 	return (
 		<Card title={words.title}>
 			{rows.every((r) => r.limits === "") ? (
@@ -48,7 +51,12 @@ export function MtaLimits({ lane: l }: { lane: MtaConfigRow }) {
 					columns={[
 						{ id: "for", name: words.for, cell: (r) => r.name },
 						{ id: "limits", name: words.limits, cell: (r) => r.limits },
-						{ id: "hour", name: words.hour, end: true, cell: (r) => (r.hour === null ? <NotSet /> : words.anHour(r.hour)) },
+						{
+							id: "hour",
+							name: words.hour,
+							end: true,
+							cell: (r) => (r.hour === null ? <NotSet /> : words.anHour(r.hour)),
+						},
 					]}
 				/>
 			)}

@@ -6,7 +6,15 @@ import css from "./Mta.module.css";
 export type Row = { [field: string]: string };
 
 /** Column is a field of each row; one with choices is chosen, the others are typed. */
-export type Column = { name: string; label: string; help?: string; type?: string; optional?: boolean; choices?: { value: string; label: string }[]; hidden?: (row: Row) => boolean };
+export type Column = {
+	name: string;
+	label: string;
+	help?: string;
+	type?: string;
+	optional?: boolean;
+	choices?: { value: string; label: string }[];
+	hidden?: (row: Row) => boolean;
+};
 
 type Props = {
 	title: string;
@@ -25,7 +33,19 @@ type Props = {
 };
 
 /** MtaRows edits a list of an MTA config: addresses, records, patterns. */
-export function MtaRows({ title, about, path, columns, rows, blank, add, removeNamed, problems, why, onChange }: Props) {
+export function MtaRows({
+	title,
+	about,
+	path,
+	columns,
+	rows,
+	blank,
+	add,
+	removeNamed,
+	problems,
+	why,
+	onChange,
+}: Props) {
 	const change = (i: number, part: Row) => onChange(rows.map((r, j) => (j === i ? { ...r, ...part } : r)));
 	const inRows = columns.some((c) => rows.some((_, i) => problems[`${path}[${i}].${c.name}`]));
 	return (
@@ -40,12 +60,38 @@ export function MtaRows({ title, about, path, columns, rows, blank, add, removeN
 							.map((c) => {
 								const at = `${path}[${i}].${c.name}`;
 								return c.choices ? (
-									<Select key={c.name} label={c.label} value={r[c.name] ?? ""} onChange={(x) => change(i, { [c.name]: x })} choices={c.choices} error={problems[at]} disabled={why !== undefined} />
+									<Select
+										key={c.name}
+										label={c.label}
+										value={r[c.name] ?? ""}
+										onChange={(x) => change(i, { [c.name]: x })}
+										choices={c.choices}
+										error={problems[at]}
+										disabled={why !== undefined}
+									/>
 								) : (
-									<TextField key={c.name} label={c.label} help={c.help} optional={c.optional} type={c.type} path={at} value={r[c.name] ?? ""} onChange={(x) => change(i, { [c.name]: x })} error={problems[at]} readOnly={why !== undefined} autoComplete="off" spellCheck={false} />
+									<TextField
+										key={c.name}
+										label={c.label}
+										help={c.help}
+										optional={c.optional}
+										type={c.type}
+										path={at}
+										value={r[c.name] ?? ""}
+										onChange={(x) => change(i, { [c.name]: x })}
+										error={problems[at]}
+										readOnly={why !== undefined}
+										autoComplete="off"
+										spellCheck={false}
+									/>
 								);
 							})}
-						<IconButton label={removeNamed(r, i)} icon={<Trash2 aria-hidden />} why={why} onClick={() => onChange(rows.filter((_, j) => j !== i))} />
+						<IconButton
+							label={removeNamed(r, i)}
+							icon={<Trash2 aria-hidden />}
+							why={why}
+							onClick={() => onChange(rows.filter((_, j) => j !== i))}
+						/>
 					</li>
 				))}
 			</ul>

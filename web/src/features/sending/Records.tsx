@@ -8,10 +8,12 @@ import css from "./Domain.module.css";
 
 const words = catalogue({
 	records: "DNS records",
-	about: "Publish these where your domain's DNS is managed. They are checked every few seconds while this page is open.",
+	about:
+		"Publish these where your domain's DNS is managed. They are checked every few seconds while this page is open.",
 	all: "Copy all as zone lines",
 	message: "Copy as a message to an administrator",
-	messageText: (domain: string, zone: string) => `Please publish these DNS records, so that our mail for ${domain} is recognised as ours:\n\n${zone}\n`,
+	messageText: (domain: string, zone: string) =>
+		`Please publish these DNS records, so that our mail for ${domain} is recognised as ours:\n\n${zone}\n`,
 	host: "Host",
 	value: "Value",
 	found: "Found",
@@ -33,7 +35,12 @@ const words = catalogue({
 
 /** zoneLine writes a record as a line of a zone file (RFC 1035, section 5). */
 export function zoneLine(r: DNSRecord): string {
-	const value = r.type === "TXT" ? (r.value.match(/.{1,255}/g) ?? [""]).map((part) => `"${part.replaceAll('"', '\\"')}"`).join(" ") : r.type === "MX" ? `${r.priority ?? 10} ${r.value.replace(/\.?$/, ".")}` : r.value.replace(/\.?$/, ".");
+	const value =
+		r.type === "TXT"
+			? (r.value.match(/.{1,255}/g) ?? [""]).map((part) => `"${part.replaceAll('"', '\\"')}"`).join(" ")
+			: r.type === "MX"
+				? `${r.priority ?? 10} ${r.value.replace(/\.?$/, ".")}`
+				: r.value.replace(/\.?$/, ".");
 	return `${r.host.replace(/\.?$/, ".")} 3600 IN ${r.type} ${value}`;
 }
 
@@ -61,14 +68,17 @@ export function Records({ domain: d }: { domain: SendingDomain }) {
 				))}
 			</ul>
 			<p className="visually-hidden" role="status">
-				{d.dns_records.map((r) => words.announce(words.purposes[r.purpose], stateOf("record", r.status).word)).join(". ")}
+				{d.dns_records
+					.map((r) => words.announce(words.purposes[r.purpose], stateOf("record", r.status).word))
+					.join(". ")}
 			</p>
 		</Card>
 	);
 }
 
 function Record({ record: r, domain }: { record: DNSRecord; domain: string }) {
-	const relative = r.host === domain ? "@" : r.host.endsWith(`.${domain}`) ? r.host.slice(0, -domain.length - 1) : r.host;
+	const relative =
+		r.host === domain ? "@" : r.host.endsWith(`.${domain}`) ? r.host.slice(0, -domain.length - 1) : r.host;
 	return (
 		<li>
 			<div className={css.head}>
@@ -125,7 +135,12 @@ function Difference({ wanted, found }: { wanted: string; found: string }) {
 	let start = 0;
 	while (start < found.length && found[start] === wanted[start]) start++;
 	let end = 0;
-	while (end < found.length - start && end < wanted.length - start && found[found.length - 1 - end] === wanted[wanted.length - 1 - end]) end++;
+	while (
+		end < found.length - start &&
+		end < wanted.length - start &&
+		found[found.length - 1 - end] === wanted[wanted.length - 1 - end]
+	)
+		end++;
 	return (
 		<code>
 			{found.slice(0, start)}

@@ -12,7 +12,8 @@ const words = catalogue({
 	made: (selector: string) => `A new key is made. Publish its record, ${selector}, beside the old one.`,
 	signs: (selector: string) => `Mail is signed with the key ${selector}.`,
 	will: "It signs once its record is found. Until then the old key does.",
-	retire: (selector: string) => `Keep the record of the old key, ${selector}, until this time, for mail on its way. Then remove it.`,
+	retire: (selector: string) =>
+		`Keep the record of the old key, ${selector}, until this time, for mail on its way. Then remove it.`,
 	later: "The record of the old key may be removed seven days after that.",
 });
 

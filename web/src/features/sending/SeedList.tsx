@@ -57,7 +57,12 @@ const words = catalogue({
 	email: "Address",
 	provider: "Provider",
 	reason: "Why",
-	reasons: { contact: "One of your contacts has it", removed_by_sync: "Not in the last update", retired_by_user: "Retired by hand", hard_bounce: "Mail to it was returned for good" },
+	reasons: {
+		contact: "One of your contacts has it",
+		removed_by_sync: "Not in the last update",
+		retired_by_user: "Retired by hand",
+		hard_bounce: "Mail to it was returned for good",
+	},
 	pause: "Pause",
 	resume: "Resume",
 	retire: "Retire",
@@ -89,13 +94,21 @@ export default function SeedList() {
 	const [tab] = useParam("tab", "addresses");
 	const [editing, setEditing] = useParam("edit");
 	const [updating, setUpdating] = useParam("update");
-	const list = useQuery({ queryKey: key("seed-list", id), queryFn: ({ signal }) => request("GET /seed-lists/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })), refetchInterval: pollEvery(60_000) });
+	const list = useQuery({
+		queryKey: key("seed-list", id),
+		queryFn: ({ signal }) =>
+			request("GET /seed-lists/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })),
+		refetchInterval: pollEvery(60_000),
+	});
 	const trail = [
 		{ name: words.sending, to: "/sending" },
 		{ name: words.lists, to: "/sending/seeds" },
 	];
 	const l = list.data;
-	if (!l || isGone(list.error)) return <Missing query={list} list={words.lists} to="/sending/seeds" trail={trail} kept={{ kinds: ["seed_list"], id }} />;
+	if (!l || isGone(list.error))
+		return (
+			<Missing query={list} list={words.lists} to="/sending/seeds" trail={trail} kept={{ kinds: ["seed_list"], id }} />
+		);
 	const soon = l.freshness === "due_soon" || l.freshness === "grace";
 	return (
 		<Page
@@ -128,9 +141,15 @@ export default function SeedList() {
 				<Facts
 					rows={[
 						[words.updated, l.refreshed_at ? <Time key="r" at={l.refreshed_at} /> : words.never],
-						[words.due, l.rotation_days === null ? words.noRotation : l.rotates_at && <Time key="d" at={l.rotates_at} />],
+						[
+							words.due,
+							l.rotation_days === null ? words.noRotation : l.rotates_at && <Time key="d" at={l.rotates_at} />,
+						],
 						...(l.stale_at ? ([[words.stale, day(l.stale_at)]] as [string, string][]) : []),
-						[words.senders, l.sending_identities.length > 0 ? and(l.sending_identities.map((s) => s.email_address)) : words.none],
+						[
+							words.senders,
+							l.sending_identities.length > 0 ? and(l.sending_identities.map((s) => s.email_address)) : words.none,
+						],
 						[words.usual, l.include_by_default ? words.on : words.off],
 						[
 							words.vendor,
@@ -154,13 +173,24 @@ export default function SeedList() {
 				]}
 			/>
 			{tab === "history" ? <History id={id} /> : <Addresses list={l} why={why} onUpdate={() => setUpdating("1")} />}
-			{editing && <EditSeedList list={l} onClose={() => setEditing("")} onDone={(made) => (made ? setEditing("") : navigate("/sending/seeds"))} />}
+			{editing && (
+				<EditSeedList
+					list={l}
+					onClose={() => setEditing("")}
+					onDone={(made) => (made ? setEditing("") : navigate("/sending/seeds"))}
+				/>
+			)}
 			{updating && <UpdateSeeds list={l} onClose={() => setUpdating("")} />}
 		</Page>
 	);
 }
 
-const moves: { [status in SeedRow["status"]]: ("pause" | "resume" | "retire" | "reactivate")[] } = { active: ["pause", "retire"], paused: ["resume", "retire"], retired: ["reactivate"], conflict: ["retire"] };
+const moves: { [status in SeedRow["status"]]: ("pause" | "resume" | "retire" | "reactivate")[] } = {
+	active: ["pause", "retire"],
+	paused: ["resume", "retire"],
+	retired: ["reactivate"],
+	conflict: ["retire"],
+};
 
 function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string; onUpdate: () => void }) {
 	const key = useKey();
@@ -170,13 +200,19 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 	const seeds = useInfiniteQuery({
 		queryKey: key("seed-list", l.id, "seeds", search, status),
 		initialPageParam: 0,
-		queryFn: ({ pageParam, signal }) => api("GET /seed-lists/{id}/seeds", { path: { id: l.id }, query: { search, status, limit: 200, offset: pageParam }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /seed-lists/{id}/seeds", {
+				path: { id: l.id },
+				query: { search, status, limit: 200, offset: pageParam },
+				signal,
+			}),
 		getNextPageParam: (last, all) => (last.has_more ? all.length * 200 : null),
 		placeholderData: (b) => b,
 	});
 	const onEnd = useMore(seeds);
 	const act = useMutation({
-		mutationFn: (v: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) => api(`POST /seed-lists/{id}/seeds/{seed_id}/${v.what}`, { path: { id: l.id, seed_id: v.seed.id } }),
+		mutationFn: (v: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) =>
+			api(`POST /seed-lists/{id}/seeds/{seed_id}/${v.what}`, { path: { id: l.id, seed_id: v.seed.id } }),
 		onSuccess: (now) => {
 			toast(words.did(now.email, stateOf("seed", now.status).word));
 			void client.invalidateQueries({ queryKey: key("seed-list", l.id) });
@@ -185,7 +221,18 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const rows = seeds.data?.pages.flatMap((p) => p.data) ?? [];
-	const menu = (s: SeedRow) => <Menu small label={words.actions(s.email)} actions={moves[s.status].map((what) => ({ id: what, label: words[what], why, run: () => act.mutate({ seed: s, what }) }))} />;
+	const menu = (s: SeedRow) => (
+		<Menu
+			small
+			label={words.actions(s.email)}
+			actions={moves[s.status].map((what) => ({
+				id: what,
+				label: words[what],
+				why,
+				run: () => act.mutate({ seed: s, what }),
+			}))}
+		/>
+	);
 	const reason = (s: SeedRow) => (s.status_reason ? words.reasons[s.status_reason] : null);
 	return (
 		<>
@@ -195,7 +242,13 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 					hideLabel
 					value={status}
 					onChange={setStatus}
-					choices={[{ value: "", label: words.all }, ...(["active", "paused", "retired", "conflict"] as const).map((value) => ({ value, label: stateOf("seed", value).word }))]}
+					choices={[
+						{ value: "", label: words.all },
+						...(["active", "paused", "retired", "conflict"] as const).map((value) => ({
+							value,
+							label: stateOf("seed", value).word,
+						})),
+					]}
 				/>
 			</Tools>
 			{seeds.isPending ? (
@@ -204,7 +257,13 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 				<Failure error={seeds.error} retry={() => void seeds.refetch()} />
 			) : rows.length === 0 ? (
 				search || status ? (
-					<NoMatch title={words.noMatch} filters={[searched(search, setSearch), status !== "" && { name: stateOf("seed", status).word, drop: () => setStatus("") }]} />
+					<NoMatch
+						title={words.noMatch}
+						filters={[
+							searched(search, setSearch),
+							status !== "" && { name: stateOf("seed", status).word, drop: () => setStatus("") },
+						]}
+					/>
 				) : (
 					<Empty
 						title={words.empty}
@@ -230,7 +289,13 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 					columns={[
 						{ id: "email", name: words.email, cell: (s) => s.email },
 						{ id: "provider", name: words.provider, width: 90, cell: (s) => providers[s.provider] },
-						{ id: "status", name: words.status, width: 130, least: 116, cell: (s) => <StateBadge kind="seed" state={s.status} /> },
+						{
+							id: "status",
+							name: words.status,
+							width: 130,
+							least: 116,
+							cell: (s) => <StateBadge kind="seed" state={s.status} />,
+						},
 						{ id: "reason", name: words.reason, width: 210, least: 140, cell: (s) => reason(s) ?? <NotSet /> },
 						{ id: "actions", name: "", width: 56, align: "end", cell: menu },
 					]}
@@ -252,7 +317,10 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 
 function History({ id }: { id: string }) {
 	const key = useKey();
-	const syncs = useQuery({ queryKey: key("seed-list", id, "syncs"), queryFn: ({ signal }) => api("GET /seed-lists/{id}/syncs", { path: { id }, signal }) });
+	const syncs = useQuery({
+		queryKey: key("seed-list", id, "syncs"),
+		queryFn: ({ signal }) => api("GET /seed-lists/{id}/syncs", { path: { id }, signal }),
+	});
 	if (syncs.isPending) return <Skeleton rows={4} />;
 	if (syncs.isError) return <Failure error={syncs.error} retry={() => void syncs.refetch()} />;
 	if (syncs.data.data.length === 0) return <Empty title={words.noHistory} />;
@@ -263,7 +331,11 @@ function History({ id }: { id: string }) {
 			rowKey={(s) => s.sync_id ?? s.created_at}
 			columns={[
 				{ id: "when", name: words.when, cell: (s) => <Time at={s.created_at} /> },
-				{ id: "who", name: words.who, cell: (s) => (s.actor.type === "system" ? words.system : s.actor.name || s.actor.type) },
+				{
+					id: "who",
+					name: words.who,
+					cell: (s) => (s.actor.type === "system" ? words.system : s.actor.name || s.actor.type),
+				},
 				{ id: "what", name: words.what, cell: (s) => (s.kind === "replace" ? words.replace : words.changes) },
 				{ id: "result", name: words.result, cell: (s) => summaryOf(s) },
 				{ id: "sendable", name: words.sendable, end: true, cell: (s) => `${s.sendable_before} → ${s.sendable_after}` },

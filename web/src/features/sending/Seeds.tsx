@@ -22,7 +22,8 @@ import css from "./Senders.module.css";
 const words = catalogue({
 	title: "Seed lists",
 	sending: "Sending set-up",
-	about: "Mailboxes that a vendor watches, to see whether your mail comes into the inbox or into the spam folder. They get copies of broadcasts that no report counts.",
+	about:
+		"Mailboxes that a vendor watches, to see whether your mail comes into the inbox or into the spam folder. They get copies of broadcasts that no report counts.",
 	add: "New seed list",
 	edit: (name: string) => `Change ${name}`,
 	name: "Name",
@@ -41,9 +42,14 @@ const words = catalogue({
 	updated: "Updated",
 	due: "Due",
 	empty: "No seed list yet",
-	emptyText: "Services such as GlockApps or Validity give you a list of addresses to send to, and show where the mail arrived.",
+	emptyText:
+		"Services such as GlockApps or Validity give you a list of addresses to send to, and show where the mail arrived.",
 	removeTitle: (name: string) => `Delete ${name}?`,
-	removeText: (n: number) => plural(n, { one: "Its one address and its history are deleted with it.", other: "Its # addresses and its history are deleted with it." }),
+	removeText: (n: number) =>
+		plural(n, {
+			one: "Its one address and its history are deleted with it.",
+			other: "Its # addresses and its history are deleted with it.",
+		}),
 	for: (senders: string) => `for ${senders}`,
 });
 
@@ -59,7 +65,12 @@ export default function Seeds() {
 		</Button>
 	);
 	return (
-		<Page title={words.title} trail={[{ name: words.sending, to: "/sending" }]} description={words.about} actions={lists.data?.data.length !== 0 && button}>
+		<Page
+			title={words.title}
+			trail={[{ name: words.sending, to: "/sending" }]}
+			description={words.about}
+			actions={lists.data?.data.length !== 0 && button}
+		>
 			{lists.isPending ? (
 				<Skeleton rows={4} />
 			) : lists.isError ? (
@@ -80,18 +91,26 @@ export default function Seeds() {
 							cell: (l) => (
 								<>
 									<Link href={`/sending/seeds/${l.id}`}>{l.name}</Link>
-									{l.sending_identities.length > 0 && <div className={css.muted}>{words.for(and(l.sending_identities.map((s) => s.email_address)))}</div>}
+									{l.sending_identities.length > 0 && (
+										<div className={css.muted}>{words.for(and(l.sending_identities.map((s) => s.email_address)))}</div>
+									)}
 								</>
 							),
 						},
-						{ id: "freshness", name: words.freshness, cell: (l) => <StateBadge kind="freshness" state={l.freshness} /> },
+						{
+							id: "freshness",
+							name: words.freshness,
+							cell: (l) => <StateBadge kind="freshness" state={l.freshness} />,
+						},
 						{ id: "addresses", name: words.addresses, end: true, cell: (l) => full(l.address_counts.active) },
 						{ id: "updated", name: words.updated, cell: (l) => <Time at={l.refreshed_at} /> },
 						{ id: "due", name: words.due, cell: (l) => (l.rotates_at ? <Time at={l.rotates_at} /> : <NotSet />) },
 					]}
 				/>
 			)}
-			{creating && <EditSeedList onClose={() => setCreating("")} onDone={(l) => l && navigate(`/sending/seeds/${l.id}`)} />}
+			{creating && (
+				<EditSeedList onClose={() => setCreating("")} onDone={(l) => l && navigate(`/sending/seeds/${l.id}`)} />
+			)}
 		</Page>
 	);
 }
@@ -107,7 +126,15 @@ const valuesOf = (l?: SeedListRow) => ({
 });
 
 /** EditSeedList is the drawer in which a seed list is created, changed or deleted. */
-export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow & { revision: string | null }; onClose: () => void; onDone: (made: SeedListRow | null) => void }) {
+export function EditSeedList({
+	list: l,
+	onClose,
+	onDone,
+}: {
+	list?: SeedListRow & { revision: string | null };
+	onClose: () => void;
+	onDone: (made: SeedListRow | null) => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot(l ? "PUT /seed-lists/{id}" : "POST /seed-lists");
@@ -122,11 +149,22 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow 
 			const got = await request("GET /seed-lists/{id}", { path: { id: l?.id ?? "" } });
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
-		names: { name: words.name, vendor_label: words.vendor, vendor_dashboard_url: words.dashboard, rotation_days: words.rotation, rotation_grace_days: words.grace, sending_identity_ids: words.senders },
+		names: {
+			name: words.name,
+			vendor_label: words.vendor,
+			vendor_dashboard_url: words.dashboard,
+			rotation_days: words.rotation,
+			rotation_grace_days: words.grace,
+			sending_identity_ids: words.senders,
+		},
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
-	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("seed-lists") }), client.invalidateQueries({ queryKey: key("seed-list", l?.id) })]);
+	const refresh = () =>
+		Promise.all([
+			client.invalidateQueries({ queryKey: key("seed-lists") }),
+			client.invalidateQueries({ queryKey: key("seed-list", l?.id) }),
+		]);
 	const send = () =>
 		form.submit(async (v, revision) => {
 			const body = {
@@ -136,7 +174,9 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow 
 				rotation_days: v.rotation_days ? Number(v.rotation_days) : null,
 				rotation_grace_days: Number(v.rotation_grace_days) || 0,
 			};
-			const made = l ? await api("PUT /seed-lists/{id}", { path: { id: l.id }, body, revision }) : await api("POST /seed-lists", { body, idempotencyKey });
+			const made = l
+				? await api("PUT /seed-lists/{id}", { path: { id: l.id }, body, revision })
+				: await api("POST /seed-lists", { body, idempotencyKey });
 			await refresh();
 			onDone(made);
 		});
@@ -161,12 +201,54 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow 
 			onSave={() => void send()}
 			onClose={onClose}
 		>
-			<TextField label={words.name} path="name" value={v.name} onChange={(name) => form.set({ name })} error={p.name} autoFocus />
-			<TextField label={words.vendor} optional path="vendor_label" value={v.vendor_label} onChange={(vendor_label) => form.set({ vendor_label })} error={p.vendor_label} />
-			<TextField label={words.dashboard} optional type="url" help={words.dashboardHelp} path="vendor_dashboard_url" value={v.vendor_dashboard_url} onChange={(vendor_dashboard_url) => form.set({ vendor_dashboard_url })} error={p.vendor_dashboard_url} />
+			<TextField
+				label={words.name}
+				path="name"
+				value={v.name}
+				onChange={(name) => form.set({ name })}
+				error={p.name}
+				autoFocus
+			/>
+			<TextField
+				label={words.vendor}
+				optional
+				path="vendor_label"
+				value={v.vendor_label}
+				onChange={(vendor_label) => form.set({ vendor_label })}
+				error={p.vendor_label}
+			/>
+			<TextField
+				label={words.dashboard}
+				optional
+				type="url"
+				help={words.dashboardHelp}
+				path="vendor_dashboard_url"
+				value={v.vendor_dashboard_url}
+				onChange={(vendor_dashboard_url) => form.set({ vendor_dashboard_url })}
+				error={p.vendor_dashboard_url}
+			/>
 			<Columns>
-				<TextField label={words.rotation} optional inputMode="numeric" after={words.days} help={words.rotationHelp} path="rotation_days" value={v.rotation_days} onChange={(rotation_days) => form.set({ rotation_days })} error={p.rotation_days} />
-				<TextField label={words.grace} inputMode="numeric" after={words.days} help={words.graceHelp} path="rotation_grace_days" value={v.rotation_grace_days} onChange={(rotation_grace_days) => form.set({ rotation_grace_days })} error={p.rotation_grace_days} />
+				<TextField
+					label={words.rotation}
+					optional
+					inputMode="numeric"
+					after={words.days}
+					help={words.rotationHelp}
+					path="rotation_days"
+					value={v.rotation_days}
+					onChange={(rotation_days) => form.set({ rotation_days })}
+					error={p.rotation_days}
+				/>
+				<TextField
+					label={words.grace}
+					inputMode="numeric"
+					after={words.days}
+					help={words.graceHelp}
+					path="rotation_grace_days"
+					value={v.rotation_grace_days}
+					onChange={(rotation_grace_days) => form.set({ rotation_grace_days })}
+					error={p.rotation_grace_days}
+				/>
 			</Columns>
 			<fieldset className={css.types}>
 				<legend>{words.senders}</legend>
@@ -175,12 +257,22 @@ export function EditSeedList({ list: l, onClose, onDone }: { list?: SeedListRow 
 						key={s.id}
 						label={s.email_address}
 						checked={v.sending_identity_ids.includes(s.id)}
-						onChange={(on) => form.set({ sending_identity_ids: on ? [...v.sending_identity_ids, s.id] : v.sending_identity_ids.filter((x) => x !== s.id) })}
+						onChange={(on) =>
+							form.set({
+								sending_identity_ids: on
+									? [...v.sending_identity_ids, s.id]
+									: v.sending_identity_ids.filter((x) => x !== s.id),
+							})
+						}
 					/>
 				))}
 				{p.sending_identity_ids && <p role="alert">{p.sending_identity_ids}</p>}
 			</fieldset>
-			<Checkbox label={words.usual} checked={v.include_by_default} onChange={(include_by_default) => form.set({ include_by_default })} />
+			<Checkbox
+				label={words.usual}
+				checked={v.include_by_default}
+				onChange={(include_by_default) => form.set({ include_by_default })}
+			/>
 		</EditDrawer>
 	);
 }

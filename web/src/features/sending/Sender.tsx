@@ -43,7 +43,14 @@ export default function SenderPage() {
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /sending-identities/{id}");
 	const [edit, setEdit] = useParam("edit");
-	const sender = useQuery({ queryKey: key("identity", id), queryFn: ({ signal }) => request("GET /sending-identities/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })) });
+	const sender = useQuery({
+		queryKey: key("identity", id),
+		queryFn: ({ signal }) =>
+			request("GET /sending-identities/{id}", { path: { id }, signal }).then((a) => ({
+				...a.data,
+				revision: a.revision,
+			})),
+	});
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
 	const trail = [
@@ -51,7 +58,16 @@ export default function SenderPage() {
 		{ name: words.senders, to: "/sending/senders" },
 	];
 	const s = sender.data;
-	if (!s || isGone(sender.error)) return <Missing query={sender} list={words.senders} to="/sending/senders" trail={trail} kept={{ kinds: ["sender"], id }} />;
+	if (!s || isGone(sender.error))
+		return (
+			<Missing
+				query={sender}
+				list={words.senders}
+				to="/sending/senders"
+				trail={trail}
+				kept={{ kinds: ["sender"], id }}
+			/>
+		);
 	const all = lanes.data?.data ?? [];
 	const lane = all.find((l) => l.id === s.default_mta_config_id);
 	const typeNames = (types.data?.data ?? []).filter((t) => s.email_type_ids.includes(t.id)).map((t) => t.display_name);
@@ -72,7 +88,11 @@ export default function SenderPage() {
 				</p>
 			</Card>
 			<Card title={words.confirmed}>
-				{lanes.isPending ? <Skeleton rows={2} /> : <ConfirmLanes sender={s} lanes={all.filter((l) => l.active || s.verified_mta_config_ids.includes(l.id))} />}
+				{lanes.isPending ? (
+					<Skeleton rows={2} />
+				) : (
+					<ConfirmLanes sender={s} lanes={all.filter((l) => l.active || s.verified_mta_config_ids.includes(l.id))} />
+				)}
 			</Card>
 			<Card title={words.details}>
 				<Facts

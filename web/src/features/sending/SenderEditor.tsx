@@ -45,7 +45,15 @@ const valuesOf = (sender?: IdentityRow) => ({
 });
 
 /** SenderEditor creates, changes or deletes a sender, in a drawer. */
-export function SenderEditor({ sender, onClose, onDeleted }: { sender?: IdentityRow & { revision: string | null }; onClose: () => void; onDeleted?: () => void }) {
+export function SenderEditor({
+	sender,
+	onClose,
+	onDeleted,
+}: {
+	sender?: IdentityRow & { revision: string | null };
+	onClose: () => void;
+	onDeleted?: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /sending-identities/{id}");
@@ -75,14 +83,25 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
-	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("identities") }), sender && client.invalidateQueries({ queryKey: key("identity", sender.id) })]);
+	const refresh = () =>
+		Promise.all([
+			client.invalidateQueries({ queryKey: key("identities") }),
+			sender && client.invalidateQueries({ queryKey: key("identity", sender.id) }),
+		]);
 	const done = async () => {
 		await refresh();
 		onClose();
 	};
 	const send = () =>
 		form.submit(async (v, revision) => {
-			const body = { ...v, reply_to: v.reply_to || null, default_mta_config_id: v.default_mta_config_id || null, utm_code: v.utm_code || null, content_rewrite_domain: v.content_rewrite_domain || null, image_rewrite_domain: v.image_rewrite_domain || null };
+			const body = {
+				...v,
+				reply_to: v.reply_to || null,
+				default_mta_config_id: v.default_mta_config_id || null,
+				utm_code: v.utm_code || null,
+				content_rewrite_domain: v.content_rewrite_domain || null,
+				image_rewrite_domain: v.image_rewrite_domain || null,
+			};
 			if (sender) await api("PUT /sending-identities/{id}", { path: { id: sender.id }, body, revision });
 			else await api("POST /sending-identities", { body, idempotencyKey });
 			await done();
@@ -97,7 +116,10 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 					title: words.removeTitle(sender.email_address),
 					text: words.removeText,
 					run: async () => {
-						await api("DELETE /sending-identities/{id}", { path: { id: sender.id }, revision: sender.revision ?? undefined });
+						await api("DELETE /sending-identities/{id}", {
+							path: { id: sender.id },
+							revision: sender.revision ?? undefined,
+						});
 						await done();
 						onDeleted?.();
 					},
@@ -107,13 +129,38 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 			onSave={() => void send()}
 			onClose={onClose}
 		>
-			<TextField label={words.display} path="display_name" value={v.display_name} onChange={(display_name) => form.set({ display_name })} error={p.display_name} autoFocus />
-			<TextField label={words.email} type="email" path="email_address" help={words.emailHelp} value={v.email_address} onChange={(email_address) => form.set({ email_address })} error={p.email_address} autoComplete="off" />
+			<TextField
+				label={words.display}
+				path="display_name"
+				value={v.display_name}
+				onChange={(display_name) => form.set({ display_name })}
+				error={p.display_name}
+				autoFocus
+			/>
+			<TextField
+				label={words.email}
+				type="email"
+				path="email_address"
+				help={words.emailHelp}
+				value={v.email_address}
+				onChange={(email_address) => form.set({ email_address })}
+				error={p.email_address}
+				autoComplete="off"
+			/>
 			<p className={css.line}>
 				<span className="visually-hidden">{words.line}: </span>
 				<b>{v.display_name || words.name}</b> &lt;{v.email_address || words.email}&gt;
 			</p>
-			<TextField label={words.reply} optional type="email" path="reply_to" value={v.reply_to} onChange={(reply_to) => form.set({ reply_to })} error={p.reply_to} autoComplete="off" />
+			<TextField
+				label={words.reply}
+				optional
+				type="email"
+				path="reply_to"
+				value={v.reply_to}
+				onChange={(reply_to) => form.set({ reply_to })}
+				error={p.reply_to}
+				autoComplete="off"
+			/>
 			<fieldset className={css.types}>
 				<legend>{words.types}</legend>
 				{types.data?.data.map((t) => (
@@ -121,7 +168,11 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 						key={t.id}
 						label={t.display_name}
 						checked={v.email_type_ids.includes(t.id)}
-						onChange={(on) => form.set({ email_type_ids: on ? [...v.email_type_ids, t.id] : v.email_type_ids.filter((x) => x !== t.id) })}
+						onChange={(on) =>
+							form.set({
+								email_type_ids: on ? [...v.email_type_ids, t.id] : v.email_type_ids.filter((x) => x !== t.id),
+							})
+						}
 					/>
 				))}
 				{p.email_type_ids && <p role="alert">{p.email_type_ids}</p>}
@@ -130,12 +181,40 @@ export function SenderEditor({ sender, onClose, onDeleted }: { sender?: Identity
 				label={words.mta}
 				value={v.default_mta_config_id}
 				onChange={(default_mta_config_id) => form.set({ default_mta_config_id })}
-				choices={[{ value: "", label: words.account }, ...(lanes.data?.data ?? []).map((l) => ({ value: l.id, label: l.name }))]}
+				choices={[
+					{ value: "", label: words.account },
+					...(lanes.data?.data ?? []).map((l) => ({ value: l.id, label: l.name })),
+				]}
 				error={p.default_mta_config_id}
 			/>
-			<TextField label={words.utm} optional path="utm_code" value={v.utm_code} onChange={(utm_code) => form.set({ utm_code })} error={p.utm_code} />
-			<TextField label={words.links} optional path="content_rewrite_domain" help={words.linksHelp} value={v.content_rewrite_domain} onChange={(content_rewrite_domain) => form.set({ content_rewrite_domain })} error={p.content_rewrite_domain} autoComplete="off" />
-			<TextField label={words.images} optional path="image_rewrite_domain" help={words.imagesHelp} value={v.image_rewrite_domain} onChange={(image_rewrite_domain) => form.set({ image_rewrite_domain })} error={p.image_rewrite_domain} autoComplete="off" />
+			<TextField
+				label={words.utm}
+				optional
+				path="utm_code"
+				value={v.utm_code}
+				onChange={(utm_code) => form.set({ utm_code })}
+				error={p.utm_code}
+			/>
+			<TextField
+				label={words.links}
+				optional
+				path="content_rewrite_domain"
+				help={words.linksHelp}
+				value={v.content_rewrite_domain}
+				onChange={(content_rewrite_domain) => form.set({ content_rewrite_domain })}
+				error={p.content_rewrite_domain}
+				autoComplete="off"
+			/>
+			<TextField
+				label={words.images}
+				optional
+				path="image_rewrite_domain"
+				help={words.imagesHelp}
+				value={v.image_rewrite_domain}
+				onChange={(image_rewrite_domain) => form.set({ image_rewrite_domain })}
+				error={p.image_rewrite_domain}
+				autoComplete="off"
+			/>
 			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
 		</EditDrawer>
 	);

@@ -41,7 +41,12 @@ export default function Senders() {
 		</Button>
 	);
 	return (
-		<Page title={words.title} trail={[{ name: words.sending, to: "/sending" }]} description={words.about} actions={(!senders.isSuccess || all.length > 0) && button}>
+		<Page
+			title={words.title}
+			trail={[{ name: words.sending, to: "/sending" }]}
+			description={words.about}
+			actions={(!senders.isSuccess || all.length > 0) && button}
+		>
 			{senders.isPending ? (
 				<Skeleton rows={4} />
 			) : senders.isError ? (
@@ -65,8 +70,17 @@ export default function Senders() {
 								</Link>
 							),
 						},
-						{ id: "types", name: words.types, cell: (s) => s.email_type_ids.map((t) => typeName.get(t) ?? t).join(", ") || <NotSet /> },
-						{ id: "state", name: words.state, cell: (s) => (s.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>) },
+						{
+							id: "types",
+							name: words.types,
+							cell: (s) => s.email_type_ids.map((t) => typeName.get(t) ?? t).join(", ") || <NotSet />,
+						},
+						{
+							id: "state",
+							name: words.state,
+							cell: (s) =>
+								s.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>,
+						},
 						{ id: "confirmed", name: words.confirmed, end: true, cell: (s) => s.verified_mta_config_ids.length },
 					]}
 				/>

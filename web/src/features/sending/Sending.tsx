@@ -31,7 +31,8 @@ const words = catalogue({
 	noDomain: "No domain yet",
 	noDomainText: "Mail comes from a domain of yours. Its DNS records prove that you may write for it.",
 	noMta: "No MTA config yet",
-	noMtaText: "Mail leaves through a relay, Amazon SES or straight to the recipients’ servers, or lands in the built-in mailbox.",
+	noMtaText:
+		"Mail leaves through a relay, Amazon SES or straight to the recipients’ servers, or lands in the built-in mailbox.",
 	mta: "MTA configs",
 	mtaAbout: "Through which servers mail leaves.",
 	type: "Type",
@@ -56,7 +57,12 @@ const words = catalogue({
 const dnsExample = "pb1._domainkey.news.example.com  TXT  v=DKIM1; k=rsa; p=MIIBIjANBg…";
 
 /** The names of the types of MTA configs. */
-export const mtaTypes = catalogue({ smtp: "SMTP relay", direct_mx: "Direct", ses: "Amazon SES", sink: "Built-in mailbox" });
+export const mtaTypes = catalogue({
+	smtp: "SMTP relay",
+	direct_mx: "Direct",
+	ses: "Amazon SES",
+	sink: "Built-in mailbox",
+});
 
 /** Sending shows the health of everything that sends. */
 export default function Sending() {
@@ -65,7 +71,11 @@ export default function Sending() {
 	const [adding, setAdding] = useState(false);
 	const whyDomain = useWhyNot("POST /sending-domains");
 	const whyLane = useWhyNot("POST /mta-configs");
-	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), refetchInterval: pollEvery(15_000) });
+	const domains = useQuery({
+		queryKey: key("domains"),
+		queryFn: () => api("GET /sending-domains", {}),
+		refetchInterval: pollEvery(15_000),
+	});
 	const lanes = useCollection("mta_configs", { refetchInterval: pollEvery(15_000) });
 	const seeds = useCollection("seed_lists", { refetchInterval: pollEvery(60_000) });
 	return (
@@ -113,10 +123,36 @@ export default function Sending() {
 						rows={domains.data.data}
 						rowKey={(d) => d.id}
 						columns={[
-							{ id: "domain", name: words.domain, cell: (d) => <Link href={`/sending/domains/${d.id}`}>{d.domain}</Link> },
-							{ id: "status", name: words.status, cell: (d) => (d.paused ? <Badge tone="warning">{words.paused}</Badge> : <StateBadge kind="domain" state={d.status} />) },
-							{ id: "tracking", name: words.tracking, cell: (d) => <StateBadge kind="tracking" state={d.tracking_status} /> },
-							{ id: "health", name: words.health, cell: (d) => (d.health ? `${percent(d.health.hard_bounce_rate)}, ${percent(d.health.complaint_rate, 3)}` : <NotSet />) },
+							{
+								id: "domain",
+								name: words.domain,
+								cell: (d) => <Link href={`/sending/domains/${d.id}`}>{d.domain}</Link>,
+							},
+							{
+								id: "status",
+								name: words.status,
+								cell: (d) =>
+									d.paused ? (
+										<Badge tone="warning">{words.paused}</Badge>
+									) : (
+										<StateBadge kind="domain" state={d.status} />
+									),
+							},
+							{
+								id: "tracking",
+								name: words.tracking,
+								cell: (d) => <StateBadge kind="tracking" state={d.tracking_status} />,
+							},
+							{
+								id: "health",
+								name: words.health,
+								cell: (d) =>
+									d.health ? (
+										`${percent(d.health.hard_bounce_rate)}, ${percent(d.health.complaint_rate, 3)}`
+									) : (
+										<NotSet />
+									),
+							},
 							{ id: "checked", name: words.checked, cell: (d) => <Time at={d.last_checked_at} /> },
 						]}
 					/>
@@ -156,8 +192,23 @@ export default function Sending() {
 						columns={[
 							{ id: "name", name: words.name, cell: (l) => <Link href={`/sending/mta/${l.id}`}>{l.name}</Link> },
 							{ id: "type", name: words.type, cell: (l) => mtaTypes[l.type] },
-							{ id: "status", name: words.status, cell: (l) => (l.active ? <StateBadge kind="mta" state={l.health.state} /> : <Badge tone="neutral">{words.off}</Badge>) },
-							{ id: "today", name: words.today, about: term("sentToday").definition, end: true, cell: (l) => full(l.health.sent_today) },
+							{
+								id: "status",
+								name: words.status,
+								cell: (l) =>
+									l.active ? (
+										<StateBadge kind="mta" state={l.health.state} />
+									) : (
+										<Badge tone="neutral">{words.off}</Badge>
+									),
+							},
+							{
+								id: "today",
+								name: words.today,
+								about: term("sentToday").definition,
+								end: true,
+								cell: (l) => full(l.health.sent_today),
+							},
 						]}
 					/>
 				)}
@@ -170,7 +221,11 @@ export default function Sending() {
 						rowKey={(l) => l.id}
 						columns={[
 							{ id: "name", name: words.seed, cell: (l) => <Link href={`/sending/seeds/${l.id}`}>{l.name}</Link> },
-							{ id: "freshness", name: words.freshness, cell: (l) => <StateBadge kind="freshness" state={l.freshness} /> },
+							{
+								id: "freshness",
+								name: words.freshness,
+								cell: (l) => <StateBadge kind="freshness" state={l.freshness} />,
+							},
 							{ id: "updated", name: words.updated, cell: (l) => <Time at={l.refreshed_at} /> },
 							{ id: "active", name: words.active, end: true, cell: (l) => full(l.address_counts.active) },
 						]}
@@ -187,7 +242,10 @@ function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (id: st
 	const [idempotencyKey] = useState(newKey);
 	const send = () =>
 		form.submit(async () => {
-			const made = await api("POST /sending-domains", { body: { domain: form.values.domain.trim().toLowerCase() }, idempotencyKey });
+			const made = await api("POST /sending-domains", {
+				body: { domain: form.values.domain.trim().toLowerCase() },
+				idempotencyKey,
+			});
 			onAdded(made.id);
 		});
 	return (
@@ -198,7 +256,17 @@ function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (id: st
 			submit={{ label: words.add, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.domain} help={words.domainHelp} path="domain" value={form.values.domain} onChange={(domain) => form.set({ domain })} error={form.problems.byPath.domain} autoFocus autoCapitalize="off" spellCheck={false} />
+			<TextField
+				label={words.domain}
+				help={words.domainHelp}
+				path="domain"
+				value={form.values.domain}
+				onChange={(domain) => form.set({ domain })}
+				error={form.problems.byPath.domain}
+				autoFocus
+				autoCapitalize="off"
+				spellCheck={false}
+			/>
 		</Dialog>
 	);
 }

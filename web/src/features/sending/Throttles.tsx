@@ -16,25 +16,43 @@ const words = catalogue({
 	removeNamed: (pattern: string) => `Remove the limit for ${pattern}`,
 });
 
-const bounds = { max_per_minute: words.perMinute, max_per_hour: words.perHour, max_connections: words.connections } as const;
+const bounds = {
+	max_per_minute: words.perMinute,
+	max_per_hour: words.perHour,
+	max_connections: words.connections,
+} as const;
 
 /** Throttle is the limit of a provider as the form has it: numbers are what was typed. */
 export type Throttle = { pattern: string } & { [bound in keyof typeof bounds]: string };
 
 const names = Object.keys(bounds) as (keyof typeof bounds)[];
 
-export const throttleOf = (t: MtaThrottle): Throttle => ({ pattern: t.pattern, max_per_minute: String(t.max_per_minute ?? ""), max_per_hour: String(t.max_per_hour ?? ""), max_connections: String(t.max_connections ?? "") });
+export const throttleOf = (t: MtaThrottle): Throttle => ({
+	pattern: t.pattern,
+	max_per_minute: String(t.max_per_minute ?? ""),
+	max_per_hour: String(t.max_per_hour ?? ""),
+	max_connections: String(t.max_connections ?? ""),
+});
 
-export const bodyOfThrottle = (t: Throttle): MtaThrottleBody => ({ pattern: t.pattern.trim(), ...Object.fromEntries(names.map((n) => [n, t[n] === "" ? null : Number(t[n])])) });
+export const bodyOfThrottle = (t: Throttle): MtaThrottleBody => ({
+	pattern: t.pattern.trim(),
+	...Object.fromEntries(names.map((n) => [n, t[n] === "" ? null : Number(t[n])])),
+});
 
 /** throttlesTitle names the list. */
 export const throttlesTitle = words.title;
 
-type Props = { list: Throttle[]; problems: { [path: string]: string }; why?: string; onChange: (list: Throttle[]) => void };
+type Props = {
+	list: Throttle[];
+	problems: { [path: string]: string };
+	why?: string;
+	onChange: (list: Throttle[]) => void;
+};
 
 /** Throttles edits the limits of an MTA config for single providers and domains. */
 export function Throttles({ list, problems, why, onChange }: Props) {
-	const change = (i: number, part: Partial<Throttle>) => onChange(list.map((t, j) => (j === i ? { ...t, ...part } : t)));
+	const change = (i: number, part: Partial<Throttle>) =>
+		onChange(list.map((t, j) => (j === i ? { ...t, ...part } : t)));
 	return (
 		<fieldset data-path="domain_throttles" tabIndex={-1} className={css.limits}>
 			<legend>{words.title}</legend>
@@ -42,16 +60,41 @@ export function Throttles({ list, problems, why, onChange }: Props) {
 			<ul className={css.throttles}>
 				{list.map((t, i) => (
 					<li key={i} className={css.throttle}>
-						<TextField label={words.pattern} value={t.pattern} onChange={(pattern) => change(i, { pattern })} readOnly={why !== undefined} autoComplete="off" spellCheck={false} />
+						<TextField
+							label={words.pattern}
+							value={t.pattern}
+							onChange={(pattern) => change(i, { pattern })}
+							readOnly={why !== undefined}
+							autoComplete="off"
+							spellCheck={false}
+						/>
 						{names.map((n) => (
-							<TextField key={n} label={bounds[n]} type="number" value={t[n]} onChange={(x) => change(i, { [n]: x })} readOnly={why !== undefined} autoComplete="off" />
+							<TextField
+								key={n}
+								label={bounds[n]}
+								type="number"
+								value={t[n]}
+								onChange={(x) => change(i, { [n]: x })}
+								readOnly={why !== undefined}
+								autoComplete="off"
+							/>
 						))}
-						<IconButton label={words.removeNamed(t.pattern)} icon={<Trash2 aria-hidden />} why={why} onClick={() => onChange(list.filter((_, j) => j !== i))} />
+						<IconButton
+							label={words.removeNamed(t.pattern)}
+							icon={<Trash2 aria-hidden />}
+							why={why}
+							onClick={() => onChange(list.filter((_, j) => j !== i))}
+						/>
 					</li>
 				))}
 			</ul>
 			<p className={css.muted}>{words.patternHelp}</p>
-			<Button small icon={<Plus aria-hidden />} why={why} onClick={() => onChange([...list, { pattern: "", max_per_minute: "", max_per_hour: "", max_connections: "" }])}>
+			<Button
+				small
+				icon={<Plus aria-hidden />}
+				why={why}
+				onClick={() => onChange([...list, { pattern: "", max_per_minute: "", max_per_hour: "", max_connections: "" }])}
+			>
 				{words.add}
 			</Button>
 		</fieldset>

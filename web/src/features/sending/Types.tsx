@@ -87,15 +87,26 @@ export default function Types() {
 								</button>
 							),
 						},
-						{ id: "category", name: words.category, cell: (t) => (t.category_id && categoryName.get(t.category_id)) || <NotSet /> },
+						{
+							id: "category",
+							name: words.category,
+							cell: (t) => (t.category_id && categoryName.get(t.category_id)) || <NotSet />,
+						},
 						{ id: "description", name: words.description, cell: (t) => t.description ?? <NotSet /> },
-						{ id: "state", name: words.state, cell: (t) => (t.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>) },
+						{
+							id: "state",
+							name: words.state,
+							cell: (t) =>
+								t.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>,
+						},
 					]}
 				/>
 			)}
 			<Categories types={all} />
 			<Choices types={all} categories={categories.data?.data ?? []} />
-			{open && (open === "new" || edited) && <Editor key={open} type={edited} categories={categories.data?.data ?? []} onClose={() => setOpen("")} />}
+			{open && (open === "new" || edited) && (
+				<Editor key={open} type={edited} categories={categories.data?.data ?? []} onClose={() => setOpen("")} />
+			)}
 		</Page>
 	);
 }
@@ -104,7 +115,9 @@ export default function Types() {
 function Choices({ types, categories }: { types: EmailTypeRow[]; categories: EmailCategoryRow[] }) {
 	const active = types.filter((t) => t.active);
 	const choices = [
-		...categories.filter((c) => active.some((t) => t.category_id === c.id)).map((c) => ({ id: c.id, name: c.name, about: c.description })),
+		...categories
+			.filter((c) => active.some((t) => t.category_id === c.id))
+			.map((c) => ({ id: c.id, name: c.name, about: c.description })),
 		...active.filter((t) => !t.category_id).map((t) => ({ id: t.id, name: t.display_name, about: t.description })),
 	];
 	return (
@@ -136,7 +149,15 @@ const valuesOf = (type?: EmailTypeRow) => ({
 	active: type?.active ?? true,
 });
 
-function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories: { id: string; name: string }[]; onClose: () => void }) {
+function Editor({
+	type,
+	categories,
+	onClose,
+}: {
+	type?: EmailTypeRow;
+	categories: { id: string; name: string }[];
+	onClose: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /email-types/{id}");
@@ -150,7 +171,15 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 			const row = rowOf(await api("GET /email-types", {}), type?.id);
 			return { values: valuesOf(row), revision: tagOf(row) };
 		},
-		names: { display_name: words.name, description: words.description, category_id: words.category, list_id_enabled: words.listId, list_key: words.listKey, utm_campaign_prefix: words.prefix, active: words.active },
+		names: {
+			display_name: words.name,
+			description: words.description,
+			category_id: words.category,
+			list_id_enabled: words.listId,
+			list_key: words.listKey,
+			utm_campaign_prefix: words.prefix,
+			active: words.active,
+		},
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
@@ -161,7 +190,13 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 	const send = () =>
 		form.submit(async (v, revision) => {
 			const { type_key, ...rest } = v;
-			const body = { ...rest, description: v.description || null, category_id: v.category_id || null, list_key: v.list_key || null, utm_campaign_prefix: v.utm_campaign_prefix || null };
+			const body = {
+				...rest,
+				description: v.description || null,
+				category_id: v.category_id || null,
+				list_key: v.list_key || null,
+				utm_campaign_prefix: v.utm_campaign_prefix || null,
+			};
 			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body, revision });
 			else await api("POST /email-types", { body: { ...body, ...(type_key && { type_key }) }, idempotencyKey });
 			await done();
@@ -185,13 +220,66 @@ function Editor({ type, categories, onClose }: { type?: EmailTypeRow; categories
 			onSave={() => void send()}
 			onClose={onClose}
 		>
-			<TextField label={words.name} path="display_name" value={v.display_name} onChange={(display_name) => form.set({ display_name })} error={p.display_name} autoFocus />
-			<TextField label={words.key} path="type_key" help={words.keyHelp} readOnly={type !== undefined} value={v.type_key} onChange={(type_key) => form.set({ type_key })} error={p.type_key} optional={!type} />
-			<TextArea label={words.description} optional path="description" value={v.description} onChange={(description) => form.set({ description })} error={p.description} />
-			<Select label={words.category} value={v.category_id} onChange={(category_id) => form.set({ category_id })} choices={[{ value: "", label: words.none }, ...categories.map((c) => ({ value: c.id, label: c.name }))]} />
-			<Switch label={words.listId} help={words.listIdHelp} checked={v.list_id_enabled} onChange={(list_id_enabled) => form.set({ list_id_enabled })} />
-			{v.list_id_enabled && <TextField label={words.listKey} optional path="list_key" value={v.list_key} onChange={(list_key) => form.set({ list_key })} error={p.list_key} autoComplete="off" spellCheck={false} />}
-			<TextField label={words.prefix} optional path="utm_campaign_prefix" value={v.utm_campaign_prefix} onChange={(utm_campaign_prefix) => form.set({ utm_campaign_prefix })} error={p.utm_campaign_prefix} autoComplete="off" spellCheck={false} />
+			<TextField
+				label={words.name}
+				path="display_name"
+				value={v.display_name}
+				onChange={(display_name) => form.set({ display_name })}
+				error={p.display_name}
+				autoFocus
+			/>
+			<TextField
+				label={words.key}
+				path="type_key"
+				help={words.keyHelp}
+				readOnly={type !== undefined}
+				value={v.type_key}
+				onChange={(type_key) => form.set({ type_key })}
+				error={p.type_key}
+				optional={!type}
+			/>
+			<TextArea
+				label={words.description}
+				optional
+				path="description"
+				value={v.description}
+				onChange={(description) => form.set({ description })}
+				error={p.description}
+			/>
+			<Select
+				label={words.category}
+				value={v.category_id}
+				onChange={(category_id) => form.set({ category_id })}
+				choices={[{ value: "", label: words.none }, ...categories.map((c) => ({ value: c.id, label: c.name }))]}
+			/>
+			<Switch
+				label={words.listId}
+				help={words.listIdHelp}
+				checked={v.list_id_enabled}
+				onChange={(list_id_enabled) => form.set({ list_id_enabled })}
+			/>
+			{v.list_id_enabled && (
+				<TextField
+					label={words.listKey}
+					optional
+					path="list_key"
+					value={v.list_key}
+					onChange={(list_key) => form.set({ list_key })}
+					error={p.list_key}
+					autoComplete="off"
+					spellCheck={false}
+				/>
+			)}
+			<TextField
+				label={words.prefix}
+				optional
+				path="utm_campaign_prefix"
+				value={v.utm_campaign_prefix}
+				onChange={(utm_campaign_prefix) => form.set({ utm_campaign_prefix })}
+				error={p.utm_campaign_prefix}
+				autoComplete="off"
+				spellCheck={false}
+			/>
 			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
 		</EditDrawer>
 	);

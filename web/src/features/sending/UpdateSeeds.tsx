@@ -25,7 +25,8 @@ const words = catalogue({
 	all: "The vendor's addresses, one a line",
 	add: "Add, one a line",
 	remove: "Remove, one a line",
-	help: (n: number) => `${plural(n, { one: "# address", other: "# addresses" })}. A provider may follow after a comma, such as outlook.`,
+	help: (n: number) =>
+		`${plural(n, { one: "# address", other: "# addresses" })}. A provider may follow after a comma, such as outlook.`,
 	check: "Check what changes",
 	apply: "Update",
 	back: "Back",
@@ -36,11 +37,28 @@ const words = catalogue({
 	reactivated: (n: number) => plural(n, { one: "# address comes back", other: "# addresses come back" }),
 	retired: (n: number) => plural(n, { one: "# address is retired", other: "# addresses are retired" }),
 	unchanged: (n: number) => plural(n, { one: "# address stays", other: "# addresses stay" }),
-	unknown: (n: number) => plural(n, { one: "# address to remove is not on the list", other: "# addresses to remove are not on the list" }),
-	held: (n: number, sample: string) => plural(n, { one: `# address is one of your contacts and gets no copies: ${sample}`, other: `# addresses are contacts of yours and get no copies: ${sample}` }),
-	invalid: (n: number, sample: string) => plural(n, { one: `# line is not an address and is left out: ${sample}`, other: `# lines are not addresses and are left out: ${sample}` }),
-	hand: (n: number, sample: string) => plural(n, { one: `# address was retired by hand and stays so: ${sample}`, other: `# addresses were retired by hand and stay so: ${sample}` }),
-	provider: (n: number, sample: string) => plural(n, { one: `# address gets another provider: ${sample}`, other: `# addresses get another provider: ${sample}` }),
+	unknown: (n: number) =>
+		plural(n, { one: "# address to remove is not on the list", other: "# addresses to remove are not on the list" }),
+	held: (n: number, sample: string) =>
+		plural(n, {
+			one: `# address is one of your contacts and gets no copies: ${sample}`,
+			other: `# addresses are contacts of yours and get no copies: ${sample}`,
+		}),
+	invalid: (n: number, sample: string) =>
+		plural(n, {
+			one: `# line is not an address and is left out: ${sample}`,
+			other: `# lines are not addresses and are left out: ${sample}`,
+		}),
+	hand: (n: number, sample: string) =>
+		plural(n, {
+			one: `# address was retired by hand and stays so: ${sample}`,
+			other: `# addresses were retired by hand and stay so: ${sample}`,
+		}),
+	provider: (n: number, sample: string) =>
+		plural(n, {
+			one: `# address gets another provider: ${sample}`,
+			other: `# addresses get another provider: ${sample}`,
+		}),
 	sendable: (before: number, after: number) => `Addresses that can get copies: ${full(before)} → ${full(after)}`,
 	same: "Nothing changes. The update still counts: the list is fresh from now.",
 	large: "Fewer than half of the addresses would remain",
@@ -58,7 +76,8 @@ const words = catalogue({
 	pages: (from: number, to: number, of: number) => `${full(from)} to ${full(to)} of ${full(of)}`,
 	before: "Previous",
 	after: "Next",
-	summary: (r: { added: number; reactivated: number; retired: number; unchanged: number }) => `${r.added} new, ${r.reactivated} back, ${r.retired} retired, ${r.unchanged} unchanged`,
+	summary: (r: { added: number; reactivated: number; retired: number; unchanged: number }) =>
+		`${r.added} new, ${r.reactivated} back, ${r.retired} retired, ${r.unchanged} unchanged`,
 });
 
 const outcomes: { [C in SeedChange["change"]]: string } = catalogue({
@@ -102,7 +121,11 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 			const query = { include_changes: dry_run || undefined };
 			return mode === "replace"
 				? api("PUT /seed-lists/{id}/seeds", { path, query, body: { seeds: entriesOf(all), ...flags } })
-				: api("POST /seed-lists/{id}/seeds/changes", { path, query, body: { add: entriesOf(add), remove: entriesOf(remove).map((e) => e.email), ...flags } });
+				: api("POST /seed-lists/{id}/seeds/changes", {
+						path,
+						query,
+						body: { add: entriesOf(add), remove: entriesOf(remove).map((e) => e.email), ...flags },
+					});
 		},
 		onSuccess: (result) => {
 			if (!result.applied) {
@@ -117,7 +140,8 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 		// What was tried may be outdated: it is tried again.
 		onError: () => setTried(null),
 	});
-	const empty = mode === "replace" ? entriesOf(all).length === 0 : entriesOf(add).length + entriesOf(remove).length === 0;
+	const empty =
+		mode === "replace" ? entriesOf(all).length === 0 : entriesOf(add).length + entriesOf(remove).length === 0;
 	const unsure = tried?.large_change && typed.trim() !== String(tried.retired);
 	const problems = send.error ? problemsOf(send.error, []) : { byPath: {}, general: [] };
 	return (
@@ -128,8 +152,17 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 			onSubmit={() => !why && !send.isPending && !(tried ? unsure : empty) && send.mutate(!tried)}
 			footer={
 				<>
-					{tried ? <Button onClick={() => setTried(null)}>{words.back}</Button> : <Button onClick={onClose}>{words.cancel}</Button>}
-					<Button type="submit" look={tried?.large_change ? "danger" : "primary"} busy={send.isPending} why={why ?? (tried ? (unsure ? words.type(tried.retired) : undefined) : empty ? words.nothing : undefined)}>
+					{tried ? (
+						<Button onClick={() => setTried(null)}>{words.back}</Button>
+					) : (
+						<Button onClick={onClose}>{words.cancel}</Button>
+					)}
+					<Button
+						type="submit"
+						look={tried?.large_change ? "danger" : "primary"}
+						busy={send.isPending}
+						why={why ?? (tried ? (unsure ? words.type(tried.retired) : undefined) : empty ? words.nothing : undefined)}
+					>
 						{tried ? words.apply : words.check}
 					</Button>
 				</>
@@ -150,10 +183,26 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 						]}
 					/>
 					{mode === "replace" ? (
-						<TextArea code rows={14} label={words.all} help={words.help(entriesOf(all).length)} value={all} onChange={setAll} spellCheck={false} />
+						<TextArea
+							code
+							rows={14}
+							label={words.all}
+							help={words.help(entriesOf(all).length)}
+							value={all}
+							onChange={setAll}
+							spellCheck={false}
+						/>
 					) : (
 						<>
-							<TextArea code rows={7} label={words.add} help={words.help(entriesOf(add).length)} value={add} onChange={setAdd} spellCheck={false} />
+							<TextArea
+								code
+								rows={7}
+								label={words.add}
+								help={words.help(entriesOf(add).length)}
+								value={add}
+								onChange={setAdd}
+								spellCheck={false}
+							/>
 							<TextArea code rows={7} label={words.remove} value={remove} onChange={setRemove} spellCheck={false} />
 						</>
 					)}
@@ -172,7 +221,8 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 		line("removed", r.retired, words.retired(r.retired)),
 		line("same", r.unchanged, words.unchanged(r.unchanged)),
 	].filter((x) => x !== false);
-	const sample = (s: Sample, text: (n: number, sample: string) => string) => s.count > 0 && <li>{text(s.count, and(s.sample) + (s.count > s.sample.length ? " …" : ""))}</li>;
+	const sample = (s: Sample, text: (n: number, sample: string) => string) =>
+		s.count > 0 && <li>{text(s.count, and(s.sample) + (s.count > s.sample.length ? " …" : ""))}</li>;
 	return (
 		<>
 			<p className={css.sum}>{words.sendable(r.sendable_before, r.sendable_after)}</p>
@@ -196,7 +246,14 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 					<Callout tone="danger" title={words.large}>
 						{words.largeText}
 					</Callout>
-					<TextField label={words.type(r.retired)} value={typed} onChange={onType} inputMode="numeric" autoComplete="off" autoFocus />
+					<TextField
+						label={words.type(r.retired)}
+						value={typed}
+						onChange={onType}
+						inputMode="numeric"
+						autoComplete="off"
+						autoFocus
+					/>
 				</>
 			)}
 			<Addresses of={r.changes ?? []} />
@@ -229,7 +286,10 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 						setKind(k as typeof kind);
 						setPage(0);
 					}}
-					choices={[{ value: "", label: words.kindOf(words.everything, all.length) }, ...[...counts].map(([value, n]) => ({ value, label: words.kindOf(outcomes[value], n) }))]}
+					choices={[
+						{ value: "", label: words.kindOf(words.everything, all.length) },
+						...[...counts].map(([value, n]) => ({ value, label: words.kindOf(outcomes[value], n) })),
+					]}
 				/>
 				<TextField
 					label={words.search}
@@ -251,7 +311,11 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 					columns={[
 						{ id: "email", name: words.address, cell: (c) => c.email },
 						{ id: "change", name: words.kind, cell: (c) => outcomes[c.change] },
-						{ id: "provider", name: words.providerName, cell: (c) => (c.provider ? providers[c.provider] : <NotSet />) },
+						{
+							id: "provider",
+							name: words.providerName,
+							cell: (c) => (c.provider ? providers[c.provider] : <NotSet />),
+						},
 					]}
 				/>
 			)}
@@ -261,7 +325,11 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 					<Button small why={page === 0 ? where : undefined} onClick={() => setPage(page - 1)}>
 						{words.before}
 					</Button>
-					<Button small why={(page + 1) * pageSize >= found.length ? where : undefined} onClick={() => setPage(page + 1)}>
+					<Button
+						small
+						why={(page + 1) * pageSize >= found.length ? where : undefined}
+						onClick={() => setPage(page + 1)}
+					>
 						{words.after}
 					</Button>
 				</div>

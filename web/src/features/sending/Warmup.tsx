@@ -6,9 +6,11 @@ import { calendarDay, catalogue, full } from "../../base/words/catalogue";
 
 const words = catalogue({
 	title: "Warm-up",
-	about: (start: number, growth: number) => `It began with ${full(start)} mails a day. The limit grows by ${full(growth)} % after each day of use on which few mails were refused, deferred or complained of.`,
+	about: (start: number, growth: number) =>
+		`It began with ${full(start)} mails a day. The limit grows by ${full(growth)} % after each day of use on which few mails were refused, deferred or complained of.`,
 	earned: (n: number) => `Today at most ${full(n)} mails, as planned.`,
-	held: (n: number, planned: number) => `Today at most ${full(n)} mails, held below the ${full(planned)} of the plan: the limit stays where it is after a day on which nothing was sent or health was not good enough.`,
+	held: (n: number, planned: number) =>
+		`Today at most ${full(n)} mails, held below the ${full(planned)} of the plan: the limit stays where it is after a day on which nothing was sent or health was not good enough.`,
 	planned: "Planned",
 	limit: "Limit",
 	address: "Address",

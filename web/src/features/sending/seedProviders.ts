@@ -1,4 +1,12 @@
 import { catalogue } from "../../base/words/catalogue";
 
 /** providers are the names of the providers of seeds. */
-export const providers = catalogue({ gmail: "Gmail", outlook: "Outlook", yahoo: "Yahoo", aol: "AOL", icloud: "iCloud", proton: "Proton", other: "Other" });
+export const providers = catalogue({
+	gmail: "Gmail",
+	outlook: "Outlook",
+	yahoo: "Yahoo",
+	aol: "AOL",
+	icloud: "iCloud",
+	proton: "Proton",
+	other: "Other",
+});

@@ -76,11 +76,15 @@ const words = catalogue({
 	start: "Start",
 	removedStep: "Removed",
 	leads: (title: string, next: string) => `${title}, then ${next}`,
-	joined: (who: string, at: string) => `${who} changed this sequence at ${at}. Both changes are kept; undo brings yours back.`,
+	joined: (who: string, at: string) =>
+		`${who} changed this sequence at ${at}. Both changes are kept; undo brings yours back.`,
 	joinedSteps: (steps: string) => `Changed by them: ${steps}.`,
 	joinedWays: "Changed by them: ways between steps.",
 	dismiss: "Dismiss",
-	restored: { server: "Unsaved work of yours was brought back", device: "Work of yours that was kept on this device was brought back" },
+	restored: {
+		server: "Unsaved work of yours was brought back",
+		device: "Work of yours that was kept on this device was brought back",
+	},
 	discard: "Discard it",
 	removed: (n: number) => plural(n, { one: "Removed # step", other: "Removed # steps" }),
 	added: (title: string) => `Added: ${title}`,
@@ -426,7 +430,8 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 												: i.message.startsWith("entry_trigger")
 													? words.start
 													: words.whole}
-										</b>: {problemWords(i.message)}
+										</b>
+										: {problemWords(i.message)}
 									</button>
 								</li>
 							);

@@ -184,21 +184,64 @@ export default function Report({
 								</Link>
 							),
 						},
-						{ id: "entered", name: words.entered, about: term("entered").definition, end: true, cell: (n) => full(n.entered) },
+						{
+							id: "entered",
+							name: words.entered,
+							about: term("entered").definition,
+							end: true,
+							cell: (n) => full(n.entered),
+						},
 						{
 							id: "here",
-							name: words.here, about: term("here").definition,
+							name: words.here,
+							about: term("here").definition,
 							end: true,
 							cell: (n) =>
 								n.waiting > 0 ? <Link href={`${people}&at=${n.node_id}`}>{full(n.waiting)}</Link> : full(0),
 						},
-						{ id: "went", name: words.went, about: term("wentOn").definition, end: true, cell: (n) => full(n.completed) },
+						{
+							id: "went",
+							name: words.went,
+							about: term("wentOn").definition,
+							end: true,
+							cell: (n) => full(n.completed),
+						},
 						{ id: "sent", name: words.sent, about: term("sent").definition, end: true, cell: (n) => mail(n, n.sent) },
-						{ id: "delivered", name: words.delivered, about: term("delivered").definition, end: true, cell: (n) => mail(n, n.delivered) },
-						{ id: "opened", name: words.opened, about: term("opened").definition, end: true, cell: (n) => mail(n, n.opened) },
-						{ id: "clicked", name: words.clicked, about: term("clicked").definition, end: true, cell: (n) => mail(n, n.clicked) },
-						{ id: "bounced", name: words.bounced, about: term("bounced").definition, end: true, cell: (n) => mail(n, n.bounced) },
-						{ id: "unsubscribed", name: words.unsubscribed, about: term("unsubscribed").definition, end: true, cell: (n) => mail(n, n.unsubscribed) },
+						{
+							id: "delivered",
+							name: words.delivered,
+							about: term("delivered").definition,
+							end: true,
+							cell: (n) => mail(n, n.delivered),
+						},
+						{
+							id: "opened",
+							name: words.opened,
+							about: term("opened").definition,
+							end: true,
+							cell: (n) => mail(n, n.opened),
+						},
+						{
+							id: "clicked",
+							name: words.clicked,
+							about: term("clicked").definition,
+							end: true,
+							cell: (n) => mail(n, n.clicked),
+						},
+						{
+							id: "bounced",
+							name: words.bounced,
+							about: term("bounced").definition,
+							end: true,
+							cell: (n) => mail(n, n.bounced),
+						},
+						{
+							id: "unsubscribed",
+							name: words.unsubscribed,
+							about: term("unsubscribed").definition,
+							end: true,
+							cell: (n) => mail(n, n.unsubscribed),
+						},
 					]}
 				/>
 			</Card>

@@ -33,7 +33,8 @@ const words = catalogue({
 	clicked: "Clicked",
 	bounced: "Bounced",
 	unsubscribed: "Unsubscribed",
-	mostEntered: (n: number, when: string) => `Most entered on ${when}: ${plural(n, { one: "# person", other: "# people" })}.`,
+	mostEntered: (n: number, when: string) =>
+		`Most entered on ${when}: ${plural(n, { one: "# person", other: "# people" })}.`,
 	noneEntered: "Nobody entered on these days.",
 	mostOpened: (n: number, when: string) => `Most people opened first on ${when}: ${full(n)}.`,
 	noneOpened: "Nobody opened for the first time on these days.",
@@ -43,7 +44,19 @@ const words = catalogue({
 		`Days in ${zone}. People count on the day on which they entered and on that on which they came to an end; those who left include those who reached a goal. Opens and clicks of people count on the day of the first one in a mail. Mails of steps that were removed since count, too.`,
 });
 
-const columns = ["entered", "completed", "converted", "exited", "failed", "sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
+const columns = [
+	"entered",
+	"completed",
+	"converted",
+	"exited",
+	"failed",
+	"sent",
+	"delivered",
+	"opened",
+	"clicked",
+	"bounced",
+	"unsubscribed",
+] as const;
 
 /** ReportDays shows what happened in a sequence on each day of a range, as plots or as a table. */
 export function ReportDays({ sequence: s }: { sequence: Sequence }) {
@@ -70,7 +83,11 @@ export function ReportDays({ sequence: s }: { sequence: Sequence }) {
 						<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
 							{table ? words.plot : words.table}
 						</Button>
-						<CsvButton name={`${s.name} ${t.from} ${t.to}`} header={["date", ...columns]} rows={t.series.map((d) => [d.date, ...columns.map((c) => d[c])])} />
+						<CsvButton
+							name={`${s.name} ${t.from} ${t.to}`}
+							header={["date", ...columns]}
+							rows={t.series.map((d) => [d.date, ...columns.map((c) => d[c])])}
+						/>
 					</>
 				)
 			}
@@ -87,7 +104,10 @@ export function ReportDays({ sequence: s }: { sequence: Sequence }) {
 							label={words.title}
 							rows={[...t.series].reverse()}
 							rowKey={(d) => d.date}
-							columns={[{ id: "date", name: words.date, cell: (d) => named(d.date) }, ...columns.map((c) => ({ id: c, name: words[c], end: true, cell: (d: SequenceDay) => full(d[c]) }))]}
+							columns={[
+								{ id: "date", name: words.date, cell: (d) => named(d.date) },
+								...columns.map((c) => ({ id: c, name: words[c], end: true, cell: (d: SequenceDay) => full(d[c]) })),
+							]}
 						/>
 					) : (
 						<Plots series={t.series} />

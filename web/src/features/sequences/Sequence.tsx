@@ -97,7 +97,15 @@ export default function SequencePage() {
 		queryFn: ({ signal }) => request("GET /sequences/{id}", { path: { id }, signal }),
 		refetchInterval: pollEvery(15_000),
 	});
-	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.sequences} to="/sequences" kept={{ kinds: ["sequence", "sequence_settings"], id }} />;
+	if (!found.data || isGone(found.error))
+		return (
+			<Missing
+				query={found}
+				list={words.sequences}
+				to="/sequences"
+				kept={{ kinds: ["sequence", "sequence_settings"], id }}
+			/>
+		);
 	return <Loaded key={id} server={found.data} names={names} />;
 }
 
@@ -268,9 +276,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					) : (
 						<Skeleton rows={8} />
 					))}
-				{tab === "settings" && (
-					<SettingsForm server={server} names={names} why={why} onSaved={adopt} />
-				)}
+				{tab === "settings" && <SettingsForm server={server} names={names} why={why} onSaved={adopt} />}
 				{asked === "test" && (
 					<TestRun sequence={s} names={names} flush={flow.flush} unsaved={flow.dirty} onClose={() => setAsked(null)} />
 				)}

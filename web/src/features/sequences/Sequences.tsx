@@ -117,7 +117,10 @@ export default function Sequences() {
 							title={words.none}
 							filters={[
 								searched(search, setSearch),
-								status !== "" && { name: choices.find((c) => c.value === status)?.label ?? status, drop: () => setStatus("") },
+								status !== "" && {
+									name: choices.find((c) => c.value === status)?.label ?? status,
+									drop: () => setStatus(""),
+								},
 							]}
 						/>
 					) : (
@@ -145,7 +148,8 @@ export default function Sequences() {
 								{ id: "status", name: words.status, cell: (s) => <StateBadge kind="sequence" state={s.status} /> },
 								{
 									id: "inside",
-									name: words.inside, about: term("inside").definition,
+									name: words.inside,
+									about: term("inside").definition,
 									end: true,
 									cell: (s) =>
 										s.counts?.active ? (
@@ -154,9 +158,27 @@ export default function Sequences() {
 											full(0)
 										),
 								},
-								{ id: "entered", name: words.entered, about: term("entered").definition, end: true, cell: (s) => full(s.counts?.enrolled ?? 0) },
-								{ id: "completed", name: words.completed, about: term("completed").definition, end: true, cell: (s) => share(s, s.counts?.completed) },
-								{ id: "converted", name: words.converted, about: term("converted").definition, end: true, cell: (s) => share(s, s.counts?.converted) },
+								{
+									id: "entered",
+									name: words.entered,
+									about: term("entered").definition,
+									end: true,
+									cell: (s) => full(s.counts?.enrolled ?? 0),
+								},
+								{
+									id: "completed",
+									name: words.completed,
+									about: term("completed").definition,
+									end: true,
+									cell: (s) => share(s, s.counts?.completed),
+								},
+								{
+									id: "converted",
+									name: words.converted,
+									about: term("converted").definition,
+									end: true,
+									cell: (s) => share(s, s.counts?.converted),
+								},
 								{ id: "changed", name: words.changed, cell: (s) => <Time at={s.updated_at} /> },
 								{ id: "actions", name: "", end: true, cell: (s) => <RowMenu sequence={s} /> },
 							]}

@@ -74,7 +74,13 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 			client.setQueryData(key("sequence", s.id), got);
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
-		names: { name: words.nameLabel, allow_reentry: words.again, trigger_type: words.start, trigger_config: words.start, exits: words.exits },
+		names: {
+			name: words.nameLabel,
+			allow_reentry: words.again,
+			trigger_type: words.start,
+			trigger_config: words.start,
+			exits: words.exits,
+		},
 	});
 	const v = form.values;
 	const dirty = !same(v, valuesOf(s));

@@ -1,5 +1,14 @@
 import { ClipboardPaste, CornerDownRight, OctagonX } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, type RefObject, Suspense, useEffect, useId, useRef, useState,  } from "react";
+import {
+	type KeyboardEvent,
+	type ReactNode,
+	type RefObject,
+	Suspense,
+	useEffect,
+	useId,
+	useRef,
+	useState,
+} from "react";
 import { later } from "../../base/lazy";
 import { catalogue, plural } from "../../base/words/catalogue";
 import { type Clip, type Graph, order, type Place, stepOf, targetOf } from "./graph";

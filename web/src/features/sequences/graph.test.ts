@@ -66,7 +66,10 @@ function isSound(g: Graph, what: string) {
 	const places = new Set<string>();
 	for (const w of g.ways) {
 		const from = stepOf(g, w.from);
-		holds(from !== undefined && stepOf(g, w.to) !== undefined, `${what}: the way ${w.from} to ${w.to} leads from or to nothing`);
+		holds(
+			from !== undefined && stepOf(g, w.to) !== undefined,
+			`${what}: the way ${w.from} to ${w.to} leads from or to nothing`,
+		);
 		holds(labelsOf(from as Step).includes(w.label), `${what}: ${w.from} has no way ${w.label}`);
 		const place = `${w.from} ${w.label}`;
 		holds(!places.has(place), `${what}: ${place} leads to two steps`);
@@ -92,12 +95,38 @@ const kinds: { type: StepType; configs: Config[] }[] = [
 		],
 	},
 	{ type: "condition", configs: [{ definition: {} }] },
-	{ type: "branch", configs: [{ branches: [{ label: "a" }, { label: "b" }] }, { branches: [{ label: "a" }] }, { branches: [{ label: "x" }, { label: "b" }] }] },
-	{ type: "split", configs: [{ branches: [{ label: "a", weight: 1 }, { label: "b", weight: 1 }] }, { branches: [{ label: "a", weight: 1 }, { label: "b", weight: 1 }, { label: "c", weight: 2 }] }] },
-	...(["list", "tag", "update_contact", "stage", "subscription", "event", "webhook", "notify", "enroll"] as const).map((type) => ({
-		type,
-		configs: [{}, { of: type }],
-	})),
+	{
+		type: "branch",
+		configs: [
+			{ branches: [{ label: "a" }, { label: "b" }] },
+			{ branches: [{ label: "a" }] },
+			{ branches: [{ label: "x" }, { label: "b" }] },
+		],
+	},
+	{
+		type: "split",
+		configs: [
+			{
+				branches: [
+					{ label: "a", weight: 1 },
+					{ label: "b", weight: 1 },
+				],
+			},
+			{
+				branches: [
+					{ label: "a", weight: 1 },
+					{ label: "b", weight: 1 },
+					{ label: "c", weight: 2 },
+				],
+			},
+		],
+	},
+	...(["list", "tag", "update_contact", "stage", "subscription", "event", "webhook", "notify", "enroll"] as const).map(
+		(type) => ({
+			type,
+			configs: [{}, { of: type }],
+		}),
+	),
 	{ type: "goal", configs: [{ definition: {} }] },
 	{ type: "exit", configs: [{}] },
 ];
@@ -194,7 +223,10 @@ const tests: Tests = {
 	"steps that are copied without those between them follow on each other"() {
 		const g = line(step("a"), step("b"), step("c"), step("d"));
 		const clip = copy(g, ["a", "c"]);
-		equals([clip?.steps.map((s) => s.id), clip?.ways, clip?.out], [["a", "c"], [{ from: "a", label: null, to: "c" }], [at("c")]]);
+		equals(
+			[clip?.steps.map((s) => s.id), clip?.ways, clip?.out],
+			[["a", "c"], [{ from: "a", label: null, to: "c" }], [at("c")]],
+		);
 		const ends = copy(line(step("a"), step("w", "exit")), ["a", "w"]);
 		equals([ends?.steps.length, ends?.out], [2, []]);
 	},
@@ -217,14 +249,26 @@ const tests: Tests = {
 			equals(h.now, g, "what redo brings back");
 		}
 		equals(redo(h), h);
-		const typed = ["a", "ab", "abc"].reduce((x, tag) => push(x, line(step("t", "tag", { tag })), "edit t"), begin(empty));
+		const typed = ["a", "ab", "abc"].reduce(
+			(x, tag) => push(x, line(step("t", "tag", { tag })), "edit t"),
+			begin(empty),
+		);
 		equals(undo(typed).now, empty);
 	},
 	"joins stand below all ways into them, loops lead back"() {
 		const g = lead(diamond(), at("last"), "if");
 		const [root] = outline(g).roots;
-		equals(root?.slots.map((s) => [s.label, s.kind]), [["true", "block"], ["false", "block"]]);
-		equals(root?.joins.map((j) => [j.step.id, j.slots.map((s) => s.kind)]), [["last", ["loop"]]]);
+		equals(
+			root?.slots.map((s) => [s.label, s.kind]),
+			[
+				["true", "block"],
+				["false", "block"],
+			],
+		);
+		equals(
+			root?.joins.map((j) => [j.step.id, j.slots.map((s) => s.kind)]),
+			[["last", ["loop"]]],
+		);
 		equals(order(g), ["if", "yes", "no", "last"]);
 	},
 	"arrows walk along ways and between them"() {
@@ -278,7 +322,10 @@ const tests: Tests = {
 	"a stored header that is taken away is a difference"() {
 		const calling = (headers: Config) => line(step("a", "webhook", { headers }));
 		holds(!equal(calling({ Authorization: null, "X-Plan": null }), calling({ "X-Plan": null })), "one of two headers");
-		holds(equal(calling({ Authorization: null, "X-Plan": null }), calling({ "X-Plan": null, Authorization: null })), "the order counts");
+		holds(
+			equal(calling({ Authorization: null, "X-Plan": null }), calling({ "X-Plan": null, Authorization: null })),
+			"the order counts",
+		);
 	},
 	"absent and null members are no difference, and the order of ways is none"() {
 		const g = diamond();

@@ -15,12 +15,19 @@ const tests: Tests = {
 		equals(clashes, []);
 		equals(wayTexts(graph), ["a - c", "c - d", "d - x"]);
 		equals([stepOf(graph, "a")?.config, stepOf(graph, "c")?.config], [{ tag: "mine" }, { tag: "theirs" }]);
-		equals(taken.map((s) => s.id), ["a", "c", "b"], "what is taken over");
+		equals(
+			taken.map((s) => s.id),
+			["a", "c", "b"],
+			"what is taken over",
+		);
 	},
 	"one step changed by both is a clash, and the choice decides"() {
 		const mine = configure(base, "b", { tag: "mine" });
 		const theirs = configure(configure(base, "b", { tag: "theirs" }), "d", { tag: "theirs" });
-		equals(joined(mine, theirs).clashes.map((c) => [c.id, c.mine?.config, c.theirs?.config]), [["b", { tag: "mine" }, { tag: "theirs" }]]);
+		equals(
+			joined(mine, theirs).clashes.map((c) => [c.id, c.mine?.config, c.theirs?.config]),
+			[["b", { tag: "mine" }, { tag: "theirs" }]],
+		);
 		equals(stepOf(joined(mine, theirs, "mine").graph, "b")?.config, { tag: "mine" });
 		equals(stepOf(joined(mine, theirs, "theirs").graph, "b")?.config, { tag: "theirs" });
 		equals(stepOf(joined(mine, theirs, "mine").graph, "d")?.config, { tag: "theirs" });
@@ -29,7 +36,10 @@ const tests: Tests = {
 	"a step that one side removed and the other changed comes back or goes"() {
 		const mine = remove(base, "b", null);
 		const theirs = configure(base, "b", { tag: "theirs" });
-		equals(joined(mine, theirs).clashes.map((c) => [c.id, c.mine]), [["b", null]]);
+		equals(
+			joined(mine, theirs).clashes.map((c) => [c.id, c.mine]),
+			[["b", null]],
+		);
 		equals(wayTexts(joined(mine, theirs, "theirs").graph), wayTexts(base));
 		equals(wayTexts(joined(mine, theirs, "mine").graph), ["a - c", "c - d"]);
 		equals(wayTexts(joined(theirs, mine, "mine").graph), wayTexts(base));
@@ -46,7 +56,11 @@ const tests: Tests = {
 		const theirs = insert(insert(base, at("a"), step("y")), at("y"), step("z", "condition"));
 		const both = joined(mine, theirs);
 		equals([both.clashes, wayTexts(both.graph)], [[], ["a - x", "b - c", "c - d", "x - y", "y - z", "z true b"]]);
-		equals(both.taken.map((s) => s.id), ["x", "y", "z"], "what is taken over");
+		equals(
+			both.taken.map((s) => s.id),
+			["x", "y", "z"],
+			"what is taken over",
+		);
 		equals(wayTexts(joined(theirs, mine).graph), ["a - y", "b - c", "c - d", "x - b", "y - z", "z true x"]);
 	},
 	"steps that both put at the end follow on each other, and an exit comes last"() {
@@ -56,8 +70,14 @@ const tests: Tests = {
 			[mine, theirs],
 			[theirs, mine],
 		] as const)
-			equals([joined(m, t).clashes, wayTexts(joined(m, t).graph)], [[], ["a - b", "b - c", "c - d", "d - y", "y true x"]]);
-		equals(joined(mine, insert(base, at("d"), step("z", "exit"))).clashes.map((c) => c.id), ["d"]);
+			equals(
+				[joined(m, t).clashes, wayTexts(joined(m, t).graph)],
+				[[], ["a - b", "b - c", "c - d", "d - y", "y true x"]],
+			);
+		equals(
+			joined(mine, insert(base, at("d"), step("z", "exit"))).clashes.map((c) => c.id),
+			["d"],
+		);
 	},
 	"the start is a part of its own"() {
 		const mine = insert(base, at(null), step("x"));
@@ -65,7 +85,12 @@ const tests: Tests = {
 		equals(joined(mine, base).graph.entry, "x");
 		equals([joined(mine, theirs).clashes, joined(mine, theirs).graph.entry], [[], "x"]);
 		equals(wayTexts(joined(mine, theirs).graph), ["a - b", "b - c", "c - d", "x - y", "y - a"]);
-		const none = joined(insert(empty, at(null), step("x", "exit")), insert(empty, at(null), step("y", "exit")), "theirs", empty);
+		const none = joined(
+			insert(empty, at(null), step("x", "exit")),
+			insert(empty, at(null), step("y", "exit")),
+			"theirs",
+			empty,
+		);
 		equals([none.clashes.map((c) => [c.id, c.mine?.id, c.theirs?.id]), none.graph.entry], [[[null, "x", "y"]], "y"]);
 	},
 	"both insert at one place, and no step of either is lost"() {
@@ -96,7 +121,11 @@ const tests: Tests = {
 	"how the server writes a configuration is no change"() {
 		const stored = configure(base, "b", { tag: "b", by: "server" });
 		const mine = configure(configure(base, "b", { tag: "b" }), "c", { tag: "mine" });
-		const both = merge({ mine: configure(base, "b", { tag: "b" }), theirs: stored }, mine, configure(stored, "d", { tag: "theirs" }));
+		const both = merge(
+			{ mine: configure(base, "b", { tag: "b" }), theirs: stored },
+			mine,
+			configure(stored, "d", { tag: "theirs" }),
+		);
 		equals(both.clashes, []);
 		equals(stepOf(both.graph, "c")?.config, { tag: "mine" });
 	},
@@ -107,11 +136,15 @@ const tests: Tests = {
 			for (let i = 0; i < 12; i++) was = edit(was, random);
 			let [mine, theirs] = [was, was];
 			for (let i = 0; i < 3; i++) [mine, theirs] = [edit(mine, random), edit(theirs, random)];
-			for (const side of ["mine", "theirs"] as const) isSound(joined(mine, theirs, side, was).graph, `seed ${seed}, ${side}`);
+			for (const side of ["mine", "theirs"] as const)
+				isSound(joined(mine, theirs, side, was).graph, `seed ${seed}, ${side}`);
 			holds(equal(joined(mine, was, undefined, was).graph, mine), `seed ${seed}: they changed nothing`);
 			holds(equal(joined(was, theirs, undefined, was).graph, theirs), `seed ${seed}: I changed nothing`);
 			equals(joined(mine, mine, undefined, was).clashes, [], `seed ${seed}: the clashes of the same changes`);
-			holds(equal(prune(mine), mine) && equal(lead(mine, at(null), mine.entry), mine), `seed ${seed}: it was not whole`);
+			holds(
+				equal(prune(mine), mine) && equal(lead(mine, at(null), mine.entry), mine),
+				`seed ${seed}: it was not whole`,
+			);
 		}
 	},
 };

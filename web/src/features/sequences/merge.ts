@@ -1,4 +1,16 @@
-import { type Graph, labelsOf, lead, lost, type Place, placesOf, prune, same, type Step, stepOf, targetOf } from "./graph";
+import {
+	type Graph,
+	labelsOf,
+	lead,
+	lost,
+	type Place,
+	placesOf,
+	prune,
+	same,
+	type Step,
+	stepOf,
+	targetOf,
+} from "./graph";
 
 // Joining the changes that two people made to one graph. A step's configuration, each of its ways out and the
 // start are parts of their own: what only one side changed is taken over. If both sides put steps at the same place,
@@ -24,7 +36,12 @@ const start: Place = { from: null, label: null };
 export type Bases = { mine: Graph; theirs: Graph };
 
 /** merge joins two graphs. Where they clash, `choose` says which side stays. */
-export function merge(base: Bases, mine: Graph, theirs: Graph, choose: (id: string | null) => Side = () => "mine"): Merged {
+export function merge(
+	base: Bases,
+	mine: Graph,
+	theirs: Graph,
+	choose: (id: string | null) => Side = () => "mine",
+): Merged {
 	const clashes = new Map<string | null, Side>();
 	const clash = (id: string | null): Side => {
 		const side = clashes.get(id) ?? choose(id);
@@ -69,7 +86,11 @@ export function merge(base: Bases, mine: Graph, theirs: Graph, choose: (id: stri
 	let graph: Graph = { entry: there(join(start)), steps: kept.map((k) => k.step), ways: [] };
 	for (const { step, from } of kept)
 		for (const p of placesOf(step))
-			graph = lead(graph, p, there(both.next.get(keyOf(p)) ?? (from ? targetOf(from === "mine" ? mine : theirs, p) : join(p))));
+			graph = lead(
+				graph,
+				p,
+				there(both.next.get(keyOf(p)) ?? (from ? targetOf(from === "mine" ? mine : theirs, p) : join(p))),
+			);
 	graph = prune(graph);
 	return {
 		graph,
@@ -103,7 +124,10 @@ const leadsElsewhere = (was: Graph, now: Graph, s: Step) =>
 	placesOf(s).some((p) => targetOf(was, p) !== targetOf(now, p));
 
 const newTargets = (was: Graph, now: Graph) =>
-	new Set([...now.ways.filter((w) => targetOf(was, w) !== w.to).map((w) => w.to), ...(now.entry && now.entry !== was.entry ? [now.entry] : [])]);
+	new Set([
+		...now.ways.filter((w) => targetOf(was, w) !== w.to).map((w) => w.to),
+		...(now.entry && now.entry !== was.entry ? [now.entry] : []),
+	]);
 
 const keyOf = (p: Place) => JSON.stringify([p.from, p.label]);
 
@@ -122,7 +146,16 @@ function chains(base: Bases, mine: Graph, theirs: Graph): { first: Map<string, s
 		const [endsM, endsT] = [endsOf(base.mine, mine, m, was), endsOf(base.theirs, theirs, t, was)];
 		if (!m || !t || !endsM || !endsT) continue;
 		// What follows must still follow: on both, or, where nothing does, on the one that comes last.
-		const order = was === null ? (endsM.length > 0 ? "mine" : endsT.length > 0 ? "theirs" : null) : endsM.length > 0 && endsT.length > 0 ? "mine" : null;
+		const order =
+			was === null
+				? endsM.length > 0
+					? "mine"
+					: endsT.length > 0
+						? "theirs"
+						: null
+				: endsM.length > 0 && endsT.length > 0
+					? "mine"
+					: null;
 		if (order === null) continue;
 		const ends = order === "mine" ? endsM : endsT;
 		first.set(keyOf(p), order === "mine" ? m : t);

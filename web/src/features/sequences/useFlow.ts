@@ -295,7 +295,23 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 			/** The newest revision of the sequence. */
 			revision: () => latest.current.base.revision ?? undefined,
 		}),
-		[mode, graph, base.graph, dirty, issues, unready, leaving, saving, restored, joined, flush, history, drop, run, join],
+		[
+			mode,
+			graph,
+			base.graph,
+			dirty,
+			issues,
+			unready,
+			leaving,
+			saving,
+			restored,
+			joined,
+			flush,
+			history,
+			drop,
+			run,
+			join,
+		],
 	);
 }
 

@@ -50,7 +50,8 @@ const words = catalogue({
 	save: "Save",
 	saved: "Saved",
 	danger: "Delete this workspace",
-	dangerText: "All its contacts, mail, reports and settings are deleted for good after 30 days. Until then the operator can bring it back.",
+	dangerText:
+		"All its contacts, mail, reports and settings are deleted for good after 30 days. Until then the operator can bring it back.",
 	remove: "Delete the workspace",
 	removeTitle: (name: string) => `Delete ${name}?`,
 	deleted: "The workspace is being deleted.",
@@ -64,7 +65,13 @@ export default function Account() {
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
 			{why && <Callout>{why}</Callout>}
-			{account.isPending ? <Skeleton rows={10} /> : account.isError ? <Failure error={account.error} retry={() => void account.refetch()} /> : <Forms account={account.data} />}
+			{account.isPending ? (
+				<Skeleton rows={10} />
+			) : account.isError ? (
+				<Failure error={account.error} retry={() => void account.refetch()} />
+			) : (
+				<Forms account={account.data} />
+			)}
 		</Page>
 	);
 }
@@ -88,7 +95,10 @@ function Concern<T extends { [field: string]: string | boolean }>({
 	valuesOf: (a: AccountSessionView) => T;
 	names: { [F in keyof T]: string };
 	body: (v: T) => UpdateAccountRequestBody;
-	children: (form: ReturnType<typeof useKeptForm<T>>, text: (field: keyof T & string, label: string, help?: string) => ReactNode) => ReactNode;
+	children: (
+		form: ReturnType<typeof useKeptForm<T>>,
+		text: (field: keyof T & string, label: string, help?: string) => ReactNode,
+	) => ReactNode;
 }) {
 	const key = useKey();
 	const client = useQueryClient();
@@ -150,7 +160,8 @@ function Concern<T extends { [field: string]: string | boolean }>({
 }
 
 /** zones are the names of time zones. */
-export const zones = typeof Intl.supportedValuesOf === "function" ? ["UTC", ...Intl.supportedValuesOf("timeZone")] : ["UTC"];
+export const zones =
+	typeof Intl.supportedValuesOf === "function" ? ["UTC", ...Intl.supportedValuesOf("timeZone")] : ["UTC"];
 
 function Forms({ account: a }: { account: AccountSessionView }) {
 	const types = useCollection("email_types");
@@ -162,8 +173,22 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				kind="account_who"
 				account={a}
 				title={words.who}
-				valuesOf={(a) => ({ name: a.name, website_url: a.website_url ?? "", logo_url: a.logo_url ?? "", timezone: a.timezone, locale: a.locale, currency_code: a.currency_code })}
-				names={{ name: words.name, website_url: words.website, logo_url: words.logo, timezone: words.zone, locale: words.locale, currency_code: words.currency }}
+				valuesOf={(a) => ({
+					name: a.name,
+					website_url: a.website_url ?? "",
+					logo_url: a.logo_url ?? "",
+					timezone: a.timezone,
+					locale: a.locale,
+					currency_code: a.currency_code,
+				})}
+				names={{
+					name: words.name,
+					website_url: words.website,
+					logo_url: words.logo,
+					timezone: words.zone,
+					locale: words.locale,
+					currency_code: words.currency,
+				}}
 				body={(v) => ({ ...v, website_url: v.website_url || null, logo_url: v.logo_url || null })}
 			>
 				{(form, text) => (
@@ -171,7 +196,14 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 						{text("name", words.name)}
 						{text("website_url", words.website)}
 						{text("logo_url", words.logo, words.logoHelp)}
-						<Combo label={words.zone} help={words.zoneHelp} options={zones.map((z) => ({ id: z, label: z }))} value={form.values.timezone} onChange={(z) => z && form.set({ timezone: z })} error={form.problems.byPath.timezone} />
+						<Combo
+							label={words.zone}
+							help={words.zoneHelp}
+							options={zones.map((z) => ({ id: z, label: z }))}
+							value={form.values.timezone}
+							onChange={(z) => z && form.set({ timezone: z })}
+							error={form.problems.byPath.timezone}
+						/>
 						{text("locale", words.locale)}
 						{text("currency_code", words.currency)}
 					</Columns>
@@ -198,7 +230,11 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 					"postal_address.state": words.state,
 					"postal_address.country": words.country,
 				}}
-				body={(v) => ({ postal_address: Object.fromEntries(Object.entries(v).map(([k, x]) => [k.slice("postal_address.".length), x || null])) })}
+				body={(v) => ({
+					postal_address: Object.fromEntries(
+						Object.entries(v).map(([k, x]) => [k.slice("postal_address.".length), x || null]),
+					),
+				})}
 			>
 				{(_, text) => (
 					<Columns>
@@ -215,8 +251,16 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				kind="account_defaults"
 				account={a}
 				title={words.defaults}
-				valuesOf={(a) => ({ default_email_type_key: a.default_email_type_key ?? "", default_mta_config_key: a.default_mta_config_key ?? "", default_sending_identity_email: a.default_sending_identity_email ?? "" })}
-				names={{ default_email_type_key: words.type, default_mta_config_key: words.mta, default_sending_identity_email: words.sender }}
+				valuesOf={(a) => ({
+					default_email_type_key: a.default_email_type_key ?? "",
+					default_mta_config_key: a.default_mta_config_key ?? "",
+					default_sending_identity_email: a.default_sending_identity_email ?? "",
+				})}
+				names={{
+					default_email_type_key: words.type,
+					default_mta_config_key: words.mta,
+					default_sending_identity_email: words.sender,
+				}}
 				body={(v) => Object.fromEntries(Object.entries(v).map(([k, x]) => [k, x || null]))}
 			>
 				{(form) => (
@@ -225,27 +269,46 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 							label={words.type}
 							value={form.values.default_email_type_key}
 							onChange={(x) => form.set({ default_email_type_key: x })}
-							choices={[{ value: "", label: words.none }, ...(types.data?.data ?? []).map((t) => ({ value: t.type_key, label: t.display_name }))]}
+							choices={[
+								{ value: "", label: words.none },
+								...(types.data?.data ?? []).map((t) => ({ value: t.type_key, label: t.display_name })),
+							]}
 							error={form.problems.byPath.default_email_type_key}
 						/>
 						<Select
 							label={words.mta}
 							value={form.values.default_mta_config_key}
 							onChange={(x) => form.set({ default_mta_config_key: x })}
-							choices={[{ value: "", label: words.none }, ...(lanes.data?.data ?? []).map((l) => ({ value: l.key, label: l.name }))]}
+							choices={[
+								{ value: "", label: words.none },
+								...(lanes.data?.data ?? []).map((l) => ({ value: l.key, label: l.name })),
+							]}
 							error={form.problems.byPath.default_mta_config_key}
 						/>
 						<Select
 							label={words.sender}
 							value={form.values.default_sending_identity_email}
 							onChange={(x) => form.set({ default_sending_identity_email: x })}
-							choices={[{ value: "", label: words.none }, ...(senders.data?.data ?? []).map((s) => ({ value: s.email_address, label: s.email_address }))]}
+							choices={[
+								{ value: "", label: words.none },
+								...(senders.data?.data ?? []).map((s) => ({ value: s.email_address, label: s.email_address })),
+							]}
 							error={form.problems.byPath.default_sending_identity_email}
 						/>
 					</Columns>
 				)}
 			</Concern>
-			<Concern kind="account_leaving" account={a} title={words.unsubscribing} valuesOf={(a) => ({ unsubscribe_scope: a.unsubscribe_scope as string, double_opt_in_default: a.double_opt_in_default })} names={{ unsubscribe_scope: words.scope, double_opt_in_default: words.opt }} body={(v) => v}>
+			<Concern
+				kind="account_leaving"
+				account={a}
+				title={words.unsubscribing}
+				valuesOf={(a) => ({
+					unsubscribe_scope: a.unsubscribe_scope as string,
+					double_opt_in_default: a.double_opt_in_default,
+				})}
+				names={{ unsubscribe_scope: words.scope, double_opt_in_default: words.opt }}
+				body={(v) => v}
+			>
 				{(form) => (
 					<>
 						<Select
@@ -257,7 +320,11 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 								{ value: "global", label: words.scopeGlobal },
 							]}
 						/>
-						<Switch label={words.opt} checked={form.values.double_opt_in_default} onChange={(on) => form.set({ double_opt_in_default: on })} />
+						<Switch
+							label={words.opt}
+							checked={form.values.double_opt_in_default}
+							onChange={(on) => form.set({ double_opt_in_default: on })}
+						/>
 					</>
 				)}
 			</Concern>

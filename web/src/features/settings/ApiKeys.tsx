@@ -74,7 +74,11 @@ export default function ApiKeys() {
 	const act = useMutation({
 		mutationFn: async (v: { key: APIKey; what: "rotate" | "revoke" }) => {
 			if (v.what === "rotate") {
-				const fresh = await api("POST /auth/api-keys/{id}/rotate", { path: { id: v.key.id }, body: { grace_seconds: Number(grace) }, idempotencyKey: newKey() });
+				const fresh = await api("POST /auth/api-keys/{id}/rotate", {
+					path: { id: v.key.id },
+					body: { grace_seconds: Number(grace) },
+					idempotencyKey: newKey(),
+				});
 				setSecret(fresh.key);
 			} else await api("DELETE /auth/api-keys/{id}", { path: { id: v.key.id } });
 		},
@@ -90,7 +94,12 @@ export default function ApiKeys() {
 	);
 	const rows = keys.data?.data ?? [];
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={(!keys.isSuccess || rows.length > 0) && add}>
+		<Page
+			title={words.title}
+			trail={[{ name: words.settings, to: "/settings" }]}
+			description={words.about}
+			actions={(!keys.isSuccess || rows.length > 0) && add}
+		>
 			{why ? (
 				<Callout>{why}</Callout>
 			) : keys.isPending ? (
@@ -109,10 +118,18 @@ export default function ApiKeys() {
 					columns={[
 						{ id: "name", name: words.name, cell: (k) => <b>{k.name}</b> },
 						{ id: "prefix", name: words.prefix, cell: (k) => <code>{k.prefix}</code> },
-						{ id: "scopes", name: words.scopes, cell: (k) => <span title={k.scopes.join(", ")}>{words.count(k.scopes.length)}</span> },
+						{
+							id: "scopes",
+							name: words.scopes,
+							cell: (k) => <span title={k.scopes.join(", ")}>{words.count(k.scopes.length)}</span>,
+						},
 						{ id: "status", name: words.status, cell: (k) => <StateBadge kind="key" state={k.status} /> },
 						{ id: "used", name: words.used, cell: (k) => <Time at={k.last_used_at} /> },
-						{ id: "expires", name: words.expires, cell: (k) => (k.expires_at ? <Time at={k.expires_at} /> : <NotSet />) },
+						{
+							id: "expires",
+							name: words.expires,
+							cell: (k) => (k.expires_at ? <Time at={k.expires_at} /> : <NotSet />),
+						},
 						{
 							id: "actions",
 							name: "",
@@ -124,7 +141,12 @@ export default function ApiKeys() {
 										label={words.actions(k.name)}
 										actions={[
 											{ id: "rotate", label: words.rotate, run: () => setAsking({ key: k, what: "rotate" }) },
-											{ id: "revoke", label: words.revoke, danger: true, run: () => setAsking({ key: k, what: "revoke" }) },
+											{
+												id: "revoke",
+												label: words.revoke,
+												danger: true,
+												run: () => setAsking({ key: k, what: "revoke" }),
+											},
 										]}
 									/>
 								),
@@ -155,7 +177,14 @@ export default function ApiKeys() {
 					onClose={() => setAsking(null)}
 				>
 					<p>{asking.what === "rotate" ? words.rotateText : words.revokeText}</p>
-					{asking.what === "rotate" && <Select label={words.grace} value={grace} onChange={setGrace} choices={Object.entries(words.graces).map(([value, label]) => ({ value, label }))} />}
+					{asking.what === "rotate" && (
+						<Select
+							label={words.grace}
+							value={grace}
+							onChange={setGrace}
+							choices={Object.entries(words.graces).map(([value, label]) => ({ value, label }))}
+						/>
+					)}
 				</Confirm>
 			)}
 		</Page>
@@ -166,7 +195,11 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 	const key = useKey();
 	const [idempotencyKey] = useState(newKey);
 	const form = useForm({ name: "", scopes: [] as string[], expires: "" });
-	const scopes = useQuery({ queryKey: key("scopes"), queryFn: () => api("GET /auth/api-keys/scopes", {}), staleTime: 60_000 });
+	const scopes = useQuery({
+		queryKey: key("scopes"),
+		queryFn: () => api("GET /auth/api-keys/scopes", {}),
+		staleTime: 60_000,
+	});
 	const all = scopes.data?.data ?? [];
 	const [search, setSearch] = useState("");
 	const wanted = search.trim().toLowerCase();
@@ -176,13 +209,24 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 	const send = () =>
 		form.submit(async () => {
 			const made = await api("POST /auth/api-keys", {
-				body: { name: v.name, scopes: v.scopes, expires_at: v.expires ? new Date(Date.now() + Number(v.expires) * 86_400_000).toISOString() : null },
+				body: {
+					name: v.name,
+					scopes: v.scopes,
+					expires_at: v.expires ? new Date(Date.now() + Number(v.expires) * 86_400_000).toISOString() : null,
+				},
 				idempotencyKey,
 			});
 			onMade(made.key);
 		});
-	const presets: { [name: string]: string[] } = { none: [], read: all.filter((s) => s.scope.endsWith(":read")).map((s) => s.scope), all: all.map((s) => s.scope) };
-	const preset = Object.entries(presets).find(([, list]) => list.length === v.scopes.length && list.every((s) => v.scopes.includes(s)))?.[0] ?? "custom";
+	const presets: { [name: string]: string[] } = {
+		none: [],
+		read: all.filter((s) => s.scope.endsWith(":read")).map((s) => s.scope),
+		all: all.map((s) => s.scope),
+	};
+	const preset =
+		Object.entries(presets).find(
+			([, list]) => list.length === v.scopes.length && list.every((s) => v.scopes.includes(s)),
+		)?.[0] ?? "custom";
 	return (
 		<Dialog
 			drawer="wide"
@@ -192,12 +236,23 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.name} help={words.nameHelp} path="name" value={v.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
+			<TextField
+				label={words.name}
+				help={words.nameHelp}
+				path="name"
+				value={v.name}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+				autoFocus
+			/>
 			<Select
 				label={words.expires}
 				value={v.expires}
 				onChange={(expires) => form.set({ expires })}
-				choices={[{ value: "", label: words.never }, ...[30, 90, 365].map((n) => ({ value: String(n), label: words.days(n) }))]}
+				choices={[
+					{ value: "", label: words.never },
+					...[30, 90, 365].map((n) => ({ value: String(n), label: words.days(n) })),
+				]}
 			/>
 			<Select
 				label={words.preset}
@@ -223,9 +278,13 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 								<Checkbox
 									key={s.scope}
 									label={<code>{s.scope}</code>}
-									help={[s.description, s.implies.length > 0 && words.implies(s.implies.join(", "))].filter(Boolean).join(" · ")}
+									help={[s.description, s.implies.length > 0 && words.implies(s.implies.join(", "))]
+										.filter(Boolean)
+										.join(" · ")}
 									checked={v.scopes.includes(s.scope)}
-									onChange={(on) => form.set({ scopes: on ? [...v.scopes, s.scope] : v.scopes.filter((x) => x !== s.scope) })}
+									onChange={(on) =>
+										form.set({ scopes: on ? [...v.scopes, s.scope] : v.scopes.filter((x) => x !== s.scope) })
+									}
 								/>
 							))}
 					</fieldset>

@@ -144,7 +144,8 @@ function dayStart(date: string, later = 0): string | undefined {
 }
 
 /** targetOf names what was acted on: by its name, or such as "sending domain …b081ac". */
-const targetOf = (type: string, id: string, name?: string | null) => name ?? `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
+const targetOf = (type: string, id: string, name?: string | null) =>
+	name ?? `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
 
 /** Audit lists who did what. */
 export default function Audit() {
@@ -170,7 +171,8 @@ export default function Audit() {
 		queryKey: key("audit", query),
 		enabled: !why,
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /audit-log", { query: { ...query, cursor: pageParam ?? undefined, limit: 100 }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /audit-log", { query: { ...query, cursor: pageParam ?? undefined, limit: 100 }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 	});
 	const rows = log.data?.pages.flatMap((p) => p.data) ?? [];
@@ -190,13 +192,32 @@ export default function Audit() {
 							...(keys.data?.data ?? []).map((k) => ({ value: k.id, label: k.name })),
 						]}
 					/>
-					<Select label={words.what} value={of("what")} onChange={(what) => set({ what })} choices={[{ value: "", label: words.anything }, ...known(of("what"))]} />
-					<TextField label={words.since} type="date" value={of("since")} onChange={(since) => set({ since }, { replace: true })} />
-					<TextField label={words.until} type="date" value={of("until")} onChange={(until) => set({ until }, { replace: true })} />
+					<Select
+						label={words.what}
+						value={of("what")}
+						onChange={(what) => set({ what })}
+						choices={[{ value: "", label: words.anything }, ...known(of("what"))]}
+					/>
+					<TextField
+						label={words.since}
+						type="date"
+						value={of("since")}
+						onChange={(since) => set({ since }, { replace: true })}
+					/>
+					<TextField
+						label={words.until}
+						type="date"
+						value={of("until")}
+						onChange={(until) => set({ until }, { replace: true })}
+					/>
 					{filtered && <Button onClick={clear}>{words.clear}</Button>}
 				</div>
 			)}
-			{of("target") && <p role="status">{words.only(targetOf(of("type"), of("target"), rows.find((r) => r.target_id === of("target"))?.target_name))}</p>}
+			{of("target") && (
+				<p role="status">
+					{words.only(targetOf(of("type"), of("target"), rows.find((r) => r.target_id === of("target"))?.target_name))}
+				</p>
+			)}
 			{why ? (
 				<Callout>{why}</Callout>
 			) : log.isPending ? (
@@ -217,7 +238,15 @@ export default function Audit() {
 					rows={rows}
 					rowKey={(r) => r.id}
 					columns={[
-						{ id: "when", name: words.when, cell: (r) => <time className={css.line} dateTime={r.created_at} title={exact(r.created_at)}>{dayTime(r.created_at)}</time> },
+						{
+							id: "when",
+							name: words.when,
+							cell: (r) => (
+								<time className={css.line} dateTime={r.created_at} title={exact(r.created_at)}>
+									{dayTime(r.created_at)}
+								</time>
+							),
+						},
 						{
 							id: "who",
 							name: words.who,
@@ -235,7 +264,9 @@ export default function Audit() {
 							cell: (r) => (
 								<span className={css.line} title={r.target_id}>
 									{pages[r.target_type] && !r.action.endsWith(".delete") ? (
-										<Link href={pages[r.target_type]?.(r.target_id) ?? ""}>{targetOf(r.target_type, r.target_id, r.target_name)}</Link>
+										<Link href={pages[r.target_type]?.(r.target_id) ?? ""}>
+											{targetOf(r.target_type, r.target_id, r.target_name)}
+										</Link>
 									) : (
 										targetOf(r.target_type, r.target_id, r.target_name)
 									)}
@@ -245,7 +276,16 @@ export default function Audit() {
 						{
 							id: "menu",
 							name: "",
-							cell: (r) => r.target_id && r.target_id !== of("target") && <IconButton small label={words.narrow} icon={<ListFilter aria-hidden />} onClick={() => set({ type: r.target_type, target: r.target_id })} />,
+							cell: (r) =>
+								r.target_id &&
+								r.target_id !== of("target") && (
+									<IconButton
+										small
+										label={words.narrow}
+										icon={<ListFilter aria-hidden />}
+										onClick={() => set({ type: r.target_type, target: r.target_id })}
+									/>
+								),
 						},
 					]}
 				/>

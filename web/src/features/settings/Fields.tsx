@@ -76,7 +76,12 @@ export default function Fields() {
 		</Button>
 	);
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={(!fields.isSuccess || rows.length > 0) && add}>
+		<Page
+			title={words.title}
+			trail={[{ name: words.settings, to: "/settings" }]}
+			description={words.about}
+			actions={(!fields.isSuccess || rows.length > 0) && add}
+		>
 			{fields.isPending ? (
 				<Skeleton rows={4} />
 			) : fields.isError ? (
@@ -114,14 +119,25 @@ export default function Fields() {
 }
 
 /** AddField creates a custom field in a drawer. */
-export function AddField({ name = "", onClose, onAdded }: { name?: string; onClose: () => void; onAdded?: (field: CustomFieldRow) => void }) {
+export function AddField({
+	name = "",
+	onClose,
+	onAdded,
+}: {
+	name?: string;
+	onClose: () => void;
+	onAdded?: (field: CustomFieldRow) => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [idempotencyKey] = useState(newKey);
 	const form = useForm({ name, field_key: "", field_type: "string", enum_values: "", strict: true, currency_code: "" });
 	const v = form.values;
 	const p = form.problems.byPath;
-	const derived = v.name.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^_+|_+$/g, "");
+	const derived = v.name
+		.toLowerCase()
+		.replace(/[^a-z0-9]+/g, "_")
+		.replace(/^_+|_+$/g, "");
 	const send = () =>
 		form.submit(async () => {
 			const added = await api("POST /settings/custom-fields", {
@@ -130,7 +146,13 @@ export function AddField({ name = "", onClose, onAdded }: { name?: string; onClo
 					name: v.name,
 					field_key: v.field_key || derived,
 					field_type: v.field_type,
-					...(v.field_type === "enum" && { enum_values: v.enum_values.split("\n").map((c) => c.trim()).filter(Boolean), value_constraint: v.strict ? "strict" : "open" }),
+					...(v.field_type === "enum" && {
+						enum_values: v.enum_values
+							.split("\n")
+							.map((c) => c.trim())
+							.filter(Boolean),
+						value_constraint: v.strict ? "strict" : "open",
+					}),
 					...(v.field_type === "currency" && { currency_code: v.currency_code || null }),
 				},
 			});
@@ -147,16 +169,51 @@ export function AddField({ name = "", onClose, onAdded }: { name?: string; onClo
 			submit={{ label: words.create, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.name} path="name" value={v.name} onChange={(name) => form.set({ name })} error={p.name} autoFocus />
-			<Select label={words.type} value={v.field_type} onChange={(field_type) => form.set({ field_type })} choices={Object.entries(words.types).map(([value, label]) => ({ value, label }))} error={p.field_type} />
-			<TextField label={words.key} help={words.keyHelp} path="field_key" value={v.field_key || derived} onChange={(field_key) => form.set({ field_key })} error={p.field_key} />
+			<TextField
+				label={words.name}
+				path="name"
+				value={v.name}
+				onChange={(name) => form.set({ name })}
+				error={p.name}
+				autoFocus
+			/>
+			<Select
+				label={words.type}
+				value={v.field_type}
+				onChange={(field_type) => form.set({ field_type })}
+				choices={Object.entries(words.types).map(([value, label]) => ({ value, label }))}
+				error={p.field_type}
+			/>
+			<TextField
+				label={words.key}
+				help={words.keyHelp}
+				path="field_key"
+				value={v.field_key || derived}
+				onChange={(field_key) => form.set({ field_key })}
+				error={p.field_key}
+			/>
 			{v.field_type === "enum" && (
 				<>
-					<TextArea label={words.choices} path="enum_values" value={v.enum_values} onChange={(enum_values) => form.set({ enum_values })} error={p.enum_values} />
+					<TextArea
+						label={words.choices}
+						path="enum_values"
+						value={v.enum_values}
+						onChange={(enum_values) => form.set({ enum_values })}
+						error={p.enum_values}
+					/>
 					<Checkbox label={words.strict} checked={v.strict} onChange={(strict) => form.set({ strict })} />
 				</>
 			)}
-			{v.field_type === "currency" && <TextField label={words.currency} path="currency_code" value={v.currency_code} onChange={(currency_code) => form.set({ currency_code })} error={p.currency_code} maxLength={3} />}
+			{v.field_type === "currency" && (
+				<TextField
+					label={words.currency}
+					path="currency_code"
+					value={v.currency_code}
+					onChange={(currency_code) => form.set({ currency_code })}
+					error={p.currency_code}
+					maxLength={3}
+				/>
+			)}
 		</Dialog>
 	);
 }
@@ -164,7 +221,10 @@ export function AddField({ name = "", onClose, onAdded }: { name?: string; onClo
 function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
-	const usage = useQuery({ queryKey: key("custom-fields", field.id, "usage"), queryFn: () => api("GET /settings/custom-fields/{id}/usage", { path: { id: field.id } }) });
+	const usage = useQuery({
+		queryKey: key("custom-fields", field.id, "usage"),
+		queryFn: () => api("GET /settings/custom-fields/{id}/usage", { path: { id: field.id } }),
+	});
 	const used = Object.entries(usage.data?.usage ?? {}).filter(([, n]) => n > 0);
 	const remove = useMutation({
 		mutationFn: () => api("DELETE /settings/custom-fields/{id}", { path: { id: field.id } }),
@@ -179,7 +239,11 @@ function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void
 			action={words.remove}
 			type={field.field_key}
 			busy={remove.isPending}
-			error={remove.error && <p role="alert">{remove.error instanceof ApiError ? explain(remove.error) : String(remove.error)}</p>}
+			error={
+				remove.error && (
+					<p role="alert">{remove.error instanceof ApiError ? explain(remove.error) : String(remove.error)}</p>
+				)
+			}
 			onConfirm={() => remove.mutate()}
 			onClose={onClose}
 		>

@@ -55,7 +55,11 @@ export default function Me() {
 	const rows = useSyncExternalStore(subscribeDensity, density);
 	return (
 		<main>
-			<Page title={words.title} trail={[{ name: words.back, to: `/${chooserQuery}` }]} actions={<Button onClick={() => void signOut()}>{words.out}</Button>}>
+			<Page
+				title={words.title}
+				trail={[{ name: words.back, to: `/${chooserQuery}` }]}
+				actions={<Button onClick={() => void signOut()}>{words.out}</Button>}
+			>
 				<You />
 				<Password />
 				<Sessions />
@@ -121,7 +125,14 @@ function You() {
 				}}
 			>
 				<FormProblems problems={form.problems} />
-				<TextField label={words.name} path="name" autoComplete="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} />
+				<TextField
+					label={words.name}
+					path="name"
+					autoComplete="name"
+					value={form.values.name}
+					onChange={(name) => form.set({ name })}
+					error={form.problems.byPath.name}
+				/>
 				<Facts rows={[[words.email, user.email]]} />
 				<div>
 					<Button type="submit" busy={form.busy} why={form.values.name.trim() === user.name ? words.same : undefined}>
@@ -144,7 +155,9 @@ function Password() {
 				// A wrong password is not the end of the session.
 				await api("POST /api/auth/password/change", { body: v, quiet: true });
 			} catch (e) {
-				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS" ? new ApiError(e.status, e.code, words.wrong, { path: "current_password" }) : e;
+				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS"
+					? new ApiError(e.status, e.code, words.wrong, { path: "current_password" })
+					: e;
 			}
 			toast(words.changed);
 			form.reset();
@@ -162,8 +175,22 @@ function Password() {
 			>
 				<FormProblems problems={problems} />
 				<input type="email" autoComplete="username" value={user.email} readOnly hidden />
-				<TextField label={words.current} type="password" path="current_password" autoComplete="current-password" value={v.current_password} onChange={(current_password) => form.set({ current_password })} error={problems.byPath.current_password} />
-				<NewPassword label={words.fresh} path="new_password" value={v.new_password} onChange={(new_password) => form.set({ new_password })} error={problems.byPath.new_password} />
+				<TextField
+					label={words.current}
+					type="password"
+					path="current_password"
+					autoComplete="current-password"
+					value={v.current_password}
+					onChange={(current_password) => form.set({ current_password })}
+					error={problems.byPath.current_password}
+				/>
+				<NewPassword
+					label={words.fresh}
+					path="new_password"
+					value={v.new_password}
+					onChange={(new_password) => form.set({ new_password })}
+					error={problems.byPath.new_password}
+				/>
 				<div>
 					<Button type="submit" busy={form.busy}>
 						{words.change}

@@ -74,7 +74,8 @@ export default function Members() {
 	const members = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}) });
 	const refresh = () => client.invalidateQueries({ queryKey: key("users") });
 	const update = useMutation({
-		mutationFn: (v: { id: string; role?: string; status?: string }) => api("PUT /users/{id}", { path: { id: v.id }, body: { role: v.role, status: v.status } }),
+		mutationFn: (v: { id: string; role?: string; status?: string }) =>
+			api("PUT /users/{id}", { path: { id: v.id }, body: { role: v.role, status: v.status } }),
 		onSuccess: (m) => {
 			void refresh();
 			if (m.id === user.id) void client.invalidateQueries({ queryKey: ["session"] });
@@ -97,7 +98,14 @@ export default function Members() {
 	const offered = rolesFor(mine);
 	/** Why a member cannot be changed. */
 	const whyNot = (m: Member) =>
-		why ?? (m.role !== "owner" ? undefined : mine !== "owner" ? words.owners : m.status === "active" && owners === 1 ? words.lastOwner : undefined);
+		why ??
+		(m.role !== "owner"
+			? undefined
+			: mine !== "owner"
+				? words.owners
+				: m.status === "active" && owners === 1
+					? words.lastOwner
+					: undefined);
 	return (
 		<Page
 			title={words.title}
@@ -123,7 +131,8 @@ export default function Members() {
 							name: words.name,
 							cell: (m) => (
 								<>
-									<b>{m.name || m.email}</b> {m.id === user.id && `(${words.you})`} {m.name !== m.email && <span className={css.muted}>{m.email}</span>}
+									<b>{m.name || m.email}</b> {m.id === user.id && `(${words.you})`}{" "}
+									{m.name !== m.email && <span className={css.muted}>{m.email}</span>}
 									{m.invitation_failed && <span className={css.muted}>{words.failed(m.invitation_failed)}</span>}
 								</>
 							),
@@ -135,7 +144,13 @@ export default function Members() {
 								whyNot(m) ? (
 									<span title={whyNot(m)}>{roleName(m.role)}</span>
 								) : (
-									<Select label={`${words.role}: ${m.email}`} hideLabel value={m.role} onChange={(role) => update.mutate({ id: m.id, role })} choices={offered.map((r) => ({ value: r, label: roleName(r) }))} />
+									<Select
+										label={`${words.role}: ${m.email}`}
+										hideLabel
+										value={m.role}
+										onChange={(role) => update.mutate({ id: m.id, role })}
+										choices={offered.map((r) => ({ value: r, label: roleName(r) }))}
+									/>
 								),
 						},
 						{ id: "status", name: words.status, cell: (m) => <StateBadge kind="member" state={m.status} /> },
@@ -149,9 +164,24 @@ export default function Members() {
 									small
 									label={words.actions(m.name || m.email)}
 									actions={[
-										m.status === "invited" && { id: "again", label: m.invitation_failed ? words.copyLink : words.again, why: whyNot(m), run: () => setInviting(m) },
-										m.status === "active" && { id: "disable", label: words.disable, why: whyNot(m), run: () => update.mutate({ id: m.id, status: "disabled" }) },
-										m.status === "disabled" && { id: "enable", label: words.enable, why: whyNot(m), run: () => update.mutate({ id: m.id, status: "active" }) },
+										m.status === "invited" && {
+											id: "again",
+											label: m.invitation_failed ? words.copyLink : words.again,
+											why: whyNot(m),
+											run: () => setInviting(m),
+										},
+										m.status === "active" && {
+											id: "disable",
+											label: words.disable,
+											why: whyNot(m),
+											run: () => update.mutate({ id: m.id, status: "disabled" }),
+										},
+										m.status === "disabled" && {
+											id: "enable",
+											label: words.enable,
+											why: whyNot(m),
+											run: () => update.mutate({ id: m.id, status: "active" }),
+										},
 										{ id: "remove", label: words.remove, danger: true, why: whyNot(m), run: () => setRemoving(m) },
 									]}
 								/>
@@ -187,11 +217,27 @@ export default function Members() {
 }
 
 /** Invite makes an invitation; one that is made again replaces the former link. */
-function Invite({ member, roles, onClose }: { member?: Member; roles: (typeof allRoles)[number][]; onClose: () => void }) {
+function Invite({
+	member,
+	roles,
+	onClose,
+}: {
+	member?: Member;
+	roles: (typeof allRoles)[number][];
+	onClose: () => void;
+}) {
 	const [idempotencyKey] = useState(newKey);
 	const [made, setMade] = useState<InvitedMember | null>(null);
 	const form = useForm({ email: member?.email ?? "", role: (member?.role ?? "editor") as string });
-	const send = () => form.submit(async () => setMade(await api("POST /users/invite", { body: { email: form.values.email.trim(), role: form.values.role }, idempotencyKey })));
+	const send = () =>
+		form.submit(async () =>
+			setMade(
+				await api("POST /users/invite", {
+					body: { email: form.values.email.trim(), role: form.values.role },
+					idempotencyKey,
+				}),
+			),
+		);
 	if (made) {
 		return (
 			<Dialog title={words.invited} onClose={onClose} footer={<Button onClick={onClose}>{words.close}</Button>}>
@@ -218,8 +264,22 @@ function Invite({ member, roles, onClose }: { member?: Member; roles: (typeof al
 			submit={{ label: words.send, busy: form.busy }}
 		>
 			<FormProblems problems={form.problems} />
-			<TextField label={words.email} type="email" path="email" value={form.values.email} onChange={(email) => form.set({ email })} error={form.problems.byPath.email} autoFocus autoComplete="off" />
-			<Radios label={words.role} value={form.values.role} onChange={(role) => form.set({ role })} choices={roles.map((r) => ({ value: r, label: roleName(r), help: words.about[r] }))} />
+			<TextField
+				label={words.email}
+				type="email"
+				path="email"
+				value={form.values.email}
+				onChange={(email) => form.set({ email })}
+				error={form.problems.byPath.email}
+				autoFocus
+				autoComplete="off"
+			/>
+			<Radios
+				label={words.role}
+				value={form.values.role}
+				onChange={(role) => form.set({ role })}
+				choices={roles.map((r) => ({ value: r, label: roleName(r), help: words.about[r] }))}
+			/>
 		</Dialog>
 	);
 }

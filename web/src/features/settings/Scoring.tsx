@@ -20,11 +20,13 @@ import css from "./Settings.module.css";
 const words = catalogue({
 	title: "Scoring",
 	settings: "Settings",
-	about: "Points for what people do. A prospect's points go to the prospect score, a customer's to the customer score; a change between the two begins at 0.",
+	about:
+		"Points for what people do. A prospect's points go to the prospect score, a customer's to the customer score; a change between the two begins at 0.",
 	save: "Save",
 	saved: "Saved. Points that were given stay.",
 	clean: "Nothing has been changed.",
-	problems: (n: number) => plural(n, { one: "Not saved: one field needs another look.", other: "Not saved: # fields need another look." }),
+	problems: (n: number) =>
+		plural(n, { one: "Not saved: one field needs another look.", other: "Not saved: # fields need another look." }),
 	on: "Scores change",
 	onHelp: "Off: scores stay as they are; nothing is given or taken.",
 	rules: "Rules",
@@ -44,17 +46,22 @@ const words = catalogue({
 	pointsHelp: "Below 0 to take some.",
 	cap: "At most, times a day",
 	capHelp: "No limit if empty.",
-	gives: (what: string, points: number) => (points < 0 ? `${what} takes ${plural(-points, { one: "# point", other: "# points" })}` : `${what} gives ${plural(points, { one: "# point", other: "# points" })}`),
+	gives: (what: string, points: number) =>
+		points < 0
+			? `${what} takes ${plural(-points, { one: "# point", other: "# points" })}`
+			: `${what} gives ${plural(points, { one: "# point", other: "# points" })}`,
 	capped: (n: number) => plural(n, { one: "at most once a day", other: "at most # times a day" }),
 	where: (conditions: string) => `where ${conditions}`,
 	bounds: "Bounds",
-	boundsText: (min: number, max: number) => `A score never leaves ${full(min)} to ${full(max)}. One that is outside now stays until it next changes.`,
+	boundsText: (min: number, max: number) =>
+		`A score never leaves ${full(min)} to ${full(max)}. One that is outside now stays until it next changes.`,
 	min: "Least",
 	max: "Most",
 	decay: "Decay",
 	percent: "Loses, in percent",
 	days: "Each time there was no activity for, in days",
-	example: (from: number, a: number, daysA: number, b: number, daysB: number) => `For example: ${full(from)} become ${full(a)} after ${full(daysA)} days without activity, and ${full(b)} after ${full(daysB)}.`,
+	example: (from: number, a: number, daysA: number, b: number, daysB: number) =>
+		`For example: ${full(from)} become ${full(a)} after ${full(daysA)} days without activity, and ${full(b)} after ${full(daysB)}.`,
 	noDecay: "Scores do not decay.",
 	number: "must be a number",
 	triggers: {
@@ -109,11 +116,19 @@ function emptyIn({ rules, min, max, decay }: ScoringView): FieldProblem[] {
 /** Scoring is the page of the rules that give points to contacts. */
 export default function Scoring() {
 	const key = useKey();
-	const scoring = useQuery({ queryKey: key("scoring"), queryFn: () => api("GET /settings/scoring", {}), refetchOnWindowFocus: false });
+	const scoring = useQuery({
+		queryKey: key("scoring"),
+		queryFn: () => api("GET /settings/scoring", {}),
+		refetchOnWindowFocus: false,
+	});
 	if (scoring.isPending || scoring.isError) {
 		return (
 			<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about}>
-				{scoring.isPending ? <Skeleton rows={8} /> : <Failure error={scoring.error} retry={() => void scoring.refetch()} />}
+				{scoring.isPending ? (
+					<Skeleton rows={8} />
+				) : (
+					<Failure error={scoring.error} retry={() => void scoring.refetch()} />
+				)}
 			</Page>
 		);
 	}
@@ -189,7 +204,13 @@ function Form({ saved }: { saved: ScoringView }) {
 			<KeptCallout form={form} />
 			{error && <Callout tone="danger" title={error} />}
 			<Card>
-				<Switch label={words.on} help={words.onHelp} why={why} checked={now.enabled} onChange={(enabled) => set({ enabled })} />
+				<Switch
+					label={words.on}
+					help={words.onHelp}
+					why={why}
+					checked={now.enabled}
+					onChange={(enabled) => set({ enabled })}
+				/>
 			</Card>
 			<Card
 				title={words.rules}
@@ -217,7 +238,14 @@ function Form({ saved }: { saved: ScoringView }) {
 								<li key={r.id || i}>
 									<p>
 										<span>{sentence}.</span>
-										<Button small look="quiet" why={why} aria-expanded={open === i} aria-label={words.edit(sentence)} onClick={() => setOpen(open === i ? null : i)}>
+										<Button
+											small
+											look="quiet"
+											why={why}
+											aria-expanded={open === i}
+											aria-label={words.edit(sentence)}
+											onClick={() => setOpen(open === i ? null : i)}
+										>
 											{open === i ? words.done : words.change}
 										</Button>
 										<IconButton
@@ -233,7 +261,13 @@ function Form({ saved }: { saved: ScoringView }) {
 											}}
 										/>
 									</p>
-									{open === i && <RuleEditor rule={r} onChange={(next) => setRules(now.rules.map((old, j) => (j === i ? next : old)))} errorOf={(part) => errorOf(`rules[${i}].${part}`)} />}
+									{open === i && (
+										<RuleEditor
+											rule={r}
+											onChange={(next) => setRules(now.rules.map((old, j) => (j === i ? next : old)))}
+											errorOf={(part) => errorOf(`rules[${i}].${part}`)}
+										/>
+									)}
 								</li>
 							);
 						})}
@@ -243,24 +277,63 @@ function Form({ saved }: { saved: ScoringView }) {
 			<Card title={words.bounds}>
 				{now.min < now.max && <p className={css.muted}>{words.boundsText(now.min, now.max)}</p>}
 				<Columns>
-					<NumberField label={words.min} readOnly={Boolean(why)} value={now.min} onChange={(min) => set({ min })} error={errorOf("min")} />
-					<NumberField label={words.max} readOnly={Boolean(why)} value={now.max} onChange={(max) => set({ max })} error={errorOf("max")} />
+					<NumberField
+						label={words.min}
+						readOnly={Boolean(why)}
+						value={now.min}
+						onChange={(min) => set({ min })}
+						error={errorOf("min")}
+					/>
+					<NumberField
+						label={words.max}
+						readOnly={Boolean(why)}
+						value={now.max}
+						onChange={(max) => set({ max })}
+						error={errorOf("max")}
+					/>
 				</Columns>
 			</Card>
 			<Card title={words.decay}>
 				<p className={css.muted} role="status">
-					{decays ? words.example(example, once(example), days, once(once(example)), 2 * days) : percent === 0 ? words.noDecay : null}
+					{decays
+						? words.example(example, once(example), days, once(once(example)), 2 * days)
+						: percent === 0
+							? words.noDecay
+							: null}
 				</p>
 				<Columns>
-					<NumberField label={words.percent} min={0} max={100} readOnly={Boolean(why)} value={percent} onChange={(v) => set({ decay: { after_days: days, percent: v } })} error={errorOf("decay.percent")} />
-					<NumberField label={words.days} min={1} readOnly={Boolean(why)} value={days} onChange={(v) => set({ decay: { after_days: v, percent } })} error={errorOf("decay.after_days")} />
+					<NumberField
+						label={words.percent}
+						min={0}
+						max={100}
+						readOnly={Boolean(why)}
+						value={percent}
+						onChange={(v) => set({ decay: { after_days: days, percent: v } })}
+						error={errorOf("decay.percent")}
+					/>
+					<NumberField
+						label={words.days}
+						min={1}
+						readOnly={Boolean(why)}
+						value={days}
+						onChange={(v) => set({ decay: { after_days: v, percent } })}
+						error={errorOf("decay.after_days")}
+					/>
 				</Columns>
 			</Card>
 		</Page>
 	);
 }
 
-function RuleEditor({ rule: r, onChange, errorOf }: { rule: Rule; onChange: (r: Rule) => void; errorOf: (part: string) => string | undefined }) {
+function RuleEditor({
+	rule: r,
+	onChange,
+	errorOf,
+}: {
+	rule: Rule;
+	onChange: (r: Rule) => void;
+	errorOf: (part: string) => string | undefined;
+}) {
 	const match = (changes: Partial<Rule["match"]>) => onChange({ ...r, match: { ...r.match, ...changes } });
 	const event = r.trigger === "event";
 	return (
@@ -269,11 +342,19 @@ function RuleEditor({ rule: r, onChange, errorOf }: { rule: Rule; onChange: (r: 
 				<Select
 					label={words.trigger}
 					value={r.trigger}
-					onChange={(trigger) => onChange({ ...r, trigger, match: trigger === "event" ? r.match : { filters: r.match.filters } })}
+					onChange={(trigger) =>
+						onChange({ ...r, trigger, match: trigger === "event" ? r.match : { filters: r.match.filters } })
+					}
 					choices={Object.entries(words.triggers).map(([value, label]) => ({ value, label }))}
 					error={errorOf("trigger")}
 				/>
-				<NumberField label={words.points} help={words.pointsHelp} value={r.points} onChange={(points) => onChange({ ...r, points })} error={errorOf("points")} />
+				<NumberField
+					label={words.points}
+					help={words.pointsHelp}
+					value={r.points}
+					onChange={(points) => onChange({ ...r, points })}
+					error={errorOf("points")}
+				/>
 				<NumberField
 					label={words.cap}
 					min={1}
@@ -285,15 +366,28 @@ function RuleEditor({ rule: r, onChange, errorOf }: { rule: Rule; onChange: (r: 
 			</Columns>
 			{event && (
 				<Columns>
-					<EventName leaf={{ event_name: r.match.event_name ?? "" }} set={({ event_name }) => match({ event_name: event_name || undefined })} error={errorOf("match.event_name")} />
-					<TextField label={words.eventType} help={words.eventTypeHelp} value={r.match.type ?? ""} onChange={(type) => match({ type: type || undefined })} error={errorOf("match.type")} />
+					<EventName
+						leaf={{ event_name: r.match.event_name ?? "" }}
+						set={({ event_name }) => match({ event_name: event_name || undefined })}
+						error={errorOf("match.event_name")}
+					/>
+					<TextField
+						label={words.eventType}
+						help={words.eventTypeHelp}
+						value={r.match.type ?? ""}
+						onChange={(type) => match({ type: type || undefined })}
+						error={errorOf("match.type")}
+					/>
 				</Columns>
 			)}
 			<Properties
 				eventName={event ? r.match.event_name : undefined}
 				filters={(r.match.filters ?? []) as PropertyFilter[]}
 				onChange={(filters) => match({ filters: filters as Rule["match"]["filters"] })}
-				errorOf={(i) => errorOf(`match.filters[${i}]`) ?? ["property", "operator", "value"].map((part) => errorOf(`match.filters[${i}].${part}`)).find(Boolean)}
+				errorOf={(i) =>
+					errorOf(`match.filters[${i}]`) ??
+					["property", "operator", "value"].map((part) => errorOf(`match.filters[${i}].${part}`)).find(Boolean)
+				}
 			/>
 		</div>
 	);

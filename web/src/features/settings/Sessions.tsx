@@ -70,7 +70,12 @@ export function Sessions() {
 		<Card
 			title={words.title}
 			actions={
-				<Button small busy={end.isPending || sessions.isPending} why={sessions.data && others.length === 0 ? words.alone : undefined} onClick={() => end.mutate(others)}>
+				<Button
+					small
+					busy={end.isPending || sessions.isPending}
+					why={sessions.data && others.length === 0 ? words.alone : undefined}
+					onClick={() => end.mutate(others)}
+				>
 					{words.others}
 				</Button>
 			}
@@ -90,7 +95,8 @@ export function Sessions() {
 							name: words.where,
 							cell: (s) => (
 								<>
-									<span title={s.user_agent ?? undefined}>{agentName(s.user_agent)}</span> {s.current && <Badge tone="success">{words.here}</Badge>}
+									<span title={s.user_agent ?? undefined}>{agentName(s.user_agent)}</span>{" "}
+									{s.current && <Badge tone="success">{words.here}</Badge>}
 								</>
 							),
 						},
@@ -102,7 +108,11 @@ export function Sessions() {
 							name: "",
 							end: true,
 							cell: (s) => (
-								<Button small aria-label={words.endName(agentName(s.user_agent))} onClick={() => (s.current ? void signOut() : end.mutate([s]))}>
+								<Button
+									small
+									aria-label={words.endName(agentName(s.user_agent))}
+									onClick={() => (s.current ? void signOut() : end.mutate([s]))}
+								>
 									{words.end}
 								</Button>
 							),

@@ -32,7 +32,13 @@ const words = catalogue({
 	name: "Name",
 	slug: "Key",
 	category: "Category",
-	categories: { prospect: "Prospect", customer: "Customer", churned: "Churned", disqualified: "Disqualified", partner: "Partner" },
+	categories: {
+		prospect: "Prospect",
+		customer: "Customer",
+		churned: "Churned",
+		disqualified: "Disqualified",
+		partner: "Partner",
+	},
 	initial: "For new contacts",
 	makeInitial: "Use for new contacts",
 	rename: "Edit",
@@ -70,7 +76,8 @@ export default function Stages() {
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const initial = useMutation({
-		mutationFn: (s: StageRow) => api("PUT /settings/stages/{id}", { path: { id: s.id }, body: { is_default: true }, revision: tagOf(s) }),
+		mutationFn: (s: StageRow) =>
+			api("PUT /settings/stages/{id}", { path: { id: s.id }, body: { is_default: true }, revision: tagOf(s) }),
 		onSettled: () => void client.invalidateQueries({ queryKey: key("stages") }),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -129,8 +136,22 @@ export default function Stages() {
 											move(i, by);
 										}}
 									>
-										<IconButton small label={words.up(s.name)} icon={<ArrowUp aria-hidden />} why={why} aria-disabled={i === 0 || undefined} onClick={() => i > 0 && move(i, -1)} />
-										<IconButton small label={words.down(s.name)} icon={<ArrowDown aria-hidden />} why={why} aria-disabled={i === rows.length - 1 || undefined} onClick={() => i < rows.length - 1 && move(i, 1)} />
+										<IconButton
+											small
+											label={words.up(s.name)}
+											icon={<ArrowUp aria-hidden />}
+											why={why}
+											aria-disabled={i === 0 || undefined}
+											onClick={() => i > 0 && move(i, -1)}
+										/>
+										<IconButton
+											small
+											label={words.down(s.name)}
+											icon={<ArrowDown aria-hidden />}
+											why={why}
+											aria-disabled={i === rows.length - 1 || undefined}
+											onClick={() => i < rows.length - 1 && move(i, 1)}
+										/>
 									</span>
 								);
 							},
@@ -155,7 +176,9 @@ export default function Stages() {
 				/>
 			)}
 			{editing && <Editor stage={editing === "new" ? undefined : editing} onClose={() => setEditing(null)} />}
-			{removed && <Remove stage={removed} others={rows.filter((s) => s.id !== removed.id)} onClose={() => setRemoving("")} />}
+			{removed && (
+				<Remove stage={removed} others={rows.filter((s) => s.id !== removed.id)} onClose={() => setRemoving("")} />
+			)}
 		</Page>
 	);
 }
@@ -207,8 +230,21 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 		>
 			<KeptCallout form={form} />
 			<FormProblems problems={form.problems} />
-			<TextField label={words.name} path="name" value={form.values.name} onChange={(name) => form.set({ name })} error={form.problems.byPath.name} autoFocus />
-			<Select label={words.category} value={form.values.category} onChange={(category) => form.set({ category })} choices={Object.entries(words.categories).map(([value, label]) => ({ value, label }))} error={form.problems.byPath.category} />
+			<TextField
+				label={words.name}
+				path="name"
+				value={form.values.name}
+				onChange={(name) => form.set({ name })}
+				error={form.problems.byPath.name}
+				autoFocus
+			/>
+			<Select
+				label={words.category}
+				value={form.values.category}
+				onChange={(category) => form.set({ category })}
+				choices={Object.entries(words.categories).map(([value, label]) => ({ value, label }))}
+				error={form.problems.byPath.category}
+			/>
 		</Dialog>
 	);
 }
@@ -218,7 +254,12 @@ function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[
 	const client = useQueryClient();
 	const [replacement, setReplacement] = useState(others[0]?.id ?? "");
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /settings/stages/{id}", { path: { id: stage.id }, query: { replacement_stage_id: replacement }, revision: tagOf(stage) }),
+		mutationFn: () =>
+			api("DELETE /settings/stages/{id}", {
+				path: { id: stage.id },
+				query: { replacement_stage_id: replacement },
+				revision: tagOf(stage),
+			}),
 		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("stages") }),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("stages") });
@@ -226,8 +267,20 @@ function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[
 		},
 	});
 	return (
-		<Confirm title={words.removeTitle(stage.name)} action={words.remove} busy={remove.isPending} error={remove.error && <p role="alert">{explain(remove.error)}</p>} onConfirm={() => remove.mutate()} onClose={onClose}>
-			<Select label={words.replacement} value={replacement} onChange={setReplacement} choices={others.map((s) => ({ value: s.id, label: s.name }))} />
+		<Confirm
+			title={words.removeTitle(stage.name)}
+			action={words.remove}
+			busy={remove.isPending}
+			error={remove.error && <p role="alert">{explain(remove.error)}</p>}
+			onConfirm={() => remove.mutate()}
+			onClose={onClose}
+		>
+			<Select
+				label={words.replacement}
+				value={replacement}
+				onChange={setReplacement}
+				choices={others.map((s) => ({ value: s.id, label: s.name }))}
+			/>
 		</Confirm>
 	);
 }

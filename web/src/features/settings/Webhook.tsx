@@ -33,7 +33,8 @@ const words = catalogue({
 	tested: "A test is on its way.",
 	rotate: "Rotate the secret",
 	rotateTitle: "Rotate the secret?",
-	rotateText: "Requests carry two signatures for 24 hours, one with each secret, so that you can change your program without a gap. Rotating again within that time ends the oldest.",
+	rotateText:
+		"Requests carry two signatures for 24 hours, one with each secret, so that you can change your program without a gap. Rotating again within that time ends the oldest.",
 	secret: "The new secret of the webhook",
 	events: "Events",
 	note: "Note",
@@ -92,17 +93,36 @@ export default function WebhookPage() {
 	const [open, setOpen] = useParam("delivery");
 	const [rotating, setRotating] = useState(false);
 	const [secret, setSecret] = useState<string | null>(null);
-	const hook = useQuery({ queryKey: key("webhook", id), enabled: !why, queryFn: ({ signal }) => request("GET /settings/webhooks/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })), refetchInterval: pollEvery(15_000) });
+	const hook = useQuery({
+		queryKey: key("webhook", id),
+		enabled: !why,
+		queryFn: ({ signal }) =>
+			request("GET /settings/webhooks/{id}", { path: { id }, signal }).then((a) => ({
+				...a.data,
+				revision: a.revision,
+			})),
+		refetchInterval: pollEvery(15_000),
+	});
 	const list = useInfiniteQuery({
 		queryKey: key("webhook", id, "deliveries"),
 		enabled: !why,
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /settings/webhooks/{id}/deliveries", { path: { id }, query: { limit: 50, cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /settings/webhooks/{id}/deliveries", {
+				path: { id },
+				query: { limit: 50, cursor: pageParam ?? undefined },
+				signal,
+			}),
 		getNextPageParam: (last) => last.next_cursor,
 		// Deliveries that wait are followed until they end.
-		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some((d) => d.status === "pending")) ? 1000 : pollEvery(15_000)()),
+		refetchInterval: (q) =>
+			q.state.data?.pages.some((p) => p.data.some((d) => d.status === "pending")) ? 1000 : pollEvery(15_000)(),
 	});
-	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("webhook", id) }), client.invalidateQueries({ queryKey: key("webhooks") })]);
+	const refresh = () =>
+		Promise.all([
+			client.invalidateQueries({ queryKey: key("webhook", id) }),
+			client.invalidateQueries({ queryKey: key("webhooks") }),
+		]);
 	const failed = (e: unknown) => {
 		toast(explain(e), { tone: "danger" });
 		if (isConflict(e)) void refresh();
@@ -125,7 +145,8 @@ export default function WebhookPage() {
 		onError: failed,
 	});
 	const rotate = useMutation({
-		mutationFn: () => api("POST /settings/webhooks/{id}/rotate-secret", { path: { id }, idempotencyKey: newKey(), revision }),
+		mutationFn: () =>
+			api("POST /settings/webhooks/{id}/rotate-secret", { path: { id }, idempotencyKey: newKey(), revision }),
 		onSuccess: (made) => {
 			setRotating(false);
 			setSecret(made.secret);
@@ -145,7 +166,16 @@ export default function WebhookPage() {
 		);
 	}
 	const w = hook.data;
-	if (!w || isGone(hook.error)) return <Missing query={hook} list={words.webhooks} to="/settings/webhooks" trail={trail} kept={{ kinds: ["webhook"], id }} />;
+	if (!w || isGone(hook.error))
+		return (
+			<Missing
+				query={hook}
+				list={words.webhooks}
+				to="/settings/webhooks"
+				trail={trail}
+				kept={{ kinds: ["webhook"], id }}
+			/>
+		);
 	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
 	return (
 		<Page
@@ -157,7 +187,12 @@ export default function WebhookPage() {
 					<Button kind="edit" onClick={() => setEditing("1")}>
 						{words.edit}
 					</Button>
-					<Button look="primary" why={w.active ? undefined : words.byUser} busy={test.isPending} onClick={() => test.mutate()}>
+					<Button
+						look="primary"
+						why={w.active ? undefined : words.byUser}
+						busy={test.isPending}
+						onClick={() => test.mutate()}
+					>
 						{words.test}
 					</Button>
 					<Menu actions={[{ id: "rotate", label: words.rotate, run: () => setRotating(true) }]} />
@@ -165,7 +200,12 @@ export default function WebhookPage() {
 			}
 		>
 			{w.status === "disabled" && (
-				<Callout tone={w.disabled_reason ? "danger" : "warning"} title={w.disabled_reason === "gone" ? words.gone : w.disabled_reason === "failing" ? words.failing : words.byUser}>
+				<Callout
+					tone={w.disabled_reason ? "danger" : "warning"}
+					title={
+						w.disabled_reason === "gone" ? words.gone : w.disabled_reason === "failing" ? words.failing : words.byUser
+					}
+				>
 					<Button small busy={activate.isPending} onClick={() => activate.mutate()}>
 						{words.activate}
 					</Button>
@@ -174,7 +214,10 @@ export default function WebhookPage() {
 			<Card>
 				<Facts
 					rows={[
-						[words.events, w.event_types.includes("*") ? eventNames["*"] : w.event_types.map((t) => eventNames[t] ?? t).join(" · ")],
+						[
+							words.events,
+							w.event_types.includes("*") ? eventNames["*"] : w.event_types.map((t) => eventNames[t] ?? t).join(" · "),
+						],
 						...(w.description ? ([[words.note, w.description]] as [string, string][]) : []),
 						[words.success, w.last_success_at && <Time key="s" at={w.last_success_at} />],
 						[words.failure, w.last_failure_at && <Time key="f" at={w.last_failure_at} />],
@@ -218,10 +261,20 @@ export default function WebhookPage() {
 					</div>
 				)}
 			</Card>
-			{editing && <EditWebhook webhook={w} onClose={() => setEditing("")} onDeleted={() => navigate("/settings/webhooks")} />}
+			{editing && (
+				<EditWebhook webhook={w} onClose={() => setEditing("")} onDeleted={() => navigate("/settings/webhooks")} />
+			)}
 			{open && <Delivery webhook={id} id={open} active={w.active} onChanged={refresh} onClose={() => setOpen("")} />}
 			{rotating && (
-				<Confirm title={words.rotateTitle} action={words.rotate} danger={false} busy={rotate.isPending} error={rotate.error && <p role="alert">{explain(rotate.error)}</p>} onConfirm={() => rotate.mutate()} onClose={() => setRotating(false)}>
+				<Confirm
+					title={words.rotateTitle}
+					action={words.rotate}
+					danger={false}
+					busy={rotate.isPending}
+					error={rotate.error && <p role="alert">{explain(rotate.error)}</p>}
+					onConfirm={() => rotate.mutate()}
+					onClose={() => setRotating(false)}
+				>
 					<p>{words.rotateText}</p>
 				</Confirm>
 			)}
@@ -232,7 +285,19 @@ export default function WebhookPage() {
 
 const waits = (d: DeliveryRow) => d.status === "pending";
 
-function Delivery({ webhook, id, active, onChanged, onClose }: { webhook: string; id: string; active: boolean; onChanged: () => Promise<unknown>; onClose: () => void }) {
+function Delivery({
+	webhook,
+	id,
+	active,
+	onChanged,
+	onClose,
+}: {
+	webhook: string;
+	id: string;
+	active: boolean;
+	onChanged: () => Promise<unknown>;
+	onClose: () => void;
+}) {
 	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay");
@@ -243,7 +308,8 @@ function Delivery({ webhook, id, active, onChanged, onClose }: { webhook: string
 		refetchInterval: (q) => (q.state.data && waits(q.state.data) ? 1000 : false),
 	});
 	const replay = useMutation({
-		mutationFn: () => api("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay", { path, idempotencyKey: newKey() }),
+		mutationFn: () =>
+			api("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay", { path, idempotencyKey: newKey() }),
 		onSuccess: () => {
 			toast(words.replayed);
 			void client.invalidateQueries({ queryKey: key("webhook", webhook, "delivery", id) });
@@ -260,7 +326,12 @@ function Delivery({ webhook, id, active, onChanged, onClose }: { webhook: string
 			footer={
 				<>
 					<Button onClick={onClose}>{words.close}</Button>
-					<Button look="primary" why={why ?? (active ? undefined : words.byUser)} busy={replay.isPending} onClick={() => replay.mutate()}>
+					<Button
+						look="primary"
+						why={why ?? (active ? undefined : words.byUser)}
+						busy={replay.isPending}
+						onClick={() => replay.mutate()}
+					>
 						{words.replay}
 					</Button>
 				</>
@@ -298,7 +369,11 @@ function Delivery({ webhook, id, active, onChanged, onClose }: { webhook: string
 						</section>
 						<section className={css.part}>
 							<h3>{words.response}</h3>
-							{d.response_body ? <Source text={pretty(d.response_body)} label={words.response} /> : <p className={css.muted}>{d.response_code === null ? words.noResponse : words.emptyBody}</p>}
+							{d.response_body ? (
+								<Source text={pretty(d.response_body)} label={words.response} />
+							) : (
+								<p className={css.muted}>{d.response_code === null ? words.noResponse : words.emptyBody}</p>
+							)}
 						</section>
 					</>
 				)

@@ -57,14 +57,24 @@ export default function Webhooks() {
 	const whyAdd = useWhyNot("POST /settings/webhooks");
 	const [creating, setCreating] = useParam("new");
 	const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
-	const hooks = useQuery({ queryKey: key("webhooks"), enabled: !why, queryFn: () => api("GET /settings/webhooks", {}), refetchInterval: pollEvery(15_000) });
+	const hooks = useQuery({
+		queryKey: key("webhooks"),
+		enabled: !why,
+		queryFn: () => api("GET /settings/webhooks", {}),
+		refetchInterval: pollEvery(15_000),
+	});
 	const button = (
 		<Button kind="create" why={whyAdd} onClick={() => setCreating("1")}>
 			{words.add}
 		</Button>
 	);
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about} actions={hooks.data?.data.length !== 0 && button}>
+		<Page
+			title={words.title}
+			trail={[{ name: words.settings, to: "/settings" }]}
+			description={words.about}
+			actions={hooks.data?.data.length !== 0 && button}
+		>
 			{why ? (
 				<Callout>{why}</Callout>
 			) : hooks.isPending ? (
@@ -94,19 +104,32 @@ export default function Webhooks() {
 							),
 						},
 						{ id: "status", name: words.status, cell: (w) => <StateBadge kind="webhook" state={w.status} /> },
-						{ id: "events", name: words.events, cell: (w) => (w.event_types.includes("*") ? eventNames["*"] : words.count(w.event_types.length)) },
+						{
+							id: "events",
+							name: words.events,
+							cell: (w) => (w.event_types.includes("*") ? eventNames["*"] : words.count(w.event_types.length)),
+						},
 						{ id: "success", name: words.success, cell: (w) => <Time at={w.last_success_at} /> },
 						{ id: "failure", name: words.failure, cell: (w) => <Time at={w.last_failure_at} /> },
 					]}
 				/>
 			)}
-			{creating && !made && <EditWebhook onClose={() => setCreating("")} onMade={(id, secret) => setMade({ id, secret })} />}
-			{made && <Secret title={words.secret} secret={made.secret} onClose={() => navigate(`/settings/webhooks/${made.id}`)} />}
+			{creating && !made && (
+				<EditWebhook onClose={() => setCreating("")} onMade={(id, secret) => setMade({ id, secret })} />
+			)}
+			{made && (
+				<Secret title={words.secret} secret={made.secret} onClose={() => navigate(`/settings/webhooks/${made.id}`)} />
+			)}
 		</Page>
 	);
 }
 
-type Props = { webhook?: WebhookRow & { revision: string | null }; onClose: () => void; onMade?: (id: string, secret: string) => void; onDeleted?: () => void };
+type Props = {
+	webhook?: WebhookRow & { revision: string | null };
+	onClose: () => void;
+	onMade?: (id: string, secret: string) => void;
+	onDeleted?: () => void;
+};
 
 const valuesOf = (w?: WebhookRow) => ({
 	url: w?.url ?? "https://",
@@ -131,14 +154,29 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 			const got = await request("GET /settings/webhooks/{id}", { path: { id: w?.id ?? "" } });
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
-		names: { url: words.url, description: words.description, event_types: words.events, all: words.all, active: words.active },
+		names: {
+			url: words.url,
+			description: words.description,
+			event_types: words.events,
+			all: words.all,
+			active: words.active,
+		},
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
-	const refresh = () => Promise.all([client.invalidateQueries({ queryKey: key("webhooks") }), client.invalidateQueries({ queryKey: key("webhook", w?.id) })]);
+	const refresh = () =>
+		Promise.all([
+			client.invalidateQueries({ queryKey: key("webhooks") }),
+			client.invalidateQueries({ queryKey: key("webhook", w?.id) }),
+		]);
 	const send = () =>
 		form.submit(async (v, revision) => {
-			const body = { url: v.url.trim(), description: v.description || null, event_types: v.all ? ["*"] : v.event_types, active: v.active };
+			const body = {
+				url: v.url.trim(),
+				description: v.description || null,
+				event_types: v.all ? ["*"] : v.event_types,
+				active: v.active,
+			};
 			if (w) {
 				await api("PUT /settings/webhooks/{id}", { path: { id: w.id }, body, revision });
 				await refresh();
@@ -149,7 +187,10 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 			void refresh();
 			onMade?.(made.id, made.secret);
 		});
-	const pick = (events: EventType[], on: boolean) => form.set({ event_types: on ? [...new Set([...v.event_types, ...events])] : v.event_types.filter((t) => !events.includes(t)) });
+	const pick = (events: EventType[], on: boolean) =>
+		form.set({
+			event_types: on ? [...new Set([...v.event_types, ...events])] : v.event_types.filter((t) => !events.includes(t)),
+		});
 	return (
 		<EditDrawer
 			title={w ? words.edit : words.add}
@@ -170,9 +211,33 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 			onSave={() => void send()}
 			onClose={onClose}
 		>
-			<TextField label={words.url} type="url" help={words.urlHelp} path="url" value={v.url} onChange={(url) => form.set({ url })} error={p.url} autoFocus autoComplete="off" />
-			<TextField label={words.description} optional path="description" value={v.description} onChange={(description) => form.set({ description })} error={p.description} />
-			{w && <Switch label={words.active} help={words.activeHelp} checked={v.active} onChange={(active) => form.set({ active })} />}
+			<TextField
+				label={words.url}
+				type="url"
+				help={words.urlHelp}
+				path="url"
+				value={v.url}
+				onChange={(url) => form.set({ url })}
+				error={p.url}
+				autoFocus
+				autoComplete="off"
+			/>
+			<TextField
+				label={words.description}
+				optional
+				path="description"
+				value={v.description}
+				onChange={(description) => form.set({ description })}
+				error={p.description}
+			/>
+			{w && (
+				<Switch
+					label={words.active}
+					help={words.activeHelp}
+					checked={v.active}
+					onChange={(active) => form.set({ active })}
+				/>
+			)}
 			<Radios
 				label={words.events}
 				value={v.all ? "all" : "some"}
@@ -188,9 +253,20 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 					{eventGroups.map((g) => (
 						<fieldset key={g.name} className={css.group}>
 							<legend>{g.name}</legend>
-							{g.events.length > 1 && <Checkbox label={eventNames["*"]} checked={g.events.every((t) => v.event_types.includes(t))} onChange={(on) => pick(g.events, on)} />}
+							{g.events.length > 1 && (
+								<Checkbox
+									label={eventNames["*"]}
+									checked={g.events.every((t) => v.event_types.includes(t))}
+									onChange={(on) => pick(g.events, on)}
+								/>
+							)}
 							{g.events.map((t) => (
-								<Checkbox key={t} label={eventNames[t]} checked={v.event_types.includes(t)} onChange={(on) => pick([t], on)} />
+								<Checkbox
+									key={t}
+									label={eventNames[t]}
+									checked={v.event_types.includes(t)}
+									onChange={(on) => pick([t], on)}
+								/>
 							))}
 						</fieldset>
 					))}

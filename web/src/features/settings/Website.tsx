@@ -39,13 +39,15 @@ const words = catalogue({
 		reset: "The person signed out: the browser is a new visitor.",
 	},
 	domains: "Tracked domains",
-	domainsAbout: "Links of mails to these hosts carry a token, by which the script knows who followed them. Machines that follow links are told apart.",
+	domainsAbout:
+		"Links of mails to these hosts carry a token, by which the script knows who followed them. Machines that follow links are told apart.",
 	hosts: "Hosts, one a line",
 	hostsHelp: "As they appear in links, such as www.example.com.",
 	save: "Save",
 	saved: "Saved",
 	identity: "Signed identities",
-	identityAbout: "Anybody can type any address into a page. With a secret, your server proves who is signed in: only then are fields of known contacts replaced and pending contacts made active.",
+	identityAbout:
+		"Anybody can type any address into a page. With a secret, your server proves who is signed in: only then are fields of known contacts replaced and pending contacts made active.",
 	on: "On",
 	off: "Off",
 	create: "Switch on",
@@ -81,7 +83,10 @@ email_hash = hmac.new(
     hashlib.sha256,
 ).hexdigest()`,
 	},
-	php: { name: "PHP", code: `$emailHash = hash_hmac('sha256', mb_strtolower($user->email), getenv('PACKETBOAT_IDENTITY_SECRET'));` },
+	php: {
+		name: "PHP",
+		code: `$emailHash = hash_hmac('sha256', mb_strtolower($user->email), getenv('PACKETBOAT_IDENTITY_SECRET'));`,
+	},
 	ruby: {
 		name: "Ruby",
 		code: `require "openssl"
@@ -129,10 +134,20 @@ export default function Website() {
 function Snippet({ account }: { account: AccountSessionView }) {
 	const key = useKey();
 	const options = useOptions();
-	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}), staleTime: 60_000 });
+	const domains = useQuery({
+		queryKey: key("domains"),
+		queryFn: () => api("GET /sending-domains", {}),
+		staleTime: 60_000,
+	});
 	const base = options.data?.base_url ?? location.origin;
 	const scheme = new URL(base).protocol;
-	const hosts = [...new Set((domains.data?.data ?? []).filter((d) => d.tracking_status === "live").map((d) => `${scheme}//${d.tracking_host}`))].filter((h) => h !== base);
+	const hosts = [
+		...new Set(
+			(domains.data?.data ?? [])
+				.filter((d) => d.tracking_status === "live")
+				.map((d) => `${scheme}//${d.tracking_host}`),
+		),
+	].filter((h) => h !== base);
 	const [chosen, setChosen] = useState("");
 	const [consent, setConsent] = useState(false);
 	const host = chosen || hosts[0] || base;
@@ -147,7 +162,15 @@ function Snippet({ account }: { account: AccountSessionView }) {
 			}
 		>
 			<p>{words.snippetAbout}</p>
-			<Select label={words.host} value={host} onChange={setChosen} choices={[...hosts.map((h) => ({ value: h, label: words.tracking(new URL(h).host) })), { value: base, label: words.installation(new URL(base).host) }]} />
+			<Select
+				label={words.host}
+				value={host}
+				onChange={setChosen}
+				choices={[
+					...hosts.map((h) => ({ value: h, label: words.tracking(new URL(h).host) })),
+					{ value: base, label: words.installation(new URL(base).host) },
+				]}
+			/>
 			<Checkbox label={words.consent} help={words.consentHelp} checked={consent} onChange={setConsent} />
 			<Source text={code} label={words.snippet} />
 			<h3>{words.calls}</h3>
@@ -183,7 +206,10 @@ function Domains({ account }: { account: AccountSessionView }) {
 	});
 	const send = () =>
 		form.submit(async (v, revision) => {
-			const saved = await api("PUT /settings/account", { body: { tracked_domains: v.tracked_domains.split(/[\s,]+/).filter(Boolean) }, revision });
+			const saved = await api("PUT /settings/account", {
+				body: { tracked_domains: v.tracked_domains.split(/[\s,]+/).filter(Boolean) },
+				revision,
+			});
 			client.setQueryData(key("account"), saved);
 			toast(words.saved);
 		});
@@ -200,7 +226,18 @@ function Domains({ account }: { account: AccountSessionView }) {
 				<KeptCallout form={form} />
 				<FormProblems problems={form.problems} />
 				<div className={css.muted}>{words.domainsAbout}</div>
-				<TextArea code rows={3} label={words.hosts} help={words.hostsHelp} path="tracked_domains" value={form.values.tracked_domains} onChange={(tracked_domains) => form.set({ tracked_domains })} error={form.problems.byPath.tracked_domains} readOnly={why !== undefined} spellCheck={false} />
+				<TextArea
+					code
+					rows={3}
+					label={words.hosts}
+					help={words.hostsHelp}
+					path="tracked_domains"
+					value={form.values.tracked_domains}
+					onChange={(tracked_domains) => form.set({ tracked_domains })}
+					error={form.problems.byPath.tracked_domains}
+					readOnly={why !== undefined}
+					spellCheck={false}
+				/>
 				<div>
 					<Button type="submit" why={why} busy={form.busy}>
 						{words.save}
@@ -257,7 +294,12 @@ function Identity({ account }: { account: AccountSessionView }) {
 			<p>{words.identityAbout}</p>
 			{act.error && !asking && <Callout tone="danger">{explain(act.error)}</Callout>}
 			<div className={css.samples}>
-				<Select label={words.language} value={language} onChange={setLanguage} choices={Object.entries(samples).map(([value, s]) => ({ value, label: s.name }))} />
+				<Select
+					label={words.language}
+					value={language}
+					onChange={setLanguage}
+					choices={Object.entries(samples).map(([value, s]) => ({ value, label: s.name }))}
+				/>
 				<Source text={sample.code} label={sample.name} />
 				<h3>{words.page}</h3>
 				<p className={css.muted}>{words.pageAbout}</p>

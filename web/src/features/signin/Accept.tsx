@@ -28,7 +28,8 @@ const words = catalogue({
 	either: "Choose one of at least 10 characters, or give the one that you sign in with.",
 	submit: "Accept",
 	join: (email: string) => `Accept as ${email}`,
-	other: (email: string, invited: string) => `You are signed in as ${email}; the invitation is for ${invited}. Accepting it signs you in as ${invited}.`,
+	other: (email: string, invited: string) =>
+		`You are signed in as ${email}; the invitation is for ${invited}. Accepting it signs you in as ${invited}.`,
 	out: "Sign out",
 });
 
@@ -69,11 +70,16 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 	const send = () =>
 		form.submit(async () => {
 			try {
-				const begun = await api("POST /api/auth/invitations/accept", { body: { token, name: v.name, password: v.password }, quiet: true });
+				const begun = await api("POST /api/auth/invitations/accept", {
+					body: { token, name: v.name, password: v.password },
+					quiet: true,
+				});
 				enter(link.password === "new" ? await named(begun, v.name.trim()) : begun);
 			} catch (e) {
 				wait.catch(e);
-				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS" ? new ApiError(e.status, e.code, e.message, { path: "password" }) : e;
+				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS"
+					? new ApiError(e.status, e.code, e.message, { path: "password" })
+					: e;
 			}
 		});
 	const join = async () => {
@@ -112,7 +118,15 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 			)}
 			<Wait wait={wait} />
 			{!wait.seconds && <FormProblems problems={problems} />}
-			<TextField label={words.login} type="email" name="email" autoComplete="username" value={email} onChange={() => undefined} readOnly />
+			<TextField
+				label={words.login}
+				type="email"
+				name="email"
+				autoComplete="username"
+				value={email}
+				onChange={() => undefined}
+				readOnly
+			/>
 			{link.password === "current" ? (
 				<>
 					<TextField
@@ -132,7 +146,16 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 				</>
 			) : (
 				<>
-					<TextField label={words.name} path="name" autoComplete="name" value={v.name} onChange={(name) => form.set({ name })} error={problems.byPath.name} autoFocus required />
+					<TextField
+						label={words.name}
+						path="name"
+						autoComplete="name"
+						value={v.name}
+						onChange={(name) => form.set({ name })}
+						error={problems.byPath.name}
+						autoFocus
+						required
+					/>
 					<NewPassword
 						label={words.choose}
 						path="password"

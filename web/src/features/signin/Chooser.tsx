@@ -24,16 +24,20 @@ export default function Chooser() {
 	return (
 		<Welcome title={words.title}>
 			{memberships.length === 0 && <p>{words.none}</p>}
-			{memberships.length > 7 && <TextField label={words.find} type="search" value={typed} onChange={setTyped} autoFocus />}
+			{memberships.length > 7 && (
+				<TextField label={words.find} type="search" value={typed} onChange={setTyped} autoFocus />
+			)}
 			<ul className={css.list}>
-				{memberships.filter((m) => m.tenant_name.toLowerCase().includes(typed.trim().toLowerCase())).map((m) => (
-					<li key={m.tenant_id}>
-						<Link href={`/${m.tenant_slug}`}>
-							{m.tenant_name}
-							<small>{roleName(m.role)}</small>
-						</Link>
-					</li>
-				))}
+				{memberships
+					.filter((m) => m.tenant_name.toLowerCase().includes(typed.trim().toLowerCase()))
+					.map((m) => (
+						<li key={m.tenant_id}>
+							<Link href={`/${m.tenant_slug}`}>
+								{m.tenant_name}
+								<small>{roleName(m.role)}</small>
+							</Link>
+						</li>
+					))}
 			</ul>
 			<Button onClick={() => void signOut()}>{words.out}</Button>
 		</Welcome>

@@ -53,7 +53,15 @@ export default function Forgot() {
 				<p role="status">{words.sent}</p>
 			) : (
 				<>
-					<TextField label={words.email} type="email" autoComplete="username" value={email} onChange={setEmail} error={error} autoFocus />
+					<TextField
+						label={words.email}
+						type="email"
+						autoComplete="username"
+						value={email}
+						onChange={setEmail}
+						error={error}
+						autoFocus
+					/>
 					<Button type="submit" look="primary">
 						{words.send}
 					</Button>

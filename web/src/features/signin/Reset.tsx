@@ -60,8 +60,23 @@ function Form({ email, token }: { email: string; token: string }) {
 			<p>{words.about}</p>
 			<Wait wait={wait} />
 			{!wait.seconds && <FormProblems problems={form.problems} />}
-			<TextField label={words.login} type="email" name="email" autoComplete="username" value={email} onChange={() => undefined} readOnly />
-			<NewPassword label={words.password} path="password" value={form.values.password} onChange={(password) => form.set({ password })} error={form.problems.byPath.password} autoFocus />
+			<TextField
+				label={words.login}
+				type="email"
+				name="email"
+				autoComplete="username"
+				value={email}
+				onChange={() => undefined}
+				readOnly
+			/>
+			<NewPassword
+				label={words.password}
+				path="password"
+				value={form.values.password}
+				onChange={(password) => form.set({ password })}
+				error={form.problems.byPath.password}
+				autoFocus
+			/>
 			<Button type="submit" look="primary" busy={form.busy}>
 				{words.submit}
 			</Button>

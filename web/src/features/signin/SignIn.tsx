@@ -45,8 +45,26 @@ export default function SignIn() {
 	};
 	return (
 		<Welcome title={words.title} onSubmit={() => void submit()}>
-			<TextField label={words.email} type="email" name="email" autoComplete="username" value={email} onChange={setEmail} required autoFocus />
-			<TextField label={words.password} type="password" name="password" autoComplete="current-password" value={password} onChange={setPassword} error={error} required />
+			<TextField
+				label={words.email}
+				type="email"
+				name="email"
+				autoComplete="username"
+				value={email}
+				onChange={setEmail}
+				required
+				autoFocus
+			/>
+			<TextField
+				label={words.password}
+				type="password"
+				name="password"
+				autoComplete="current-password"
+				value={password}
+				onChange={setPassword}
+				error={error}
+				required
+			/>
 			<Wait wait={wait} />
 			<Button type="submit" look="primary" busy={busy}>
 				{words.enter}

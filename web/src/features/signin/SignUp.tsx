@@ -58,7 +58,10 @@ function Form({ token }: { token: string }) {
 	const send = () =>
 		form.submit(async () => {
 			try {
-				const session = await api("POST /api/auth/signup", { body: { ...v, email: v.email.trim(), setup_token: token || null }, quiet: true });
+				const session = await api("POST /api/auth/signup", {
+					body: { ...v, email: v.email.trim(), setup_token: token || null },
+					quiet: true,
+				});
 				client.setQueryData(["session"], session);
 				navigate(`/app/${v.tenant_slug}`, { replace: true });
 			} catch (e) {
@@ -78,7 +81,9 @@ function Form({ token }: { token: string }) {
 				autoComplete="organization"
 				help={words.workspaceHelp}
 				value={v.tenant_name}
-				onChange={(tenant_name) => form.set(derived ? { tenant_name, tenant_slug: slugOf(tenant_name) } : { tenant_name })}
+				onChange={(tenant_name) =>
+					form.set(derived ? { tenant_name, tenant_slug: slugOf(tenant_name) } : { tenant_name })
+				}
 				error={problems.byPath.tenant_name}
 				autoFocus
 				required
@@ -97,9 +102,33 @@ function Form({ token }: { token: string }) {
 				error={problems.byPath.tenant_slug}
 				required
 			/>
-			<TextField label={words.name} path="name" autoComplete="name" value={v.name} onChange={(name) => form.set({ name })} error={problems.byPath.name} required />
-			<TextField label={words.email} path="email" type="email" name="email" autoComplete="username" value={v.email} onChange={(email) => form.set({ email })} error={problems.byPath.email} required />
-			<NewPassword label={words.password} path="password" value={v.password} onChange={(password) => form.set({ password })} error={problems.byPath.password} />
+			<TextField
+				label={words.name}
+				path="name"
+				autoComplete="name"
+				value={v.name}
+				onChange={(name) => form.set({ name })}
+				error={problems.byPath.name}
+				required
+			/>
+			<TextField
+				label={words.email}
+				path="email"
+				type="email"
+				name="email"
+				autoComplete="username"
+				value={v.email}
+				onChange={(email) => form.set({ email })}
+				error={problems.byPath.email}
+				required
+			/>
+			<NewPassword
+				label={words.password}
+				path="password"
+				value={v.password}
+				onChange={(password) => form.set({ password })}
+				error={problems.byPath.password}
+			/>
 			<Button type="submit" look="primary" busy={form.busy}>
 				{words.submit}
 			</Button>

@@ -3,8 +3,16 @@ import { ApiError } from "../../api/client";
 import { catalogue, plural } from "../../base/words/catalogue";
 
 const words = catalogue({
-	wait: (n: number) => plural(n, { one: "Too many attempts. Try again in # second.", other: "Too many attempts. Try again in # seconds." }),
-	minutes: (n: number) => plural(n, { one: "Too many attempts. Try again in # minute.", other: "Too many attempts. Try again in # minutes." }),
+	wait: (n: number) =>
+		plural(n, {
+			one: "Too many attempts. Try again in # second.",
+			other: "Too many attempts. Try again in # seconds.",
+		}),
+	minutes: (n: number) =>
+		plural(n, {
+			one: "Too many attempts. Try again in # minute.",
+			other: "Too many attempts. Try again in # minutes.",
+		}),
 });
 
 /** useWait counts down the time after which the server accepts another attempt. */

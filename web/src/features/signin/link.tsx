@@ -16,14 +16,16 @@ const words = catalogue({
 	used: "It was used before, or it is too old.",
 	incomplete: "This link is not complete",
 	incompleteText: "Part of its address is missing. Open it again from where you got it, or copy all of it.",
-	signUp: "As long as nobody has signed up, the program logs a new link at each start. Find it in the log of packetboat serve; it begins with",
+	signUp:
+		"As long as nobody has signed up, the program logs a new link at each start. Find it in the log of packetboat serve; it begins with",
 	off: "Signing up is off",
 	offText: "Ask a colleague for an invitation, or the operator for a login. If you have one, sign in.",
 	reset: "This installation sends no mail of its own. Its operator can make a new link for you with",
 	forgot: "Ask for a new link",
 	invitation: "Ask the person who invited you for a new one.",
 	expired: "This invitation has expired",
-	expiredText: (tenant: string, who: string) => `An invitation to ${tenant} is valid for seven days. ${who} can send you a new one.`,
+	expiredText: (tenant: string, who: string) =>
+		`An invitation to ${tenant} is valid for seven days. ${who} can send you a new one.`,
 	somebody: "An admin or owner of the workspace",
 	enter: "Sign in",
 });
@@ -57,7 +59,15 @@ export function NewLink() {
 }
 
 /** WithLink shows what is wrong with a link, or else its page. */
-export function WithLink({ kind, title, children }: { kind: Kind; title: string; children: (link: NonNullable<ReturnType<typeof useLink>["data"]>, token: string) => ReactNode }) {
+export function WithLink({
+	kind,
+	title,
+	children,
+}: {
+	kind: Kind;
+	title: string;
+	children: (link: NonNullable<ReturnType<typeof useLink>["data"]>, token: string) => ReactNode;
+}) {
 	const link = useLink(kind);
 	if (link.isPending) {
 		return (
@@ -85,9 +95,7 @@ export function WithLink({ kind, title, children }: { kind: Kind; title: string;
 							{words.signUp} <code>{location.origin}/signup?setup_token=</code>
 						</p>
 					)}
-					{kind === "password_reset" && (
-						<NewLink />
-					)}
+					{kind === "password_reset" && <NewLink />}
 					{kind === "invitation" && <p>{words.invitation}</p>}
 					{kind !== "signup" && <a href="/app/-/login">{words.enter}</a>}
 				</Welcome>

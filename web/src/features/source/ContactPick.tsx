@@ -19,9 +19,29 @@ export function ContactPick({ label, value, onChange, help }: Props) {
 		enabled: opened,
 		queryFn: ({ signal }) => api("POST /contacts/search", { body: { search: asked || undefined, limit: 20 }, signal }),
 	});
-	const chosen = useQuery({ queryKey: key("contact", value, "name"), enabled: value !== null, staleTime: 60_000, queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id: value ?? "" }, signal }) });
+	const chosen = useQuery({
+		queryKey: key("contact", value, "name"),
+		enabled: value !== null,
+		staleTime: 60_000,
+		queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id: value ?? "" }, signal }),
+	});
 	const rows = [...(found.data?.data ?? [])];
 	if (chosen.data && !rows.some((c) => c.id === value)) rows.unshift(chosen.data);
-	const options = rows.map((c) => ({ id: c.id, label: [c.first_name, c.last_name].filter(Boolean).join(" ") || c.email || c.id, detail: c.email ?? undefined }));
-	return <Combo label={label} help={help} options={options} value={value} onChange={onChange} onSearch={setTyped} onOpen={() => setOpened(true)} loading={found.isPending} />;
+	const options = rows.map((c) => ({
+		id: c.id,
+		label: [c.first_name, c.last_name].filter(Boolean).join(" ") || c.email || c.id,
+		detail: c.email ?? undefined,
+	}));
+	return (
+		<Combo
+			label={label}
+			help={help}
+			options={options}
+			value={value}
+			onChange={onChange}
+			onSearch={setTyped}
+			onOpen={() => setOpened(true)}
+			loading={found.isPending}
+		/>
+	);
 }

@@ -19,7 +19,12 @@ export function Diff({ before, after, label }: { before: string; after: string; 
 	return (
 		<figure className={css.diff} aria-label={label}>
 			<figcaption>
-				{label} <span>{[count("added") && words.added(count("added")), count("removed") && words.removed(count("removed"))].filter(Boolean).join(", ")}</span>
+				{label}{" "}
+				<span>
+					{[count("added") && words.added(count("added")), count("removed") && words.removed(count("removed"))]
+						.filter(Boolean)
+						.join(", ")}
+				</span>
 			</figcaption>
 			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll */}
 			<section className={css.lines} tabIndex={0} aria-label={label}>
@@ -40,7 +45,9 @@ export function Diff({ before, after, label }: { before: string; after: string; 
 							<span className={css.sign} aria-hidden>
 								{l.kind === "added" ? "+" : l.kind === "removed" ? "−" : ""}
 							</span>
-							{l.kind !== "same" && <span className="visually-hidden">{l.kind === "added" ? words.plus : words.minus}</span>}
+							{l.kind !== "same" && (
+								<span className="visually-hidden">{l.kind === "added" ? words.plus : words.minus}</span>
+							)}
 							<code>{l.text || " "}</code>
 						</div>
 					),

@@ -45,8 +45,20 @@ export function Missing({ paths }: { paths: string[] }) {
 					const lack = count.data?.lacking?.find((f) => f.field === l.field)?.count;
 					return (
 						<li key={l.path}>
-							{l.field === undefined ? words.none(l.path) : total === undefined || lack === undefined ? l.path : lack === 0 ? words.all(l.path) : words.lack(lack, total, l.path)}
-							{l.field !== undefined && lack !== undefined && lack > 0 && <Link href={`/contacts?filters=${encodeURIComponent(JSON.stringify([{ field: l.field, operator: "is_not_set" }]))}`}>{words.open}</Link>}
+							{l.field === undefined
+								? words.none(l.path)
+								: total === undefined || lack === undefined
+									? l.path
+									: lack === 0
+										? words.all(l.path)
+										: words.lack(lack, total, l.path)}
+							{l.field !== undefined && lack !== undefined && lack > 0 && (
+								<Link
+									href={`/contacts?filters=${encodeURIComponent(JSON.stringify([{ field: l.field, operator: "is_not_set" }]))}`}
+								>
+									{words.open}
+								</Link>
+							)}
 						</li>
 					);
 				})}

@@ -9,7 +9,12 @@ import css from "./Source.module.css";
 
 const words = catalogue({
 	count: (errors: number, warnings: number) =>
-		[errors > 0 && plural(errors, { one: "# error", other: "# errors" }), warnings > 0 && plural(warnings, { one: "# warning", other: "# warnings" })].filter(Boolean).join(", "),
+		[
+			errors > 0 && plural(errors, { one: "# error", other: "# errors" }),
+			warnings > 0 && plural(warnings, { one: "# warning", other: "# warnings" }),
+		]
+			.filter(Boolean)
+			.join(", "),
 	none: "No problems",
 	line: (field: string, n: number) => `${field}:${n}`,
 	error: "Error:",
@@ -17,7 +22,13 @@ const words = catalogue({
 	fix: "Fix",
 });
 
-type Props = { checked: boolean; problems: PreviewProblem[]; onGo: (p: PreviewProblem) => void; fixesFor?: (p: PreviewProblem) => Fix[]; onFix?: (change: Partial<Draft>) => void };
+type Props = {
+	checked: boolean;
+	problems: PreviewProblem[];
+	onGo: (p: PreviewProblem) => void;
+	fixesFor?: (p: PreviewProblem) => Fix[];
+	onFix?: (change: Partial<Draft>) => void;
+};
 
 /** ProblemList lists what is wrong, errors first; each leads to its place, and some can be fixed from here. */
 export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props) {
@@ -25,7 +36,9 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 	const sorted = [...problems].sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 	return (
 		<section className={css.problems}>
-			<h2 role="status">{problems.length > 0 ? words.count(errors, problems.length - errors) : checked ? words.none : "\u00a0"}</h2>
+			<h2 role="status">
+				{problems.length > 0 ? words.count(errors, problems.length - errors) : checked ? words.none : "\u00a0"}
+			</h2>
 			{sorted.length > 0 && (
 				<ul>
 					{sorted.map((p) => {
@@ -47,7 +60,10 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 									</Button>
 								)}
 								{fixes.length > 1 && (
-									<Menu small actions={fixes.map((f) => ({ id: f.label, label: f.label, run: () => onFix?.(f.change) }))}>
+									<Menu
+										small
+										actions={fixes.map((f) => ({ id: f.label, label: f.label, run: () => onFix?.(f.change) }))}
+									>
 										<Wrench aria-hidden size={14} /> {words.fix}
 									</Menu>
 								)}

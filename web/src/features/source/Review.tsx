@@ -27,11 +27,26 @@ const words = catalogue({
 /** Names are those of the fields of a draft, and which of them are shown as lines of code. */
 export type Names<T extends Named> = { names: { [F in keyof T]: string }; codes: (keyof T)[] };
 
-const shown = (v: unknown) => (Array.isArray(v) ? v.join(", ") : v === null || v === undefined ? "" : typeof v === "object" ? JSON.stringify(v, null, 2) : String(v));
+const shown = (v: unknown) =>
+	Array.isArray(v)
+		? v.join(", ")
+		: v === null || v === undefined
+			? ""
+			: typeof v === "object"
+				? JSON.stringify(v, null, 2)
+				: String(v);
 
 /** Changes lists what differs between two drafts; code as lines. */
-export function Changes<T extends Named>({ before, after, only, names, codes }: { before: T; after: T; only?: (keyof T)[] } & Names<T>) {
-	const changed = (Object.keys(before) as (keyof T)[]).filter((f) => JSON.stringify(before[f]) !== JSON.stringify(after[f]) && (!only || only.includes(f)));
+export function Changes<T extends Named>({
+	before,
+	after,
+	only,
+	names,
+	codes,
+}: { before: T; after: T; only?: (keyof T)[] } & Names<T>) {
+	const changed = (Object.keys(before) as (keyof T)[]).filter(
+		(f) => JSON.stringify(before[f]) !== JSON.stringify(after[f]) && (!only || only.includes(f)),
+	);
 	const small = changed.filter((f) => !codes.includes(f));
 	return (
 		<div className={css.changes}>
@@ -54,10 +69,30 @@ export function Changes<T extends Named>({ before, after, only, names, codes }: 
 	);
 }
 
-type Props<T extends Named> = Names<T> & { before: T; after: T; problems: PreviewProblem[]; touched: string[]; busy: boolean; faults: Problems; onSave: () => void; onClose: () => void };
+type Props<T extends Named> = Names<T> & {
+	before: T;
+	after: T;
+	problems: PreviewProblem[];
+	touched: string[];
+	busy: boolean;
+	faults: Problems;
+	onSave: () => void;
+	onClose: () => void;
+};
 
 /** Review shows what saving changes, and whom it touches, before it is done. */
-export function Review<T extends Named>({ before, after, names, codes, problems, touched, busy, faults, onSave, onClose }: Props<T>) {
+export function Review<T extends Named>({
+	before,
+	after,
+	names,
+	codes,
+	problems,
+	touched,
+	busy,
+	faults,
+	onSave,
+	onClose,
+}: Props<T>) {
 	const warnings = problems.filter((p) => p.severity === "warning");
 	const errors = problems.length - warnings.length;
 	return (
@@ -90,7 +125,13 @@ export function Review<T extends Named>({ before, after, names, codes, problems,
 }
 
 /** Choose asks which of two versions stays, for each part that both sides changed. */
-export function Choose<T extends Named>({ clash, names, codes, onChoose, onClose }: Names<T> & { clash: Clash<T>; onChoose: (theirs: (f: keyof T) => boolean) => void; onClose: () => void }) {
+export function Choose<T extends Named>({
+	clash,
+	names,
+	codes,
+	onChoose,
+	onClose,
+}: Names<T> & { clash: Clash<T>; onChoose: (theirs: (f: keyof T) => boolean) => void; onClose: () => void }) {
 	const [taken, setTaken] = useState<{ [field: string]: string }>({});
 	return (
 		<Dialog

@@ -49,7 +49,8 @@ const words = catalogue({
 	delete: "Delete",
 	deleteTitle: (name: string) => `Delete ${name}?`,
 	force: "Delete it all the same",
-	inUse: (drafts: number, recent: number) => `It is used by ${and([drafts > 0 && plural(drafts, { one: "# draft", other: "# drafts" }), recent > 0 && plural(recent, { one: "# broadcast of the last 30 days", other: "# broadcasts of the last 30 days" })].filter((x): x is string => Boolean(x)))}.`,
+	inUse: (drafts: number, recent: number) =>
+		`It is used by ${and([drafts > 0 && plural(drafts, { one: "# draft", other: "# drafts" }), recent > 0 && plural(recent, { one: "# broadcast of the last 30 days", other: "# broadcasts of the last 30 days" })].filter((x): x is string => Boolean(x)))}.`,
 	preview: "Preview",
 	code: "Code",
 	as: "Preview as",
@@ -58,7 +59,8 @@ const words = catalogue({
 	person: "A contact",
 	contact: "Contact",
 	edit: "Edit the values",
-	stale: (at: string, errors: number) => `From ${at}; the code has ${plural(errors, { one: "# error", other: "# errors" })} since.`,
+	stale: (at: string, errors: number) =>
+		`From ${at}; the code has ${plural(errors, { one: "# error", other: "# errors" })} since.`,
 	badSchema: "What it declares is not JSON of an object yet.",
 	pane: "Show",
 	subjectLine: "Subject",
@@ -88,7 +90,12 @@ type Props = {
 	/** What is previewed, with own values if there are some; null while that is not known yet. */
 	source: (draft: Draft, values: { [name: string]: unknown } | null) => PreviewSource | null;
 	/** The form of own values; shown in place of the code. */
-	values: (draft: Draft, values: { [name: string]: unknown }, set: (values: { [name: string]: unknown }) => void, problems: PreviewProblem[]) => ReactNode;
+	values: (
+		draft: Draft,
+		values: { [name: string]: unknown },
+		set: (values: { [name: string]: unknown }) => void,
+		problems: PreviewProblem[],
+	) => ReactNode;
 	/** Beside the choice of whom the preview is for. */
 	previewTools?: ReactNode;
 	/** Asks whom saving touches; answers in sentences. */
@@ -122,10 +129,20 @@ export function SourceEditor(p: Props) {
 	const [busy, setBusy] = useState(false);
 	const [faults, setFaults] = useState<Faults>({ byPath: {}, general: [] });
 	const key = useKey();
-	const touched = useQuery({ queryKey: key(p.kind, p.id, "touched"), enabled: reviewing, staleTime: 0, queryFn: p.touched });
+	const touched = useQuery({
+		queryKey: key(p.kind, p.id, "touched"),
+		enabled: reviewing,
+		staleTime: 0,
+		queryFn: p.touched,
+	});
 	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
 	const names = useNames(schema);
-	const preview = useLivePreview(p.kind, p.id, () => (schema ? p.source(draft, as === "own" ? own : null) : null), as === "contact" && contact ? contact : null);
+	const preview = useLivePreview(
+		p.kind,
+		p.id,
+		() => (schema ? p.source(draft, as === "own" ? own : null) : null),
+		as === "contact" && contact ? contact : null,
+	);
 	const found = preview.query.data?.problems;
 	const problems = found ?? [];
 	const faultsOf = useMemo(() => {
@@ -152,7 +169,11 @@ export function SourceEditor(p: Props) {
 			setBusy(false);
 		}
 	};
-	const whyNotSave = p.why ?? (schema ? undefined : words.badSchema) ?? (source.clash ? words.clash : undefined) ?? (dirty ? undefined : words.nothing);
+	const whyNotSave =
+		p.why ??
+		(schema ? undefined : words.badSchema) ??
+		(source.clash ? words.clash : undefined) ??
+		(dirty ? undefined : words.nothing);
 	useShortcuts({
 		"mod+s": () => {
 			if (whyNotSave === undefined) setReviewing(true);
@@ -164,7 +185,10 @@ export function SourceEditor(p: Props) {
 		try {
 			await p.remove(inUse !== null);
 		} catch (e) {
-			const d = e instanceof ApiError && e.code === "IN_USE" ? (e.details as { active_drafts?: number; recent_broadcasts?: number }) : null;
+			const d =
+				e instanceof ApiError && e.code === "IN_USE"
+					? (e.details as { active_drafts?: number; recent_broadcasts?: number })
+					: null;
 			if (d) setInUse(words.inUse(d.active_drafts ?? 0, d.recent_broadcasts ?? 0));
 			else setRemoveError(e);
 		} finally {
@@ -173,18 +197,30 @@ export function SourceEditor(p: Props) {
 	};
 	const go = (x: PreviewProblem) => {
 		setPane("code");
-		if (x.field.startsWith("binding.") || x.field.startsWith("parameters.") || x.field.startsWith("sections.")) return setTab("own");
+		if (x.field.startsWith("binding.") || x.field.startsWith("parameters.") || x.field.startsWith("sections."))
+			return setTab("own");
 		const part = /^(\w+_schema)/.exec(x.field)?.[1];
-		const to = part ? "schema" : x.field === "content_text" ? "text" : (p.bodies.find((b) => x.field === `content_${b}`) ?? (x.field === "subject" ? first : "settings"));
+		const to = part
+			? "schema"
+			: x.field === "content_text"
+				? "text"
+				: (p.bodies.find((b) => x.field === `content_${b}`) ?? (x.field === "subject" ? first : "settings"));
 		setTab(to);
 		if (x.line) setLine({ at: x.line });
 		requestAnimationFrame(() => {
-			const el = document.querySelector<HTMLElement>(part ? `[data-part="${part}"]` : `[data-path="${CSS.escape(x.field)}"]`);
+			const el = document.querySelector<HTMLElement>(
+				part ? `[data-part="${part}"]` : `[data-path="${CSS.escape(x.field)}"]`,
+			);
 			el?.focus();
 			el?.scrollIntoView({ block: "center" });
 		});
 	};
-	const tabs = [...p.bodies.map((b) => ({ id: b, name: b.toUpperCase() })), { id: "text", name: fieldNames.text }, { id: "schema", name: words.schema }, { id: "settings", name: words.settings }];
+	const tabs = [
+		...p.bodies.map((b) => ({ id: b, name: b.toUpperCase() })),
+		{ id: "text", name: fieldNames.text },
+		{ id: "schema", name: words.schema },
+		{ id: "settings", name: words.settings },
+	];
 	if (as === "own") tabs.push({ id: "own", name: words.own });
 	return (
 		<Page
@@ -203,13 +239,20 @@ export function SourceEditor(p: Props) {
 					<Button look="primary" busy={busy} why={whyNotSave} onClick={() => setReviewing(true)}>
 						{words.save}
 					</Button>
-					<Menu actions={[...(p.menu ?? []), { id: "delete", label: words.delete, danger: true, why: p.why, run: () => setDeleting(true) }]} />
+					<Menu
+						actions={[
+							...(p.menu ?? []),
+							{ id: "delete", label: words.delete, danger: true, why: p.why, run: () => setDeleting(true) },
+						]}
+					/>
 				</>
 			}
 		>
 			{p.why && <Callout>{p.why}</Callout>}
 			{source.restored && <Callout tone="progress">{keptText(source.restored)}</Callout>}
-			{source.joined.length > 0 && <Callout tone="progress">{words.joined(and(source.joined.map((f) => fieldNames[f])))}</Callout>}
+			{source.joined.length > 0 && (
+				<Callout tone="progress">{words.joined(and(source.joined.map((f) => fieldNames[f])))}</Callout>
+			)}
 			{source.clash && (
 				<Callout tone="warning" title={words.clash}>
 					<div className={css.calloutActions}>
@@ -220,10 +263,20 @@ export function SourceEditor(p: Props) {
 				</Callout>
 			)}
 			<div className={css.panes}>
-				<Button small aria-pressed={pane === "code"} look={pane === "code" ? "primary" : "default"} onClick={() => setPane("code")}>
+				<Button
+					small
+					aria-pressed={pane === "code"}
+					look={pane === "code" ? "primary" : "default"}
+					onClick={() => setPane("code")}
+				>
 					{words.code}
 				</Button>
-				<Button small aria-pressed={pane === "preview"} look={pane === "preview" ? "primary" : "default"} onClick={() => setPane("preview")}>
+				<Button
+					small
+					aria-pressed={pane === "preview"}
+					look={pane === "preview" ? "primary" : "default"}
+					onClick={() => setPane("preview")}
+				>
 					{words.preview}
 				</Button>
 			</div>
@@ -234,18 +287,77 @@ export function SourceEditor(p: Props) {
 						(b) =>
 							tab === b && (
 								<div key={b} className={css.stack}>
-									{p.hasSubject && <TextField label={fieldNames.subject} path="subject" value={draft.subject} readOnly={readOnly} onChange={(subject) => set({ subject })} error={faults.byPath.subject ?? problems.find((x) => x.field === "subject")?.message} />}
-									<CodeWithImages format={b} label={b.toUpperCase()} value={draft[b]} names={names} readOnly={readOnly} onChange={(code) => set({ [b]: code })} problems={faultsOf[b]} line={line} />
+									{p.hasSubject && (
+										<TextField
+											label={fieldNames.subject}
+											path="subject"
+											value={draft.subject}
+											readOnly={readOnly}
+											onChange={(subject) => set({ subject })}
+											error={faults.byPath.subject ?? problems.find((x) => x.field === "subject")?.message}
+										/>
+									)}
+									<CodeWithImages
+										format={b}
+										label={b.toUpperCase()}
+										value={draft[b]}
+										names={names}
+										readOnly={readOnly}
+										onChange={(code) => set({ [b]: code })}
+										problems={faultsOf[b]}
+										line={line}
+									/>
 								</div>
 							),
 					)}
-					{tab === "text" && <Code label={fieldNames.text} value={draft.text} names={names} readOnly={readOnly} onChange={(text) => set({ text })} problems={faultsOf.text} line={line} />}
-					{tab === "schema" && <SchemaEditor draft={draft} onChange={set} readOnly={readOnly} parts={p.schemaParts} eligible={p.eligible} tags={p.tags} />}
+					{tab === "text" && (
+						<Code
+							label={fieldNames.text}
+							value={draft.text}
+							names={names}
+							readOnly={readOnly}
+							onChange={(text) => set({ text })}
+							problems={faultsOf.text}
+							line={line}
+						/>
+					)}
+					{tab === "schema" && (
+						<SchemaEditor
+							draft={draft}
+							onChange={set}
+							readOnly={readOnly}
+							parts={p.schemaParts}
+							eligible={p.eligible}
+							tags={p.tags}
+						/>
+					)}
 					{tab === "settings" && (
 						<div className={css.stack}>
-							<TextField label={fieldNames.name} path="name" value={draft.name} onChange={(name) => set({ name })} error={faults.byPath.name} readOnly={readOnly} />
-							<TextField label={words.slug} help={p.slugHelp} path="slug" value={draft.slug} onChange={(slug) => set({ slug })} error={faults.byPath.slug} readOnly={readOnly} spellCheck={false} />
-							<TagPicks label={fieldNames.tags} options={p.tags.map((t) => ({ id: t, label: t }))} values={draft.tags} readOnly={readOnly} onChange={(tags) => set({ tags })} />
+							<TextField
+								label={fieldNames.name}
+								path="name"
+								value={draft.name}
+								onChange={(name) => set({ name })}
+								error={faults.byPath.name}
+								readOnly={readOnly}
+							/>
+							<TextField
+								label={words.slug}
+								help={p.slugHelp}
+								path="slug"
+								value={draft.slug}
+								onChange={(slug) => set({ slug })}
+								error={faults.byPath.slug}
+								readOnly={readOnly}
+								spellCheck={false}
+							/>
+							<TagPicks
+								label={fieldNames.tags}
+								options={p.tags.map((t) => ({ id: t, label: t }))}
+								values={draft.tags}
+								readOnly={readOnly}
+								onChange={(tags) => set({ tags })}
+							/>
 							{p.settings(draft, set, faults)}
 						</div>
 					)}
@@ -254,7 +366,15 @@ export function SourceEditor(p: Props) {
 							{p.values(draft, own, setOwn, problems)}
 						</div>
 					)}
-					<ProblemList checked={preview.query.data !== undefined} problems={problems} onGo={go} fixesFor={schema && !readOnly ? (x) => fixesFor(x, draft, schema, p.schemaParts.includes("slots")) : undefined} onFix={readOnly ? undefined : set} />
+					<ProblemList
+						checked={preview.query.data !== undefined}
+						problems={problems}
+						onGo={go}
+						fixesFor={
+							schema && !readOnly ? (x) => fixesFor(x, draft, schema, p.schemaParts.includes("slots")) : undefined
+						}
+						onFix={readOnly ? undefined : set}
+					/>
 				</div>
 				<div className={css.right}>
 					<h2>{words.preview}</h2>
@@ -284,11 +404,15 @@ export function SourceEditor(p: Props) {
 								{words.edit}
 							</Button>
 						)}
-						{as === "contact" && <ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />}
+						{as === "contact" && (
+							<ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />
+						)}
 						{p.previewTools}
 					</div>
 					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
-					{preview.stale && preview.good && <p className={css.stale}>{words.stale(preview.good.at.toLocaleTimeString("en-GB"), errors)}</p>}
+					{preview.stale && preview.good && (
+						<p className={css.stale}>{words.stale(preview.good.at.toLocaleTimeString("en-GB"), errors)}</p>
+					)}
 					{p.hasSubject && shown && (
 						<p>
 							<b>{words.subjectLine}:</b> {shown.subject || words.noSubject}
@@ -299,7 +423,20 @@ export function SourceEditor(p: Props) {
 					<Missing paths={(preview.query.data?.missing ?? []).map((m) => m.path)} />
 				</div>
 			</div>
-			{reviewing && <Review names={fieldNames} codes={codes} before={source.base.draft} after={draft} problems={problems} touched={touched.data ?? []} busy={busy} faults={withFields(faults)} onSave={() => void save()} onClose={() => setReviewing(false)} />}
+			{reviewing && (
+				<Review
+					names={fieldNames}
+					codes={codes}
+					before={source.base.draft}
+					after={draft}
+					problems={problems}
+					touched={touched.data ?? []}
+					busy={busy}
+					faults={withFields(faults)}
+					onSave={() => void save()}
+					onClose={() => setReviewing(false)}
+				/>
+			)}
 			{choosing && source.clash && (
 				<Choose
 					names={fieldNames}
@@ -336,4 +473,7 @@ export function SourceEditor(p: Props) {
 }
 
 /** In the review no field is on the screen: all problems are listed. */
-const withFields = (f: Faults): Faults => ({ byPath: {}, general: [...f.general, ...Object.entries(f.byPath).map(([path, message]) => `${path}: ${message}`)] });
+const withFields = (f: Faults): Faults => ({
+	byPath: {},
+	general: [...f.general, ...Object.entries(f.byPath).map(([path, message]) => `${path}: ${message}`)],
+});

@@ -1,4 +1,12 @@
-import type { BlockRow, ExpectEntry, GroupEntry, ParameterEntry, SectionEntry, SlotEntry, TemplateRow } from "../../api/schema";
+import type {
+	BlockRow,
+	ExpectEntry,
+	GroupEntry,
+	ParameterEntry,
+	SectionEntry,
+	SlotEntry,
+	TemplateRow,
+} from "../../api/schema";
 
 // What an author writes of a template or a block: its code, what it declares, and its settings. The schema is
 // kept as the text of JSON, so that it may be wrong for a while.
@@ -26,7 +34,13 @@ export type Schema = {
 	expects_schema: ExpectEntry[];
 };
 
-export const parts = ["parameters_schema", "sections_schema", "slots_schema", "groups_schema", "expects_schema"] as const;
+export const parts = [
+	"parameters_schema",
+	"sections_schema",
+	"slots_schema",
+	"groups_schema",
+	"expects_schema",
+] as const;
 export type Part = (typeof parts)[number];
 
 const write = (schema: Partial<Schema>) => JSON.stringify(schema, null, 2);
@@ -89,7 +103,13 @@ export function schemaOf(d: Pick<Draft, "schema">): Schema | undefined {
 /** withSchema replaces the schema of a draft; parts that it did not have, and that are empty, stay away. */
 export function withSchema(d: Draft, next: Schema): Partial<Draft> {
 	const had = JSON.parse(d.schema) as Partial<Schema>;
-	return { schema: write(Object.fromEntries(parts.filter((p) => p in had || next[p].length > 0).map((p) => [p, next[p]])) as Partial<Schema>) };
+	return {
+		schema: write(
+			Object.fromEntries(
+				parts.filter((p) => p in had || next[p].length > 0).map((p) => [p, next[p]]),
+			) as Partial<Schema>,
+		),
+	};
 }
 
 /** The bodies of a draft, in which placeholders stand. */
@@ -112,7 +132,14 @@ export function sectionAt(code: string, line: number, item: string): string | un
 }
 
 /** rename replaces a name wherever the bodies and the groups of a draft use it. */
-export function rename(d: Draft, s: Schema, kind: Reference["kind"], from: string, to: string, section?: string): Partial<Draft> {
+export function rename(
+	d: Draft,
+	s: Schema,
+	kind: Reference["kind"],
+	from: string,
+	to: string,
+	section?: string,
+): Partial<Draft> {
 	const name = `${from}(?![a-z0-9_])`;
 	const patterns: { [K in Reference["kind"]]: [RegExp, string][] } = {
 		param: [
@@ -127,7 +154,10 @@ export function rename(d: Draft, s: Schema, kind: Reference["kind"], from: strin
 	const inside = (text: string) => patterns[kind].reduce((t, [pattern, by]) => t.replace(pattern, by), text);
 	const apply = (text: string) =>
 		kind === "item" && section
-			? text.replace(new RegExp(`(\\{\\{\\s*#section\\s+${section}\\s*\\}\\})([^]*?)(\\{\\{\\s*/section\\s*\\}\\})`, "g"), (_, open: string, body: string, close: string) => open + inside(body) + close)
+			? text.replace(
+					new RegExp(`(\\{\\{\\s*#section\\s+${section}\\s*\\}\\})([^]*?)(\\{\\{\\s*/section\\s*\\}\\})`, "g"),
+					(_, open: string, body: string, close: string) => open + inside(body) + close,
+				)
 			: inside(text);
 	const member = kind === "param" ? "parameters" : kind === "slot" ? "slots" : kind === "section" ? "sections" : null;
 	const named = <T extends { name: string }>(list: T[]) => list.map((e) => (e.name === from ? { ...e, name: to } : e));
@@ -136,14 +166,35 @@ export function rename(d: Draft, s: Schema, kind: Reference["kind"], from: strin
 		parameters_schema: kind === "param" ? named(s.parameters_schema) : s.parameters_schema,
 		slots_schema: kind === "slot" ? named(s.slots_schema) : s.slots_schema,
 		sections_schema:
-			kind === "section" ? named(s.sections_schema) : kind === "item" ? s.sections_schema.map((e) => (e.name === section ? { ...e, item_schema: named(e.item_schema) } : e)) : s.sections_schema,
-		groups_schema: member ? s.groups_schema.map((g) => ({ ...g, [member]: g[member].map((n) => (n === from ? to : n)) })) : s.groups_schema,
+			kind === "section"
+				? named(s.sections_schema)
+				: kind === "item"
+					? s.sections_schema.map((e) => (e.name === section ? { ...e, item_schema: named(e.item_schema) } : e))
+					: s.sections_schema,
+		groups_schema: member
+			? s.groups_schema.map((g) => ({ ...g, [member]: g[member].map((n) => (n === from ? to : n)) }))
+			: s.groups_schema,
 	};
-	return { ...withSchema(d, next), subject: apply(d.subject), mjml: apply(d.mjml), html: apply(d.html), text: apply(d.text) };
+	return {
+		...withSchema(d, next),
+		subject: apply(d.subject),
+		mjml: apply(d.mjml),
+		html: apply(d.html),
+		text: apply(d.text),
+	};
 }
 
 /** newParameter is a parameter as it begins. */
-export const newParameter = (name: string, type: ParameterEntry["type"] = "text"): ParameterEntry => ({ name, type, required: false, label: null, help_text: null, validation: {}, sample: null, default: null });
+export const newParameter = (name: string, type: ParameterEntry["type"] = "text"): ParameterEntry => ({
+	name,
+	type,
+	required: false,
+	label: null,
+	help_text: null,
+	validation: {},
+	sample: null,
+	default: null,
+});
 
 /** freeName returns a name that is not taken. */
 export function freeName(base: string, taken: { name: string }[]): string {

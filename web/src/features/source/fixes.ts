@@ -33,14 +33,28 @@ export type Fix = { label: string; change: Partial<Draft> };
 
 /** typed guesses the usual types for a name, the likeliest first. */
 function typed(name: string): ParameterEntry["type"][] {
-	const likely: ParameterEntry["type"][] = /image|img|logo|picture|photo/.test(name) ? ["image"] : /url|link|href|cta/.test(name) ? ["url"] : /price|amount|count|number/.test(name) ? ["number"] : /colou?r/.test(name) ? ["color"] : /body|intro|content/.test(name) ? ["rich_text"] : [];
+	const likely: ParameterEntry["type"][] = /image|img|logo|picture|photo/.test(name)
+		? ["image"]
+		: /url|link|href|cta/.test(name)
+			? ["url"]
+			: /price|amount|count|number/.test(name)
+				? ["number"]
+				: /colou?r/.test(name)
+					? ["color"]
+					: /body|intro|content/.test(name)
+						? ["rich_text"]
+						: [];
 	return [...new Set([...likely, ...types])];
 }
 
-const bodyOf = (d: Draft, field: string) => (field.includes("mjml") ? d.mjml : field.includes("html") ? d.html : field.includes("text") ? d.text : d.subject);
+const bodyOf = (d: Draft, field: string) =>
+	field.includes("mjml") ? d.mjml : field.includes("html") ? d.html : field.includes("text") ? d.text : d.subject;
 
 /** A choice needs choices before it is valid. */
-const declared = (name: string, type: ParameterEntry["type"]): ParameterEntry => (type === "select" ? { ...newParameter(name, type), validation: { options: ["one", "two"] } } : newParameter(name, type));
+const declared = (name: string, type: ParameterEntry["type"]): ParameterEntry =>
+	type === "select"
+		? { ...newParameter(name, type), validation: { options: ["one", "two"] } }
+		: newParameter(name, type);
 
 /** fixesFor returns what joins code and schema again, for a problem of either. */
 export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: boolean): Fix[] {
@@ -50,15 +64,43 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 		if (!r) return [];
 		switch (r.kind) {
 			case "param":
-				return typed(r.name).map((t) => ({ label: words.declare(r.name, typeNames[t]), change: use({ ...s, parameters_schema: [...s.parameters_schema, declared(r.name, t)] }) }));
+				return typed(r.name).map((t) => ({
+					label: words.declare(r.name, typeNames[t]),
+					change: use({ ...s, parameters_schema: [...s.parameters_schema, declared(r.name, t)] }),
+				}));
 			case "section":
-				return [{ label: words.section(r.name), change: use({ ...s, sections_schema: [...s.sections_schema, { name: r.name, label: null, help_text: null, required: false, min: 0, max: 200, item_schema: [] }] }) }];
+				return [
+					{
+						label: words.section(r.name),
+						change: use({
+							...s,
+							sections_schema: [
+								...s.sections_schema,
+								{ name: r.name, label: null, help_text: null, required: false, min: 0, max: 200, item_schema: [] },
+							],
+						}),
+					},
+				];
 			case "slot":
 				if (!canHaveSlots) return [];
 				return [
 					{
 						label: words.slot(r.name),
-						change: use({ ...s, slots_schema: [...s.slots_schema, { name: r.name, label: null, help_text: null, required: false, tag_filter: [], allowed_strategies: ["fixed", "random", "empty"], default_strategy: "empty" }] }),
+						change: use({
+							...s,
+							slots_schema: [
+								...s.slots_schema,
+								{
+									name: r.name,
+									label: null,
+									help_text: null,
+									required: false,
+									tag_filter: [],
+									allowed_strategies: ["fixed", "random", "empty"],
+									default_strategy: "empty",
+								},
+							],
+						}),
 					},
 				];
 			case "item": {
@@ -66,7 +108,12 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 				if (!s.sections_schema.some((x) => x.name === section)) return [];
 				return typed(r.name).map((t) => ({
 					label: words.declare(r.name, typeNames[t]),
-					change: use({ ...s, sections_schema: s.sections_schema.map((x) => (x.name === section ? { ...x, item_schema: [...x.item_schema, declared(r.name, t)] } : x)) }),
+					change: use({
+						...s,
+						sections_schema: s.sections_schema.map((x) =>
+							x.name === section ? { ...x, item_schema: [...x.item_schema, declared(r.name, t)] } : x,
+						),
+					}),
 				}));
 			}
 		}
@@ -82,10 +129,31 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 		if (at[3] !== undefined && kind === "sections") {
 			const item = Number(at[3]);
 			const section = s.sections_schema[index];
-			return section ? [{ label: words.remove(section.item_schema[item]?.name ?? ""), change: use({ ...s, sections_schema: s.sections_schema.map((x, i) => (i === index ? { ...x, item_schema: x.item_schema.filter((_, n) => n !== item) } : x)) }) }] : [];
+			return section
+				? [
+						{
+							label: words.remove(section.item_schema[item]?.name ?? ""),
+							change: use({
+								...s,
+								sections_schema: s.sections_schema.map((x, i) =>
+									i === index ? { ...x, item_schema: x.item_schema.filter((_, n) => n !== item) } : x,
+								),
+							}),
+						},
+					]
+				: [];
 		}
 		const groups = s.groups_schema.map((g) => ({ ...g, [kind]: g[kind].filter((n) => n !== entry.name) }));
-		return [{ label: words.remove(entry.name), change: use({ ...s, [part]: (s[part] as { name: string }[]).filter((_, i) => i !== index), groups_schema: groups }) }];
+		return [
+			{
+				label: words.remove(entry.name),
+				change: use({
+					...s,
+					[part]: (s[part] as { name: string }[]).filter((_, i) => i !== index),
+					groups_schema: groups,
+				}),
+			},
+		];
 	}
 	return [];
 }

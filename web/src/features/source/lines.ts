@@ -26,7 +26,9 @@ export function diffLines(before: string, after: string): Line[] {
 		const width = y.length + 1;
 		const longest = new Uint32Array((x.length + 1) * width);
 		const at = (i: number, j: number) => longest[i * width + j] ?? 0;
-		for (let i = x.length - 1; i >= 0; i--) for (let j = y.length - 1; j >= 0; j--) longest[i * width + j] = x[i] === y[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+		for (let i = x.length - 1; i >= 0; i--)
+			for (let j = y.length - 1; j >= 0; j--)
+				longest[i * width + j] = x[i] === y[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
 		let i = 0;
 		let j = 0;
 		while (i < x.length || j < y.length) {
@@ -36,7 +38,8 @@ export function diffLines(before: string, after: string): Line[] {
 			else added(j++);
 		}
 	}
-	for (let n = end; n > 0; n--) out.push({ kind: "same", text: a[a.length - n] ?? "", from: a.length - n + 1, to: b.length - n + 1 });
+	for (let n = end; n > 0; n--)
+		out.push({ kind: "same", text: a[a.length - n] ?? "", from: a.length - n + 1, to: b.length - n + 1 });
 	return out;
 }
 

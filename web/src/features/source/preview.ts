@@ -35,7 +35,8 @@ export function useLivePreview(kind: string, id: string, source: () => PreviewSo
 		gcTime: 60_000,
 		retry: false,
 		placeholderData: keepPreviousData,
-		queryFn: ({ signal }) => api("POST /preview", { body: JSON.parse(asked) as { source: PreviewSource; contact_id: string | null }, signal }),
+		queryFn: ({ signal }) =>
+			api("POST /preview", { body: JSON.parse(asked) as { source: PreviewSource; contact_id: string | null }, signal }),
 	});
 	const { data, isPlaceholderData } = query;
 	useEffect(() => {

@@ -11,15 +11,23 @@ export type Clash<T extends Named> = { theirs: Server<T>; merged: T; fields: (ke
 
 /** ordered returns a value with the members of its objects in order: a database may store them in another one. */
 const ordered = (_name: string, v: unknown) =>
-	v !== null && typeof v === "object" && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v;
+	v !== null && typeof v === "object" && !Array.isArray(v)
+		? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+		: v;
 
-const same = (a: unknown, b: unknown) => a === b || (typeof a === "object" && JSON.stringify(a, ordered) === JSON.stringify(b, ordered));
+const same = (a: unknown, b: unknown) =>
+	a === b || (typeof a === "object" && JSON.stringify(a, ordered) === JSON.stringify(b, ordered));
 /** sameFields compares drafts field by field: their texts are long, and are not written as JSON for it. */
-const sameFields = <T extends object>(a: T, b: T) => a === b || (Object.keys({ ...a, ...b }) as (keyof T)[]).every((f) => same(a[f], b[f]));
+const sameFields = <T extends object>(a: T, b: T) =>
+	a === b || (Object.keys({ ...a, ...b }) as (keyof T)[]).every((f) => same(a[f], b[f]));
 const numberOf = (revision: string | null) => Number((revision ?? "").replace(/\D/g, "")) || 0;
 
 /** merge joins what two sides changed of a draft; fields that both changed stay as mine, and are named. */
-export function merge<T extends Named>(base: T, mine: T, theirs: T): { merged: T; joined: (keyof T)[]; clashes: (keyof T)[] } {
+export function merge<T extends Named>(
+	base: T,
+	mine: T,
+	theirs: T,
+): { merged: T; joined: (keyof T)[]; clashes: (keyof T)[] } {
 	const merged = { ...mine };
 	const joined: (keyof T)[] = [];
 	const clashes: (keyof T)[] = [];
@@ -44,7 +52,12 @@ function copyOf<T extends Named>({ draft, base, sent }: { draft: T; base: Server
 
 /** fits reports whether a value has the fields of another, with the same types. */
 function fits<T extends object>(v: T | undefined, like: T): v is T {
-	return v !== undefined && (Object.keys(like) as (keyof T)[]).every((f) => typeof v[f] === typeof like[f] && Array.isArray(v[f]) === Array.isArray(like[f]));
+	return (
+		v !== undefined &&
+		(Object.keys(like) as (keyof T)[]).every(
+			(f) => typeof v[f] === typeof like[f] && Array.isArray(v[f]) === Array.isArray(like[f]),
+		)
+	);
 }
 
 /** useSource holds what somebody writes of a record between saves, and joins it with what others save meanwhile. */
@@ -83,7 +96,11 @@ export function useSource<T extends Named>(kind: string, id: string, server: Ser
 		id,
 		title: draft.name,
 		base: numberOf(base.revision) || null,
-		value: () => ({ mark: now.current, value: copyOf(now.current), dirty: !sameFields(now.current.draft, now.current.base.draft) }),
+		value: () => ({
+			mark: now.current,
+			value: copyOf(now.current),
+			dirty: !sameFields(now.current.draft, now.current.base.draft),
+		}),
 		dirty,
 		may,
 		restore: (copy, _, place) => {
@@ -119,7 +136,11 @@ export function useSource<T extends Named>(kind: string, id: string, server: Ser
 		saved: (sent: T, answer: Server<T>) => {
 			handIn();
 			const { draft } = now.current;
-			hold({ sent: null, base: answer, draft: draft === sent ? answer.draft : merge(sent, draft, answer.draft).merged });
+			hold({
+				sent: null,
+				base: answer,
+				draft: draft === sent ? answer.draft : merge(sent, draft, answer.draft).merged,
+			});
 			setRestored(null);
 			setJoined([]);
 			void kept.drop();

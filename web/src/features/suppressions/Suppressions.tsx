@@ -36,20 +36,30 @@ const words = catalogue({
 	removeOf: (email: string) => `Remove ${email}`,
 	removed: (email: string) => `Removed ${email}. It resubscribes nobody.`,
 	empty: "Nobody is on the list",
-	emptyText: "Addresses come here when mail to them is returned for good, when somebody complains, or when you add them.",
+	emptyText:
+		"Addresses come here when mail to them is returned for good, when somebody complains, or when you add them.",
 	none: "No address matches",
 	addresses: "Addresses, one a line",
 	valid: (n: number) => plural(n, { one: "# address", other: "# addresses" }),
-	odd: (odd: string[]) => `${plural(odd.length, { one: "# does not look like an address", other: "# do not look like addresses" })}: ${odd.slice(0, 5).join(", ")}`,
+	odd: (odd: string[]) =>
+		`${plural(odd.length, { one: "# does not look like an address", other: "# do not look like addresses" })}: ${odd.slice(0, 5).join(", ")}`,
 	tooMany: "At most 10,000 at a time.",
 	why: "Reason, for you",
 	cancel: "Cancel",
 	added: (r: ImportedSuppressions) => `${full(r.added)} added, ${full(r.updated)} were on the list.`,
 	invalid: (n: number) => plural(n, { one: "# is not an address:", other: "# are not addresses:" }),
-	reasons: { hard_bounce: "Hard bounce", complaint: "Complaint", manual: "Added by hand", unsubscribe: "Unsubscribed", import: "Imported", anonymized: "Anonymised" },
+	reasons: {
+		hard_bounce: "Hard bounce",
+		complaint: "Complaint",
+		manual: "Added by hand",
+		unsubscribe: "Unsubscribed",
+		import: "Imported",
+		anonymized: "Anonymised",
+	},
 });
 
-const reasonName = (r: string | null) => (r ? ((words.reasons as { [r: string]: string })[r] ?? r.replaceAll("_", " ")) : null);
+const reasonName = (r: string | null) =>
+	r ? ((words.reasons as { [r: string]: string })[r] ?? r.replaceAll("_", " ")) : null;
 
 /** Suppressions is the list of addresses that never get mail. */
 export default function Suppressions() {
@@ -62,7 +72,8 @@ export default function Suppressions() {
 	const list = useInfiniteQuery({
 		queryKey: key("suppressions", search, reason),
 		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) => api("GET /suppressions", { query: { search, reason, limit: 200, cursor: pageParam ?? undefined }, signal }),
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /suppressions", { query: { search, reason, limit: 200, cursor: pageParam ?? undefined }, signal }),
 		getNextPageParam: (last) => last.next_cursor,
 		placeholderData: (b) => b,
 	});
@@ -75,7 +86,12 @@ export default function Suppressions() {
 		mutationFn: (s: SuppressionRow) => api("DELETE /suppressions", { query: { email: s.email } }),
 		onSuccess: (_, s) => {
 			void refresh();
-			toast(words.removed(s.email), { undo: () => void api("POST /suppressions", { body: { email: s.email, reason: s.reason }, idempotencyKey: newKey() }).then(refresh) });
+			toast(words.removed(s.email), {
+				undo: () =>
+					void api("POST /suppressions", { body: { email: s.email, reason: s.reason }, idempotencyKey: newKey() }).then(
+						refresh,
+					),
+			});
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -91,7 +107,16 @@ export default function Suppressions() {
 		<Page wide title={words.title} description={words.about} actions={!none && button}>
 			{!none && (
 				<Tools label={words.search} value={search} onChange={setSearch}>
-					<Select label={words.reason} hideLabel value={reason} onChange={setReason} choices={[{ value: "", label: words.all }, ...Object.entries(words.reasons).map(([value, label]) => ({ value, label }))]} />
+					<Select
+						label={words.reason}
+						hideLabel
+						value={reason}
+						onChange={setReason}
+						choices={[
+							{ value: "", label: words.all },
+							...Object.entries(words.reasons).map(([value, label]) => ({ value, label })),
+						]}
+					/>
 				</Tools>
 			)}
 			{list.isPending ? (
@@ -100,7 +125,13 @@ export default function Suppressions() {
 				<Failure error={list.error} retry={() => void list.refetch()} />
 			) : rows.length === 0 ? (
 				search || reason ? (
-					<NoMatch title={words.none} filters={[searched(search, setSearch), reason !== "" && { name: reasonName(reason) ?? reason, drop: () => setReason("") }]} />
+					<NoMatch
+						title={words.none}
+						filters={[
+							searched(search, setSearch),
+							reason !== "" && { name: reasonName(reason) ?? reason, drop: () => setReason("") },
+						]}
+					/>
 				) : (
 					<Empty title={words.empty} action={button}>
 						{words.emptyText}
@@ -141,7 +172,13 @@ export default function Suppressions() {
 							width: 100,
 							align: "end",
 							cell: (s) => (
-								<Button small look="quiet" aria-label={words.removeOf(s.email)} why={why} onClick={() => remove.mutate(s)}>
+								<Button
+									small
+									look="quiet"
+									aria-label={words.removeOf(s.email)}
+									why={why}
+									onClick={() => remove.mutate(s)}
+								>
 									{words.remove}
 								</Button>
 							),
@@ -153,7 +190,13 @@ export default function Suppressions() {
 								<b>{s.email}</b>
 								<span>{reasonName(s.reason)}</span>
 							</span>
-							<Button small look="quiet" aria-label={words.removeOf(s.email)} why={why} onClick={() => remove.mutate(s)}>
+							<Button
+								small
+								look="quiet"
+								aria-label={words.removeOf(s.email)}
+								why={why}
+								onClick={() => remove.mutate(s)}
+							>
 								{words.remove}
 							</Button>
 						</span>
@@ -181,7 +224,11 @@ function useHolders(pages: string[][]): Map<string, Contact> {
 			queryKey: key("contacts", "holding", emails),
 			enabled: emails.length > 0,
 			staleTime: 15_000,
-			queryFn: ({ signal }: { signal: AbortSignal }) => api("POST /contacts/search", { body: { filters: [{ field: "email", operator: "in", value: emails }], limit: 200 }, signal }),
+			queryFn: ({ signal }: { signal: AbortSignal }) =>
+				api("POST /contacts/search", {
+					body: { filters: [{ field: "email", operator: "in", value: emails }], limit: 200 },
+					signal,
+				}),
 		})),
 	});
 	return new Map(found.flatMap((f) => (f.data?.data ?? []).map((c) => [c.email, c] as const)));
@@ -195,7 +242,15 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 	const [idempotencyKey] = useState(newKey);
 	const emails = addressesIn(form.values.emails);
 	const odd = emails.filter((e) => !address.test(e));
-	const send = () => form.submit(async () => setDone(await api("POST /suppressions/import", { body: { emails, reason: form.values.reason || null }, idempotencyKey })));
+	const send = () =>
+		form.submit(async () =>
+			setDone(
+				await api("POST /suppressions/import", {
+					body: { emails, reason: form.values.reason || null },
+					idempotencyKey,
+				}),
+			),
+		);
 	return (
 		<Dialog
 			title={words.add}
@@ -204,15 +259,38 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 			footer={
 				<>
 					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={emails.length === 0 ? words.addresses : emails.length > 10_000 ? words.tooMany : undefined}>
+					<Button
+						type="submit"
+						look="primary"
+						busy={form.busy}
+						why={emails.length === 0 ? words.addresses : emails.length > 10_000 ? words.tooMany : undefined}
+					>
 						{words.add}
 					</Button>
 				</>
 			}
 		>
 			<FormProblems problems={form.problems} />
-			<TextArea rows={8} label={words.addresses} help={odd.length > 0 ? `${words.valid(emails.length - odd.length)}. ${words.odd(odd)}` : words.valid(emails.length)} path="emails" value={form.values.emails} onChange={(v) => form.set({ emails: v })} error={form.problems.byPath.emails} autoFocus />
-			<TextField label={words.why} optional path="reason" value={form.values.reason} onChange={(reason) => form.set({ reason })} error={form.problems.byPath.reason} />
+			<TextArea
+				rows={8}
+				label={words.addresses}
+				help={
+					odd.length > 0 ? `${words.valid(emails.length - odd.length)}. ${words.odd(odd)}` : words.valid(emails.length)
+				}
+				path="emails"
+				value={form.values.emails}
+				onChange={(v) => form.set({ emails: v })}
+				error={form.problems.byPath.emails}
+				autoFocus
+			/>
+			<TextField
+				label={words.why}
+				optional
+				path="reason"
+				value={form.values.reason}
+				onChange={(reason) => form.set({ reason })}
+				error={form.problems.byPath.reason}
+			/>
 			{done && (
 				<Callout tone={done.invalid.length ? "warning" : "success"} title={words.added(done)}>
 					{done.invalid.length > 0 && (

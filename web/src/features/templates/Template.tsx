@@ -20,8 +20,16 @@ const words = catalogue({
 	inline: "Write styles into elements (inline CSS)",
 	saved: "Saved. Drafts keep the old text until they are saved again.",
 	deleteText: "Mails that were made from it stay as they are.",
-	drafts: (n: number) => plural(n, { one: "# draft keeps the old text until it is saved again.", other: "# drafts keep the old text until they are saved again." }),
-	recent: (n: number) => plural(n, { one: "# broadcast of the last 30 days was made from it; it stays as it is.", other: "# broadcasts of the last 30 days were made from it; they stay as they are." }),
+	drafts: (n: number) =>
+		plural(n, {
+			one: "# draft keeps the old text until it is saved again.",
+			other: "# drafts keep the old text until they are saved again.",
+		}),
+	recent: (n: number) =>
+		plural(n, {
+			one: "# broadcast of the last 30 days was made from it; it stays as it is.",
+			other: "# broadcasts of the last 30 days were made from it; they stay as they are.",
+		}),
 	nobody: "No draft uses it.",
 });
 
@@ -42,8 +50,13 @@ function bodyOf(d: Draft, format: "html" | "mjml"): UpdateTemplateRequestBody {
 export default function TemplatePage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const key = useKey();
-	const found = useQuery({ queryKey: key("template", id), queryFn: ({ signal }) => request("GET /templates/{id}", { path: { id }, signal }), refetchOnWindowFocus: false });
-	if (!found.data || isGone(found.error)) return <Missing query={found} list={words.templates} to="/templates" kept={{ kinds: ["template"], id }} />;
+	const found = useQuery({
+		queryKey: key("template", id),
+		queryFn: ({ signal }) => request("GET /templates/{id}", { path: { id }, signal }),
+		refetchOnWindowFocus: false,
+	});
+	if (!found.data || isGone(found.error))
+		return <Missing query={found} list={words.templates} to="/templates" kept={{ kinds: ["template"], id }} />;
 	return <Editor key={found.data.data.id} template={found.data.data} revision={found.data.revision} />;
 }
 
@@ -54,11 +67,18 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 		list: "/templates",
 		draftOf: templateDraft,
 		put: (d, made) => request("PUT /templates/{id}", { path: { id: t.id }, body: bodyOf(d, t.format), revision: made }),
-		delete: (force) => api("DELETE /templates/{id}", { path: { id: t.id }, query: { force: force || undefined }, revision: revision ?? undefined }),
+		delete: (force) =>
+			api("DELETE /templates/{id}", {
+				path: { id: t.id },
+				query: { force: force || undefined },
+				revision: revision ?? undefined,
+			}),
 	});
 	const why = useWhyNot("PUT /templates/{id}");
 	const all = useCollection("blocks");
-	const blocks = (all.data?.data ?? []).filter((b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null);
+	const blocks = (all.data?.data ?? []).filter(
+		(b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null,
+	);
 	const fitting = (tags: string[]) => blocks.filter((b) => tags.every((x) => b.tags.includes(x)));
 	const optionsOf = (d: Draft): BindingOptions => {
 		const s = schemaOf(d);
@@ -88,13 +108,26 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 			schemaParts={["parameters", "sections", "slots", "groups", "expects"]}
 			eligible={(tags) => (all.data ? fitting(tags).length : undefined)}
 			tags={[...new Set(blocks.flatMap((b) => b.tags))].sort()}
-			settings={(d, set) => <Switch label={words.inline} checked={d.inline_css} onChange={(inline_css) => set({ inline_css })} why={why} />}
-			source={(d, binding) => ({ template: { format: t.format, ...(bodyOf(d, t.format) as PreviewTemplate), ...(binding ? { binding } : {}) } })}
-			values={(d, values, set, problems) => (all.isPending ? <Skeleton rows={8} /> : <BindingEditor options={optionsOf(d)} value={values} onChange={set} issues={issuesOf(problems, "binding.")} />)}
+			settings={(d, set) => (
+				<Switch label={words.inline} checked={d.inline_css} onChange={(inline_css) => set({ inline_css })} why={why} />
+			)}
+			source={(d, binding) => ({
+				template: { format: t.format, ...(bodyOf(d, t.format) as PreviewTemplate), ...(binding ? { binding } : {}) },
+			})}
+			values={(d, values, set, problems) =>
+				all.isPending ? (
+					<Skeleton rows={8} />
+				) : (
+					<BindingEditor options={optionsOf(d)} value={values} onChange={set} issues={issuesOf(problems, "binding.")} />
+				)
+			}
 			touched={async () => {
 				const { usage } = await api("GET /templates/{id}", { path: { id: t.id }, query: { include_usage: true } });
 				if (!usage) return [];
-				return [usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody, ...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : [])];
+				return [
+					usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody,
+					...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : []),
+				];
 			}}
 			deleteText={words.deleteText}
 			savedText={words.saved}

@@ -55,7 +55,10 @@ export default function Templates() {
 	const why = useWhyNot("POST /templates");
 	const [search, setSearch] = useTyped("q");
 	const [choosing, setChoosing] = useParam("new");
-	const templates = useQuery({ queryKey: key("templates", "usage"), queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: true }, signal }) });
+	const templates = useQuery({
+		queryKey: key("templates", "usage"),
+		queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: true }, signal }),
+	});
 	const all = templates.data?.data ?? [];
 	const rows = all.filter((t) => t.name.toLowerCase().includes(search.toLowerCase()));
 	const make = useMutation({
@@ -76,7 +79,11 @@ export default function Templates() {
 		<Starters
 			busy={make.isPending}
 			why={why}
-			own={{ name: words.blank, text: words.blankText, onChoose: () => make.mutate({ name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" }) }}
+			own={{
+				name: words.blank,
+				text: words.blankText,
+				onChoose: () => make.mutate({ name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" }),
+			}}
 			onChoose={(t) => make.mutate({ ...templateOf(t), slug: undefined })}
 		/>
 	);
@@ -117,14 +124,25 @@ export default function Templates() {
 						{
 							id: "used",
 							name: words.used,
-							cell: (t) => [t.usage && t.usage.active_drafts > 0 && words.drafts(t.usage.active_drafts), t.usage && t.usage.recent_broadcasts > 0 && words.recent(t.usage.recent_broadcasts)].filter(Boolean).join(", ") || <NotSet />,
+							cell: (t) =>
+								[
+									t.usage && t.usage.active_drafts > 0 && words.drafts(t.usage.active_drafts),
+									t.usage && t.usage.recent_broadcasts > 0 && words.recent(t.usage.recent_broadcasts),
+								]
+									.filter(Boolean)
+									.join(", ") || <NotSet />,
 						},
 						{ id: "changed", name: words.changed, cell: (t) => <Time at={t.updated_at} /> },
 					]}
 				/>
 			)}
 			{choosing && (
-				<Dialog drawer="wide" title={words.starters} onClose={() => setChoosing("")} footer={<Button onClick={() => setChoosing("")}>{words.cancel}</Button>}>
+				<Dialog
+					drawer="wide"
+					title={words.starters}
+					onClose={() => setChoosing("")}
+					footer={<Button onClick={() => setChoosing("")}>{words.cancel}</Button>}
+				>
 					{starters}
 				</Dialog>
 			)}

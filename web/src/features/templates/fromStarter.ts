@@ -20,11 +20,18 @@ const words = catalogue({
 /** useStarters reads the templates that an account can begin with. */
 export function useStarters(enabled = true) {
 	const key = useKey();
-	return useQuery({ queryKey: key("template-starters"), queryFn: () => api("GET /template-starters", {}), staleTime: 600_000, retry: false, enabled });
+	return useQuery({
+		queryKey: key("template-starters"),
+		queryFn: () => api("GET /template-starters", {}),
+		staleTime: 600_000,
+		retry: false,
+		enabled,
+	});
 }
 
 /** aboutOf says what a starter is for; one that has no words here shows its subject. */
-export const aboutOf = (t: TemplateStarter): string => (words as { [slug: string]: string })[t.slug] ?? readable(t.subject);
+export const aboutOf = (t: TemplateStarter): string =>
+	(words as { [slug: string]: string })[t.slug] ?? readable(t.subject);
 
 /** templateOf returns the request that makes a template of a starter. */
 export const templateOf = (t: TemplateStarter): CreateTemplateRequestBody => ({
@@ -50,7 +57,8 @@ export const templateOf = (t: TemplateStarter): CreateTemplateRequestBody => ({
  */
 export async function begin(t: TemplateStarter) {
 	const have = (await api("GET /templates", {})).data.find((own) => own.slug === t.slug && own.name === t.name);
-	const template_slug = have?.slug ?? (await api("POST /templates", { body: templateOf(t), idempotencyKey: newKey() })).slug;
+	const template_slug =
+		have?.slug ?? (await api("POST /templates", { body: templateOf(t), idempotencyKey: newKey() })).slug;
 	const { slots: _, ...template_binding } = t.sample;
 	return { template_slug, template_binding };
 }

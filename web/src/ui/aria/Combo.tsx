@@ -13,7 +13,12 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Combo.module.css";
 import field from "../Field.module.css";
 
-const words = catalogue({ none: "Nothing matches.", loading: "Loading…", remove: (name: string) => `Remove ${name}`, open: "Show choices" });
+const words = catalogue({
+	none: "Nothing matches.",
+	loading: "Loading…",
+	remove: (name: string) => `Remove ${name}`,
+	open: "Show choices",
+});
 
 /** Options with a group stand under its heading; those of a group follow one another. */
 export type Option = { id: string; label: string; detail?: ReactNode; icon?: ReactNode; group?: string };
@@ -64,7 +69,11 @@ export type ComboProps = {
 	autoFocus?: boolean;
 };
 
-export type PicksProps = Omit<ComboProps, "value" | "onChange"> & { values: string[]; onChange: (values: string[]) => void; nameOf?: (id: string) => string };
+export type PicksProps = Omit<ComboProps, "value" | "onChange"> & {
+	values: string[];
+	onChange: (values: string[]) => void;
+	nameOf?: (id: string) => string;
+};
 
 /** FirstMatch makes the first choice active that is left by what was typed, so that Enter takes it. */
 function FirstMatch() {
@@ -81,7 +90,22 @@ function FirstMatch() {
 }
 
 /** Combo is a field with a list of choices that typing narrows. */
-export function Combo({ label, options, value, onChange, onSearch, onOpen, loading, free, placeholder, help, error, hideLabel, path, autoFocus }: ComboProps) {
+export function Combo({
+	label,
+	options,
+	value,
+	onChange,
+	onSearch,
+	onOpen,
+	loading,
+	free,
+	placeholder,
+	help,
+	error,
+	hideLabel,
+	path,
+	autoFocus,
+}: ComboProps) {
 	const [typed, setTyped] = useState<string | null>(null);
 	const chosen = options.find((o) => o.id === value)?.label ?? (free ? (value ?? "") : "");
 	const shown: (Option | Section)[] = options.some((o) => o.group) ? sections(options) : options;
@@ -127,7 +151,10 @@ export function Combo({ label, options, value, onChange, onSearch, onOpen, loadi
 			)}
 			<FieldError className={field.error}>{error}</FieldError>
 			<Popover className={css.popover}>
-				<ListBox className={css.list} renderEmptyState={() => <p className={css.none}>{loading ? words.loading : words.none}</p>}>
+				<ListBox
+					className={css.list}
+					renderEmptyState={() => <p className={css.none}>{loading ? words.loading : words.none}</p>}
+				>
 					{(o: Option | Section) =>
 						"options" in o ? (
 							<ListBoxSection id={o.id} aria-label={o.label}>
@@ -145,15 +172,7 @@ export function Combo({ label, options, value, onChange, onSearch, onOpen, loadi
 }
 
 /** Picks is a field for several choices: those chosen stand before the field, and can be removed. */
-export function Picks({
-	label,
-	options,
-	values,
-	onChange,
-	nameOf,
-	autoFocus,
-	...rest
-}: PicksProps) {
+export function Picks({ label, options, values, onChange, nameOf, autoFocus, ...rest }: PicksProps) {
 	const key = values.join();
 	const kept = useRef<string | null>(null); // the values that were chosen here: the field keeps the focus then
 	const change = (next: string[]) => {
@@ -180,7 +199,11 @@ export function Picks({
 					{values.map((v) => (
 						<li key={v} className={css.chip}>
 							<span>{name(v)}</span>
-							<button type="button" aria-label={words.remove(name(v))} onClick={() => change(values.filter((o) => o !== v))}>
+							<button
+								type="button"
+								aria-label={words.remove(name(v))}
+								onClick={() => change(values.filter((o) => o !== v))}
+							>
 								<X aria-hidden size={14} />
 							</button>
 						</li>

@@ -26,7 +26,17 @@ export type DialogProps = {
 };
 
 /** Dialog is a dialog or a drawer over the page. It keeps the focus, and gives it back. */
-export function Dialog({ title, onClose, children, footer, submit, drawer, firm, role = "dialog", onSubmit }: DialogProps) {
+export function Dialog({
+	title,
+	onClose,
+	children,
+	footer,
+	submit,
+	drawer,
+	firm,
+	role = "dialog",
+	onSubmit,
+}: DialogProps) {
 	const inner = (
 		<>
 			<header className={css.header}>
@@ -48,7 +58,13 @@ export function Dialog({ title, onClose, children, footer, submit, drawer, firm,
 		</>
 	);
 	return (
-		<ModalOverlay isOpen isDismissable={!firm && !drawer} isKeyboardDismissDisabled={firm} onOpenChange={(open) => !open && onClose()} className={css.scrim}>
+		<ModalOverlay
+			isOpen
+			isDismissable={!firm && !drawer}
+			isKeyboardDismissDisabled={firm}
+			onOpenChange={(open) => !open && onClose()}
+			className={css.scrim}
+		>
 			<Modal className={drawer ? `${css.drawer} ${css[drawer]}` : css.modal}>
 				<CurrentRow value={null}>
 					<AriaDialog role={role} className={css.dialog}>
@@ -90,7 +106,17 @@ export type ConfirmProps = {
 };
 
 /** Confirm asks before what cannot be undone. Its text states the consequence in numbers. */
-export function Confirm({ title, action, danger = true, type, busy, error, children, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({
+	title,
+	action,
+	danger = true,
+	type,
+	busy,
+	error,
+	children,
+	onConfirm,
+	onClose,
+}: ConfirmProps) {
 	const [typed, setTyped] = useState("");
 	const ready = !type || typed.trim() === type;
 	return (
@@ -104,14 +130,28 @@ export function Confirm({ title, action, danger = true, type, busy, error, child
 					<Button autoFocus={!type} onClick={onClose}>
 						{words.cancel}
 					</Button>
-					<Button type="submit" look={danger ? "danger" : "primary"} busy={busy} why={ready ? undefined : words.type(type ?? "")}>
+					<Button
+						type="submit"
+						look={danger ? "danger" : "primary"}
+						busy={busy}
+						why={ready ? undefined : words.type(type ?? "")}
+					>
 						{action}
 					</Button>
 				</>
 			}
 		>
 			{children}
-			{type && <TextField label={words.type(type)} value={typed} onChange={setTyped} autoComplete="off" spellCheck={false} autoFocus />}
+			{type && (
+				<TextField
+					label={words.type(type)}
+					value={typed}
+					onChange={setTyped}
+					autoComplete="off"
+					spellCheck={false}
+					autoFocus
+				/>
+			)}
 			{error}
 		</Dialog>
 	);

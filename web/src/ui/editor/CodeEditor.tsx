@@ -52,7 +52,17 @@ const plainAbove = 1_000_000;
  * CodeEditor edits code. Escape, then Tab, leaves it. It tells its text after a pause, or when the editor is
  * left or somebody asks for it with handIn: the text of a long document costs too much at each key.
  */
-export default function CodeEditor({ label, value, onChange, language, names, problems, readOnly, line, insert }: CodeProps) {
+export default function CodeEditor({
+	label,
+	value,
+	onChange,
+	language,
+	names,
+	problems,
+	readOnly,
+	line,
+	insert,
+}: CodeProps) {
 	const host = useRef<HTMLDivElement>(null);
 	const view = useRef<EditorView | null>(null);
 	const editable = useRef(new Compartment());
@@ -91,7 +101,14 @@ export default function CodeEditor({ label, value, onChange, language, names, pr
 					EditorView.lineWrapping,
 					editable.current.of(EditorState.readOnly.of(readOnly ?? false)),
 					EditorView.contentAttributes.of({ "aria-label": label }),
-					keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap]),
+					keymap.of([
+						...closeBracketsKeymap,
+						...defaultKeymap,
+						...searchKeymap,
+						...historyKeymap,
+						...foldKeymap,
+						...completionKeymap,
+					]),
 					EditorView.updateListener.of((u) => {
 						if (u.docChanged) text.typed();
 					}),
@@ -101,11 +118,16 @@ export default function CodeEditor({ label, value, onChange, language, names, pr
 		view.current = v;
 		// Completion and help of names come after the editor; without the server it works without them.
 		if (names) {
-			void import("./hints").then(({ hints }) => {
-				if (view.current !== v) return;
-				const { source, help } = hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));
-				v.dispatch({ effects: assist.current.reconfigure([autocompletion({ override: [source], icons: false }), help]) });
-			}, () => undefined);
+			void import("./hints").then(
+				({ hints }) => {
+					if (view.current !== v) return;
+					const { source, help } = hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));
+					v.dispatch({
+						effects: assist.current.reconfigure([autocompletion({ override: [source], icons: false }), help]),
+					});
+				},
+				() => undefined,
+			);
 		}
 		return () => {
 			v.destroy();

@@ -1,4 +1,10 @@
-import { type Completion, type CompletionContext, type CompletionResult, type CompletionSource, snippetCompletion } from "@codemirror/autocomplete";
+import {
+	type Completion,
+	type CompletionContext,
+	type CompletionResult,
+	type CompletionSource,
+	snippetCompletion,
+} from "@codemirror/autocomplete";
 import { htmlCompletionSource } from "@codemirror/lang-html";
 import type { EditorState, Extension } from "@codemirror/state";
 import { activateHover, EditorView, hoverTooltip, keymap } from "@codemirror/view";
@@ -11,7 +17,17 @@ import { elementHelp, filterHelp, objectHelp, tagHelp, words } from "./words";
 const box = ["padding", "padding-top", "padding-right", "padding-bottom", "padding-left", "css-class", "mj-class"];
 const back = ["background-color", "background-url", "background-position", "background-repeat", "background-size"];
 const border = ["border", "border-top", "border-right", "border-bottom", "border-left", "border-radius"];
-const type = ["color", "font-family", "font-size", "font-style", "font-weight", "letter-spacing", "line-height", "text-decoration", "text-transform"];
+const type = [
+	"color",
+	"font-family",
+	"font-size",
+	"font-style",
+	"font-weight",
+	"letter-spacing",
+	"line-height",
+	"text-decoration",
+	"text-transform",
+];
 const link = ["href", "target", "rel", "title", "name"];
 
 /** What elements of MJML take. */
@@ -20,24 +36,138 @@ const attributes: { [element: string]: string[] } = {
 	"mj-body": ["width", "background-color", "css-class"],
 	"mj-section": [...box, ...back, ...border, "direction", "full-width", "text-align"],
 	"mj-wrapper": [...box, ...back, ...border, "full-width", "text-align", "gap"],
-	"mj-column": [...box, ...border, "background-color", "inner-background-color", "inner-border", "inner-border-radius", "vertical-align", "width"],
+	"mj-column": [
+		...box,
+		...border,
+		"background-color",
+		"inner-background-color",
+		"inner-border",
+		"inner-border-radius",
+		"vertical-align",
+		"width",
+	],
 	"mj-group": ["width", "vertical-align", "background-color", "direction", "css-class", "mj-class"],
 	"mj-text": [...box, ...type, "align", "container-background-color", "height"],
-	"mj-button": [...box, ...type, ...border, ...link, "align", "background-color", "container-background-color", "height", "inner-padding", "text-align", "vertical-align", "width"],
-	"mj-image": [...box, ...border, ...link, "align", "alt", "container-background-color", "fluid-on-mobile", "height", "max-height", "sizes", "src", "srcset", "usemap", "width"],
-	"mj-divider": [...box, "align", "border-color", "border-style", "border-width", "container-background-color", "width"],
+	"mj-button": [
+		...box,
+		...type,
+		...border,
+		...link,
+		"align",
+		"background-color",
+		"container-background-color",
+		"height",
+		"inner-padding",
+		"text-align",
+		"vertical-align",
+		"width",
+	],
+	"mj-image": [
+		...box,
+		...border,
+		...link,
+		"align",
+		"alt",
+		"container-background-color",
+		"fluid-on-mobile",
+		"height",
+		"max-height",
+		"sizes",
+		"src",
+		"srcset",
+		"usemap",
+		"width",
+	],
+	"mj-divider": [
+		...box,
+		"align",
+		"border-color",
+		"border-style",
+		"border-width",
+		"container-background-color",
+		"width",
+	],
 	"mj-spacer": [...box, "height", "container-background-color"],
-	"mj-table": [...box, ...type, "align", "border", "cellpadding", "cellspacing", "container-background-color", "role", "table-layout", "width"],
-	"mj-hero": [...box, "background-color", "background-height", "background-position", "background-url", "background-width", "border-radius", "height", "inner-padding", "mode", "vertical-align", "width"],
-	"mj-social": [...box, ...type, "align", "border-radius", "container-background-color", "icon-height", "icon-padding", "icon-size", "inner-padding", "mode", "text-padding"],
-	"mj-social-element": [...box, ...type, ...link, "align", "alt", "background-color", "border-radius", "icon-height", "icon-padding", "icon-size", "src", "text-padding", "vertical-align"],
+	"mj-table": [
+		...box,
+		...type,
+		"align",
+		"border",
+		"cellpadding",
+		"cellspacing",
+		"container-background-color",
+		"role",
+		"table-layout",
+		"width",
+	],
+	"mj-hero": [
+		...box,
+		"background-color",
+		"background-height",
+		"background-position",
+		"background-url",
+		"background-width",
+		"border-radius",
+		"height",
+		"inner-padding",
+		"mode",
+		"vertical-align",
+		"width",
+	],
+	"mj-social": [
+		...box,
+		...type,
+		"align",
+		"border-radius",
+		"container-background-color",
+		"icon-height",
+		"icon-padding",
+		"icon-size",
+		"inner-padding",
+		"mode",
+		"text-padding",
+	],
+	"mj-social-element": [
+		...box,
+		...type,
+		...link,
+		"align",
+		"alt",
+		"background-color",
+		"border-radius",
+		"icon-height",
+		"icon-padding",
+		"icon-size",
+		"src",
+		"text-padding",
+		"vertical-align",
+	],
 	"mj-navbar": [...box, "align", "base-url", "hamburger", "ico-align", "ico-color", "ico-font-size"],
 	"mj-navbar-link": [...box, ...type, ...link],
-	"mj-accordion": [...box, "border", "container-background-color", "font-family", "icon-align", "icon-height", "icon-position", "icon-width"],
+	"mj-accordion": [
+		...box,
+		"border",
+		"container-background-color",
+		"font-family",
+		"icon-align",
+		"icon-height",
+		"icon-position",
+		"icon-width",
+	],
 	"mj-accordion-element": ["background-color", "border", "font-family", "css-class", "mj-class"],
 	"mj-accordion-title": [...box, "background-color", "color", "font-family", "font-size", "font-weight"],
 	"mj-accordion-text": [...box, "background-color", "color", "font-family", "font-size", "font-weight", "line-height"],
-	"mj-carousel": [...box, "align", "border-radius", "icon-width", "left-icon", "right-icon", "tb-border", "tb-width", "thumbnails"],
+	"mj-carousel": [
+		...box,
+		"align",
+		"border-radius",
+		"icon-width",
+		"left-icon",
+		"right-icon",
+		"tb-border",
+		"tb-width",
+		"thumbnails",
+	],
 	"mj-carousel-image": ["alt", ...link, "src", "thumbnails-src", "border-radius", "css-class", "mj-class"],
 	"mj-style": ["inline"],
 	"mj-font": ["name", "href"],
@@ -48,7 +178,12 @@ const attributes: { [element: string]: string[] } = {
 	"mj-html-attribute": ["name"],
 };
 
-const option = (label: string, type: string, info: string, detail?: string): Completion => ({ label, type, info, detail });
+const option = (label: string, type: string, info: string, detail?: string): Completion => ({
+	label,
+	type,
+	info,
+	detail,
+});
 
 const filters = Object.entries(filterHelp).map(([n, help]) => option(n, "function", help));
 const tags = Object.entries(tagHelp).map(([n, help]) => option(n, "keyword", help));
@@ -57,12 +192,25 @@ const elements = Object.entries(elementHelp).map(([n, help]) => option(n, "type"
 
 /** nameInfo says what a name is. */
 const nameInfo = (n: Name) => {
-	const kind = { parameter: words.parameter, section: words.section, item: words.item(n.of ?? ""), slot: words.slot, field: words.contact }[n.kind];
+	const kind = {
+		parameter: words.parameter,
+		section: words.section,
+		item: words.item(n.of ?? ""),
+		slot: words.slot,
+		field: words.contact,
+	}[n.kind];
 	return [n.label && n.label !== n.name ? `${kind}: ${n.label}` : kind, n.help].filter(Boolean).join(". ");
 };
 
 /** written is how a name is written between braces. */
-const written = (n: Name) => ({ parameter: `param:${n.name}`, section: `#section ${n.name}`, item: `item:${n.name}`, slot: `slot:${n.name}`, field: `contact.${n.name}` })[n.kind];
+const written = (n: Name) =>
+	({
+		parameter: `param:${n.name}`,
+		section: `#section ${n.name}`,
+		item: `item:${n.name}`,
+		slot: `slot:${n.name}`,
+		field: `contact.${n.name}`,
+	})[n.kind];
 
 /** The element that a place is inside of the tag of, if it is where an attribute may stand. */
 function openTag(state: EditorState, at: number): string | undefined {
@@ -75,7 +223,8 @@ function openTag(state: EditorState, at: number): string | undefined {
 function sourceOf(names: () => Name[], mjml: boolean): CompletionSource {
 	return (c: CompletionContext): CompletionResult | null => {
 		const filter = c.matchBefore(/\{[{%][^{}%]*\|\s*\w*$/) ?? c.matchBefore(/\{[{%][^}%]*\|\s*\w*$/);
-		if (filter) return { from: c.pos - (/\w*$/.exec(filter.text)?.[0].length ?? 0), options: filters, validFor: /^\w*$/ };
+		if (filter)
+			return { from: c.pos - (/\w*$/.exec(filter.text)?.[0].length ?? 0), options: filters, validFor: /^\w*$/ };
 		const tag = c.matchBefore(/\{%-?\s*\w*$/);
 		if (tag) return { from: c.pos - (/\w*$/.exec(tag.text)?.[0].length ?? 0), options: tags, validFor: /^\w*$/ };
 		const name = c.matchBefore(/\{\{-?\s*[#\w:. ]*$/) ?? c.matchBefore(/\{%-?\s*\w+\s[^%]*?[\w.:]*$/);
@@ -86,17 +235,22 @@ function sourceOf(names: () => Name[], mjml: boolean): CompletionSource {
 				.filter((n) => !inTag || n.kind === "field" || n.kind === "parameter")
 				.map((n) => {
 					const label = inTag && n.kind === "parameter" ? `param.${n.name}` : written(n);
-					return n.kind === "section" ? snippetCompletion(`${label}}}\n\t\${}\n{{/section`, { label, type: "keyword", info: nameInfo(n) }) : option(label, n.kind === "field" ? "property" : "variable", nameInfo(n));
+					return n.kind === "section"
+						? snippetCompletion(`${label}}}\n\t\${}\n{{/section`, { label, type: "keyword", info: nameInfo(n) })
+						: option(label, n.kind === "field" ? "property" : "variable", nameInfo(n));
 				});
 			return { from: c.pos - part.length, options: [...options, ...objects], validFor: /^#?[\w:. ]*$/ };
 		}
 		if (!mjml) return htmlCompletionSource(c);
 		const element = c.matchBefore(/<\/?[\w-]*$/);
-		if (element) return { from: c.pos - element.text.replace(/^<\/?/, "").length, options: elements, validFor: /^[\w-]*$/ };
+		if (element)
+			return { from: c.pos - element.text.replace(/^<\/?/, "").length, options: elements, validFor: /^[\w-]*$/ };
 		const attribute = c.matchBefore(/\s[\w-]*$/);
 		const inside = attribute && openTag(c.state, c.pos);
 		if (attribute && inside) {
-			const options = (attributes[inside] ?? box).map((a) => snippetCompletion(`${a}="\${}"`, { label: a, type: "property", info: `${words.attribute}: ${inside}` }));
+			const options = (attributes[inside] ?? box).map((a) =>
+				snippetCompletion(`${a}="\${}"`, { label: a, type: "property", info: `${words.attribute}: ${inside}` }),
+			);
 			return { from: attribute.from + 1, options, validFor: /^[\w-]*$/ };
 		}
 		return htmlCompletionSource(c);
@@ -123,7 +277,12 @@ function helpAt(state: EditorState, at: number, names: Name[]): Help | null {
 		if (/\{[{%][^{}]*\|\s*$/.test(before)) return own(filterHelp, token) ? say(token, filterHelp[token]) : null;
 		if (/\{%-?\s*$/.test(before)) return own(tagHelp, token) ? say(token, tagHelp[token]) : null;
 		if (!/\{[{%][^}]*$/.test(before)) return null;
-		const known = names.find((n) => token === written(n) || (n.kind === "field" && token === n.name) || (n.kind === "parameter" && (token === n.name || token === `param.${n.name}`)));
+		const known = names.find(
+			(n) =>
+				token === written(n) ||
+				(n.kind === "field" && token === n.name) ||
+				(n.kind === "parameter" && (token === n.name || token === `param.${n.name}`)),
+		);
 		if (known) return say(token, nameInfo(known));
 		return own(objectHelp, token) ? say(token, objectHelp[token]) : null;
 	}
@@ -152,7 +311,8 @@ export function hints(names: () => Name[], mjml: boolean): { source: CompletionS
 		const at = view.state.selection.main.head;
 		const help = helpAt(view.state, at, names());
 		view.dispatch({ effects: EditorView.announce.of(help ? `${help.title}: ${help.text}` : words.nothing) });
-		if (help) activateHover(view, at, -1, { tooltip: hover, until: (tr) => tr.docChanged || tr.selection !== undefined });
+		if (help)
+			activateHover(view, at, -1, { tooltip: hover, until: (tr) => tr.docChanged || tr.selection !== undefined });
 		return true;
 	};
 	return { source: sourceOf(names, mjml), help: [hover, keymap.of([{ key: "F1", run: explain }])] };

@@ -5,7 +5,8 @@
 type Show = { kind: "show"; html: string; dark: boolean; forced: boolean; images: boolean; opens: boolean };
 
 /** What programs that force dark colours do, about: they turn light into dark and leave pictures. */
-const forcedDark = "html { background: #fff; filter: invert(0.93) hue-rotate(180deg) } img, video, [background] { filter: invert(1) hue-rotate(180deg) }";
+const forcedDark =
+	"html { background: #fff; filter: invert(0.93) hue-rotate(180deg) } img, video, [background] { filter: invert(1) hue-rotate(180deg) }";
 
 const noPictures = "* { background-image: none !important }";
 
@@ -40,7 +41,8 @@ function show(message: Show) {
 			a.setAttribute("rel", "noopener noreferrer");
 		} else a.setAttribute("href", "#");
 	}
-	for (const el of mail.querySelectorAll("style[media], link[media], source[media]")) el.setAttribute("media", chosen(el.getAttribute("media") ?? "", message.dark));
+	for (const el of mail.querySelectorAll("style[media], link[media], source[media]"))
+		el.setAttribute("media", chosen(el.getAttribute("media") ?? "", message.dark));
 	document.documentElement.style.colorScheme = message.dark ? "dark" : "light";
 	document.head.replaceChildren(...mail.head.childNodes);
 	const body = document.importNode(mail.body, true);
@@ -66,7 +68,10 @@ function isPage(address: string): boolean {
 const asked = /\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)/gi;
 
 /** chosen replaces in a media query what it asks of colours by what is true, or untrue, of the colours chosen. */
-const chosen = (media: string, dark: boolean) => media.replace(asked, (_, scheme: string) => ((scheme.toLowerCase() === "dark") === dark ? "(min-width: 0px)" : "(max-width: 0px)"));
+const chosen = (media: string, dark: boolean) =>
+	media.replace(asked, (_, scheme: string) =>
+		(scheme.toLowerCase() === "dark") === dark ? "(min-width: 0px)" : "(max-width: 0px)",
+	);
 
 /** choose lets the rules of the mail see the colours that were chosen here, and not those of the browser. */
 function choose(rules: CSSRuleList, dark: boolean) {

@@ -4,7 +4,12 @@ import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useStat
 import { full, number } from "../../base/words/catalogue";
 import css from "./LinePlot.module.css";
 
-export type Line = { name: string; color: string; dash?: string; /** One for each point; null where there is none. */ values: (number | null)[] };
+export type Line = {
+	name: string;
+	color: string;
+	dash?: string /** One for each point; null where there is none. */;
+	values: (number | null)[];
+};
 
 type Props = {
 	/** What the plot shows, in a sentence. */
@@ -39,7 +44,10 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 		return () => seen.disconnect();
 	}, []);
 	const most = Math.max(1, ...lines.flatMap((l) => l.values.map((v) => v ?? 0)));
-	const x = scalePoint<number>(points.map((_, i) => i), [margin.left, width - margin.right]);
+	const x = scalePoint<number>(
+		points.map((_, i) => i),
+		[margin.left, width - margin.right],
+	);
 	const y = scaleLinear([0, most], [height - margin.bottom, margin.top]).nice(4);
 	const path = line<number | null>()
 		.defined((v) => v !== null)
@@ -63,13 +71,26 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 		const i = Math.round((((e.clientX - box.left) / box.width) * width - margin.left) / step);
 		setAt(Math.max(0, Math.min(points.length - 1, i)));
 	};
-	const said = at === null ? "" : `${tick(points[at] ?? "")}: ${lines.flatMap((l) => (l.values[at] == null ? [] : [`${l.name} ${full(l.values[at])}`])).join(", ")}`;
+	const said =
+		at === null
+			? ""
+			: `${tick(points[at] ?? "")}: ${lines.flatMap((l) => (l.values[at] == null ? [] : [`${l.name} ${full(l.values[at])}`])).join(", ")}`;
 	return (
 		<figure className={css.figure}>
 			<figcaption>{sentence}</figcaption>
 			<div ref={place} className={css.scroll}>
-				{/* biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along the points */}
-				<svg className={css.plot} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sentence} tabIndex={0} onKeyDown={key} onBlur={() => setAt(null)} onPointerMove={point} onPointerLeave={() => setAt(null)}>
+				<svg
+					className={css.plot}
+					viewBox={`0 0 ${width} ${height}`}
+					role="img"
+					aria-label={sentence}
+					// biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along the points
+					tabIndex={0}
+					onKeyDown={key}
+					onBlur={() => setAt(null)}
+					onPointerMove={point}
+					onPointerLeave={() => setAt(null)}
+				>
 					{y.ticks(Math.min(4, most)).map((t) => (
 						<g key={t}>
 							<line x1={margin.left} x2={width - margin.right} y1={y(t)} y2={y(t)} />
@@ -86,16 +107,35 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 								</text>
 							),
 					)}
-					{mark !== undefined && <line className={css.mark} x1={x(points.indexOf(mark))} x2={x(points.indexOf(mark))} y1={margin.top} y2={height - margin.bottom} />}
-					{at !== null && <line className={css.cross} x1={x(at)} x2={x(at)} y1={margin.top} y2={height - margin.bottom} />}
+					{mark !== undefined && (
+						<line
+							className={css.mark}
+							x1={x(points.indexOf(mark))}
+							x2={x(points.indexOf(mark))}
+							y1={margin.top}
+							y2={height - margin.bottom}
+						/>
+					)}
+					{at !== null && (
+						<line className={css.cross} x1={x(at)} x2={x(at)} y1={margin.top} y2={height - margin.bottom} />
+					)}
 					{lines.map((l) => (
 						<g key={l.name}>
-							<path d={path(l.values) ?? ""} fill="none" stroke={l.color} strokeWidth={2} strokeDasharray={l.dash} strokeLinejoin="round" />
+							<path
+								d={path(l.values) ?? ""}
+								fill="none"
+								stroke={l.color}
+								strokeWidth={2}
+								strokeDasharray={l.dash}
+								strokeLinejoin="round"
+							/>
 							<text x={width - margin.right + 8} y={nameY(l.name)} style={{ fill: l.color }}>
 								{l.name}
 							</text>
 							{points.length === 1 && <circle cx={x(0)} cy={y(l.values[0] ?? 0)} r={3} fill={l.color} />}
-							{at !== null && l.values[at] !== null && <circle cx={x(at)} cy={y(l.values[at] ?? 0)} r={4} fill={l.color} />}
+							{at !== null && l.values[at] !== null && (
+								<circle cx={x(at)} cy={y(l.values[at] ?? 0)} r={4} fill={l.color} />
+							)}
 						</g>
 					))}
 				</svg>

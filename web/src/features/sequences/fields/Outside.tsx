@@ -79,7 +79,8 @@ export function Event({ config: c, set, problem }: Part) {
 /** Webhook edits the request that is sent. */
 export function Webhook({ config: c, set, problem }: Part) {
 	const headers = Object.entries((c.headers ?? {}) as { [name: string]: string | null });
-	const put = (list: [string, string | null][]) => set({ headers: list.length > 0 ? Object.fromEntries(list) : undefined });
+	const put = (list: [string, string | null][]) =>
+		set({ headers: list.length > 0 ? Object.fromEntries(list) : undefined });
 	return (
 		<>
 			<TextField

@@ -144,7 +144,12 @@ function WaitDate({ config: c, names, set, problem }: Part) {
 				]}
 			/>
 			{fixed ? (
-				<DateTime label={words.at} value={textOf(c.at) || null} onChange={(at) => at && set({ at })} error={problem("at")} />
+				<DateTime
+					label={words.at}
+					value={textOf(c.at) || null}
+					onChange={(at) => at && set({ at })}
+					error={problem("at")}
+				/>
 			) : (
 				<>
 					<DateField
