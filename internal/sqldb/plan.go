@@ -33,7 +33,14 @@ var sessionPlans = map[string]string{
 	// With the default, a page that is looked up costs four times as much as the next one of a
 	// scan, so that a whole tenant is read for a thousand rows. That was true of spinning disks.
 	"random_page_cost": "1.1",
+	// A generic plan expects a tenth of the table where a limit is a parameter, and starts workers that
+	// sort it to return one page of it. Only statements that scan on purpose gain by them: scanWorkers.
+	"max_parallel_workers_per_gather": "0",
 }
+
+// scanWorkers is max_parallel_workers_per_gather for statements that are planned for their values: the default of
+// PostgreSQL.
+const scanWorkers = "2"
 
 // distributedPlans is the plan_cache_mode where the tables are distributed: a generic plan contains
 // no tenant, so it would query all nodes.
@@ -96,8 +103,8 @@ func (db *DB) beginCustomPlan(ctx context.Context) (tx onPostgres, end func(ok b
 }
 
 // customPlanSettings makes PostgreSQL plan the rest of a transaction for the given values, with any
-// kind of join.
-const customPlanSettings = `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE), set_config('enable_hashjoin', 'on', TRUE), set_config('enable_mergejoin', 'on', TRUE)`
+// kind of join and with parallel workers.
+const customPlanSettings = `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE), set_config('enable_hashjoin', 'on', TRUE), set_config('enable_mergejoin', 'on', TRUE), set_config('max_parallel_workers_per_gather', '` + scanWorkers + `', TRUE)`
 
 // defaultPlanSettings returns the statement that restores sessionPlans for the rest of a
 // transaction.
@@ -106,7 +113,7 @@ func (db *DB) defaultPlanSettings() string {
 	if db.Distributed() {
 		mode = distributedPlans
 	}
-	return `SELECT set_config('plan_cache_mode', '` + mode + `', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE)`
+	return `SELECT set_config('plan_cache_mode', '` + mode + `', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE), set_config('max_parallel_workers_per_gather', '` + sessionPlans["max_parallel_workers_per_gather"] + `', TRUE)`
 }
 
 // withoutPlanCache prepends to the parameters the mode in which the server stores no plan.

@@ -73,6 +73,60 @@ func TestPlansFollowTheGrowthOfTables(t *testing.T) {
 	})
 }
 
+// A page of a list is read by one process, however large the table; what scans a tenant on purpose has workers.
+func TestOnlyScansHaveParallelWorkers(t *testing.T) {
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		if db.Dialect() == sqldb.SQLite {
+			return // it has no workers
+		}
+		run := func(db *sqldb.DB, text string, args ...any) {
+			t.Helper()
+			if _, err := db.Exec(t.Context(), text, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(db, `SELECT 1`)
+		if db.Distributed() {
+			t.Skip("the plans of a Citus cluster name its nodes, and workers of those are not seen")
+		}
+		run(db, `CREATE TABLE thing (tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (tenant_id, id))`)
+		run(db, `INSERT INTO thing (tenant_id, id, name) SELECT 'a', 'id' || n, 'name' || n FROM generate_series(1, 20000) AS n`)
+		run(db, `ANALYZE thing`)
+		// Workers cost nothing, as on tables so large that their cost does not count.
+		for _, setting := range []string{"parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size", "min_parallel_index_scan_size"} {
+			run(db, `SELECT set_config('`+setting+`', '0', FALSE)`)
+		}
+		const page = `SELECT id FROM thing WHERE tenant_id = $1 AND name > $2 ORDER BY id LIMIT $3`
+		rows, err := db.Query(t.Context(), page, "a", "", 51)
+		ids, err := sqldb.Collect(rows, err, func(row func(...any) error) (id string, err error) { return id, row(&id) })
+		if err != nil || len(ids) != 51 {
+			t.Fatalf("%d rows, %v; want 51", len(ids), err)
+		}
+		if plan := cachedPlan(t, db, page, `NULL, NULL, NULL`); strings.Contains(plan, "Gather") {
+			t.Errorf("a page of 51 rows is read by\n%s", plan)
+		}
+		const count = `EXPLAIN (COSTS OFF) SELECT COUNT(*) FROM thing WHERE tenant_id = $1 AND name <> $2`
+		err = db.Evaluate(t.Context(), "a", func(ctx context.Context, tx *sqldb.DB) error {
+			return tx.ScanTx(ctx, func() error {
+				rows, err := tx.Query(ctx, count+sqldb.CustomPlan, "a", "x")
+				plan, err := sqldb.Collect(rows, err, func(row func(...any) error) (line string, err error) { return line, row(&line) })
+				if text := strings.Join(plan, "\n"); !strings.Contains(text, "Gather") {
+					t.Errorf("a count of all rows is made by\n%s", text)
+				}
+				return err
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // A statement with CustomPlan is planned for its values wherever it runs, and later statements of
 // the transaction are planned as usual.
 func TestCustomPlanConcernsOneStatement(t *testing.T) {
