@@ -18,8 +18,8 @@ type Queue struct {
 	Write func(ctx context.Context, hits []Hit) error // in one commit
 	Log   *slog.Logger
 
-	writers int // batches written at a time; 0 means one
-	in      chan queued
+	writers int           // batches written at a time; 0 means one
+	in      chan *queued  // pointers: an empty queue takes little memory
 	written atomic.Int64  // batches
 	lost    atomic.Int64  // hits
 	stall   time.Duration // time without a written batch after which a full queue rejects hits
@@ -52,7 +52,7 @@ func NewQueue(db *sqldb.DB, log *slog.Logger) *Queue {
 		writers: writers,
 		Write:   func(ctx context.Context, hits []Hit) error { return Accept(ctx, db, hits) },
 		Log:     log,
-		in:      make(chan queued, queueSize),
+		in:      make(chan *queued, queueSize),
 		stall:   queueStall,
 		pause:   backOff,
 	}
@@ -66,7 +66,7 @@ var ErrLost = errors.New("the queue of hits is full, and writes fail")
 // it stays in the queue. While the queue is full, Put may wait longer than ctx.
 func (q *Queue) Put(ctx context.Context, h Hit) error {
 	h.Method, h.Agent = clean(h.Method), clean(h.Agent) // shortened, so that the queue's memory is bounded
-	e := queued{h, make(chan struct{})}
+	e := &queued{h, make(chan struct{})}
 	select {
 	case q.in <- e:
 	default:
@@ -83,7 +83,7 @@ func (q *Queue) Put(ctx context.Context, h Hit) error {
 }
 
 // wait adds a hit as soon as the queue is not full.
-func (q *Queue) wait(e queued) bool {
+func (q *Queue) wait(e *queued) bool {
 	timer := time.NewTimer(q.stall)
 	defer timer.Stop()
 	for {
@@ -118,7 +118,7 @@ func (q *Queue) Run(ctx context.Context) error {
 
 // run is the loop of one writer.
 func (q *Queue) run(ctx context.Context) {
-	batch := make([]queued, 0, queueBatch)
+	batch := make([]*queued, 0, queueBatch)
 	for {
 		batch = batch[:0]
 		select {
@@ -147,7 +147,7 @@ func (q *Queue) run(ctx context.Context) {
 }
 
 // write writes a batch, and retries until that succeeds or the process ends.
-func (q *Queue) write(ctx context.Context, batch []queued) {
+func (q *Queue) write(ctx context.Context, batch []*queued) {
 	hits := make([]Hit, len(batch))
 	for i, e := range batch {
 		hits[i] = e.hit

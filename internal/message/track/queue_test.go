@@ -20,7 +20,7 @@ func newQueue(t *testing.T, size int, write func(hits []Hit) error) (q *Queue, s
 	t.Helper()
 	q = &Queue{
 		Write: func(_ context.Context, hits []Hit) error { return write(hits) },
-		Log:   slog.New(slog.DiscardHandler), in: make(chan queued, size), stall: time.Hour, pause: func(context.Context, int) {},
+		Log:   slog.New(slog.DiscardHandler), in: make(chan *queued, size), stall: time.Hour, pause: func(context.Context, int) {},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup
@@ -137,7 +137,7 @@ func TestBatchesAreWrittenConcurrently(t *testing.T) {
 			<-all
 			return nil
 		},
-		Log: slog.New(slog.DiscardHandler), in: make(chan queued), stall: time.Hour, pause: func(context.Context, int) {}, writers: writers,
+		Log: slog.New(slog.DiscardHandler), in: make(chan *queued), stall: time.Hour, pause: func(context.Context, int) {}, writers: writers,
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var run, requests sync.WaitGroup
