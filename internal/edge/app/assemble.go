@@ -355,7 +355,7 @@ func reference(mux *http.ServeMux, router *endpoint.Router) error {
 	}
 	mux.Handle("GET /docs", docs)
 	mux.Handle("GET /docs/", docs)
-	return nil
+	return router.ReleaseDocuments()
 }
 
 // pages adds the pages for signed-in users. The demo's mailbox needs no login on the machine it

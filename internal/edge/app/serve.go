@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"syscall"
@@ -212,6 +213,9 @@ func (s *Server) run(ctx context.Context, servers []*http.Server, listeners []ne
 		})
 	}
 	s.Log.Info("packetboat is up", "listen", listeners[0].Addr().String(), "base_url", s.Config.BaseURL.String(), "database", s.Store.DB.Dialect().String())
+	// Starting takes more memory than anything that follows for a while. The system gets it back now, not
+	// piece by piece over the next minutes.
+	debug.FreeOSMemory()
 	if s.Started != nil {
 		s.Started(listeners[0].Addr().String())
 	}

@@ -132,6 +132,8 @@ type server struct {
 	limiter *ratelimit.Limiter
 	log     *lines
 
+	releaseOnce sync.Once
+
 	mu      sync.Mutex
 	now     time.Time
 	created int
@@ -326,6 +328,11 @@ const writer = "key+broadcasts:write"
 // do sends "METHOD path" with header lines such as "X-API-Key: …".
 func (s *server) do(what, body string, header ...string) reply {
 	s.t.Helper()
+	s.releaseOnce.Do(func() { // as the program does before it serves
+		if err := s.router.ReleaseDocuments(); err != nil {
+			s.t.Error(err)
+		}
+	})
 	method, target, _ := strings.Cut(what, " ")
 	req := httptest.NewRequest(method, target, strings.NewReader(body))
 	if body == "" {

@@ -10,6 +10,9 @@ import (
 // sessions are marked x-session, public ones x-public, and x-role is the minimum role. What requests
 // are checked for stands where documents show something else. It is for tests of the whole table; nothing serves it.
 func (r *Router) Blueprint() ([]byte, error) {
+	if r.schemas == nil {
+		return nil, errReleased
+	}
 	d := r.newDocumentWriter()
 	d.checked = true
 	paths := object{}

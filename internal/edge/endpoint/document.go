@@ -39,9 +39,32 @@ func (r *Router) listedRoutes() []*route {
 // documentedPath returns the path as it is documented.
 func (rt *route) documentedPath() string { return strings.TrimPrefix(rt.path, tenantPath) }
 
+// documents are the OpenAPI 3.1 documents of a router.
+type documents struct{ keys, sessions []byte }
+
 // Document returns the OpenAPI 3.1 document of the operations that keys may call, indented. All operations
 // must have been added.
 func (r *Router) Document() ([]byte, error) {
+	d, err := r.documents()
+	return d.keys, err
+}
+
+// AppDocument returns the OpenAPI 3.1 document of all operations that sessions may call, and of those that
+// begin one, with records in their session form.
+func (r *Router) AppDocument() ([]byte, error) {
+	d, err := r.documents()
+	return d.sessions, err
+}
+
+func (r *Router) writeDocuments() (d documents, err error) {
+	if d.keys, err = r.writeDocument(); err != nil {
+		return d, err
+	}
+	d.sessions, err = r.writeAppDocument()
+	return d, err
+}
+
+func (r *Router) writeDocument() ([]byte, error) {
 	d := r.newDocumentWriter()
 	doc, err := d.document(r.listedRoutes())
 	if err != nil {
@@ -58,9 +81,7 @@ func (r *Router) Document() ([]byte, error) {
 	return json.MarshalIndent(doc, "", "  ")
 }
 
-// AppDocument returns the OpenAPI 3.1 document of all operations that sessions may call, and of those that
-// begin one, with records in their session form.
-func (r *Router) AppDocument() ([]byte, error) {
+func (r *Router) writeAppDocument() ([]byte, error) {
 	d := r.newDocumentWriter()
 	d.session = true
 	doc, err := d.document(r.sortedRoutes(func(*route) bool { return true }))

@@ -39,12 +39,16 @@ func (r *Router) Operations() []Operation {
 }
 
 // Publish serves a text without a credential, limited by the caller's address and cacheable for five
-// minutes. It is written once, at the first request.
+// minutes. It is written once, at the first request or by ReleaseDocuments.
 func (r *Router) Publish(route, contentType string, write func() ([]byte, error)) {
-	made := sync.OnceValues(func() (publishedText, error) {
+	made := sync.OnceValues(func() (*static.Text, error) {
 		text, err := write()
-		return publishedText{text, static.Tag(text)}, err
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", route, err)
+		}
+		return static.New(contentType, text), nil
 	})
+	r.published = append(r.published, made)
 	r.mux.Handle(route, operationHandler(func(w http.ResponseWriter, req *http.Request) {
 		x := callOf(req.Context())
 		x.principal = auth.Principal{IP: x.ip}
@@ -52,25 +56,12 @@ func (r *Router) Publish(route, contentType string, write func() ([]byte, error)
 			x.refuse(err)
 			return
 		}
-		p, err := made()
+		text, err := made()
 		if err != nil {
-			x.refuse(fmt.Errorf("write %s: %w", route, err))
+			x.refuse(err)
 			return
 		}
-		h := w.Header()
-		h.Set("Cache-Control", "public, max-age=300")
-		h.Set("ETag", p.tag)
-		if static.Matches(req.Header.Values("If-None-Match"), p.tag) {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		h.Set("Content-Type", contentType)
-		_, _ = w.Write(p.text)
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		text.ServeHTTP(w, req)
 	}))
-}
-
-// publishedText is a text and its entity tag.
-type publishedText struct {
-	text []byte
-	tag  string
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -86,7 +87,9 @@ func (w *response) sendHeader(long bool) error {
 	w.headerSent = true
 	h := w.w.Header()
 	if long {
-		h.Add("Vary", "Accept-Encoding")
+		if !slices.Contains(h.Values("Vary"), "Accept-Encoding") { // a static text has set it
+			h.Add("Vary", "Accept-Encoding")
+		}
 		if w.gzip && h.Get("Content-Encoding") == "" {
 			h.Set("Content-Encoding", "gzip")
 			h.Del("Content-Length")
@@ -95,7 +98,7 @@ func (w *response) sendHeader(long bool) error {
 				w.gzipWriter.Reset(w.w)
 			}
 		}
-	} else if allowsBody(w.status) {
+	} else if allowsBody(w.status) && !(w.head && h.Get("Content-Length") != "") {
 		h.Set("Content-Length", strconv.Itoa(len(w.buffered)))
 	}
 	w.w.WriteHeader(w.status)

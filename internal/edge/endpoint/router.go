@@ -25,6 +25,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
 	"github.com/packetboat/packetboat/internal/base/secret"
+	"github.com/packetboat/packetboat/internal/edge/static"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -52,6 +53,8 @@ type Router struct {
 	schemas          Registry
 	routes           []*route
 	webhooks         []Webhook
+	published        []func() (*static.Text, error)
+	documents        func() (documents, error)
 	shallow          shallowSchemas
 	responseExamples map[string]json.RawMessage // examples of responses, by operation
 	tags             map[string]string          // descriptions of tags in the documents
@@ -84,6 +87,7 @@ func New(o Options) *Router {
 		_ = rt.origin.AddTrustedOrigin(o.BaseURL.Scheme + "://" + o.BaseURL.Host)
 	}
 	rt.shallow.Registry = rt.schemas
+	rt.documents = sync.OnceValues(rt.writeDocuments)
 	return rt
 }
 
