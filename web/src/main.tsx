@@ -1,21 +1,31 @@
-import { StrictMode } from "react";
+import { StrictMode, useSyncExternalStore } from "react";
 import { createRoot } from "react-dom/client";
 import "./tokens.css";
 import "./base.css";
 import { App } from "./app/App";
+import { patiently } from "./base/lazy";
 import { applyTheme, theme } from "./base/theme";
+import { language, showLanguage, startLanguage, subscribeLanguage } from "./base/words/language";
 import { combos } from "./ui/Combo";
 import { dialogs } from "./ui/Dialog";
 import { menus } from "./ui/Menu";
 
 applyTheme(theme(), false);
 
+/** Translated is the application, a new one when another language is chosen. */
+function Translated() {
+	return <App key={useSyncExternalStore(subscribeLanguage, language)} />;
+}
+
 const root = document.getElementById("app");
 if (root) {
-	createRoot(root).render(
-		<StrictMode>
-			<App />
-		</StrictMode>,
+	const translated = patiently(startLanguage).catch(() => showLanguage("en")); // its texts are of another version
+	void translated.then(() =>
+		createRoot(root).render(
+			<StrictMode>
+				<Translated />
+			</StrictMode>,
+		),
 	);
 }
 

@@ -5,8 +5,8 @@ import { useSession } from "../base/session";
 import { useSignOut } from "../sync/session";
 import { applyTheme, type Theme } from "../base/theme";
 
-const words = catalogue({
-	account: (name: string) => `Account of ${name}`,
+const words = catalogue("shell.accountMenu", {
+	account: "Account of {name}",
 	me: "Your account",
 	light: "Light theme",
 	dark: "Dark theme",
@@ -23,7 +23,7 @@ export function AccountMenu() {
 	const themes: Theme[] = ["light", "dark", "system"];
 	return (
 		<Menu
-			label={words.account(name)}
+			label={words.account({ name })}
 			className={css.account}
 			actions={[
 				{ id: "me", label: words.me, run: () => location.assign("/app/-/me") },

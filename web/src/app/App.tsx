@@ -8,7 +8,8 @@ import { countNavigation } from "../ui/Page";
 import { SearchButton } from "../ui/SearchButton";
 import { Empty, Failure } from "../ui/States";
 import { countdown, undoLast } from "../ui/Toast";
-import { catalogue, plural, setTimeZone } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
+import { setTimeZone } from "../base/words/formats";
 import { openDevice } from "../sync/device";
 import { keep, restore } from "../base/persistence";
 import { showDensityOf } from "../base/density";
@@ -40,7 +41,7 @@ const Reset = later(() => import("../features/signin/Reset"));
 const Me = later(() => import("../features/settings/Me"));
 const SignInDialog = later(() => import("./SignInDialog"));
 
-const words = catalogue({
+const words = catalogue("shell.app", {
 	unknown: "There is no such page",
 	away: "The server does not answer as it should",
 	again: "Try again",
@@ -51,17 +52,13 @@ const words = catalogue({
 	choose: "Choose a workspace",
 	crashed: "This page has stopped",
 	changed: "This page could not be loaded. There may be a new version of the application.",
-	wait: (n: number) =>
-		plural(n, {
-			one: "Too many requests at once. Going on in # second.",
-			other: "Too many requests at once. Going on in # seconds.",
-		}),
+	wait: "{count, plural, one {Too many requests at once. Going on in # second.} other {Too many requests at once. Going on in # seconds.}}",
 });
 
 const client = newClient();
 
 watchAnswers(client);
-onRateLimit((seconds) => countdown(seconds, words.wait));
+onRateLimit((seconds) => countdown(seconds, (count) => words.wait({ count })));
 
 // The code of the page that the address names comes while the session is read.
 const first = /^\/app\/[^/-][^/]*(\/.*)?$/.exec(window.location.pathname);
@@ -188,7 +185,7 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 		"mod+enter": () => runOffer("primary", "create"),
 		"mod+z": () => void undoLast(),
 		...Object.fromEntries(
-			navigation
+			navigation()
 				.flatMap((g) => g.entries)
 				.filter((e) => e.go)
 				.map((e) => [`g ${e.go}`, () => navigate(e.to)]),

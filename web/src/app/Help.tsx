@@ -2,7 +2,7 @@ import { Dialog } from "../ui/Dialog";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Help.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.help", {
 	title: "Keyboard shortcuts",
 	note: "Shortcuts of one key can be turned off under your account. They never act while you type in a field.",
 	docs: "API reference",
@@ -26,7 +26,7 @@ const words = catalogue({
 	},
 });
 
-const rows: [string, string][] = [
+const rows = (): [string, string][] => [
 	["/ or Ctrl K", words.keys.search],
 	["g then h c s t b q a r", words.keys.go],
 	["[", words.keys.rail],
@@ -50,7 +50,7 @@ export default function Help({ onClose }: { onClose: () => void }) {
 	return (
 		<Dialog title={words.title} onClose={onClose}>
 			<dl className={css.keys}>
-				{rows.map(([keys, does]) => (
+				{rows().map(([keys, does]) => (
 					<div key={keys}>
 						<dt>
 							<kbd>{keys}</kbd>

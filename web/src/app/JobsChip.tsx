@@ -7,24 +7,25 @@ import { Button } from "../ui/Button";
 import { Popup } from "../ui/Popup";
 import { Progress } from "../ui/Progress";
 import { toast } from "../ui/Toast";
-import { catalogue, full, plural } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
+import { full } from "../base/words/formats";
 import { explain } from "../base/words/errors";
 import { stateOf } from "../base/words/status";
 import css from "./JobsChip.module.css";
 import { useKey, useWhyNot } from "../base/session";
 import { jobsChanged, underWay, useShell } from "../base/shell";
 
-const words = catalogue({
+const words = catalogue("shell.jobsChip", {
 	title: "Jobs under way",
-	chip: (n: number, percent: number | null) =>
-		plural(n, { one: "# job", other: "# jobs" }) + (percent === null ? "" : ` · ${percent} %`),
-	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
+	chip: "{count, plural, one {# job} other {# jobs}}",
+	chipWith: "{count, plural, one {# job} other {# jobs}} · {percent} %",
+	of: "{count, number} of {total, number}",
 	cancel: "Cancel",
-	cancelName: (title: string) => `Cancel ${title}`,
+	cancelName: "Cancel {title}",
 	all: "All jobs",
-	begun: (title: string) => `${title}: begun, 0 %`,
-	half: (title: string) => `${title}: 50 %`,
-	ended: (title: string, state: string) => `${title}: 100 %, ${state}`,
+	begun: "{title}: begun, 0 %",
+	half: "{title}: 50 %",
+	ended: "{title}: 100 %, {state}",
 });
 
 /** shareOf is how much of some jobs is done, from 0 to 1; null if one of them does not know. */
@@ -52,10 +53,10 @@ function useStages(jobs: JobSession[]): string {
 			stages.current.set(j.id, now);
 			news.push(
 				now === 2
-					? words.ended(j.title, stateOf("job", j.status).word)
+					? words.ended({ title: j.title, state: stateOf("job", j.status).word })
 					: now === 1
-						? words.half(j.title)
-						: words.begun(j.title),
+						? words.half({ title: j.title })
+						: words.begun({ title: j.title }),
 			);
 		}
 		if (news.length > 0) setSaid(news.join(". "));
@@ -90,7 +91,11 @@ export function JobsChip() {
 				<Popup
 					end
 					label={words.title}
-					button={words.chip(running.length, share === null ? null : Math.floor(share * 100))}
+					button={
+						share === null
+							? words.chip({ count: running.length })
+							: words.chipWith({ count: running.length, percent: Math.floor(share * 100) })
+					}
 					className={css.chip}
 				>
 					{(close) => (
@@ -104,7 +109,7 @@ export function JobsChip() {
 												small
 												why={why}
 												busy={cancel.isPending && cancel.variables === j.id}
-												aria-label={words.cancelName(j.title)}
+												aria-label={words.cancelName({ title: j.title })}
 												onClick={() => cancel.mutate(j.id)}
 											>
 												{words.cancel}
@@ -115,7 +120,9 @@ export function JobsChip() {
 											value={j.progress.processed}
 											max={j.progress.total}
 											text={
-												j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)
+												j.progress.total
+													? words.of({ count: j.progress.processed, total: j.progress.total })
+													: full(j.progress.processed)
 											}
 										/>
 									</li>

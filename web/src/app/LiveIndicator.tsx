@@ -4,7 +4,7 @@ import { catalogue } from "../base/words/catalogue";
 import { liveState, subscribeLive } from "../base/live";
 import css from "./LiveIndicator.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.liveIndicator", {
 	live: "Live",
 	polling: "Updating",
 	offline: "Offline",

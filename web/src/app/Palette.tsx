@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { api } from "../api/client";
 import { undoLast, undoText } from "../ui/Toast";
 import { useSettled } from "../ui/useSettled";
-import { catalogue, plural } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { bestFirst } from "./matches";
 import { navigation } from "./navigation";
 import css from "./Palette.module.css";
@@ -15,7 +15,7 @@ import { useSignOut } from "../sync/session";
 import { density, setDensity } from "../base/density";
 import { applyTheme } from "../base/theme";
 
-const words = catalogue({
+const words = catalogue("shell.palette", {
 	title: "Search, jump or act",
 	placeholder: "Search or jump to",
 	hint: "@ contacts, # segments, > actions, ? help",
@@ -23,11 +23,11 @@ const words = catalogue({
 	recent: "Recent",
 	help: "Help",
 	address: {
-		mailed: (email: string) => `Can ${email} be mailed?`,
-		suppress: (email: string) => `Add ${email} to the suppression list`,
+		mailed: "Can {email} be mailed?",
+		suppress: "Add {email} to the suppression list",
 	},
 	helps: { keys: "Keyboard shortcuts", reference: "API reference" },
-	results: (n: number) => plural(n, { one: "# result", other: "# results" }),
+	results: "{count, plural, one {# result} other {# results}}",
 	nothing: "Nothing found.",
 	pages: "Page",
 	action: "Action",
@@ -37,7 +37,7 @@ const words = catalogue({
 		broadcast: "New broadcast",
 		template: "New template",
 		segment: "New segment",
-		undo: (what: string) => `Undo: ${what}`,
+		undo: "Undo: {what}",
 		light: "Light theme",
 		dark: "Dark theme",
 		system: "Theme of the system",
@@ -79,7 +79,7 @@ const words = catalogue({
 });
 
 /** Other words by which pages are found. */
-const also = catalogue({
+const also = catalogue("shell.palette.also", {
 	"/": "dashboard overview start checklist setup",
 	"/contacts": "people subscribers customers users audience list export download csv",
 	"/contacts/import": "upload csv excel subscribers people",
@@ -219,7 +219,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	if (prefix === "") {
 		for (const r of recent(key()[0] as string))
 			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
-		for (const e of navigation.flatMap((g) => g.entries))
+		for (const e of navigation().flatMap((g) => g.entries))
 			local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, also: alsoOf(e.to), run: go(e.to) });
 		if (text !== "")
 			for (const [id, to] of Object.entries(more))
@@ -250,7 +250,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		add("segment", a.segment, go("/segments/new"), whyNot.segment);
 		const undo = undoText();
 		if (undo) {
-			add("undo", a.undo(undo), () => {
+			add("undo", a.undo({ what: undo }), () => {
 				onClose();
 				undoLast();
 			});
@@ -288,10 +288,10 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	};
 	const ofAddress: Result[] = anAddress.test(email)
 		? [
-				{ id: "mailed", title: words.address.mailed(email), kind: words.action, run: () => void answer() },
+				{ id: "mailed", title: words.address.mailed({ email }), kind: words.action, run: () => void answer() },
 				{
 					id: "suppress",
-					title: words.address.suppress(email),
+					title: words.address.suppress({ email }),
 					kind: words.action,
 					detail: whyNot.suppression,
 					off: Boolean(whyNot.suppression),
@@ -348,7 +348,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				}}
 			/>
 			<p className="visually-hidden" role="status">
-				{text && words.results(results.length)}
+				{text && words.results({ count: results.length })}
 			</p>
 			<div id={list} role="listbox" aria-label={words.title} className={css.list}>
 				{results.map((r, i) => (

@@ -22,7 +22,7 @@ import { Switcher } from "./Switcher";
 const Palette = later(() => import("./Palette"));
 const Help = later(() => import("./Help"));
 
-const words = catalogue({
+const words = catalogue("shell.shell", {
 	skip: "Skip to the content",
 	main: "Main",
 	collapse: "Collapse the navigation",
@@ -135,7 +135,7 @@ function Rail({ collapsed, onToggle }: { collapsed: boolean; onToggle: () => voi
 				<Switcher collapsed={collapsed} />
 			</div>
 			<div className={css.groups}>
-				{navigation.map((group, i) => (
+				{navigation().map((group, i) => (
 					<div key={group.name ?? i} className={css.group}>
 						{group.name && !collapsed && <h2>{group.name}</h2>}
 						<ul>
@@ -201,7 +201,7 @@ function BottomBar() {
 	const [path] = useLocation();
 	const [open, setOpen] = useState(false);
 	const dialog = useRef<HTMLDialogElement>(null);
-	const entries = navigation.flatMap((g) => g.entries);
+	const entries = navigation().flatMap((g) => g.entries);
 	const { memberships } = useSession();
 	useEffect(() => {
 		if (open) dialog.current?.showModal();

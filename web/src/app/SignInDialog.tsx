@@ -9,9 +9,9 @@ import { useSession } from "../base/session";
 import { goOn, requestsWait, subscribeWaiting } from "../base/sessionEnd";
 import { onTabs, tellTabs } from "../base/tabs";
 
-const words = catalogue({
+const words = catalogue("shell.signInDialog", {
 	title: "Your session has ended",
-	text: (email: string) => `Sign in again as ${email} to go on. Nothing on the page is lost.`,
+	text: "Sign in again as {email} to go on. Nothing on the page is lost.",
 	password: "Password",
 	enter: "Sign in",
 	leave: "Leave",
@@ -56,7 +56,7 @@ export default function SignInDialog() {
 				</>
 			}
 		>
-			<p>{words.text(user.email)}</p>
+			<p>{words.text({ email: user.email })}</p>
 			<input type="email" autoComplete="username" value={user.email} readOnly hidden />
 			<TextField
 				label={words.password}

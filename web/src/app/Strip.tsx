@@ -8,7 +8,7 @@ import { useShell } from "../base/shell";
 import { useKeepsTyped } from "../sync/device";
 import { hasNewer, subscribeNewer } from "../base/version";
 
-const words = catalogue({
+const words = catalogue("shell.strip", {
 	paused: "This workspace is paused. Nothing is sent.",
 	offline: "You are offline. What you write is kept on this device; sending and deleting wait.",
 	offlineAlone:
@@ -17,9 +17,9 @@ const words = catalogue({
 		"This browser keeps nothing on this device. What you have not saved is kept on the server, a moment after you write it.",
 	newer: "A new version of the application is there.",
 	reload: "Reload",
-	down: (name: string) => `No mail leaves through ${name}.`,
-	domainPaused: (name: string) => `Sending from ${name} is paused.`,
-	domainFailed: (name: string) => `DNS records of ${name} are missing.`,
+	down: "No mail leaves through {name}.",
+	domainPaused: "Sending from {name} is paused.",
+	domainFailed: "DNS records of {name} are missing.",
 	look: "See why",
 	held: "The operator of this installation holds all sends. Nothing is sent until they are released.",
 	trial: "Trial: all mail goes to the built-in mailbox.",
@@ -64,10 +64,14 @@ export function Strip() {
 		);
 	}
 	if (!trouble) return null;
-	const says = { down: words.down, paused: words.domainPaused, failed: words.domainFailed }[trouble.state];
+	const says = {
+		down: words.down,
+		paused: words.domainPaused,
+		failed: words.domainFailed,
+	}[trouble.state];
 	return (
 		<p className={`${css.strip} ${css.danger}`}>
-			{says(trouble.name)}{" "}
+			{says({ name: trouble.name })}{" "}
 			<Link href={`/sending/${trouble.kind === "mta" ? "mta" : "domains"}/${trouble.target_id}`}>{words.look}</Link>
 		</p>
 	);

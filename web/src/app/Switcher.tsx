@@ -12,8 +12,8 @@ import { chooser } from "../base/lastWorkspace";
 import { useOptions, useSession, useWorkspace } from "../base/session";
 import { useShortcuts } from "../base/shortcuts";
 
-const words = catalogue({
-	switch: (name: string) => `Workspace ${name}. Switch workspace`,
+const words = catalogue("shell.switcher", {
+	switch: "Workspace {name}. Switch workspace",
 	more: "All workspaces",
 	command: "the command",
 	add: "New workspace",
@@ -39,7 +39,7 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 		<>
 			<Menu
 				start
-				label={words.switch(name)}
+				label={words.switch({ name })}
 				className={css.button}
 				actions={[
 					...memberships.slice(0, most).map((m) => ({

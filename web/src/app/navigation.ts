@@ -18,7 +18,7 @@ import {
 } from "lucide-react";
 import { catalogue } from "../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("shell.navigation", {
 	home: "Home",
 	audience: "Audience",
 	contacts: "Contacts",
@@ -45,7 +45,7 @@ export type Entry = { to: string; name: string; icon: LucideIcon; go?: string };
 export type Group = { name?: string; entries: Entry[] };
 
 /** navigation is what the rail shows. `go` is the key that opens an entry after g. */
-export const navigation: Group[] = [
+export const navigation = (): Group[] => [
 	{ entries: [{ to: "/", name: words.home, icon: Home, go: "h" }] },
 	{
 		name: words.audience,

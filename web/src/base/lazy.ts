@@ -1,4 +1,5 @@
 import { type ComponentType, lazy, useEffect, useSyncExternalStore } from "react";
+import { loadTexts } from "./words/language";
 
 /** How long after each failure the server is asked again, in milliseconds. */
 const pauses = [500, 1000, 3000, 9000];
@@ -10,13 +11,20 @@ const answers = () =>
 		() => false,
 	);
 
-/** patiently loads a module. While the server is away it waits; what the server does not have any more fails. */
+/** withTexts loads a module, and then the texts of its catalogues in the language of the application. */
+export async function withTexts<M>(load: () => Promise<M>): Promise<M> {
+	const module = await load();
+	await loadTexts();
+	return module;
+}
+
+/** patiently loads a module with its texts. While the server is away it waits; what the server does not have any more fails. */
 export async function patiently<M>(load: () => Promise<M>): Promise<M> {
 	for (let n = 0; ; n++) {
 		try {
-			return await load();
+			return await withTexts(load);
 		} catch {
-			if (await answers()) return load();
+			if (await answers()) return withTexts(load);
 			await new Promise((done) => setTimeout(done, pauses[Math.min(n, pauses.length - 1)]));
 		}
 	}
@@ -31,7 +39,7 @@ export class Module<M> {
 	constructor(private readonly from: () => Promise<M>) {}
 
 	load = () =>
-		this.from().then((m) => {
+		withTexts(this.from).then((m) => {
 			this.loaded = m;
 			for (const tell of this.heard) tell();
 			return m;

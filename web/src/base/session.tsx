@@ -3,11 +3,12 @@ import { createContext, type ReactNode, useCallback, useContext, useSyncExternal
 import { api, type Route, workspaceSlug } from "../api/client";
 import { roles, type SessionMembership, type SessionView } from "../api/schema";
 import { roleNames } from "./words/roles";
-import { and, catalogue } from "./words/catalogue";
+import { catalogue } from "./words/catalogue";
+import { and } from "./words/formats";
 import { liveState, subscribeLive } from "./live";
 
-const words = catalogue({
-	may: (who: string) => `Only ${who} of this workspace may do this. Ask one of them.`,
+const words = catalogue("shell.session", {
+	may: "Only {who} of this workspace may do this. Ask one of them.",
 	offline: "The server cannot be reached. Try again when you are online.",
 });
 
@@ -53,7 +54,7 @@ export const allows = (role: Role, route: Route) => order.indexOf(role) >= order
 
 /** whoMay says who may send a request. */
 export function whoMay(route: Route): string {
-	return words.may(and(order.slice(order.indexOf(least(route))).map((r) => roleNames[r].many)));
+	return words.may({ who: and(order.slice(order.indexOf(least(route))).map((r) => roleNames[r].many)) });
 }
 
 /**

@@ -8,15 +8,15 @@ import field from "./Field.module.css";
 import { Grip } from "./Grip";
 import { toast } from "./Toast";
 
-const words = catalogue({
+const words = catalogue("shell.cards", {
 	duplicate: "Duplicate",
 	remove: "Remove",
-	removed: (title: string) => `${title} was removed.`,
+	removed: "{title} was removed.",
 	up: "Move up",
 	down: "Move down",
 	first: "It is the first.",
 	last: "It is the last.",
-	moved: (title: string, to: number) => `${title} is now at place ${to}`,
+	moved: "{title} is now at place {to}",
 });
 
 type Props<T> = {
@@ -63,7 +63,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 		next.splice(to, 0, item);
 		nextIds.splice(to, 0, id);
 		put(next, nextIds);
-		setSaid(words.moved(title(item, from), to + 1));
+		setSaid(words.moved({ title: title(item, from), to: to + 1 }));
 		if (refocus) focus(to);
 	};
 	const sorting = useSorting((from, to) => move(from, to, false));
@@ -84,7 +84,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 			ids.current.filter((_, n) => n !== i),
 		);
 		focus(Math.min(i, items.length - 2));
-		toast(words.removed(name), {
+		toast(words.removed({ title: name }), {
 			undo: () => {
 				const now = latest.current;
 				put([...now.slice(0, i), item, ...now.slice(i)], [...ids.current.slice(0, i), id, ...ids.current.slice(i)]);

@@ -5,7 +5,10 @@ import { catalogue } from "../base/words/catalogue";
 import css from "./Code.module.css";
 import { useFixed } from "./Locked";
 
-const words = catalogue({ leave: "Escape, then Tab, leaves the editor", help: "Ctrl Space completes, F1 explains" });
+const words = catalogue("shell.code", {
+	leave: "Escape, then Tab, leaves the editor",
+	help: "Ctrl Space completes, F1 explains",
+});
 
 const CodeEditor = later(() => import("./editor/CodeEditor"));
 

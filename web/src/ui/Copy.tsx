@@ -3,8 +3,8 @@ import { useState } from "react";
 import { catalogue } from "../base/words/catalogue";
 import { Button, IconButton } from "./Button";
 
-const words = catalogue({
-	copy: (what: string) => `Copy ${what}`,
+const words = catalogue("shell.copy", {
+	copy: "Copy {what}",
 	copied: "Copied",
 	failed: "Copying failed: select the text",
 });
@@ -29,7 +29,7 @@ export function Copy({ text, what, children }: { text: string; what: string; chi
 					{children}
 				</Button>
 			) : (
-				<IconButton small label={words.copy(what)} icon={icon} onClick={() => void copy()} />
+				<IconButton small label={words.copy({ what })} icon={icon} onClick={() => void copy()} />
 			)}
 			<span className="visually-hidden" role="status">
 				{state === "copied" ? words.copied : state === "failed" ? words.failed : ""}

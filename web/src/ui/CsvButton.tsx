@@ -3,7 +3,7 @@ import { catalogue } from "../base/words/catalogue";
 import { type Cell, csvText, download } from "../base/csv";
 import { Button } from "./Button";
 
-const words = catalogue({ csv: "CSV", label: (name: string) => `Download “${name}” as CSV` });
+const words = catalogue("shell.csvButton", { csv: "CSV", label: "Download “{name}” as CSV" });
 
 /** CsvButton saves a table as a file. */
 export function CsvButton({ name, header, rows }: { name: string; header: string[]; rows: Cell[][] }) {
@@ -12,7 +12,7 @@ export function CsvButton({ name, header, rows }: { name: string; header: string
 			small
 			look="quiet"
 			icon={<Download aria-hidden size={14} />}
-			aria-label={words.label(name)}
+			aria-label={words.label({ name })}
 			onClick={() => download(`${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}.csv`, csvText(header, rows))}
 		>
 			{words.csv}

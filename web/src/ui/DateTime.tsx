@@ -1,24 +1,16 @@
 import { useState } from "react";
-import { catalogue, timeZone } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
+import { dateTime, timeZone } from "../base/words/formats";
 import { ownZone, timesOf, wallTime } from "../base/words/zone";
 import { Radios, TextField } from "./Field";
 
-const words = catalogue({
-	zone: (zone: string) => `Time in ${zone}, the workspace's zone.`,
-	own: (zone: string, account: string, own: string) =>
-		`Time in ${account}, the workspace's zone; in yours (${zone}) it is ${own}.`,
+const words = catalogue("shell.dateTime", {
+	zone: "Time in {zone}, the workspace's zone.",
+	own: "Time in {account}, the workspace's zone; in yours ({zone}) it is {own}.",
 	gap: "Clocks go forward over this time, so it does not exist. Choose another.",
 	twice: "Clocks go back, so this time comes twice",
 	first: "The first time",
 	second: "The second time, an hour later",
-});
-
-const shown = new Intl.DateTimeFormat("en-GB", {
-	day: "numeric",
-	month: "short",
-	year: "numeric",
-	hour: "2-digit",
-	minute: "2-digit",
 });
 
 type Props = {
@@ -45,7 +37,9 @@ export function DateTime({ label, optional, path, value, onChange, help, ifEmpty
 	const times = wall ? timesOf(wall, zone) : [];
 	const gap = wall !== "" && times.length === 0;
 	const where =
-		value && ownZone() !== zone ? words.own(ownZone(), zone, shown.format(new Date(value))) : words.zone(zone);
+		value && ownZone() !== zone
+			? words.own({ zone: ownZone(), account: zone, own: dateTime(value, ownZone()) })
+			: words.zone({ zone });
 	return (
 		<>
 			<TextField

@@ -1,11 +1,11 @@
 import { catalogue } from "../base/words/catalogue";
 import css from "./Diff.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.diff", {
 	same: "There is no difference.",
 	added: "Added",
 	removed: "Removed",
-	skipped: (n: number) => `${n} equal lines`,
+	skipped: "{count} equal lines",
 	long: "The texts are too long to compare line by line.",
 });
 
@@ -74,7 +74,7 @@ export function Diff({ was, now, label }: { was: string; now: string; label: str
 			{shown.map((s) =>
 				"skipped" in s ? (
 					<div key={s.at} className={css.skipped}>
-						{words.skipped(s.skipped)}
+						{words.skipped({ count: s.skipped })}
 					</div>
 				) : (
 					<div key={s.at} className={css[s.line.kind]}>

@@ -8,7 +8,7 @@ import { FormProblems } from "./FormProblems";
 import { InUse } from "./Holders";
 import { type KeptForm, KeptCallout } from "./keptForm";
 
-const words = catalogue({ save: "Save", cancel: "Cancel", remove: "Delete" });
+const words = catalogue("shell.editDrawer", { save: "Save", cancel: "Cancel", remove: "Delete" });
 
 type Props = {
 	title: string;

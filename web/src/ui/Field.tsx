@@ -9,10 +9,10 @@ import {
 import { catalogue } from "../base/words/catalogue";
 import css from "./Field.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.field", {
 	optional: "optional",
-	problems: (n: number) => (n === 1 ? "One problem" : `${n} problems`),
-	left: (used: number, most: number) => `${used} of ${most}`,
+	problems: "{count, plural, =1 {One problem} other {{count} problems}}",
+	left: "{used} of {most}",
 });
 
 type Common = {
@@ -109,7 +109,7 @@ export function TextField({
 		<Frame
 			id={id}
 			label={label}
-			help={full ? words.left(value.length, most) : help}
+			help={full ? words.left({ used: value.length, most }) : help}
 			error={error}
 			optional={optional}
 			hideLabel={hideLabel}

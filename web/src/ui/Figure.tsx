@@ -1,12 +1,13 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { catalogue, clock, full, percent } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
+import { full, percent } from "../base/words/formats";
 import css from "./Figure.module.css";
 import { Popup } from "./Popup";
 
-const words = catalogue({
-	about: (name: string) => `What “${name}” means`,
-	asOf: (at: string) => `As of ${clock(at)}.`,
+const words = catalogue("shell.figure", {
+	about: "What “{name}” means",
+	asOf: "As of {at, time}.",
 	people: "Show the people",
 	report: "Open the report",
 });
@@ -25,7 +26,7 @@ export type About = {
 /** Explained is a word that opens its definition. */
 export function Explained({ name, about }: { name: string; about: About }) {
 	return (
-		<Popup label={words.about(name)} button={name} className={css.name}>
+		<Popup label={words.about({ name })} button={name} className={css.name}>
 			{() => (
 				<div className={css.about}>
 					<p>
@@ -33,7 +34,7 @@ export function Explained({ name, about }: { name: string; about: About }) {
 					</p>
 					<p>{about.definition}</p>
 					{about.sum && <p className={css.sum}>{about.sum}</p>}
-					{about.asOf && <p>{words.asOf(about.asOf)}</p>}
+					{about.asOf && <p>{words.asOf({ at: about.asOf })}</p>}
 					{about.report && (
 						<p>
 							<Link href={about.report}>{words.report}</Link>

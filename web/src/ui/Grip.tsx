@@ -3,7 +3,7 @@ import type { PointerEvent } from "react";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Grip.module.css";
 
-const words = catalogue({ drag: "Drag to move" });
+const words = catalogue("shell.grip", { drag: "Drag to move" });
 
 /** Grip is what an item of a list is dragged by. It is for pointers alone: buttons and keys move the item, too. */
 export function Grip(props: { onPointerDown: (e: PointerEvent<HTMLElement>) => void }) {

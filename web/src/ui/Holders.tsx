@@ -1,12 +1,12 @@
 import { Link } from "wouter";
 import { ApiError } from "../api/client";
 import type { Holder } from "../api/schema";
-import { catalogue, plural } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { explain } from "../base/words/errors";
 
-const words = catalogue({
+const words = catalogue("shell.holders", {
 	counts: {
-		sending_identities: (n: number) => plural(n, { one: "It is used by # sender.", other: "It is used by # senders." }),
+		sending_identities: "{count, plural, one {It is used by # sender.} other {It is used by # senders.}}",
 	},
 });
 
@@ -46,8 +46,8 @@ export function InUse({ error }: { error: unknown }) {
 		<div role="alert">
 			<p>{explain(error)}</p>
 			{Object.entries(usage).map(([source, n]) => {
-				const say = (words.counts as { [source: string]: (n: number) => string })[source];
-				return typeof n === "number" && n > 0 && say ? <p key={source}>{say(n)}</p> : null;
+				const say = (words.counts as { [source: string]: undefined | ((values: { count: number }) => string) })[source];
+				return typeof n === "number" && n > 0 && say ? <p key={source}>{say({ count: n })}</p> : null;
 			})}
 			<Holders usage={lists} />
 		</div>

@@ -12,7 +12,7 @@ import css from "./KeptWork.module.css";
 import { Card } from "./Page";
 import { toast } from "./Toast";
 
-const words = catalogue({
+const words = catalogue("shell.keptWork", {
 	title: "What you had not saved",
 	text: "It was kept, although the record is gone. Copy what you need to a new one.",
 	copy: "Copy all",

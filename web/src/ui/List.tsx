@@ -4,7 +4,7 @@ import { Heading } from "./Figure";
 import css from "./List.module.css";
 import { useNarrow } from "./narrow";
 
-const words = catalogue({ unnamed: "More" });
+const words = catalogue("shell.list", { unnamed: "More" });
 
 export type Cell<T> = {
 	id: string;

@@ -1,11 +1,12 @@
 import { useState } from "react";
 import { useParam } from "../base/params";
-import { bytes, catalogue } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
+import { bytes } from "../base/words/formats";
 import { Checkbox, Select } from "./Field";
 import { Framed } from "./Framed";
 import css from "./MailFrame.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.mailFrame", {
 	mail: "The mail as it looks",
 	width: "Width",
 	phone: "Phone",
@@ -22,9 +23,9 @@ const words = catalogue({
 	text: "Text",
 	source: "Source",
 	headers: "Headers",
-	address: (a: string) => `Leads to ${a}`,
-	large: (size: string) => `${size}. Gmail cuts mails above 102 KB`,
-	cut: (size: string) => `${size}, above 102 KB: Gmail cuts it`,
+	address: "Leads to {a}",
+	large: "{size}. Gmail cuts mails above 102 KB",
+	cut: "{size}, above 102 KB: Gmail cuts it",
 	nothing: "There is nothing to show.",
 });
 
@@ -97,7 +98,11 @@ export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
 					className={css.size}
 					data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined}
 				>
-					{shown > clipped ? words.cut(bytes(shown)) : shown > nearlyClipped ? words.large(bytes(shown)) : bytes(shown)}
+					{shown > clipped
+						? words.cut({ size: bytes(shown) })
+						: shown > nearlyClipped
+							? words.large({ size: bytes(shown) })
+							: bytes(shown)}
 				</span>
 				{view === "html" && theme === "forced" && <p className={css.note}>{words.forcedNote}</p>}
 			</div>
@@ -122,7 +127,7 @@ export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
 				<pre className={css.text}>{headers.map(([name, value]) => `${name}: ${value}\n`).join("")}</pre>
 			)}
 			<p className={css.address} aria-live="off">
-				{hovered && view === "html" ? words.address(hovered) : ""}
+				{hovered && view === "html" ? words.address({ a: hovered }) : ""}
 			</p>
 		</div>
 	);

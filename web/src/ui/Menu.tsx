@@ -6,7 +6,7 @@ import { catalogue } from "../base/words/catalogue";
 import button from "./Button.module.css";
 import { CurrentRow } from "./row";
 
-const words = catalogue({ more: "More actions" });
+const words = catalogue("shell.menu", { more: "More actions" });
 
 export type Action = {
 	id: string;

@@ -6,10 +6,10 @@ import { Page } from "./Page";
 import { SearchButton } from "./SearchButton";
 import { Empty, Failure, Skeleton } from "./States";
 
-const words = catalogue({
+const words = catalogue("shell.missing", {
 	title: "It does not exist any more",
 	text: "The record was deleted, or the address is mistyped.",
-	back: (name: string) => `Back to ${name}`,
+	back: "Back to {name}",
 });
 
 type Kept = { kinds: string[]; id: string };
@@ -57,7 +57,7 @@ function Gone({ list, to, kept }: { list: string; to: string; kept?: Kept }) {
 			<Empty
 				action={
 					<>
-						<LinkButton to={to}>{words.back(list)}</LinkButton>
+						<LinkButton to={to}>{words.back({ name: list })}</LinkButton>
 						<SearchButton />
 					</>
 				}

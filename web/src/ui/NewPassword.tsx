@@ -1,9 +1,9 @@
-import { catalogue, plural } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { TextField } from "./Field";
 
-const words = catalogue({
+const words = catalogue("shell.newPassword", {
 	rule: "At least 10 characters. Several words that do not belong together are best.",
-	more: (n: number) => plural(n, { one: "# more character is needed.", other: "# more characters are needed." }),
+	more: "{count, plural, one {# more character is needed.} other {# more characters are needed.}}",
 	weak: "Weak: easy to guess for a program. Add a word or two.",
 	fair: "Fair: another word would make it strong.",
 	strong: "Strong.",
@@ -15,7 +15,7 @@ const least = 10;
 function strength(password: string): string {
 	const n = [...password].length;
 	if (n === 0) return words.rule;
-	if (n < least) return words.more(least - n);
+	if (n < least) return words.more({ count: least - n });
 	// Guesses in bits: characters repeated or in a row add little.
 	let steps = 0;
 	for (let i = 1; i < n; i++) {

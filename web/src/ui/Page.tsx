@@ -6,7 +6,7 @@ import { useWorkspace } from "../base/session";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Page.module.css";
 
-const words = catalogue({ notSet: "not set", trail: "Breadcrumb" });
+const words = catalogue("shell.page", { notSet: "not set", trail: "Breadcrumb" });
 
 let navigations = 0;
 

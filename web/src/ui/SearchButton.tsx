@@ -3,7 +3,7 @@ import { OpenSearch } from "../base/openSearch";
 import { catalogue } from "../base/words/catalogue";
 import { Button } from "./Button";
 
-const words = catalogue({ search: "Search" });
+const words = catalogue("shell.searchButton", { search: "Search" });
 
 /** SearchButton opens the search, where there is one. */
 export function SearchButton() {

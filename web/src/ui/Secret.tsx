@@ -6,7 +6,7 @@ import { Dialog } from "./Dialog";
 import { Checkbox } from "./Field";
 import css from "./Secret.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.secret", {
 	once: "It is shown this once. Store it where your program reads it.",
 	stored: "I have stored it",
 	done: "Done",

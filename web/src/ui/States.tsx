@@ -7,12 +7,12 @@ import { explain } from "../base/words/errors";
 import { Button } from "./Button";
 import css from "./States.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.states", {
 	again: "Try again",
 	failed: "This could not be loaded",
 	request: "Request",
 	loading: "Loading",
-	drop: (name: string) => `Clear “${name}”`,
+	drop: "Clear “{name}”",
 });
 
 type EmptyProps = {
@@ -59,7 +59,7 @@ export function NoMatch({ title, filters }: { title: string; filters: (Filter | 
 					(f) =>
 						f && (
 							<Button key={f.name} icon={<X aria-hidden />} onClick={f.drop}>
-								{words.drop(f.name)}
+								{words.drop({ name: f.name })}
 							</Button>
 						),
 				)}

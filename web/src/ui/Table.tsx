@@ -15,21 +15,19 @@ import {
 } from "react";
 import { density, subscribeDensity } from "../base/density";
 import { useShortcuts } from "../base/shortcuts";
-import { catalogue, full, plural } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
 import { Heading } from "./Figure";
 import { useNarrow } from "./narrow";
 import { CurrentRow } from "./row";
 import css from "./Table.module.css";
 import { toast } from "./Toast";
 
-const words = catalogue({
-	resize: (name: string) => `Width of ${name}`,
-	select: (name: string) => `Select ${name}`,
-	all: (n: number, more: boolean) =>
-		more ? `Select the first ${full(n)} rows` : plural(n, { one: "Select the row", other: "Select the # rows loaded" }),
+const words = catalogue("shell.table", {
+	resize: "Width of {name}",
+	select: "Select {name}",
+	all: "{more, select, true {Select the first {count, number} rows} other {{count, plural, one {Select the row} other {Select the # rows loaded}}}}",
 	none: "Clear the selection",
-	deselected: (n: number) =>
-		plural(n, { one: "# row is not selected any more", other: "# rows are not selected any more" }),
+	deselected: "{count, plural, one {# row is not selected any more} other {# rows are not selected any more}}",
 });
 
 /** How many rows the box of the header selects at most: as many as one request may name. */
@@ -327,7 +325,7 @@ export function Table<T>(p: Props<T>) {
 	const deselect = () => {
 		const before = selected;
 		p.onSelect?.(new Set());
-		if (before.size > 1) toast(words.deselected(before.size), { undo: () => p.onSelect?.(new Set(before)) });
+		if (before.size > 1) toast(words.deselected({ count: before.size }), { undo: () => p.onSelect?.(new Set(before)) });
 	};
 	useShortcuts(selected.size > 0 ? { j: enter, k: enter, Escape: deselect } : { j: enter, k: enter });
 	const key = (e: KeyboardEvent) => {
@@ -414,7 +412,9 @@ export function Table<T>(p: Props<T>) {
 						<div role="columnheader" className={`${css.cell} ${css.pick}`}>
 							<input
 								type="checkbox"
-								aria-label={allSelected ? words.none : words.all(loaded.length, p.rows.length > loaded.length)}
+								aria-label={
+									allSelected ? words.none : words.all({ count: loaded.length, more: p.rows.length > loaded.length })
+								}
 								ref={(box) => {
 									if (box) box.indeterminate = !allSelected && selected.size > 0;
 								}}
@@ -531,7 +531,7 @@ function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns
 					<input
 						type="checkbox"
 						tabIndex={-1}
-						aria-label={words.select(acts.current.name(row))}
+						aria-label={words.select({ name: acts.current.name(row) })}
 						checked={chosen}
 						onChange={(e) => acts.current.toggle(index, (e.nativeEvent as MouseEvent).shiftKey)}
 					/>
@@ -575,7 +575,7 @@ function Handle({ name, width, onResize }: { name: string; width: number; onResi
 			role="separator"
 			tabIndex={0}
 			aria-orientation="vertical"
-			aria-label={words.resize(name)}
+			aria-label={words.resize({ name })}
 			aria-valuenow={width}
 			aria-valuemin={narrowest}
 			aria-valuemax={widest}

@@ -1,4 +1,4 @@
-import { ago, exact } from "../base/words/catalogue";
+import { ago, exact } from "../base/words/formats";
 import { NotSet } from "./Page";
 
 /** Time shows when something was or will be: relative within a day, with the exact time on hover. */

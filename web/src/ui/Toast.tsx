@@ -4,7 +4,7 @@ import { catalogue } from "../base/words/catalogue";
 import { Button, IconButton } from "./Button";
 import css from "./Toast.module.css";
 
-const words = catalogue({ undo: "Undo", dismiss: "Dismiss", messages: "Messages" });
+const words = catalogue("shell.toast", { undo: "Undo", dismiss: "Dismiss", messages: "Messages" });
 
 /** Counts is what goes down to 0 each second, and how a message says it. */
 type Counts = { until: number; say: (seconds: number) => string };

@@ -6,12 +6,12 @@ import { Diff } from "./Diff";
 import { Radios } from "./Field";
 import css from "./Versions.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.versions", {
 	title: "Two versions of the same part",
 	mine: "Yours",
 	theirs: "Theirs",
 	keep: "Keep",
-	compared: (part: string) => `${part}: their text and yours`,
+	compared: "{part}: their text and yours",
 	legend: "− theirs, + yours",
 	save: "Save",
 	later: "Decide later",
@@ -59,7 +59,7 @@ export function Versions({ text, versions, onSettle, onClose }: Props) {
 					{v.code || v.mine.includes("\n") || v.theirs.includes("\n") ? (
 						<>
 							<p className={css.muted}>{words.legend}</p>
-							<Diff label={words.compared(v.name)} was={v.theirs} now={v.mine} />
+							<Diff label={words.compared({ part: v.name })} was={v.theirs} now={v.mine} />
 						</>
 					) : (
 						<dl className={css.sides}>

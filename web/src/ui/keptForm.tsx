@@ -2,20 +2,21 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { useWorkspace } from "../base/session";
 import { type Place, useWorkingCopy } from "../sync/workingCopy";
-import { and, catalogue } from "../base/words/catalogue";
+import { catalogue } from "../base/words/catalogue";
+import { and } from "../base/words/formats";
 import { Button } from "./Button";
 import { type Problems, useForm } from "./form";
 import { Callout } from "./Page";
 import { toast } from "./Toast";
 import { Versions } from "./Versions";
 
-const words = catalogue({
+const words = catalogue("shell.keptForm", {
 	kept: {
 		server: "These changes were kept from last time. They are not saved yet.",
 		device: "These changes were kept on this device. They are not saved yet.",
 	},
 	discard: "Discard changes",
-	joined: (parts: string) => `Somebody else changed ${parts} meanwhile. Both changes are kept.`,
+	joined: "Somebody else changed {parts} meanwhile. Both changes are kept.",
 	clash: "Somebody else changed the same fields meanwhile. What only one of you changed is kept. Choose for the rest.",
 	gone: "It does not exist any more.",
 	yes: "On",
@@ -162,7 +163,7 @@ export function useKeptForm<T extends Fields>(
 				throw e;
 			}
 			const told = joined.map((f) => names?.[f]).filter((name) => name !== undefined);
-			if (told.length > 0) toast(words.joined(and(told)));
+			if (told.length > 0) toast(words.joined({ parts: and(told) }));
 			return;
 		}
 	};

@@ -4,7 +4,7 @@ import { catalogue } from "./catalogue";
 // Our words for codes of errors. A code that is not here is shown with the server's own message, which is
 // written for people.
 
-const words = catalogue({
+const words = catalogue("shell.errors", {
 	OFFLINE: "The server could not be reached. Check the connection, then try again.",
 	UNAUTHORIZED: "Your session has ended. Sign in again.",
 	INVALID_CREDENTIALS: "The address or the password is wrong.",

@@ -5,7 +5,7 @@ import { catalogue } from "./catalogue";
 export type EventType = DeliveryRow["event_type"];
 
 /** What each event says. The compiler wants all that the API has. */
-export const eventNames: { [T in EventType]: string } = catalogue({
+export const eventNames: { [T in EventType]: string } = catalogue("shell.events.eventNames", {
 	"*": "All events",
 	"contact.created": "A contact was created",
 	"contact.updated": "Fields of a contact changed",
@@ -45,7 +45,7 @@ export const eventNames: { [T in EventType]: string } = catalogue({
 	"webhook.test": "A test",
 });
 
-const groupNames = catalogue({
+const groupNames = catalogue("shell.events.groupNames", {
 	contact: "Contacts",
 	email: "Mail",
 	broadcast: "Broadcasts",
@@ -60,9 +60,8 @@ const groupNames = catalogue({
 });
 
 /** eventGroups are the events that endpoints can choose, by what they are about. */
-export const eventGroups: { name: string; events: EventType[] }[] = Object.entries(groupNames).map(
-	([prefix, name]) => ({
+export const eventGroups = (): { name: string; events: EventType[] }[] =>
+	Object.entries(groupNames).map(([prefix, name]) => ({
 		name,
 		events: (Object.keys(eventNames) as EventType[]).filter((t) => t.startsWith(`${prefix}.`)),
-	}),
-);
+	}));

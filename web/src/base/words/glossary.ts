@@ -9,7 +9,7 @@ export type Term = {
 	part?: string;
 };
 
-const terms = catalogue({
+const terms = catalogue("shell.glossary", {
 	matched: {
 		name: "Matched",
 		definition: "People in the chosen segments and lists, without those that are left out, when the send began.",

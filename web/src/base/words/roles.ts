@@ -1,7 +1,7 @@
 import { catalogue } from "./catalogue";
 
 /** The names of roles: of one person, and of all who have it. */
-export const roleNames = catalogue({
+export const roleNames = catalogue("shell.roles", {
 	viewer: { one: "Viewer", many: "viewers" },
 	editor: { one: "Editor", many: "editors" },
 	admin: { one: "Admin", many: "admins" },

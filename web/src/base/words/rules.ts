@@ -3,7 +3,7 @@ import { catalogue } from "./catalogue";
 // Why an open or a click counts as a person's, a privacy proxy's or a machine's: the rules and signals of the
 // classification, as docs/api.md lists them.
 
-const sentences = catalogue({
+const sentences = catalogue("shell.rules", {
 	R1: "The request only looks ahead: it does not fetch the content, or says that it prefetches.",
 	R2: "The program names itself as a bot, a library or a scanner, or not at all.",
 	R3: "It comes from the network of a scanner.",

@@ -5,7 +5,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { Feed } from "./Feed";
 import { Seen } from "./Seen";
 
-const words = catalogue({
+const words = catalogue("activity.activity", {
 	title: "Activity",
 	about:
 		"What contacts do, the latest first: opens and clicks, events, page views, forms, sequences, and changes of their records.",

@@ -3,14 +3,15 @@ import { Link } from "wouter";
 import type { ActivityRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { StateBadge } from "../../ui/Badge";
-import { catalogue, clock, exact, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { clock, exact, full } from "../../base/words/formats";
 import { ruleSentence } from "../../base/words/rules";
 import css from "./Activity.module.css";
 
-const words = catalogue({
+const words = catalogue("activity.activityEvent", {
 	evidence: "Look at the mail",
-	subscribed: (type: string) => `Subscribed to ${type}`,
-	unsubscribed: (type: string) => `Unsubscribed from ${type}`,
+	subscribed: "Subscribed to {type}",
+	unsubscribed: "Unsubscribed from {type}",
 	link: "Link",
 });
 
@@ -60,9 +61,9 @@ function useDetail(row: ActivityRow): string | undefined {
 	};
 	const subscription =
 		row.type === "subscription_changed" && p.email_type_key
-			? (p.subscribed ? words.subscribed : words.unsubscribed)(
-					types.data?.data.find((t) => t.type_key === p.email_type_key)?.display_name ?? p.email_type_key,
-				)
+			? (p.subscribed ? words.subscribed : words.unsubscribed)({
+					type: types.data?.data.find((t) => t.type_key === p.email_type_key)?.display_name ?? p.email_type_key,
+				})
 			: undefined;
 	return (
 		p.link_url ??

@@ -7,12 +7,13 @@ import { StateBadge } from "../../ui/Badge";
 import { List } from "../../ui/List";
 import { MailFrame } from "../../ui/MailFrame";
 import { Facts, NotSet } from "../../ui/Page";
-import { catalogue, dateTime, exact, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dateTime, exact } from "../../base/words/formats";
 import { ruleSentence } from "../../base/words/rules";
 import { replyOf } from "../../base/words/replies";
 import css from "./Evidence.module.css";
 
-const words = catalogue({
+const words = catalogue("activity.evidence", {
 	from: "From",
 	subject: "Subject",
 	gone: "Its content is not stored any more.",
@@ -23,11 +24,8 @@ const words = catalogue({
 	when: "When",
 	hits: "Opens and clicks",
 	noHits: "No program has requested its images or links.",
-	deleted: (n: number) =>
-		plural(n, {
-			one: "# open or click was deleted, because there were more than 1,000 or because of its age.",
-			other: "# opens and clicks were deleted, because there were more than 1,000 or because of their age.",
-		}),
+	deleted:
+		"{count, plural, one {# open or click was deleted, because there were more than 1,000 or because of its age.} other {# opens and clicks were deleted, because there were more than 1,000 or because of their age.}}",
 	why: "Why",
 	open: "Open",
 	click: "Click",
@@ -128,7 +126,7 @@ export function Hits({ evidence: e }: { evidence: RecipientEvidence }) {
 					))}
 				</ol>
 			)}
-			{e.hits_deleted > 0 && <p className={css.muted}>{words.deleted(e.hits_deleted)}</p>}
+			{e.hits_deleted > 0 && <p className={css.muted}>{words.deleted({ count: e.hits_deleted })}</p>}
 		</>
 	);
 }

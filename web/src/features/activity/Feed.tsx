@@ -11,21 +11,22 @@ import { Button, LinkButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Select } from "../../ui/Field";
 import { Empty, Failure, Skeleton } from "../../ui/States";
-import { catalogue, day, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { day } from "../../base/words/formats";
 import { ActivityEvent } from "./ActivityEvent";
 import css from "./Activity.module.css";
 import { kinds, typesOf } from "./kinds";
 
-const words = catalogue({
+const words = catalogue("activity.feed", {
 	kind: "Kind",
 	all: "All kinds",
 	event: "Name of an event",
 	contact: "Contact",
 	clear: "Clear the filters",
 	feed: "Activity, the latest first",
-	newer: (n: number) => plural(n, { one: "Show # newer", other: "Show # newer" }),
-	manyNewer: (n: number) => `Show more than ${n} newer`,
-	said: (n: number) => plural(n, { one: "# newer event", other: "# newer events" }),
+	newer: "{count, plural, one {Show # newer} other {Show # newer}}",
+	manyNewer: "Show more than {count} newer",
+	said: "{count, plural, one {# newer event} other {# newer events}}",
 	more: "Load earlier",
 	end: "That is all there is.",
 	none: "Nobody has done anything yet",
@@ -123,12 +124,12 @@ export function Feed() {
 				</div>
 			)}
 			<p className="visually-hidden" role="status">
-				{newer.count > 0 ? words.said(newer.count) : ""}
+				{newer.count > 0 ? words.said({ count: newer.count }) : ""}
 			</p>
 			{newer.count > 0 && (
 				<div className={css.newer}>
 					<Button look="primary" icon={<ArrowUp aria-hidden size={16} />} onClick={show}>
-						{newer.more ? words.manyNewer(newer.count) : words.newer(newer.count)}
+						{newer.more ? words.manyNewer({ count: newer.count }) : words.newer({ count: newer.count })}
 					</Button>
 				</div>
 			)}

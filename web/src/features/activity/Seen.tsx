@@ -13,21 +13,22 @@ import { Card, NotSet } from "../../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
-import { and, catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Activity.module.css";
 
-const words = catalogue({
+const words = catalogue("activity.seen", {
 	title: "Events seen",
 	search: "Search names of events",
 	name: "Name",
 	count: "Times",
 	last: "Last time",
 	properties: "Properties",
-	propertiesOf: (name: string) => `Properties of ${name}`,
+	propertiesOf: "Properties of {name}",
 	property: "Property",
 	kinds: "Values",
-	feed: (name: string) => `Who did it: ${name}`,
+	feed: "Who did it: {name}",
 	who: "Who did it",
 	none: "No events have arrived yet",
 	noneText:
@@ -117,7 +118,7 @@ export function Seen() {
 									cell: (r) => (
 										<Link
 											href={`/activity?${new URLSearchParams({ event: r.value })}`}
-											aria-label={words.feed(r.value)}
+											aria-label={words.feed({ name: r.value })}
 										>
 											{words.who}
 										</Link>
@@ -128,7 +129,11 @@ export function Seen() {
 									name: "",
 									end: true,
 									cell: (r) => (
-										<Button small aria-label={words.propertiesOf(r.value)} onClick={() => set({ name: r.value })}>
+										<Button
+											small
+											aria-label={words.propertiesOf({ name: r.value })}
+											onClick={() => set({ name: r.value })}
+										>
 											{words.properties}
 										</Button>
 									),
@@ -153,7 +158,7 @@ function Properties({ name, onClose }: { name: string; onClose: () => void }) {
 		staleTime: 30_000,
 	});
 	return (
-		<Dialog drawer="narrow" title={words.propertiesOf(name)} onClose={onClose}>
+		<Dialog drawer="narrow" title={words.propertiesOf({ name })} onClose={onClose}>
 			{found.isPending ? (
 				<Skeleton rows={6} />
 			) : found.isError ? (
@@ -162,7 +167,7 @@ function Properties({ name, onClose }: { name: string; onClose: () => void }) {
 				<p>{words.noProperties}</p>
 			) : (
 				<List
-					label={words.propertiesOf(name)}
+					label={words.propertiesOf({ name })}
 					rows={found.data.data}
 					rowKey={(p) => p.value}
 					columns={[

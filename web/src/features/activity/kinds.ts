@@ -2,7 +2,7 @@ import { catalogue } from "../../base/words/catalogue";
 
 // The kinds of activity that the feed is filtered by. Each stands for types of the API.
 
-const names = catalogue({
+const names = catalogue("activity.kinds", {
 	opens: "Opens",
 	clicks: "Clicks",
 	trouble: "Mail that failed or came back",

@@ -9,12 +9,13 @@ import { Confirm, Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
 import { Callout } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
-import { bytes, catalogue } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { bytes } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Assets.module.css";
 import { accepted, hasFiles, imagesOf, localOf, upload } from "./assets";
 
-const words = catalogue({
+const words = catalogue("assets.assetPicker", {
 	title: "Choose an image",
 	search: "Search images",
 	upload: "Upload",
@@ -23,12 +24,12 @@ const words = catalogue({
 	public: "Images are public: readers' mail programs load them.",
 	empty: "No image yet",
 	none: "No image matches",
-	size: (w: number, h: number, size: string) => `${w} × ${h}, ${size}`,
-	remove: (name: string) => `Delete ${name}`,
-	removeTitle: (name: string) => `Delete ${name}?`,
+	size: "{w} × {h}, {size}",
+	remove: "Delete {name}",
+	removeTitle: "Delete {name}?",
 	removeText: "Mail that was sent with it no longer shows it. This cannot be undone.",
 	delete: "Delete",
-	failed: (name: string, why: string) => `${name}: ${why}`,
+	failed: "{name}: {why}",
 });
 
 /** AssetPicker is a dialog that chooses an image of the account, or uploads one. */
@@ -54,7 +55,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 				try {
 					last = await upload(f);
 				} catch (e) {
-					setProblem(words.failed(f.name, explain(e)));
+					setProblem(words.failed({ name: f.name, why: explain(e) }));
 				}
 			}
 			await client.invalidateQueries({ queryKey: key("assets") });
@@ -139,10 +140,10 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 									<b>{a.name}</b>
 								</button>
 								<span className={css.foot}>
-									{words.size(a.width, a.height, bytes(a.size))}
+									{words.size({ w: a.width, h: a.height, size: bytes(a.size) })}
 									<IconButton
 										small
-										label={words.remove(a.name)}
+										label={words.remove({ name: a.name })}
 										icon={<Trash2 aria-hidden />}
 										why={why}
 										onClick={() => setDeleting(a)}
@@ -155,7 +156,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 			</div>
 			{deleting && (
 				<Confirm
-					title={words.removeTitle(deleting.name)}
+					title={words.removeTitle({ name: deleting.name })}
 					action={words.delete}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}

@@ -28,13 +28,13 @@ import { Card, Callout, Page } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { actionKinds, actionStep, mostActions } from "./actions";
 
 const Runs = later(() => import("./Runs"));
 
-const words = catalogue({
+const words = catalogue("automations.automation", {
 	automations: "Automations",
 	fresh: "New automation",
 	views: "Views of the automation",
@@ -56,7 +56,7 @@ const words = catalogue({
 	saved: "Saved",
 	created: "Created, and active",
 	clean: "Nothing has been changed.",
-	problems: (n: number) => plural(n, { one: "Not saved: # problem", other: "Not saved: # problems" }),
+	problems: "{count, plural, one {Not saved: # problem} other {Not saved: # problems}}",
 	active: "Active",
 	activeHelp: "Paused: nothing is done, and what happens meanwhile is not made up for.",
 	archived: "An archived automation is read-only. Make it active or paused first.",
@@ -324,7 +324,7 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 						</Callout>
 					)}
 					{problems.length > 0 && (
-						<Callout tone="danger" title={words.problems(problems.length)}>
+						<Callout tone="danger" title={words.problems({ count: problems.length })}>
 							<ul>
 								{problems.map((p) => (
 									<li key={p}>{p}</li>

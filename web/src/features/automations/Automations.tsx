@@ -18,13 +18,14 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import { actionStep } from "./actions";
 
-const words = catalogue({
+const words = catalogue("automations.automations", {
 	title: "Automations",
 	about: "Rules with one step: when something happens to a contact, something is done at once.",
 	add: "New automation",
@@ -39,14 +40,14 @@ const words = catalogue({
 	none: "No automation matches",
 	empty: "No automation yet",
 	emptyText: "For example: when somebody orders for more than 100, add the tag “vip” and tell the sales team.",
-	actions: (name: string) => `Actions of ${name}`,
+	actions: "Actions of {name}",
 	pause: "Pause",
 	activate: "Activate",
 	archive: "Archive",
 	delete: "Delete",
-	deleteTitle: (name: string) => `Delete ${name}?`,
-	deleteText: (runs: number) => `Its runs disappear with it (${full(runs)} so far). What they did stays.`,
-	archived: (name: string) => `Archived ${name}`,
+	deleteTitle: "Delete {name}?",
+	deleteText: "Its runs disappear with it ({runs, number} so far). What they did stays.",
+	archived: "Archived {name}",
 	more: "Show more",
 });
 
@@ -166,7 +167,7 @@ function RowMenu({ automation: a }: { automation: Automation }) {
 	const put = useMutation({
 		mutationFn: (status: string) => api("PUT /automations/{id}", { path: { id: a.id }, body: { status } }),
 		onSuccess: (_, status) => {
-			if (status === "archived") toast(words.archived(a.name), { undo: () => put.mutate(a.status) });
+			if (status === "archived") toast(words.archived({ name: a.name }), { undo: () => put.mutate(a.status) });
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 		onSettled: refresh,
@@ -180,7 +181,7 @@ function RowMenu({ automation: a }: { automation: Automation }) {
 		<>
 			<Menu
 				small
-				label={words.actions(a.name)}
+				label={words.actions({ name: a.name })}
 				actions={[
 					a.status === "active" && { id: "pause", label: words.pause, why, run: () => put.mutate("paused") },
 					a.status !== "active" && { id: "activate", label: words.activate, why, run: () => put.mutate("active") },
@@ -190,14 +191,14 @@ function RowMenu({ automation: a }: { automation: Automation }) {
 			/>
 			{deleting && (
 				<Confirm
-					title={words.deleteTitle(a.name)}
+					title={words.deleteTitle({ name: a.name })}
 					action={words.delete}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
 					onConfirm={() => remove.mutate()}
 					onClose={() => setDeleting(false)}
 				>
-					<p>{words.deleteText(a.run_count)}</p>
+					<p>{words.deleteText({ runs: a.run_count })}</p>
 				</Confirm>
 			)}
 		</>

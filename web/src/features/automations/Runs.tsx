@@ -18,7 +18,7 @@ import { catalogue } from "../../base/words/catalogue";
 import type { Tone } from "../../base/words/status";
 import css from "./Runs.module.css";
 
-const words = catalogue({
+const words = catalogue("automations.runs", {
 	title: "Runs",
 	status: "State",
 	all: "All runs",

@@ -7,7 +7,7 @@ import { Code } from "../../ui/Code";
 import { Callout } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { useSettled } from "../../ui/useSettled";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Binding.module.css";
 import {
 	type Binding,
@@ -26,10 +26,10 @@ import { usePicked } from "./picked";
 import { Rows } from "./Rows";
 import { Slot } from "./Slot";
 
-const words = catalogue({
-	issues: (n: number) => plural(n, { one: "# problem to solve", other: "# problems to solve" }),
-	first: (n: number) => `and ${plural(n, { one: "# more", other: "# more" })}`,
-	unknown: (n: number) => plural(n, { one: "Remove the unknown value", other: "Remove the # unknown values" }),
+const words = catalogue("binding.bindingEditor", {
+	issues: "{count, plural, one {# problem to solve} other {# problems to solve}}",
+	first: "and {count, plural, one {# more} other {# more}}",
+	unknown: "{count, plural, one {Remove the unknown value} other {Remove the # unknown values}}",
 	all: "All values fit the template.",
 	rest: "Other values",
 	form: "Form",
@@ -131,7 +131,7 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 					data-bad={issues.length > 0 || undefined}
 					data-late={!checked || undefined}
 				>
-					{issues.length > 0 ? words.issues(issues.length) : checked ? words.all : "\u00a0"}
+					{issues.length > 0 ? words.issues({ count: issues.length }) : checked ? words.all : "\u00a0"}
 				</p>
 				<fieldset className={css.views}>
 					<legend className="visually-hidden">{words.view}</legend>
@@ -156,10 +156,10 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 							</li>
 						))}
 					</ul>
-					{issues.length > listed && <p className={css.hint}>{words.first(issues.length - listed)}</p>}
+					{issues.length > listed && <p className={css.hint}>{words.first({ count: issues.length - listed })}</p>}
 					{unknown.length > 0 && !readOnly && canForm && (
 						<Button small onClick={() => onChange(withoutUnknown(binding, issues))}>
-							{words.unknown(unknown.length)}
+							{words.unknown({ count: unknown.length })}
 						</Button>
 					)}
 				</div>

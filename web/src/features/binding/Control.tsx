@@ -7,24 +7,24 @@ import field from "../../ui/Field.module.css";
 import { ImageField } from "../assets/ImageField";
 import { DateTime } from "../../ui/DateTime";
 import { Thumb } from "../../ui/Thumb";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Binding.module.css";
 import { fromText, nameOf, optionsOf, textOf } from "./binding";
 import { RichText } from "./RichText";
 import { TokenField } from "./Tokens";
 
-const words = catalogue({
+const words = catalogue("binding.control", {
 	reset: "Use the default",
 	choose: "Not chosen",
-	other: (value: string) => `${value} (not a choice)`,
+	other: "{value} (not a choice)",
 	listHelp: "One on each line.",
-	picture: (name: string) => `Picture of ${name}`,
-	pick: (name: string) => `Pick ${name}`,
-	items: (n: number) => plural(n, { one: "# entry", other: "# entries" }),
+	picture: "Picture of {name}",
+	pick: "Pick {name}",
+	items: "{count, plural, one {# entry} other {# entries}}",
 	whole: "A whole number",
-	between: (min: string, max: string) => `From ${min} to ${max}`,
-	least: (min: string) => `At least ${min}`,
-	most: (max: string) => `At most ${max}`,
+	between: "From {min} to {max}",
+	least: "At least {min}",
+	most: "At most {max}",
 });
 
 type Props = {
@@ -46,11 +46,11 @@ function helpOf(p: ParameterEntry): string | undefined {
 	const { min, max, integer } = p.validation;
 	const range =
 		min !== undefined && max !== undefined
-			? words.between(textOf(min), textOf(max))
+			? words.between({ min: textOf(min), max: textOf(max) })
 			: min !== undefined
-				? words.least(textOf(min))
+				? words.least({ min: textOf(min) })
 				: max !== undefined
-					? words.most(textOf(max))
+					? words.most({ max: textOf(max) })
 					: undefined;
 	return range ?? (integer === true ? words.whole : undefined);
 }
@@ -108,7 +108,7 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 		case "image":
 			return (
 				<ImageField className={css.image} readOnly={readOnly} onChange={write}>
-					<Thumb html={picture(text)} label={words.picture(label)} width={96} height={72} layout={288} />
+					<Thumb html={picture(text)} label={words.picture({ name: label })} width={96} height={72} layout={288} />
 					<TokenField
 						{...common}
 						value={text}
@@ -185,7 +185,7 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 									: (choices.find((o) => o.value === placeholder)?.label ?? placeholder),
 						},
 						...choices,
-						...(known ? [] : [{ value: text, label: words.other(text) }]),
+						...(known ? [] : [{ value: text, label: words.other({ value: text }) }]),
 					]}
 				/>
 			);
@@ -237,7 +237,7 @@ function Color({ value, onChange, ...c }: Common & { value: string; onChange: (v
 				<input
 					type="color"
 					className={css.swatch}
-					aria-label={words.pick(c.label)}
+					aria-label={words.pick({ name: c.label })}
 					value={shown.toLowerCase()}
 					disabled={c.readOnly}
 					onChange={(e) => onChange(e.target.value)}
@@ -264,7 +264,7 @@ function Lines({ value, onChange, ...c }: Common & { value: unknown; onChange: (
 	const text = plain ? (value as string[]).join("\n") : textOf(value);
 	const help =
 		plain && value.length > 0
-			? `${words.listHelp} ${words.items(value.filter((v) => v !== "").length)}`
+			? `${words.listHelp} ${words.items({ count: value.filter((v) => v !== "").length })}`
 			: words.listHelp;
 	return (
 		<Frame id={id} label={c.label} help={c.help ?? help} error={c.error} optional={c.optional}>

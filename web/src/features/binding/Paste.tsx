@@ -5,26 +5,27 @@ import { guessField } from "../rules/guessField";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, Radios, Select, TextArea } from "../../ui/Field";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Binding.module.css";
 import { type Fields, fromText, nameOf } from "./binding";
 
-const words = catalogue({
-	title: (section: string) => `Paste rows of ${section}`,
+const words = catalogue("binding.paste", {
+	title: "Paste rows of {section}",
 	area: "Rows of the spreadsheet",
 	help: "Copy cells in your spreadsheet and paste them here. Commas and semicolons work, too.",
 	header: "The first row has the names of columns",
 	columns: "Columns",
-	column: (n: number, name: string) => (name ? `Column ${n}: ${name}` : `Column ${n}`),
+	column: "Column {number}",
+	columnNamed: "Column {number}: {name}",
 	skip: "Leave out",
 	where: "Rows that are here already",
-	keep: (n: number) => `Keep the ${plural(n, { one: "# row", other: "# rows" })} and add below`,
+	keep: "Keep the {count, plural, one {# row} other {# rows}} and add below",
 	replace: "Replace them",
-	insert: (n: number) => plural(n, { one: "Insert # row", other: "Insert # rows" }),
+	insert: "{count, plural, one {Insert # row} other {Insert # rows}}",
 	nothing: "Nothing is pasted yet.",
 	unmatched: "No column is matched to a field.",
-	over: (max: number) => `That would be more than the ${max} rows that it may have.`,
-	sample: (value: string) => `First: ${value}`,
+	over: "That would be more than the {max} rows that it may have.",
+	sample: "First: {value}",
 	cancel: "Cancel",
 });
 
@@ -77,19 +78,19 @@ export function Paste({ section: s, present, onPaste, onClose }: Props) {
 			: columns.every((c) => target(c) === "")
 				? words.unmatched
 				: (replaced ? 0 : present) + rows.length > s.max
-					? words.over(s.max)
+					? words.over({ max: s.max })
 					: undefined;
 	return (
 		<Dialog
 			drawer="wide"
-			title={words.title(nameOf(s))}
+			title={words.title({ section: nameOf(s) })}
 			onClose={onClose}
 			onSubmit={() => why === undefined && onPaste(rows, replaced)}
 			footer={
 				<>
 					<Button onClick={onClose}>{words.cancel}</Button>
 					<Button look="primary" type="submit" why={why}>
-						{words.insert(rows.length)}
+						{words.insert({ count: rows.length })}
 					</Button>
 				</>
 			}
@@ -112,8 +113,12 @@ export function Paste({ section: s, present, onPaste, onClose }: Props) {
 						{columns.map((c) => (
 							<Select
 								key={c}
-								label={words.column(c + 1, header ? (head[c] ?? "") : "")}
-								help={words.sample((body[0]?.[c] ?? "").slice(0, 60))}
+								label={
+									header && head[c]
+										? words.columnNamed({ number: c + 1, name: head[c] })
+										: words.column({ number: c + 1 })
+								}
+								help={words.sample({ value: (body[0]?.[c] ?? "").slice(0, 60) })}
 								value={target(c)}
 								onChange={(v) => setTargets({ ...targets, [c]: v })}
 								choices={[{ value: "", label: words.skip }, ...fields.map((f) => ({ value: f.field, label: f.name }))]}
@@ -128,7 +133,7 @@ export function Paste({ section: s, present, onPaste, onClose }: Props) {
 					value={replace}
 					onChange={setReplace}
 					choices={[
-						{ value: "keep", label: words.keep(present) },
+						{ value: "keep", label: words.keep({ count: present }) },
 						{ value: "replace", label: words.replace },
 					]}
 				/>

@@ -19,8 +19,8 @@ import css from "./RichText.module.css";
 import { fromEditor, keeps, toEditor } from "./markup";
 import { MergeMenu } from "./Tokens";
 
-const words = catalogue({
-	tools: (label: string) => `Format ${label}`,
+const words = catalogue("binding.richText", {
+	tools: "Format {label}",
 	bold: "Bold",
 	italic: "Italic",
 	underline: "Underline",
@@ -42,7 +42,7 @@ const words = catalogue({
 	source: "Source",
 	visual: "Formatted",
 	loses: "This text has code that formatted editing would change. Edit its source.",
-	used: (used: number, most: number) => `${used} of ${most}`,
+	used: "{used} of {most}",
 });
 
 type Props = {
@@ -130,7 +130,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		<>
 			{full && (
 				<span className={css.count} role="status">
-					{words.used(value.length, most)}
+					{words.used({ used: value.length, most })}
 				</span>
 			)}
 			{toggle}
@@ -155,7 +155,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 			) : (
 				<div className={css.editor} data-bad={error ? true : undefined}>
 					{!readOnly && (
-						<div role="toolbar" aria-label={words.tools(label)} className={css.toolbar}>
+						<div role="toolbar" aria-label={words.tools({ label })} className={css.toolbar}>
 							<select
 								aria-label={words.block}
 								className={css.style}

@@ -3,21 +3,19 @@ import { useRef, useState } from "react";
 import type { SectionEntry } from "../../api/schema";
 import { Button } from "../../ui/Button";
 import { Cards } from "../../ui/Cards";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Binding.module.css";
 import { type Fields, nameOf, rowsAt, textOf, withMember } from "./binding";
 import { Control } from "./Control";
 import { Paste } from "./Paste";
 
-const words = catalogue({
-	row: (n: number) => `Row ${n}`,
-	titled: (n: number, title: string) => `Row ${n}: ${title}`,
-	count: (n: number, min: number, max: number) =>
-		min > 0
-			? `${plural(n, { one: "# row", other: "# rows" })} of ${min} to ${max}`
-			: `${plural(n, { one: "# row", other: "# rows" })} of at most ${max}`,
+const words = catalogue("binding.rows", {
+	row: "Row {count}",
+	titled: "Row {count}: {title}",
+	count:
+		"{min, plural, =0 {{count, plural, one {# row} other {# rows}} of at most {max}} other {{count, plural, one {# row} other {# rows}} of {min} to {max}}}",
 	add: "Add a row",
-	full: (max: number) => `There may be at most ${max} rows.`,
+	full: "There may be at most {max} rows.",
 	paste: "Paste from a spreadsheet",
 });
 
@@ -58,17 +56,17 @@ export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props
 					.trim(),
 			)
 			.find(Boolean);
-		return name ? words.titled(i + 1, name) : words.row(i + 1);
+		return name ? words.titled({ count: i + 1, title: name }) : words.row({ count: i + 1 });
 	};
 	const fault = faults(path);
-	const full = rows.length >= s.max ? words.full(s.max) : undefined;
+	const full = rows.length >= s.max ? words.full({ max: s.max }) : undefined;
 	return (
 		<fieldset ref={box} className={css.section} data-path={path} tabIndex={-1}>
 			<legend>{nameOf(s)}</legend>
 			<p className={css.hint}>
 				{s.help_text && <>{s.help_text} </>}
 				<span data-bad={rows.length < s.min || rows.length > s.max || undefined}>
-					{words.count(rows.length, s.min, s.max)}
+					{words.count({ count: rows.length, min: s.min, max: s.max })}
 				</span>
 			</p>
 			{fault && <p className={css.bad}>{fault}</p>}

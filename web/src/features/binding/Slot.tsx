@@ -9,40 +9,41 @@ import { Dialog } from "../../ui/Dialog";
 import { Radios, TextField } from "../../ui/Field";
 import { Failure, Skeleton } from "../../ui/States";
 import { Thumb } from "../../ui/Thumb";
-import { and, catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and } from "../../base/words/formats";
 import css from "./Binding.module.css";
 import { nameOf, objectAt, type Scope, textOf, withMember } from "./binding";
 import { Control } from "./Control";
 import { type Faults, Rows } from "./Rows";
 import { useThumbnail } from "./thumbnails";
 
-const words = catalogue({
+const words = catalogue("binding.slot", {
 	how: "What fills it",
 	fixed: "A block that you choose",
 	random: "One block, picked for you",
-	randomHelp: (n: number) =>
-		`When this is saved, one of the ${plural(n, { one: "# block that fits", other: "# blocks that fit" })} is picked. All recipients get the same one, and it stays while these blocks stay.`,
-	now: (name: string) => `Now: ${name}.`,
+	randomHelp:
+		"When this is saved, one of the {count, plural, one {# block that fits} other {# blocks that fit}} is picked. All recipients get the same one, and it stays while these blocks stay.",
+	now: "Now: {name}.",
 	empty: "Nothing",
-	other: (value: string) => `${value} (not allowed here)`,
+	other: "{value} (not allowed here)",
 	block: "Block",
 	choose: "Choose a block",
 	change: "Choose another",
 	none: "No block is chosen.",
-	noBlocks: (tags: string) =>
-		tags
-			? `No active block has the tags ${tags} and a body in the template's format.`
-			: "There is no active block with a body in the template's format.",
+	noBlocks: "No active block has the tags {tags} and a body in the template's format.",
+	noBlocksAtAll: "There is no active block with a body in the template's format.",
 	newBlock: "Blocks",
-	unknown: (block: string) => `${block} is not a block that fits here.`,
-	pick: (slot: string) => `Choose a block for ${slot}`,
+	unknown: "{block} is not a block that fits here.",
+	pick: "Choose a block for {slot}",
 	search: "Search blocks",
 	nothing: "No block matches.",
-	use: (name: string) => `Use ${name}`,
-	preview: (name: string) => `Preview of ${name}`,
+	use: "Use {name}",
+	preview: "Preview of {name}",
 	cancel: "Cancel",
-	values: (name: string) => `Values of ${name}`,
+	values: "Values of {name}",
 });
+
+const noBlocks = (tags: string[]) => (tags.length > 0 ? words.noBlocks({ tags: and(tags) }) : words.noBlocksAtAll);
 
 type Strategy = "fixed" | "random" | "empty";
 
@@ -75,7 +76,10 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 		label: words[a],
 		help:
 			a === "random"
-				? [words.randomHelp(s.eligible_blocks_total), strategy === "random" && picked && words.now(picked)]
+				? [
+						words.randomHelp({ count: s.eligible_blocks_total }),
+						strategy === "random" && picked && words.now({ name: picked }),
+					]
 						.filter(Boolean)
 						.join(" ")
 				: undefined,
@@ -83,11 +87,16 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 			readOnly && a !== strategy
 				? " "
 				: a !== "empty" && s.eligible_blocks_total === 0 && a !== strategy
-					? words.noBlocks(and(s.tag_filter))
+					? noBlocks(s.tag_filter)
 					: undefined,
 	}));
 	if (!allowed.includes(strategy as Strategy))
-		choices.push({ value: strategy as Strategy, label: words.other(strategy), help: undefined, why: undefined });
+		choices.push({
+			value: strategy as Strategy,
+			label: words.other({ value: strategy }),
+			help: undefined,
+			why: undefined,
+		});
 	const scope: Scope | undefined = strategy === "fixed" ? chosen.block : undefined;
 	const fault = faults(path);
 	const strategyFault = faults(`${path}.strategy`);
@@ -117,12 +126,12 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 							</div>
 						</>
 					) : (
-						<p className={css.hint}>{block === "" ? words.none : chosen.loading ? "" : words.unknown(block)}</p>
+						<p className={css.hint}>{block === "" ? words.none : chosen.loading ? "" : words.unknown({ block })}</p>
 					)}
 					{!readOnly &&
 						(s.eligible_blocks_total === 0 ? (
 							<p className={css.hint}>
-								{words.noBlocks(and(s.tag_filter))} <Link href="/blocks">{words.newBlock}</Link>
+								{noBlocks(s.tag_filter)} <Link href="/blocks">{words.newBlock}</Link>
 							</p>
 						) : (
 							<Button small onClick={() => setChoosing(true)}>
@@ -239,7 +248,13 @@ export function BlockThumb({
 	const [wanted, setWanted] = useState(false);
 	const html = useThumbnail("block", slug, changed, wanted);
 	return (
-		<Thumb html={html.data} label={words.preview(name)} width={width} height={height} onView={() => setWanted(true)} />
+		<Thumb
+			html={html.data}
+			label={words.preview({ name })}
+			width={width}
+			height={height}
+			onView={() => setWanted(true)}
+		/>
 	);
 }
 
@@ -283,7 +298,7 @@ function BlockPicker({
 	return (
 		<Dialog
 			drawer="wide"
-			title={words.pick(nameOf(s))}
+			title={words.pick({ slot: nameOf(s) })}
 			onClose={onClose}
 			footer={<Button onClick={onClose}>{words.cancel}</Button>}
 		>
@@ -308,7 +323,7 @@ function BlockPicker({
 						<li key={b.id}>
 							<button
 								type="button"
-								aria-label={words.use(b.name)}
+								aria-label={words.use({ name: b.name })}
 								aria-pressed={b.slug === current || b.id === current}
 								onClick={() => onChoose(b.slug)}
 							>

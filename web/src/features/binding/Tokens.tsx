@@ -7,15 +7,15 @@ import { Popup } from "../../ui/Popup";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Tokens.module.css";
 
-const words = catalogue({
+const words = catalogue("binding.tokens", {
 	menu: "Insert a merge field",
-	menuFor: (name: string) => `Insert a merge field into ${name}`,
+	menuFor: "Insert a merge field into {name}",
 	search: "Search fields",
 	links: "Links",
 	unsubscribe: "Unsubscribe link",
 	preferences: "Preferences link",
 	none: "No field matches.",
-	used: (used: number, most: number) => `${used} of ${most}`,
+	used: "{used} of {most}",
 });
 
 /** What merge fields look like in a text. */
@@ -31,7 +31,7 @@ export function MergeMenu({ label, onInsert }: MenuProps) {
 	return (
 		<Popup
 			label={words.menu}
-			buttonLabel={words.menuFor(label)}
+			buttonLabel={words.menuFor({ name: label })}
 			button={<Braces aria-hidden size={14} />}
 			className={css.menuButton}
 			end
@@ -179,7 +179,7 @@ export function TokenField({
 			{aside}
 			{full && (
 				<span className={css.count} role="status" data-over={value.length > most || undefined}>
-					{words.used(value.length, most)}
+					{words.used({ used: value.length, most })}
 				</span>
 			)}
 			{!readOnly && <MergeMenu label={label} onInsert={insert} />}

@@ -15,23 +15,17 @@ import { issuesOf } from "../binding/binding";
 import { Badge } from "../../ui/Badge";
 import { Select, Switch } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("blocks.block", {
 	blocks: "Blocks",
 	slugHelp: "Programs, and values of mails, name the block so.",
 	saved: "Saved. Drafts keep the old text until they are saved again.",
 	deleteText: "Mails that have it stay as they are. Drafts that name it cannot be saved until they name another.",
-	drafts: (n: number) =>
-		plural(n, {
-			one: "# draft keeps the old text until it is saved again.",
-			other: "# drafts keep the old text until they are saved again.",
-		}),
-	recent: (n: number) =>
-		plural(n, {
-			one: "# broadcast of the last 30 days has it; it stays as it is.",
-			other: "# broadcasts of the last 30 days have it; they stay as they are.",
-		}),
+	drafts:
+		"{count, plural, one {# draft keeps the old text until it is saved again.} other {# drafts keep the old text until they are saved again.}}",
+	recent:
+		"{count, plural, one {# broadcast of the last 30 days has it; it stays as it is.} other {# broadcasts of the last 30 days have it; they stay as they are.}}",
 	nobody: "No draft uses it.",
 	active: "Active",
 	activeHelp: "It is offered for slots, and may be picked for random ones.",
@@ -189,8 +183,8 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 				const { usage } = await api("GET /blocks/{id}", { path: { id: b.id }, query: { include_usage: true } });
 				if (!usage) return [];
 				return [
-					usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody,
-					...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : []),
+					usage.active_drafts > 0 ? words.drafts({ count: usage.active_drafts }) : words.nobody,
+					...(usage.recent_broadcasts > 0 ? [words.recent({ count: usage.recent_broadcasts })] : []),
 				];
 			}}
 			deleteText={words.deleteText}

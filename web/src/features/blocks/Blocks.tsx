@@ -18,10 +18,11 @@ import { NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
-import { catalogue, number, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { number } from "../../base/words/formats";
 import css from "./Blocks.module.css";
 
-const words = catalogue({
+const words = catalogue("blocks.blocks", {
 	title: "Blocks",
 	about: "Parts of mails that fill the slots of templates: a promotion, a quotation, a footer.",
 	add: "New block",
@@ -38,8 +39,8 @@ const words = catalogue({
 	state: "State",
 	active: "Active",
 	inactive: "Not offered",
-	drafts: (n: number) => plural(n, { one: "# draft", other: "# drafts" }),
-	recent: (n: number) => plural(n, { one: "# recent broadcast", other: "# recent broadcasts" }),
+	drafts: "{count, plural, one {# draft} other {# drafts}}",
+	recent: "{count, plural, one {# recent broadcast} other {# recent broadcasts}}",
 	empty: "No block yet",
 	emptyText:
 		"A block is written once and used in many mails. A template says with tags which blocks a slot takes; a block that has these tags is offered there.",
@@ -151,8 +152,8 @@ export default function Blocks() {
 							name: words.used,
 							cell: (b) =>
 								[
-									b.usage && b.usage.active_drafts > 0 && words.drafts(b.usage.active_drafts),
-									b.usage && b.usage.recent_broadcasts > 0 && words.recent(b.usage.recent_broadcasts),
+									b.usage && b.usage.active_drafts > 0 && words.drafts({ count: b.usage.active_drafts }),
+									b.usage && b.usage.recent_broadcasts > 0 && words.recent({ count: b.usage.recent_broadcasts }),
 								]
 									.filter(Boolean)
 									.join(", ") || <NotSet />,

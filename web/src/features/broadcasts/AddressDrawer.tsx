@@ -10,7 +10,7 @@ import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { countryField } from "../../base/words/countries";
 
-const words = catalogue({
+const words = catalogue("broadcasts.addressDrawer", {
 	title: "Postal address of the workspace",
 	about: "It stands below every mail. Many laws ask for it.",
 	line1: "Street or box",

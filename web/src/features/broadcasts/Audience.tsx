@@ -6,22 +6,23 @@ import { LinkButton } from "../../ui/Button";
 import { Picks } from "../../ui/Combo";
 import { Callout } from "../../ui/Page";
 import { Time } from "../../ui/Time";
-import { catalogue, clock, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import { type Forecast, reasonName } from "./forecast";
 import { peopleOf } from "./peopleLinks";
 
-const words = catalogue({
+const words = catalogue("broadcasts.audience", {
 	include: "Send to",
 	includeHelp: "Members of any of these get it once, even those in several.",
 	exclude: "Leave out",
 	make: "New segment",
-	counted: (n: number) => `${full(n)} can be mailed`,
+	counted: "{count, number} can be mailed",
 	matched: "Matched",
-	recipients: (n: number) => plural(n, { one: "# recipient", other: "# recipients" }),
-	asked: (at: string) => `as of ${clock(at)}; asked again when it starts`,
+	recipients: "{count, plural, one {# recipient} other {# recipients}}",
+	asked: "as of {at, time}; asked again when it starts",
 	asking: "Counting who gets it",
 	nobody: "Choose at least one segment or list.",
 	estimated: "estimated",
@@ -96,8 +97,8 @@ export function Audience({
 							</span>
 						))}
 						{" = "}
-						<b>{words.recipients(p.recipients)}</b>
-						{p.estimated && ` (${words.estimated})`}, {words.asked(p.evaluated_at)}.
+						<b>{words.recipients({ count: p.recipients })}</b>
+						{p.estimated && ` (${words.estimated})`}, {words.asked({ at: p.evaluated_at })}.
 						{Object.keys(p.excluded).length > 1 && <small className={css.muted}> {words.once}</small>}
 					</>
 				)}
@@ -109,7 +110,7 @@ export function Audience({
 							<Link href={`/segments/${s.segment_key}`}>{s.name}</Link>{" "}
 							{s.member_count !== null && (
 								<span className={css.muted}>
-									{words.counted(s.member_count)} · {words.ages} <Time at={s.member_count_evaluated_at} />
+									{words.counted({ count: s.member_count })} · {words.ages} <Time at={s.member_count_evaluated_at} />
 								</span>
 							)}
 						</li>

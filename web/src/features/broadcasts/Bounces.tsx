@@ -12,13 +12,14 @@ import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { replyOf } from "../../base/words/replies";
 import css from "./Report.module.css";
 import { useExport } from "./useExport";
 
-const words = catalogue({
+const words = catalogue("broadcasts.bounces", {
 	kinds: "Kinds",
 	hard: "Hard: the address does not exist",
 	soft: "Soft: for now",
@@ -38,7 +39,7 @@ const words = catalogue({
 	codes: "By code",
 	code: "Code",
 	count: "Mails",
-	first: (n: number) => plural(n, { one: "The newest one is shown.", other: "The newest # are shown." }),
+	first: "{count, plural, one {The newest one is shown.} other {The newest # are shown.}}",
 	csv: "CSV",
 	csvLabel: "Download the returned mail as CSV",
 });
@@ -159,7 +160,7 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 						{ id: "when", name: words.when, cell: (r) => <Time at={r.bounced_at} /> },
 					]}
 				/>
-				{found.hasNextPage && <p className={css.muted}>{words.first(rows.length)}</p>}
+				{found.hasNextPage && <p className={css.muted}>{words.first({ count: rows.length })}</p>}
 				{found.hasNextPage && (
 					<div>
 						<Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>

@@ -7,11 +7,12 @@ import { CsvButton } from "../../ui/CsvButton";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
-import { catalogue, full, locale, percent } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent, regions } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.breakdown", {
 	variants: "Variants",
 	senders: "Senders",
 	providers: "Mailbox providers",
@@ -36,7 +37,7 @@ const words = catalogue({
 });
 
 /** names are those of programs, devices and providers, by the API's words. */
-const names: { [word: string]: string } = catalogue({
+const names: { [word: string]: string } = catalogue("broadcasts.breakdown.names", {
 	apple_mail: "Apple Mail",
 	gmail: "Gmail",
 	yahoo_mail: "Yahoo Mail",
@@ -63,8 +64,7 @@ const names: { [word: string]: string } = catalogue({
 });
 const nameOf = (word: string) => names[word] ?? word;
 
-const regions = new Intl.DisplayNames(locale, { type: "region" });
-const country = (code: string) => (/^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : nameOf(code));
+const country = (code: string) => (/^[A-Z]{2}$/.test(code) ? (regions("code").of(code) ?? code) : nameOf(code));
 
 type Whole = {
 	id: string;

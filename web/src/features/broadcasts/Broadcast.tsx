@@ -16,7 +16,8 @@ import { Card, Facts, Callout, Page } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
-import { catalogue, dateTime } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dateTime } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { useSegments } from "./Audience";
 import { unschedule } from "./useBegins";
@@ -35,7 +36,7 @@ const Breakdown = later(() => import("./Breakdown"));
 const People = later(() => import("./People"));
 const Timing = later(() => import("./Timing"));
 
-const words = catalogue({
+const words = catalogue("broadcasts.broadcast", {
 	broadcasts: "Broadcasts",
 	views: "Views of the broadcast",
 	sending: "Sending",
@@ -54,7 +55,7 @@ const words = catalogue({
 	copy: "Copy",
 	archive: "Archive",
 	unarchive: "Move out of the archive",
-	starts: (when: string) => `It starts on ${when}.`,
+	starts: "It starts on {when}.",
 	subject: "Subject",
 	audience: "Sent to",
 	to: "To",
@@ -191,7 +192,7 @@ export default function BroadcastPage() {
 			{failure && <FailureCallout id={id} failure={failure} />}
 			{b.status === "paused" && <PauseCallout broadcast={b} />}
 			{b.status === "scheduled" && b.scheduled_at && (
-				<Callout tone="progress" title={words.starts(dateTime(b.scheduled_at))}>
+				<Callout tone="progress" title={words.starts({ when: dateTime(b.scheduled_at) })}>
 					<p>
 						<Countdown to={b.scheduled_at} />
 					</p>

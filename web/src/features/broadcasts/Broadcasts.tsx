@@ -15,7 +15,8 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Table } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
-import { catalogue, day, dayTime, exact, full, percent, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { day, dayTime, exact, full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { stateOf } from "../../base/words/status";
 import { useSegments } from "./Audience";
@@ -27,7 +28,7 @@ import { Peek } from "./Peek";
 import { Sparkline } from "./Sparkline";
 import { useActions, useBroadcasts, useCancelling, useMetrics, useUnsaved } from "./useBroadcasts";
 
-const words = catalogue({
+const words = catalogue("broadcasts.broadcasts", {
 	title: "Broadcasts",
 	about: "One mail to many people at once.",
 	add: "New broadcast",
@@ -51,7 +52,7 @@ const words = catalogue({
 	unarchive: "Move out of the archive",
 	copy: "Copy",
 	delete: "Delete the draft",
-	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteTitle: "Delete {name}?",
 	deleteText: "The draft and its content are gone. This cannot be undone.",
 	open: "Open",
 	edit: "Edit",
@@ -61,14 +62,14 @@ const words = catalogue({
 	unschedule: "Unschedule",
 	cancel: "Cancel the send",
 	report: "Report",
-	more: (name: string) => `Actions of ${name}`,
+	more: "Actions of {name}",
 	noSegment: "Nobody yet",
 	older: "Show older",
-	since: (when: string) => `Created since ${when}.`,
+	since: "Created since {when}.",
 	recount: "Recount",
-	selected: (n: number) => plural(n, { one: "# selected", other: "# selected" }),
+	selected: "{count, plural, one {# selected} other {# selected}}",
 	deselect: "Clear the selection",
-	unsaved: (n: number) => plural(n, { one: "Not yet saved: # problem", other: "Not yet saved: # problems" }),
+	unsaved: "{count, plural, one {Not yet saved: # problem} other {Not yet saved: # problems}}",
 });
 
 const filters = ["draft", "scheduled", "sending", "paused", "completed", "failed", "cancelled"] as const;
@@ -195,7 +196,7 @@ export default function Broadcasts() {
 			)}
 			{chosen.length > 0 && (
 				<div className={css.bulk} role="status">
-					<b>{words.selected(chosen.length)}</b>
+					<b>{words.selected({ count: chosen.length })}</b>
 					{!archived && (
 						<Button
 							small
@@ -255,7 +256,7 @@ export default function Broadcasts() {
 										{b.name}
 									</Link>
 									{unsaved.has(b.id) ? (
-										<Badge tone="warning">{words.unsaved(unsaved.get(b.id) ?? 1)}</Badge>
+										<Badge tone="warning">{words.unsaved({ count: unsaved.get(b.id) ?? 1 })}</Badge>
 									) : (
 										b.content.subject && <span>{b.content.subject}</span>
 									)}
@@ -328,7 +329,7 @@ export default function Broadcasts() {
 							id: "menu",
 							name: "",
 							width: 56,
-							cell: (b) => <Menu small label={words.more(b.name)} actions={actions(b)} />,
+							cell: (b) => <Menu small label={words.more({ name: b.name })} actions={actions(b)} />,
 						},
 					]}
 					card={(b) => (
@@ -336,18 +337,20 @@ export default function Broadcasts() {
 							<span className={rowsCss.name}>
 								<b>{b.name}</b>
 								<span>
-									{unsaved.has(b.id) ? words.unsaved(unsaved.get(b.id) ?? 1) : (b.content.subject ?? words.noSegment)}
+									{unsaved.has(b.id)
+										? words.unsaved({ count: unsaved.get(b.id) ?? 1 })
+										: (b.content.subject ?? words.noSegment)}
 								</span>
 							</span>
 							<StateBadge kind="broadcast" state={b.status} />
-							<Menu small label={words.more(b.name)} actions={actions(b)} />
+							<Menu small label={words.more({ name: b.name })} actions={actions(b)} />
 						</span>
 					)}
 				/>
 			)}
 			{!list.isPending && (all.length > 0 || archived) && (
 				<p className={css.older}>
-					{words.since(day(since))}{" "}
+					{words.since({ when: day(since) })}{" "}
 					{list.hasNextPage && (
 						<Button small look="quiet" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
 							{words.older}
@@ -370,7 +373,7 @@ export default function Broadcasts() {
 			)}
 			{deleting && (
 				<Confirm
-					title={words.deleteTitle(deleting.name)}
+					title={words.deleteTitle({ name: deleting.name })}
 					action={words.delete}
 					onConfirm={() => {
 						act({ id: deleting.id, do: "delete" });

@@ -1,12 +1,13 @@
-import { catalogue, full, locale } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dates, full } from "../../base/words/formats";
 import { stateOf } from "../../base/words/status";
 import css from "./Calendar.module.css";
 
-const words = catalogue({
-	planned: (n: number) => `${full(n)} planned`,
-	sent: (n: number) => `${full(n)} sent`,
-	room: (n: number) => `room for ${full(n)}`,
-	taken: (n: number) => `${full(n)} taken by other sends`,
+const words = catalogue("broadcasts.calendar", {
+	planned: "{count, number} planned",
+	sent: "{count, number} sent",
+	room: "room for {count, number}",
+	taken: "{count, number} taken by other sends",
 	skip: "Press to skip this day.",
 	unskip: "Press to use this day.",
 });
@@ -21,20 +22,14 @@ export type CalendarDay = {
 	status: string;
 };
 
-const weekday = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" });
-const dayOfMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-const whole = new Intl.DateTimeFormat("en-GB", {
-	weekday: "long",
-	day: "numeric",
-	month: "long",
-	year: "numeric",
-	timeZone: "UTC",
-});
+const weekday = () => dates({ weekday: "short", timeZone: "UTC" });
+const dayOfMonth = () => dates({ day: "numeric", month: "short", timeZone: "UTC" });
+const whole = () => dates({ weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
 const utc = (date: string) => new Date(`${date}T00:00:00Z`);
 
 /** dayName writes a day of a plan, such as "Monday 9 May 2026". */
-export const dayName = (date: string) => whole.format(utc(date));
+export const dayName = (date: string) => whole().format(utc(date));
 
 type Props = {
 	label: string;
@@ -64,15 +59,15 @@ export function Calendar({ label, days: planned, onToggle, canToggle, skipped }:
 					const scale = d.capacity ? Math.max(d.capacity, d.planned + (d.taken ?? 0)) : most;
 					const facts = [
 						status.word,
-						words.planned(d.planned),
-						d.sent !== undefined && d.sent > 0 && words.sent(d.sent),
-						d.capacity !== null && d.capacity !== undefined && words.room(d.capacity),
-						d.taken !== undefined && d.taken > 0 && words.taken(d.taken),
+						words.planned({ count: d.planned }),
+						d.sent !== undefined && d.sent > 0 && words.sent({ count: d.sent }),
+						d.capacity !== null && d.capacity !== undefined && words.room({ count: d.capacity }),
+						d.taken !== undefined && d.taken > 0 && words.taken({ count: d.taken }),
 					].filter(Boolean);
 					const inner = (
 						<>
 							<span className={css.date}>
-								<span>{weekday.format(utc(d.date))}</span> {dayOfMonth.format(utc(d.date))}
+								<span>{weekday().format(utc(d.date))}</span> {dayOfMonth().format(utc(d.date))}
 							</span>
 							<b className={css.number}>{off ? status.word : full(d.planned || (d.sent ?? 0))}</b>
 							<span className={css.bar} aria-hidden>
@@ -81,11 +76,11 @@ export function Calendar({ label, days: planned, onToggle, canToggle, skipped }:
 							</span>
 							<span className={css.small}>
 								{d.taken
-									? words.taken(d.taken)
+									? words.taken({ count: d.taken })
 									: d.capacity !== null && d.capacity !== undefined
-										? words.room(d.capacity)
+										? words.room({ count: d.capacity })
 										: d.sent
-											? words.sent(d.sent)
+											? words.sent({ count: d.sent })
 											: status.word}
 							</span>
 						</>

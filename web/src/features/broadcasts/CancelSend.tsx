@@ -1,11 +1,11 @@
 import type { BroadcastSessionView } from "../../api/schema";
 import { Confirm } from "../../ui/Dialog";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("broadcasts.cancelSend", {
 	action: "Cancel the send",
-	title: (name: string) => `Cancel ${name}?`,
-	people: (n: number) => plural(n, { one: "# person will not get it.", other: "# people will not get it." }),
+	title: "Cancel {name}?",
+	people: "{count, plural, one {# person will not get it.} other {# people will not get it.}}",
 	nobody: "Nothing has been sent, and nobody will get it.",
 	note: "Mail that is with servers already goes its way.",
 	final: "This cannot be undone.",
@@ -21,7 +21,7 @@ export function CancelSend({ broadcast: b, busy, onConfirm, onClose }: Props) {
 	const progress = b.view_model.delivery_progress;
 	return (
 		<Confirm
-			title={words.title(b.name)}
+			title={words.title({ name: b.name })}
 			action={words.action}
 			type={progress && progress.remaining > many ? b.name : undefined}
 			busy={busy}
@@ -29,7 +29,8 @@ export function CancelSend({ broadcast: b, busy, onConfirm, onClose }: Props) {
 			onClose={onClose}
 		>
 			<p>
-				<b>{progress ? words.people(progress.remaining) : words.nobody}</b> {progress && words.note} {words.final}
+				<b>{progress ? words.people({ count: progress.remaining }) : words.nobody}</b> {progress && words.note}{" "}
+				{words.final}
 			</p>
 		</Confirm>
 	);

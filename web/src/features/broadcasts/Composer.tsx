@@ -11,7 +11,8 @@ import { TextField } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Fixed } from "../../ui/Locked";
-import { and, catalogue, clock, dateTime, plural, timeZone } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, dateTime, timeZone } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { Audience, useSegments } from "./Audience";
 import css from "./Composer.module.css";
@@ -32,7 +33,7 @@ import { focusField, Reveal, Section } from "./sections";
 import { TestSend } from "./TestSend";
 import { Variants } from "./Variants";
 
-const words = catalogue({
+const words = catalogue("broadcasts.composer", {
 	broadcasts: "Broadcasts",
 	name: "Name, for you alone",
 	untitled: "Untitled",
@@ -45,35 +46,33 @@ const words = catalogue({
 	test: "Send a test",
 	send: "Review and send",
 	saving: "Saving",
-	saved: (at: Date) => `Saved ${clock(at)}`,
+	saved: "Saved {at, time}",
 	allSaved: "Saved",
-	brought: (saved: string) => `Brought back from this device. ${saved}`,
-	refused: (n: number, first: string) => plural(n, { one: `Not saved: ${first}`, other: `Not saved: # problems` }),
-	offline: (problem: string) => `Kept here: ${problem}`,
-	alone: (problem: string) => `On this page alone: ${problem}`,
+	brought: "Brought back from this device. {saved}",
+	refused: "{count, plural, one {Not saved: {first}} other {Not saved: # problems}}",
+	offline: "Kept here: {problem}",
+	alone: "On this page alone: {problem}",
 	conflict: "Not saved: choose between two versions",
 	conflictTitle: "Somebody else changed the same parts of this draft",
 	choose: "Choose",
-	scheduled: (when: string) => `It is scheduled for ${when}. To change it, take it off the schedule first.`,
+	scheduled: "It is scheduled for {when}. To change it, take it off the schedule first.",
 	unschedule: "Unschedule and edit",
 	nobody: "Nobody is chosen yet.",
-	to: (who: string) => `To ${who}.`,
-	without: (who: string, without: string) => `To ${who}, without ${without}.`,
-	typeFrom: (type: string, from: string) => `${type} from ${from}.`,
+	to: "To {who}.",
+	without: "To {who}, without {without}.",
+	typeFrom: "{type} from {from}.",
 	anySender: "any sender of this type",
 	noType: "No email type is chosen yet.",
 	noSubject: "No subject yet.",
 	one: "One version for everybody.",
-	compared: (n: number, names: string) => plural(n, { one: "One variant.", other: `# variants: ${names}.` }),
+	compared: "{count, plural, one {One variant.} other {# variants: {names}.}}",
 	now: "Begins when you send it.",
 	over: "Its start is over.",
-	at: (when: string, zone: string) => `Begins ${when} (${zone}).`,
-	days: (n: number) => plural(n, { one: "Over # day.", other: "Over # days." }),
-	by: (day: string) => `Done by ${day}.`,
-	sheet: (n: number) =>
-		n > 0
-			? plural(n, { one: "Review: one thing is missing", other: "Review: # things are missing" })
-			: "Review: ready to send",
+	at: "Begins {when} ({zone}).",
+	days: "{count, plural, one {Over # day.} other {Over # days.}}",
+	by: "Done by {day}.",
+	sheet:
+		"{count, plural, =0 {Review: ready to send} one {Review: one thing is missing} other {Review: # things are missing}}",
 	hide: "Hide the review",
 });
 
@@ -130,13 +129,17 @@ function stateText(draft: Draft): string {
 		case "saving":
 			return words.saving;
 		case "refused":
-			return words.refused(s.problems.length, s.problems[0] ? refusalText(s.problems[0]) : "");
+			return words.refused({ count: s.problems.length, first: s.problems[0] ? refusalText(s.problems[0]) : "" });
 		case "conflict":
 			return words.conflict;
 		case "offline":
-			return keepsTyped() ? words.offline(s.problem) : words.alone(s.problem);
+			return keepsTyped() ? words.offline({ problem: s.problem }) : words.alone({ problem: s.problem });
 		default:
-			return draft.brought && s.at ? words.brought(words.saved(s.at)) : s.at ? words.saved(s.at) : words.allSaved;
+			return draft.brought && s.at
+				? words.brought({ saved: words.saved({ at: s.at }) })
+				: s.at
+					? words.saved({ at: s.at })
+					: words.allSaved;
 	}
 }
 
@@ -233,7 +236,7 @@ function Editor({
 			}
 		>
 			{locked && saved.scheduled_at && (
-				<Callout tone="progress" title={words.scheduled(dateTime(saved.scheduled_at))}>
+				<Callout tone="progress" title={words.scheduled({ when: dateTime(saved.scheduled_at) })}>
 					<p>
 						<Countdown to={saved.scheduled_at} />
 					</p>
@@ -287,7 +290,7 @@ function Editor({
 					)}
 					<aside ref={aside} className={css.side} data-open={sheet || undefined} aria-label={words.review}>
 						<button type="button" className={css.handle} aria-expanded={sheet} onClick={() => setSheet(!sheet)}>
-							{sheet ? words.hide : words.sheet(missing)}
+							{sheet ? words.hide : words.sheet({ count: missing })}
 						</button>
 						<Card title={words.review}>
 							<Readiness
@@ -334,21 +337,26 @@ function useSummaries(b: BroadcastSessionView, scheduled: boolean): { [section i
 			b.include_segment_keys.length === 0
 				? words.nobody
 				: b.exclude_segment_keys.length > 0
-					? words.without(names(b.include_segment_keys), names(b.exclude_segment_keys))
-					: words.to(names(b.include_segment_keys)),
+					? words.without({ who: names(b.include_segment_keys), without: names(b.exclude_segment_keys) })
+					: words.to({ who: names(b.include_segment_keys) }),
 		from: type
-			? words.typeFrom(type, b.sending_identity_emails?.length ? and(b.sending_identity_emails) : words.anySender)
+			? words.typeFrom({
+					type,
+					from: b.sending_identity_emails?.length ? and(b.sending_identity_emails) : words.anySender,
+				})
 			: words.noType,
 		content: b.content.subject || words.noSubject,
-		variants: b.variants?.length ? words.compared(b.variants.length, and(b.variants.map((a) => a.name))) : words.one,
+		variants: b.variants?.length
+			? words.compared({ count: b.variants.length, names: and(b.variants.map((a) => a.name)) })
+			: words.one,
 		delivery: [
 			start === "over" && !scheduled
 				? words.over
 				: b.scheduled_at
-					? words.at(dateTime(b.scheduled_at), timeZone())
+					? words.at({ when: dateTime(b.scheduled_at), zone: timeZone() })
 					: words.now,
-			b.delivery_mode === "over_days" && b.delivery_window_days && words.days(b.delivery_window_days),
-			b.delivery_mode === "by_date" && b.delivery_window_date && words.by(b.delivery_window_date),
+			b.delivery_mode === "over_days" && b.delivery_window_days && words.days({ count: b.delivery_window_days }),
+			b.delivery_mode === "by_date" && b.delivery_window_date && words.by({ day: b.delivery_window_date }),
 		]
 			.filter(Boolean)
 			.join(" "),

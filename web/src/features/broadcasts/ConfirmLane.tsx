@@ -10,7 +10,7 @@ import { useForm } from "../../ui/form";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("broadcasts.confirmLane", {
 	title: "Confirm with one mail",
 	about: "One mail is sent from this sender by this MTA config. If the server takes it, the pair counts as tried.",
 	to: "To",

@@ -20,7 +20,7 @@ import { Inbox, Preview, usePreview } from "./Preview";
 
 const TemplateBinding = later(() => import("../binding/BindingEditor"));
 
-const words = catalogue({
+const words = catalogue("broadcasts.content", {
 	kind: "How it is made",
 	own: "Own code",
 	template: "From a template",

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "react";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
-	in: (parts: string) => `Starts in ${parts}.`,
+const words = catalogue("broadcasts.countdown", {
+	in: "Starts in {parts}.",
 	starting: "Starting now.",
-	days: (n: number) => plural(n, { one: "# day", other: "# days" }),
-	hours: (n: number) => plural(n, { one: "# hour", other: "# hours" }),
-	minutes: (n: number) => plural(n, { one: "# minute", other: "# minutes" }),
-	seconds: (n: number) => plural(n, { one: "# second", other: "# seconds" }),
+	days: "{count, plural, one {# day} other {# days}}",
+	hours: "{count, plural, one {# hour} other {# hours}}",
+	minutes: "{count, plural, one {# minute} other {# minutes}}",
+	seconds: "{count, plural, one {# second} other {# seconds}}",
 });
 
 /** Countdown says how long it is until a time. */
@@ -26,10 +26,10 @@ export function Countdown({ to }: { to: string }) {
 		left % 60,
 	];
 	const parts = [
-		days > 0 && words.days(days),
-		hours > 0 && words.hours(hours),
-		days === 0 && minutes > 0 && words.minutes(minutes),
-		days === 0 && hours === 0 && words.seconds(seconds),
+		days > 0 && words.days({ count: days }),
+		hours > 0 && words.hours({ count: hours }),
+		days === 0 && minutes > 0 && words.minutes({ count: minutes }),
+		days === 0 && hours === 0 && words.seconds({ count: seconds }),
 	].filter(Boolean);
-	return <>{words.in(parts.join(" "))}</>;
+	return <>{words.in({ parts: parts.join(" ") })}</>;
 }

@@ -1,7 +1,8 @@
 import type { BroadcastSessionView } from "../../api/schema";
 import { Columns, Radios, Switch, TextField } from "../../ui/Field";
 import { Callout } from "../../ui/Page";
-import { catalogue, dateTime, plural, timeZone } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dateTime, timeZone } from "../../base/words/formats";
 import { today } from "../../base/words/zone";
 import { Calendar } from "./Calendar";
 import css from "./Composer.module.css";
@@ -10,7 +11,7 @@ import type { Forecast } from "./forecast";
 import { Seeds } from "./Seeds";
 import { Start } from "./Start";
 
-const words = catalogue({
+const words = catalogue("broadcasts.delivery", {
 	mode: "How fast",
 	now: "As fast as the servers take it",
 	days: "Spread over days",
@@ -26,12 +27,8 @@ const words = catalogue({
 	plan: "The plan",
 	planHelp: "Press a day to skip it. The rest moves to the other days.",
 	planNone: "No day is planned: nothing limits this send.",
-	held: (n: number) =>
-		plural(n, {
-			one: "# person does not fit and would be held back.",
-			other: "# people do not fit and would be held back.",
-		}),
-	finishes: (at: string) => `The last batch is due ${at}.`,
+	held: "{count, plural, one {# person does not fit and would be held back.} other {# people do not fit and would be held back.}}",
+	finishes: "The last batch is due {at}.",
 });
 
 const dayMs = 86_400_000;
@@ -124,7 +121,7 @@ export function Delivery({
 					{ value: "holdback", label: words.holdback },
 				]}
 			/>
-			{p && p.held_back > 0 && <Callout tone="warning">{words.held(p.held_back)}</Callout>}
+			{p && p.held_back > 0 && <Callout tone="warning">{words.held({ count: p.held_back })}</Callout>}
 			{p && (
 				<div className={css.plan} data-path="skipped_dates">
 					<h3>{words.plan}</h3>
@@ -143,7 +140,7 @@ export function Delivery({
 								skipped={new Set(b.skipped_dates)}
 								onToggle={b.delivery_mode === "now" ? undefined : skip}
 							/>
-							{p.finishes_at && <p className={css.muted}>{words.finishes(dateTime(p.finishes_at))}</p>}
+							{p.finishes_at && <p className={css.muted}>{words.finishes({ at: dateTime(p.finishes_at) })}</p>}
 						</>
 					) : (
 						<p className={css.muted}>{words.planNone}</p>

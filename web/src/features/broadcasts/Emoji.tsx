@@ -3,9 +3,9 @@ import { Popup } from "../../ui/Popup";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.emoji", {
 	add: "Add an emoji",
-	addTo: (field: string) => `Add an emoji to ${field}`,
+	addTo: "Add an emoji to {field}",
 });
 
 const emoji: [string, string][] = [
@@ -38,7 +38,7 @@ const emoji: [string, string][] = [
 /** EmojiMenu adds an emoji to the end of a field. */
 export function EmojiMenu({ field, onChoose }: { field: string; onChoose: (emoji: string) => void }) {
 	return (
-		<Popup label={words.add} buttonLabel={words.addTo(field)} button={<Smile aria-hidden size={14} />} end>
+		<Popup label={words.add} buttonLabel={words.addTo({ field })} button={<Smile aria-hidden size={14} />} end>
 			{(close) => (
 				<ul className={css.emoji}>
 					{emoji.map(([e, name]) => (

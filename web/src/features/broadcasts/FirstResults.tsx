@@ -1,16 +1,17 @@
 import { Figure, Figures } from "../../ui/Figure";
 import { Card } from "../../ui/Page";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { nextVerdict, useReport } from "./Overview";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.firstResults", {
 	title: "First opens and clicks",
 	opened: "Opened",
 	clicked: "Clicked",
-	pending: (n: number) => `${full(n)} not yet judged`,
-	next: (at: string) => `The next verdicts are due about ${at}.`,
+	pending: "{count, number} not yet judged",
+	next: "The next verdicts are due about {at}.",
 });
 
 /** FirstResults shows the opens and clicks of a send that is under way. */
@@ -26,17 +27,17 @@ export function FirstResults({ id }: { id: string }) {
 				<Figure
 					name={words.opened}
 					value={full(r.verified_opened)}
-					detail={words.pending(r.pending_opened)}
+					detail={words.pending({ count: r.pending_opened })}
 					about={{ definition: term("verified").definition, people: people("opened") }}
 				/>
 				<Figure
 					name={words.clicked}
 					value={full(r.total_clicked)}
-					detail={words.pending(r.pending_clicked)}
+					detail={words.pending({ count: r.pending_clicked })}
 					about={{ definition: term("clicked").definition, people: people("clicked") }}
 				/>
 			</Figures>
-			{r.pending_opened + r.pending_clicked > 0 && next && <p className={css.muted}>{words.next(next)}</p>}
+			{r.pending_opened + r.pending_clicked > 0 && next && <p className={css.muted}>{words.next({ at: next })}</p>}
 		</Card>
 	);
 }

@@ -8,13 +8,14 @@ import { Picks } from "../../ui/Combo";
 import { Columns, Radios, Select, TextField } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { NotSet } from "../../ui/Page";
-import { catalogue, full, percent } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import css from "./Composer.module.css";
 import { ConfirmLane } from "./ConfirmLane";
 import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
 
-const words = catalogue({
+const words = catalogue("broadcasts.from", {
 	type: "Email type",
 	typeHelp: "What a reader can unsubscribe from without unsubscribing from everything.",
 	inactive: "This email type is not active.",
@@ -31,12 +32,12 @@ const words = catalogue({
 	one: "By one MTA config",
 	weighted: "By several, by weight",
 	mta: "MTA config",
-	off: (name: string) => `${name} (off)`,
-	weightOf: (name: string) => `Weight of ${name}`,
-	share: (share: string) => `${share} of the mail`,
+	off: "{name} (off)",
+	weightOf: "Weight of {name}",
+	share: "{share} of the mail",
 	addLane: "Add an MTA config",
 	remove: "Remove",
-	removeOf: (name: string) => `Remove ${name}`,
+	removeOf: "Remove {name}",
 	senders: "Senders",
 	make: "No sender writes mail of this type.",
 	shares: "Expected shares",
@@ -102,7 +103,7 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 						{ value: "", label: words.none },
 						...types.map((t) => ({
 							value: t.type_key,
-							label: t.active ? t.display_name : words.off(t.display_name),
+							label: t.active ? t.display_name : words.off({ name: t.display_name }),
 							disabled: !t.active,
 						})),
 					]}
@@ -248,7 +249,11 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 					onChange={(k) => draft.change({ mta_config_key: k || null, delivery_lanes: null as never })}
 					choices={[
 						{ value: "", label: words.none },
-						...lanes.map((l) => ({ value: l.key, label: l.active ? l.name : words.off(l.name), disabled: !l.active })),
+						...lanes.map((l) => ({
+							value: l.key,
+							label: l.active ? l.name : words.off({ name: l.name }),
+							disabled: !l.active,
+						})),
 					]}
 				/>
 			)}
@@ -257,11 +262,11 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 					{rows.map((l, i) => (
 						<div key={l.key} className={css.lane}>
 							<TextField
-								label={words.weightOf(name(l.key))}
+								label={words.weightOf({ name: name(l.key) })}
 								type="number"
 								min={0}
 								step="any"
-								help={total > 0 ? words.share(percent(l.weight / total)) : undefined}
+								help={total > 0 ? words.share({ share: percent(l.weight / total) }) : undefined}
 								path={`delivery_lanes[${i}].weight`}
 								value={l.weight ? String(l.weight) : ""}
 								error={draft.problem(`delivery_lanes[${i}].weight`)}
@@ -270,7 +275,7 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 							<Button
 								small
 								look="quiet"
-								aria-label={words.removeOf(name(l.key))}
+								aria-label={words.removeOf({ name: name(l.key) })}
 								onClick={() => set(rows.filter((x) => x.key !== l.key))}
 							>
 								{words.remove}

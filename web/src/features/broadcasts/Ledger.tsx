@@ -4,7 +4,8 @@ import { StateBadge } from "../../ui/Badge";
 import { Explained } from "../../ui/Figure";
 import { Card } from "../../ui/Page";
 import { Progress } from "../../ui/Progress";
-import { catalogue, clock, dateTime, full, percent } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import { type TermName, term } from "../../base/words/glossary";
 import { useSegments } from "./Audience";
 import { reasonName } from "./forecast";
@@ -12,27 +13,27 @@ import { Limit } from "./Limit";
 import { peopleOf } from "./peopleLinks";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.ledger", {
 	title: "Where everybody is",
 	progress: "Handed over",
-	of: (n: number, all: number) => `${full(n)} of ${full(all)}`,
-	rate: (n: number) => `${full(n)} a minute in the last two minutes`,
-	average: (n: number) => `${full(n)} a minute on average`,
-	averageToday: (n: number) => `${full(n)} a minute on average today`,
-	eta: (at: string) => `done about ${dateTime(at)}`,
-	etaToday: (at: string) => `done about ${clock(at)}`,
+	of: "{count, number} of {all, number}",
+	rate: "{count, number} a minute in the last two minutes",
+	average: "{count, number} a minute on average",
+	averageToday: "{count, number} a minute on average today",
+	eta: "done about {at, datetime}",
+	etaToday: "done about {at, time}",
 	noEta: "no end can be told yet",
 	noEtaPaused: "no end can be told while it is paused",
-	next: (at: string) => `next batch ${dateTime(at)}`,
+	next: "next batch {at, datetime}",
 	handed: "Handed over",
 	state: "State",
 	number: "People",
 	share: "Share",
-	seeds: (sent: number) => `Seed copies sent: ${full(sent)}. They are in no other number.`,
+	seeds: "Seed copies sent: {sent, number}. They are in no other number.",
 	asOfNow:
 		"The links to people who matched or were left out find who matches now. Since the send began, that may have changed by some.",
-	stale: (n: number) => `Seed copies not sent, because their list is stale: ${full(n)}.`,
-	show: (name: string) => `Show the people: ${name}`,
+	stale: "Seed copies not sent, because their list is stale: {count, number}.",
+	show: "Show the people: {name}",
 });
 
 type Row = {
@@ -109,17 +110,19 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 				value={p.sent}
 				max={p.total_recipients}
 				text={[
-					words.of(p.sent, p.total_recipients),
+					words.of({ count: p.sent, all: p.total_recipients }),
 					p.rate_per_minute > 0 &&
-						(p.phase === "done" ? words.average : p.plan ? words.averageToday : words.rate)(p.rate_per_minute),
+						(p.phase === "done" ? words.average : p.plan ? words.averageToday : words.rate)({
+							count: p.rate_per_minute,
+						}),
 					p.eta
 						? soon
-							? words.etaToday(p.eta)
-							: words.eta(p.eta)
+							? words.etaToday({ at: p.eta })
+							: words.eta({ at: p.eta })
 						: p.phase === "paused"
 							? words.noEtaPaused
 							: p.phase !== "done" && words.noEta,
-					p.next_batch_at && words.next(p.next_batch_at),
+					p.next_batch_at && words.next({ at: p.next_batch_at }),
 				]
 					.filter(Boolean)
 					.join(" · ")}
@@ -147,7 +150,7 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 								</th>
 								<td className={css.number}>
 									{r.to ? (
-										<Link href={r.to} aria-label={words.show(`${r.name}, ${full(r.n)}`)}>
+										<Link href={r.to} aria-label={words.show({ name: `${r.name}, ${full(r.n)}` })}>
 											{full(r.n)}
 										</Link>
 									) : (
@@ -163,8 +166,10 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 				</table>
 			</div>
 			{out > 0 && <p className={css.muted}>{words.asOfNow}</p>}
-			{p.seed_copies.sent > 0 && <p className={css.muted}>{words.seeds(p.seed_copies.sent)}</p>}
-			{p.seed_copies.skipped_stale > 0 && <p className={css.muted}>{words.stale(p.seed_copies.skipped_stale)}</p>}
+			{p.seed_copies.sent > 0 && <p className={css.muted}>{words.seeds({ sent: p.seed_copies.sent })}</p>}
+			{p.seed_copies.skipped_stale > 0 && (
+				<p className={css.muted}>{words.stale({ count: p.seed_copies.skipped_stale })}</p>
+			)}
 		</Card>
 	);
 }

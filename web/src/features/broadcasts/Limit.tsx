@@ -1,20 +1,18 @@
 import { Link } from "wouter";
 import type { LimitedBy } from "../../api/schema";
-import { catalogue, clock } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { useSending } from "./From";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.limit", {
 	limited: "Limited by",
 	none: "Limited by: only the servers' own speed.",
 	waiting: "Nothing is due until the next batch.",
 	config: "MTA config",
-	provider: (name: string) => `provider ${name}`,
-	rate: (n: string) => `on average at most ${n} a minute`,
-	until: (at: string) => `until ${clock(at)}`,
+	provider: "provider {name}",
+	rate: "on average at most {rate, number} a minute",
+	until: "until {at, time}",
 });
-
-const rates = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** Limit says what delays mail that is due. */
 export function Limit({ limit: l, phase }: { limit: LimitedBy | null; phase: string }) {
@@ -33,9 +31,9 @@ export function Limit({ limit: l, phase }: { limit: LimitedBy | null; phase: str
 					</>
 				)}
 				{[
-					l.provider && words.provider(l.provider),
-					l.per_minute !== null && words.rate(rates.format(l.per_minute)),
-					words.until(l.until),
+					l.provider && words.provider({ name: l.provider }),
+					l.per_minute !== null && words.rate({ rate: Math.round(l.per_minute * 10) / 10 }),
+					words.until({ at: l.until }),
 				]
 					.filter(Boolean)
 					.join(" · ")}

@@ -8,25 +8,22 @@ import { Select } from "../../ui/Field";
 import { Framed, type Link as Place } from "../../ui/Framed";
 import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
-import { catalogue, full, percent, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.linkMap", {
 	title: "On the mail",
 	about:
 		"Each mark is the people who clicked the link at its side, as a share of recipients. The mail is shown with sample values.",
-	several: (n: number) =>
-		plural(n, {
-			one: "# address stands at several places, which share one figure: ×2 and so on tells at how many.",
-			other: "# addresses stand at several places, which share one figure: ×2 and so on tells at how many.",
-		}),
+	several:
+		"{count, plural, one {# address stands at several places, which share one figure: ×2 and so on tells at how many.} other {# addresses stand at several places, which share one figure: ×2 and so on tells at how many.}}",
 	mail: "The mail with the clicks of its links",
 	width: "Width",
 	phone: "Phone",
 	desktop: "Desktop",
 	variant: "Variant",
-	mark: (shown: string, label: string, n: number, places: number) =>
-		`${shown}, ${label}: ${plural(n, { one: "# person", other: "# people" })}${places > 1 ? `, at ${full(places)} places` : ""}`,
+	mark: "{shown}, {label}: {count, plural, one {# person} other {# people}}{places, plural, =0 {} =1 {} other {, at {places, number} places}}",
 	gone: "The mail has no HTML.",
 });
 
@@ -102,7 +99,7 @@ export function LinkMap({
 			}
 		>
 			<p className={css.muted}>
-				{words.about} {shared > 0 && words.several(shared)}
+				{words.about} {shared > 0 && words.several({ count: shared })}
 			</p>
 			{mail.isPending ? (
 				<Skeleton rows={8} />
@@ -128,7 +125,7 @@ export function LinkMap({
 										insetInlineStart: `min(${m.x + m.width + 4}px, 100% - ${markWidth}px)`,
 										insetBlockStart: m.y + m.height / 2,
 									}}
-									aria-label={words.mark(shown, m.link.label || m.link.url, n, at)}
+									aria-label={words.mark({ shown, label: m.link.label || m.link.url, count: n, places: at })}
 								>
 									{shown}
 								</Link>

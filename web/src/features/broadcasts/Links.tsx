@@ -9,12 +9,13 @@ import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { catalogue, full, percent } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { LinkMap } from "./LinkMap";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.links", {
 	title: "Links",
 	url: "Address",
 	label: "Text",

@@ -1,16 +1,16 @@
 import { Button } from "../../ui/Button";
 import { Callout } from "../../ui/Page";
 import { Versions } from "../../ui/Versions";
-import { and, catalogue, clock, dateTime, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, clock, dateTime, full } from "../../base/words/formats";
 import type { Conflict, Joined } from "./draft";
 import { partName } from "./partNames";
 
-const words = catalogue({
-	text: (who: string, at: string) =>
-		`${who} changed this draft at ${at}. What only one of you changed is kept. Choose for the rest.`,
+const words = catalogue("broadcasts.merge", {
+	text: "{who} changed this draft at {at}. What only one of you changed is kept. Choose for the rest.",
 	somebody: "Somebody else",
-	joinedTitle: (who: string, at: string) => `${who} changed this draft at ${at}. Both changes are kept.`,
-	joinedParts: (parts: string) => `Changed by them: ${parts}.`,
+	joinedTitle: "{who} changed this draft at {at}. Both changes are kept.",
+	joinedParts: "Changed by them: {parts}.",
 	dismiss: "Dismiss",
 	yes: "On",
 	no: "Off",
@@ -53,7 +53,7 @@ export function Merge({
 }) {
 	return (
 		<Versions
-			text={words.text(conflict.by?.name || words.somebody, clock(conflict.theirs.data.updated_at))}
+			text={words.text({ who: conflict.by?.name || words.somebody, at: clock(conflict.theirs.data.updated_at) })}
 			versions={conflict.clashes.map((c) => ({
 				id: c.group,
 				name: partName(c.group),
@@ -70,8 +70,11 @@ export function Merge({
 /** JoinedCallout says which changes by others were taken over. */
 export function JoinedCallout({ joined, onDismiss }: { joined: Joined; onDismiss: () => void }) {
 	return (
-		<Callout tone="progress" title={words.joinedTitle(joined.by?.name || words.somebody, clock(joined.at))}>
-			<p>{words.joinedParts(and(joined.groups.map(partName)))}</p>
+		<Callout
+			tone="progress"
+			title={words.joinedTitle({ who: joined.by?.name || words.somebody, at: clock(joined.at) })}
+		>
+			<p>{words.joinedParts({ parts: and(joined.groups.map(partName)) })}</p>
 			<Button small onClick={onDismiss}>
 				{words.dismiss}
 			</Button>

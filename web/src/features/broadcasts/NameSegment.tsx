@@ -10,7 +10,7 @@ import { useForm } from "../../ui/form";
 import { catalogue } from "../../base/words/catalogue";
 import { type Criterion, nameOf } from "./criteria";
 
-const words = catalogue({
+const words = catalogue("broadcasts.nameSegment", {
 	title: "New segment",
 	name: "Name",
 	about: "It counts again each time, so late opens and clicks are in it too.",

@@ -16,7 +16,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { readable } from "../../base/words/placeholders";
 import type { Copy } from "./workingCopy";
 
-const words = catalogue({
+const words = catalogue("broadcasts.newBroadcast", {
 	title: "New broadcast",
 	from: "Begin with",
 	own: "Own code",

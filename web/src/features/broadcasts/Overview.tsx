@@ -10,12 +10,13 @@ import { Explained, Figure, Figures, Rate } from "../../ui/Figure";
 import figure from "../../ui/Figure.module.css";
 import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
-import { catalogue, clock, day, full, percent, plural, pointsOf } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { clock, day, full, percent, pointsOf } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.overview", {
 	figures: "Result",
 	of: "of",
 	funnel: "From the audience to clicks",
@@ -24,17 +25,13 @@ const words = catalogue({
 	who: "People and machines",
 	whyTitle: "Why not the bigger number?",
 	why: "Security programs open mail and follow links before anybody sees it, and some mail programs fetch images in advance. Those opens and clicks are told apart by the address that they come from, the program, and what it does. “Any open” counts them all, so it grows with the readers' security, not with their interest.",
-	next: (at: string) => `Opens and clicks are judged again about ${at}.`,
-	late: (until: string) => `Late opens and clicks count until ${until}.`,
-	before: (rate: string, n: number) =>
-		plural(n, { one: `${rate} in the one before`, other: `${rate} in the # before` }),
-	points: (d: string) => `${d} points`,
-	compare: (n: number, type: string) =>
-		plural(n, {
-			one: `In grey: the send of “${type}” before this one.`,
-			other: `In grey: the # sends of “${type}” before this one, together.`,
-		}),
-	fell: (n: number, why: string) => `${full(n)} fewer: ${why}`,
+	next: "Opens and clicks are judged again about {at}.",
+	late: "Late opens and clicks count until {until}.",
+	before: "{count, plural, one {{rate} in the one before} other {{rate} in the # before}}",
+	points: "{d} points",
+	compare:
+		"{count, plural, one {In grey: the send of “{type}” before this one.} other {In grey: the # sends of “{type}” before this one, together.}}",
+	fell: "{count, number} fewer: {why}",
 	notOpened: "did not open, or only machines did",
 	notClicked: "opened without a click by a person",
 	failed: "failed",
@@ -43,7 +40,7 @@ const words = catalogue({
 	cancelled: "cancelled",
 	waiting: "still waiting",
 	bounced: "bounced",
-	sum: (a: string, b: string, n: number, all: number) => `${full(n)} ${a} ÷ ${full(all)} ${b}`,
+	sum: "{count, number} {a} ÷ {all, number} {b}",
 });
 
 /** How long late events count after the last send, in days. */
@@ -116,13 +113,14 @@ export function Overview({
 		const then = earlier.reduce((a, m) => a + m[of], 0) / whole;
 		return (
 			<span className={figure.before}>
-				{words.before(percent(then), earlier.length)} ({words.points(pointsOf(now / r.total_recipients - then))})
+				{words.before({ rate: percent(then), count: earlier.length })} (
+				{words.points({ d: pointsOf(now / r.total_recipients - then) })})
 			</span>
 		);
 	};
 	const about = (name: TermName, n: number, people?: string) => ({
 		definition: term(name).definition,
-		sum: words.sum(partOf(name), term("recipients").name.toLowerCase(), n, r.total_recipients),
+		sum: words.sum({ a: partOf(name), b: term("recipients").name.toLowerCase(), count: n, all: r.total_recipients }),
 		asOf: at,
 		people,
 	});
@@ -168,10 +166,12 @@ export function Overview({
 						tone={r.total_recipients && r.total_complained / r.total_recipients > 0.001 ? "danger" : undefined}
 					/>
 				</Figures>
-				{earlier.length > 0 && <p className={css.muted}>{words.compare(earlier.length, b.email_type_key ?? "")}</p>}
+				{earlier.length > 0 && (
+					<p className={css.muted}>{words.compare({ count: earlier.length, type: b.email_type_key ?? "" })}</p>
+				)}
 				{r.last_send_at && (
 					<p className={css.muted}>
-						{words.late(day(new Date(new Date(r.last_send_at).getTime() + lateDays * 86_400_000)))}
+						{words.late({ until: day(new Date(new Date(r.last_send_at).getTime() + lateDays * 86_400_000)) })}
 					</p>
 				)}
 			</Card>
@@ -277,7 +277,7 @@ export function Overview({
 					<summary>{words.whyTitle}</summary>
 					<p>{words.why}</p>
 				</details>
-				{r.pending_opened + r.pending_clicked > 0 && next && <p className={css.muted}>{words.next(next)}</p>}
+				{r.pending_opened + r.pending_clicked > 0 && next && <p className={css.muted}>{words.next({ at: next })}</p>}
 			</Card>
 		</>
 	);
@@ -289,7 +289,10 @@ function fell(reasons: [string, number][]): string | undefined {
 	const first = some[0];
 	if (!first) return undefined;
 	const all = some.reduce((a, [, n]) => a + n, 0);
-	return words.fell(all, some.length === 1 ? first[0] : some.map(([why, n]) => `${full(n)} ${why}`).join(", "));
+	return words.fell({
+		count: all,
+		why: some.length === 1 ? first[0] : some.map(([why, n]) => `${full(n)} ${why}`).join(", "),
+	});
 }
 
 /** figureRows are the figures of a report by their names in the API. */

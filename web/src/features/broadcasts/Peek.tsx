@@ -10,7 +10,7 @@ import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { Problems } from "./Problems";
 
-const words = catalogue({ open: "Open" });
+const words = catalogue("broadcasts.peek", { open: "Open" });
 
 /** Peek shows the mail of a broadcast beside the list. */
 export function Peek({ broadcast: b, to, onClose }: { broadcast: BroadcastRow; to: string; onClose: () => void }) {

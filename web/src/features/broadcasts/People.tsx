@@ -16,16 +16,16 @@ import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
 import { useMore } from "../../ui/useMore";
 import { useSettled } from "../../ui/useSettled";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { stateOf } from "../../base/words/status";
 import rowsCss from "../../ui/Rows.module.css";
 import { reasonName } from "./forecast";
 import { didRule, ruleLink } from "./peopleLinks";
 import { useExport } from "./useExport";
 
-const words = catalogue({
+const words = catalogue("broadcasts.people", {
 	title: "Recipients",
-	searching: (n: number) => `Searching ${full(n)} recipients …`,
+	searching: "Searching {count, number} recipients …",
 	stop: "Stop",
 	search: "Search addresses",
 	show: "Show",
@@ -44,7 +44,7 @@ const words = catalogue({
 	name: "Name",
 	contactState: "Status",
 	lastOpen: "Last open",
-	count: (n: number) => plural(n, { one: "# person", other: "# people" }),
+	count: "{count, plural, one {# person} other {# people}}",
 	segment: "Make a segment",
 	did: {
 		opened: "Opened, by people",
@@ -54,8 +54,8 @@ const words = catalogue({
 		complained: "Complained",
 		bounced: "Bounced",
 	},
-	link: (url: string) => `Clicked ${url}`,
-	inVariant: (name: string) => `, variant ${name}`,
+	link: "Clicked {url}",
+	inVariant: ", variant {name}",
 	levels: { confirmed: ", confirmed", apparent: ", machines counted" },
 });
 
@@ -202,7 +202,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 				{picker}
 				{searching && (
 					<>
-						<span role="status">{words.searching(b.total_recipients)}</span>
+						<span role="status">{words.searching({ count: b.total_recipients })}</span>
 						<Button small onClick={() => onSearch("")}>
 							{words.stop}
 						</Button>
@@ -302,8 +302,8 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 		...(level ? { level } : {}),
 	});
 	const name = [
-		link ? words.link(link) : ((words.did as { [e: string]: string })[event] ?? event),
-		variant && words.inVariant(b.variants?.find((a) => a.id === variant)?.name ?? variant),
+		link ? words.link({ url: link }) : ((words.did as { [e: string]: string })[event] ?? event),
+		variant && words.inVariant({ name: b.variants?.find((a) => a.id === variant)?.name ?? variant }),
 		(words.levels as { [l: string]: string })[level],
 	]
 		.filter(Boolean)
@@ -330,7 +330,7 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 				{picker}
 				<p role="status">
 					<b>{name}</b>
-					{count.data && `: ${words.count(count.data.count)}`}
+					{count.data && `: ${words.count({ count: count.data.count })}`}
 				</p>
 				<LinkButton small to={ruleLink(rule, `${b.name}: ${name.toLowerCase()}`.slice(0, 200))}>
 					{words.segment}

@@ -7,13 +7,14 @@ import { Button } from "../../ui/Button";
 import { Card, Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
-import { catalogue, dateTime, plural, timeZone } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dateTime, timeZone } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { today } from "../../base/words/zone";
 import { Calendar } from "./Calendar";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.plan", {
 	title: "Plan",
 	edit: "Change skipped days",
 	editing: "Press a day to skip it, or to use it again. Only days to come can be changed.",
@@ -22,8 +23,8 @@ const words = catalogue({
 	save: "Save the new plan",
 	cancel: "Keep the old plan",
 	saved: "The plan was changed",
-	finishes: (at: string) => `The last batch would be due ${at}.`,
-	held: (n: number) => plural(n, { one: "# person would be held back.", other: "# people would be held back." }),
+	finishes: "The last batch would be due {at}.",
+	held: "{count, plural, one {# person would be held back.} other {# people would be held back.}}",
 	none: "Nothing has changed.",
 });
 
@@ -119,7 +120,10 @@ function Reschedule({
 						onToggle={toggle}
 					/>
 					<p className={css.muted}>
-						{[p.finishes_at && words.finishes(dateTime(p.finishes_at)), p.held_back > 0 && words.held(p.held_back)]
+						{[
+							p.finishes_at && words.finishes({ at: dateTime(p.finishes_at) }),
+							p.held_back > 0 && words.held({ count: p.held_back }),
+						]
 							.filter(Boolean)
 							.join(" ")}
 					</p>

@@ -9,11 +9,11 @@ import { Columns, Select } from "../../ui/Field";
 import { MailFrame } from "../../ui/MailFrame";
 import { Failure } from "../../ui/States";
 import { useSettled } from "../../ui/useSettled";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import { Problems } from "./Problems";
 
-const words = catalogue({
+const words = catalogue("broadcasts.preview", {
 	preview: "Preview",
 	as: "As it looks for",
 	samples: "Sample values",
@@ -22,9 +22,9 @@ const words = catalogue({
 	inbox: "In the inbox of a phone",
 	noSubject: "No subject yet",
 	sender: "Sender",
-	missing: (paths: string) => `Without a value here: ${paths}.`,
-	lengths: (subject: number, preheader: number) =>
-		`Subject ${plural(subject, { one: "# character", other: "# characters" })}, preview text ${plural(preheader, { one: "# character", other: "# characters" })}.`,
+	missing: "Without a value here: {paths}.",
+	lengths:
+		"Subject {subject, plural, one {# character} other {# characters}}, preview text {preheader, plural, one {# character} other {# characters}}.",
 	long: "Phones cut subjects after about 40 characters; over 150 is too long anywhere.",
 });
 
@@ -153,7 +153,8 @@ export function Inbox({ value: b }: { value: BroadcastSessionView }) {
 				<span>{p?.preheader || "\u00a0"}</span>
 			</div>
 			<p className={css.muted}>
-				{words.lengths([...subject].length, [...(p?.preheader ?? "")].length)} {[...subject].length > 40 && words.long}
+				{words.lengths({ subject: [...subject].length, preheader: [...(p?.preheader ?? "")].length })}{" "}
+				{[...subject].length > 40 && words.long}
 			</p>
 		</div>
 	);
@@ -182,7 +183,7 @@ export function Preview({ value: b }: { value: BroadcastSessionView }) {
 			{preview.isError && <Failure error={preview.error} retry={() => void preview.refetch()} />}
 			{p && p.problems.length > 0 && <Problems problems={p.problems} />}
 			{p && p.missing.length > 0 && (
-				<p className={css.muted}>{words.missing(p.missing.map((m) => m.path).join(", "))}</p>
+				<p className={css.muted}>{words.missing({ paths: p.missing.map((m) => m.path).join(", ") })}</p>
 			)}
 			{p && <MailFrame html={p.html} text={p.text} size={p.size} />}
 		</section>

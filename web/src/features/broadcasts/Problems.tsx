@@ -3,9 +3,9 @@ import type { PreviewProblem } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.problems", {
 	title: "Problems",
-	line: (field: string, n: number) => `${field}, line ${n}`,
+	line: "{field}, line {count}",
 	error: "Error",
 	warning: "Warning",
 });
@@ -23,7 +23,8 @@ export function Problems({ problems }: { problems: PreviewProblem[] }) {
 						<AlertTriangle aria-label={words.warning} size={16} />
 					)}
 					<span>
-						{p.message} <span className={css.muted}>{p.line ? words.line(p.field, p.line) : p.field}</span>
+						{p.message}{" "}
+						<span className={css.muted}>{p.line ? words.line({ field: p.field, count: p.line }) : p.field}</span>
 						{p.fix && <span className={css.muted}> {p.fix}</span>}
 					</span>
 				</li>

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import type { BroadcastSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { AddressDrawer } from "./AddressDrawer";
 import { useSegments } from "./Audience";
 import css from "./Composer.module.css";
@@ -15,10 +15,10 @@ import { useReveal } from "./sections";
 import { useBegins } from "./useBegins";
 import { TemplateChanged } from "./TemplateChanged";
 
-const words = catalogue({
+const words = catalogue("broadcasts.readiness", {
 	ready: "Ready to send",
 	over: "Its start is over. Choose a later one, or none.",
-	left: (n: number) => plural(n, { one: "One thing is missing", other: "# things are missing" }),
+	left: "{count, plural, one {One thing is missing} other {# things are missing}}",
 	warnings: "Worth a look",
 	error: "Missing",
 	warning: "Warning",
@@ -27,11 +27,11 @@ const words = catalogue({
 	people: "Who lacks it",
 	footer: "How the footer looks",
 	address: "Enter it",
-	domain: (name: string) => `Domain of ${name}`,
-	config: (name: string) => `MTA config ${name}`,
+	domain: "Domain of {name}",
+	config: "MTA config {name}",
 	types: "Email types",
 	unsaved: "Not saved",
-	update: (name: string) => `Update ${name}`,
+	update: "Update {name}",
 	codes: {
 		NO_SEGMENT: "No audience is chosen.",
 		INVALID_EMAIL_TYPE: "No email type is chosen, or it is not active.",
@@ -152,7 +152,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 		return [...first].map(([id, name]) => (
 			<span key={id}>
 				{" "}
-				<Link href={`/sending/domains/${id}`}>{words.domain(name)}</Link>
+				<Link href={`/sending/domains/${id}`}>{words.domain({ name })}</Link>
 			</span>
 		));
 	};
@@ -167,7 +167,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 				return off.map((l) => (
 					<span key={l.id}>
 						{" "}
-						<Link href={`/sending/mta/${l.id}`}>{words.config(l.name)}</Link>
+						<Link href={`/sending/mta/${l.id}`}>{words.config({ name: l.name })}</Link>
 					</span>
 				));
 			case "INVALID_EMAIL_TYPE":
@@ -211,7 +211,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 					.map((l) => (
 						<span key={l.id}>
 							{" "}
-							<Link href={`/sending/seeds/${l.id}`}>{words.update(l.name)}</Link>
+							<Link href={`/sending/seeds/${l.id}`}>{words.update({ name: l.name })}</Link>
 						</span>
 					));
 			case "EXPECTED_DATA_MISSING":
@@ -232,7 +232,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 						<Check aria-hidden size={16} /> {words.ready}
 					</>
 				) : (
-					words.left(missing)
+					words.left({ count: missing })
 				)}
 			</p>
 			{missing > 0 && (

@@ -6,11 +6,12 @@ import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
 import { isGone, Missing } from "../../ui/Missing";
 import { Card, Facts, Page } from "../../ui/Page";
-import { catalogue, dateTime } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dateTime } from "../../base/words/formats";
 import { Attempts, Hits, SentMail, useEvidence } from "../activity/Evidence";
 import { reasonName } from "./forecast";
 
-const words = catalogue({
+const words = catalogue("broadcasts.recipient", {
 	broadcasts: "Broadcasts",
 	people: "People",
 	contact: "Open the contact",

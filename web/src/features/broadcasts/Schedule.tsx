@@ -10,7 +10,8 @@ import { TextField } from "../../ui/Field";
 import { Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
-import { and, catalogue, dateTime, full, plural, timeZone } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, dateTime, timeZone } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { useSegments } from "./Audience";
 import { grace } from "./begin";
@@ -22,47 +23,43 @@ import { useSending } from "./From";
 import { Readiness } from "./Readiness";
 import { unschedule, useBegins } from "./useBegins";
 
-const words = catalogue({
-	title: (name: string) => `Send ${name}?`,
+const words = catalogue("broadcasts.schedule", {
+	title: "Send {name}?",
 	notReady: "It cannot be sent yet",
-	people: (n: number) => plural(n, { one: "to # person", other: "to # people" }),
-	from: (who: string) => `from ${who}`,
-	at: (when: string, zone: string) => `${when} (${zone})`,
+	people: "{count, plural, one {to # person} other {to # people}}",
+	from: "from {who}",
+	at: "{when} ({zone})",
 	now: "as soon as you press Send; a minute to undo",
-	over: (days: number) => plural(days, { one: "over # day", other: "over # days" }),
-	until: (day: string) => `until ${day}`,
-	variants: (n: number) => plural(n, { one: "# variant", other: "# variants" }),
-	warnings: (n: number) => plural(n, { one: "# warning", other: "# warnings" }),
+	over: "{days, plural, one {over # day} other {over # days}}",
+	until: "until {day}",
+	variants: "{count, plural, one {# variant} other {# variants}}",
+	warnings: "{count, plural, one {# warning} other {# warnings}}",
 	anySender: "any sender of its type",
-	more: (n: number) => plural(n, { one: "# more sender", other: "# more senders" }),
-	subject: (text: string) => `Subject: “${text}”`,
-	subjects: (n: number) => plural(n, { one: "# subject", other: "# different subjects" }),
-	perHour: (n: number) => `at most ${full(n)} an hour`,
-	skipping: (n: number) => plural(n, { one: "without # skipped day", other: "without # skipped days" }),
-	send: (n: number) => plural(n, { one: "Send to # person", other: "Send to # people" }),
-	schedule: (n: number) => plural(n, { one: "Schedule for # person", other: "Schedule for # people" }),
+	more: "{count, plural, one {# more sender} other {# more senders}}",
+	subject: "Subject: “{text}”",
+	subjects: "{count, plural, one {# subject} other {# different subjects}}",
+	perHour: "at most {count, number} an hour",
+	skipping: "{count, plural, one {without # skipped day} other {without # skipped days}}",
+	send: "{count, plural, one {Send to # person} other {Send to # people}}",
+	schedule: "{count, plural, one {Schedule for # person} other {Schedule for # people}}",
 	sendPlain: "Send",
 	schedulePlain: "Schedule",
 	cancel: "Not yet",
-	larger: (n: number, largest: number) =>
-		`This is more than twice your largest send of the last 90 days (${full(largest)}). Type ${full(n)} to confirm.`,
-	everybody: (n: number, name: string) => `It goes to “${name}”, and nobody is left out. Type ${full(n)} to confirm.`,
+	larger:
+		"This is more than twice your largest send of the last 90 days ({largest, number}). Type {count, number} to confirm.",
+	everybody: "It goes to “{name}”, and nobody is left out. Type {count, number} to confirm.",
 	type: "Number of recipients",
 	undone: "Taken off the schedule. Nothing was sent.",
-	done: (when: string) => `Scheduled for ${when}`,
+	done: "Scheduled for {when}",
 	starts: "It starts in a minute",
 	changed:
 		"The content changed since you looked at it: its template was edited. Look at the differences, then send it.",
 	differences: "Differences in the content",
-	became: (was: string, now: string) => `Subject: “${was}” became “${now}”.`,
-	held: (n: number) =>
-		plural(n, {
-			one: "# person does not fit into the plan and is held back",
-			other: "# people do not fit into the plan and are held back",
-		}),
+	became: "Subject: “{was}” became “{now}”.",
+	held: "{count, plural, one {# person does not fit into the plan and is held back} other {# people do not fit into the plan and are held back}}",
 	again: "Try again",
 	noForecast: "How many people would get it is not known yet",
-	waiting: (problem: string) => `Your changes are not saved yet: ${problem} They are sent again soon.`,
+	waiting: "Your changes are not saved yet: {problem} They are sent again soon.",
 	unsaved: "Some changes are not saved. Correct or undo them first.",
 });
 
@@ -113,13 +110,13 @@ export function Schedule({
 						const name = b.content.from_name || senders.find((s) => s.email_address === email)?.display_name;
 						return name ? `${name} <${email}>` : email;
 					}),
-					...(addresses.length > named ? [words.more(addresses.length - named)] : []),
+					...(addresses.length > named ? [words.more({ count: addresses.length - named })] : []),
 				]);
 	const subjects = subjectsOf(b);
 	const unusual = larger
-		? words.larger(n, p?.largest_recent ?? 0)
+		? words.larger({ count: n, largest: p?.largest_recent ?? 0 })
 		: system
-			? words.everybody(n, system.name)
+			? words.everybody({ count: n, name: system.name })
 			: undefined;
 
 	const send = async () => {
@@ -146,7 +143,7 @@ export function Schedule({
 			client.setQueryData(key("broadcast", b.id), data);
 			void client.invalidateQueries({ queryKey: key("broadcasts") });
 			void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
-			toast(later && data.scheduled_at ? words.done(dateTime(data.scheduled_at)) : words.starts, {
+			toast(later && data.scheduled_at ? words.done({ when: dateTime(data.scheduled_at) }) : words.starts, {
 				undo: () =>
 					void unschedule(b.id).then(
 						() => {
@@ -171,7 +168,7 @@ export function Schedule({
 				{unsaved.length > 0 && <Callout tone="warning">{words.unsaved}</Callout>}
 				{draft.saving.state === "offline" && (
 					<Callout tone="warning">
-						{words.waiting(draft.saving.problem)}{" "}
+						{words.waiting({ problem: draft.saving.problem })}{" "}
 						<Button small onClick={() => void draft.flush()}>
 							{words.again}
 						</Button>
@@ -184,11 +181,17 @@ export function Schedule({
 	const confirmed = !unusual || typed.replace(/\D/g, "") === String(n);
 	return (
 		<Dialog
-			title={words.title(b.name)}
+			title={words.title({ name: b.name })}
 			onClose={onClose}
 			onSubmit={() => confirmed && p && void send()}
 			submit={{
-				label: p ? (later ? words.schedule(n) : words.send(n)) : later ? words.schedulePlain : words.sendPlain,
+				label: p
+					? later
+						? words.schedule({ count: n })
+						: words.send({ count: n })
+					: later
+						? words.schedulePlain
+						: words.sendPlain,
 				busy: busy || sum.isPending,
 				why: !p ? words.noForecast : confirmed ? undefined : unusual,
 			}}
@@ -205,24 +208,30 @@ export function Schedule({
 			{p && (
 				<ul className={css.facts}>
 					<li>
-						<b>{words.people(n)}</b>
+						<b>{words.people({ count: n })}</b>
 					</li>
-					<li>{words.from(who)}</li>
-					<li>{subjects.length === 1 ? words.subject(subjects[0] ?? "") : words.subjects(subjects.length)}</li>
-					<li>{later && b.scheduled_at ? words.at(dateTime(b.scheduled_at), timeZone()) : words.now}</li>
-					{b.delivery_window_days && <li>{words.over(b.delivery_window_days)}</li>}
-					{b.throttle_per_hour && <li>{words.perHour(b.throttle_per_hour)}</li>}
-					{b.skipped_dates.length > 0 && <li>{words.skipping(b.skipped_dates.length)}</li>}
-					{p.finishes_at && <li>{words.until(dateTime(p.finishes_at))}</li>}
-					{b.variants && b.variants.length > 0 && <li>{words.variants(b.variants.length)}</li>}
-					{warnings.length > 0 && <li>{words.warnings(warnings.length)}</li>}
-					{p.held_back > 0 && <li>{words.held(p.held_back)}</li>}
+					<li>{words.from({ who })}</li>
+					<li>
+						{subjects.length === 1
+							? words.subject({ text: subjects[0] ?? "" })
+							: words.subjects({ count: subjects.length })}
+					</li>
+					<li>
+						{later && b.scheduled_at ? words.at({ when: dateTime(b.scheduled_at), zone: timeZone() }) : words.now}
+					</li>
+					{b.delivery_window_days && <li>{words.over({ days: b.delivery_window_days })}</li>}
+					{b.throttle_per_hour && <li>{words.perHour({ count: b.throttle_per_hour })}</li>}
+					{b.skipped_dates.length > 0 && <li>{words.skipping({ count: b.skipped_dates.length })}</li>}
+					{p.finishes_at && <li>{words.until({ day: dateTime(p.finishes_at) })}</li>}
+					{b.variants && b.variants.length > 0 && <li>{words.variants({ count: b.variants.length })}</li>}
+					{warnings.length > 0 && <li>{words.warnings({ count: warnings.length })}</li>}
+					{p.held_back > 0 && <li>{words.held({ count: p.held_back })}</li>}
 				</ul>
 			)}
 			{changed && (
 				<Callout tone="warning" title={words.changed}>
 					{changed.was.content.subject !== changed.now.content.subject && (
-						<p>{words.became(changed.was.content.subject ?? "", changed.now.content.subject ?? "")}</p>
+						<p>{words.became({ was: changed.was.content.subject ?? "", now: changed.now.content.subject ?? "" })}</p>
 					)}
 					<Diff
 						label={words.differences}

@@ -4,22 +4,22 @@ import { useCollection } from "../../base/collections";
 import { StateBadge } from "../../ui/Badge";
 import { Checkbox, Radios } from "../../ui/Field";
 import { Time } from "../../ui/Time";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 
-const words = catalogue({
+const words = catalogue("broadcasts.seeds", {
 	title: "Seed lists",
 	usual: "Those that are on by default for its senders",
 	chosen: "Chosen lists",
 	none: "None",
 	noUsual: "No list is on by default for its senders.",
-	addresses: (n: number) => plural(n, { one: "# address", other: "# addresses" }),
+	addresses: "{count, plural, one {# address} other {# addresses}}",
 	updated: "updated",
 	stale: "stale since",
 	due: "due for an update",
 	noCopies: "gets no copies until it is updated",
-	for: (senders: string) => `for ${senders}`,
+	for: "for {senders}",
 });
 
 /** Seeds chooses the seed lists that get copies, with how fresh they are. */
@@ -98,9 +98,9 @@ function Name({ list: l }: { list: SeedListRow }) {
 function About({ list: l }: { list: SeedListRow }) {
 	return (
 		<>
-			{words.addresses(l.address_counts.active)}
+			{words.addresses({ count: l.address_counts.active })}
 			{l.sending_identities.length > 0 &&
-				` · ${words.for(l.sending_identities.map((s) => s.email_address).join(", "))}`}
+				` · ${words.for({ senders: l.sending_identities.map((s) => s.email_address).join(", ") })}`}
 			{l.refreshed_at && (
 				<>
 					{" · "}

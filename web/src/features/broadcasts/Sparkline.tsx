@@ -1,7 +1,8 @@
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import css from "./Broadcasts.module.css";
 
-const words = catalogue({ label: (all: string) => `Hits by day: ${all}` });
+const words = catalogue("broadcasts.sparkline", { label: "Hits by day: {all}" });
 
 /** Sparkline draws a few values as a line without axes; screen readers get the values. */
 export function Sparkline({ values }: { values: number[] }) {
@@ -15,7 +16,7 @@ export function Sparkline({ values }: { values: number[] }) {
 			height={24}
 			viewBox="0 0 80 24"
 			role="img"
-			aria-label={words.label(values.map(full).join(", "))}
+			aria-label={words.label({ all: values.map(full).join(", ") })}
 		>
 			<polyline points={points} fill="none" stroke="currentColor" strokeWidth={1.5} strokeLinejoin="round" />
 		</svg>

@@ -2,7 +2,7 @@ import { DateTime } from "../../ui/DateTime";
 import { catalogue } from "../../base/words/catalogue";
 import { useBegins } from "./useBegins";
 
-const words = catalogue({
+const words = catalogue("broadcasts.start", {
 	start: "Start",
 	empty: "Empty: a minute after you press Send.",
 	over: "This time is over. Choose a later one, or empty the field to begin when you press Send.",

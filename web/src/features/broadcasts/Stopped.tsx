@@ -7,19 +7,20 @@ import { pollEvery } from "../../base/live";
 import { useKey } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Callout } from "../../ui/Page";
-import { catalogue, dateTime, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dateTime } from "../../base/words/formats";
 import { stateOf } from "../../base/words/status";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.stopped", {
 	gone: "The cause is gone. It can be resumed.",
 	active: "It can be resumed once the cause is gone.",
 	configs: "MTA configs",
 	types: "Email types",
 	senders: "Senders",
 	account: "The workspace's settings",
-	failed: (at: string) => `The send failed on ${at}`,
-	count: (n: number) => plural(n, { one: "# mail failed.", other: "# mails failed." }),
+	failed: "The send failed on {at}",
+	count: "{count, plural, one {# mail failed.} other {# mails failed.}}",
 	samples: "Some of them",
 	all: "All that failed",
 	fixes: {
@@ -31,11 +32,11 @@ const words = catalogue({
 	},
 });
 
-const fixPages: { [code: string]: { to: string; name: string } } = {
+const fixPages = (): { [code: string]: { to: string; name: string } } => ({
 	EMAIL_TYPE_DELETED: { to: "/sending/types", name: words.types },
 	MTA_CONFIG_DELETED: { to: "/sending", name: words.configs },
 	NO_IDENTITY: { to: "/sending/senders", name: words.senders },
-};
+});
 
 /** PauseCallout says why a send is paused, what is behind it, and whether it can go on. */
 export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView }) {
@@ -85,9 +86,9 @@ export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView
 /** FailureCallout says why a send failed, with samples and what to do. */
 export function FailureCallout({ id, failure: f }: { id: string; failure: FailureInfo }) {
 	const fix = (words.fixes as { [code: string]: string })[f.code];
-	const page = fixPages[f.code];
+	const page = fixPages()[f.code];
 	return (
-		<Callout tone="danger" title={words.failed(dateTime(f.failed_at))}>
+		<Callout tone="danger" title={words.failed({ at: dateTime(f.failed_at) })}>
 			<p>
 				{f.message.charAt(0).toUpperCase()}
 				{f.message.slice(1)}.
@@ -99,7 +100,8 @@ export function FailureCallout({ id, failure: f }: { id: string; failure: Failur
 			)}
 			{f.failed_count > 0 && (
 				<p>
-					{words.count(f.failed_count)} <Link href={`/broadcasts/${id}?tab=people&status=failed`}>{words.all}</Link>
+					{words.count({ count: f.failed_count })}{" "}
+					<Link href={`/broadcasts/${id}?tab=people&status=failed`}>{words.all}</Link>
 				</p>
 			)}
 			{f.samples.length > 0 && (

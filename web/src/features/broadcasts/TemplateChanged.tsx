@@ -14,7 +14,7 @@ import css from "./Composer.module.css";
 import { contentOf } from "./Preview";
 import { Problems } from "./Problems";
 
-const words = catalogue({
+const words = catalogue("broadcasts.templateChanged", {
 	title: "The template has changed",
 	about:
 		"This draft holds the mail as it was made from the template then. Rendered anew, it would look like the second.",

@@ -9,16 +9,16 @@ import { Checkbox, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { addressesIn } from "../../base/words/addresses";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import { ContactPick } from "./Preview";
 
-const words = catalogue({
+const words = catalogue("broadcasts.testSend", {
 	title: "Send a test",
 	to: "To",
 	help: "Up to 10 addresses, separated by commas. Tests count in no report.",
-	send: (n: number) => plural(n, { one: "Send # mail", other: "Send # mails" }),
+	send: "{count, plural, one {Send # mail} other {Send # mails}}",
 	close: "Close",
 	sent: "Sent",
 	suppressed: "On the suppression list",
@@ -29,16 +29,10 @@ const words = catalogue({
 	as: "With the data of",
 	asHelp: "Without a contact, sample values stand in the mail.",
 	variants: "Variants",
-	copies: (addresses: number, variants: number, senders: number) =>
-		[
-			plural(addresses, { one: "# address", other: "# addresses" }),
-			variants > 1 && plural(variants, { one: "# variant", other: "# variants" }),
-			senders > 1 && plural(senders, { one: "# sender", other: "# senders" }),
-		]
-			.filter(Boolean)
-			.join(" × "),
-	from: (sender: string) => `from ${sender}`,
-	variantOf: (name: string) => `variant ${name}`,
+	copies:
+		"{addresses, plural, one {# address} other {# addresses}}{variants, plural, =0 {} =1 {} one { × # variant} other { × # variants}}{senders, plural, =0 {} =1 {} one { × # sender} other { × # senders}}",
+	from: "from {sender}",
+	variantOf: "variant {name}",
 });
 
 /** TestSend sends the draft to a few addresses. */
@@ -101,7 +95,7 @@ export function TestSend({
 				<>
 					<Button onClick={onClose}>{words.close}</Button>
 					<Button type="submit" look="primary" busy={form.busy} why={why}>
-						{words.send(copies)}
+						{words.send({ count: copies })}
 					</Button>
 				</>
 			}
@@ -130,7 +124,7 @@ export function TestSend({
 					))}
 				</fieldset>
 			)}
-			<p className={css.muted}>{words.copies(to.length, chosen.length, senders)}</p>
+			<p className={css.muted}>{words.copies({ addresses: to.length, variants: chosen.length, senders })}</p>
 			{answer && (
 				<ul className={css.results} role="status">
 					{answer.results.map((r) => (
@@ -141,8 +135,9 @@ export function TestSend({
 							{r.to}{" "}
 							<span className={css.muted}>
 								{[
-									words.from(r.sending_identity_email),
-									r.variant_id && words.variantOf(variants.find((a) => a.id === r.variant_id)?.name ?? r.variant_id),
+									words.from({ sender: r.sending_identity_email }),
+									r.variant_id &&
+										words.variantOf({ name: variants.find((a) => a.id === r.variant_id)?.name ?? r.variant_id }),
 								]
 									.filter(Boolean)
 									.join(", ")}

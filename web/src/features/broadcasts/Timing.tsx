@@ -13,12 +13,13 @@ import { Figure, Figures } from "../../ui/Figure";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
-import { catalogue, clock, dateTime, day, dayTime, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { clock, dateTime, day, dayTime, full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { timesOf, wallTime } from "../../base/words/zone";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("broadcasts.timing", {
 	title: "Over time",
 	none: "Nothing has happened yet",
 	opened: "Opened",
@@ -36,20 +37,22 @@ const words = catalogue({
 	day: "Per day",
 	reading: "Opens and clicks",
 	sending: "Sent and delivered",
-	openSentence: (n: number, when: string) => `Most people opened first in one period: ${full(n)}, ${when}.`,
+	openSentence: "Most people opened first in one period: {count, number}, {when}.",
 	noOpens: "Nobody has opened it yet.",
-	sendSentence: (n: number, when: string) => `Most was sent in one period: ${full(n)}, ${when}.`,
-	zone: (zone: string) => `Times in ${zone}.`,
+	sendSentence: "Most was sent in one period: {count, number}, {when}.",
+	zone: "Times in {zone}.",
 	never: "–",
-	minutes: (n: number) => plural(n, { one: "# minute", other: "# minutes" }),
-	hours: (n: number) => plural(n, { one: "# hour", other: "# hours" }),
-	days: (n: number) => plural(n, { one: "# day", other: "# days" }),
+	minutes: "{count, plural, one {# minute} other {# minutes}}",
+	hours: "{count, plural, one {# hour} other {# hours}}",
+	days: "{count, plural, one {# day} other {# days}}",
 });
 
 function duration(seconds: number | null): string {
 	if (seconds === null) return words.never;
-	if (seconds < 5400) return words.minutes(Math.max(1, Math.round(seconds / 60)));
-	return seconds < 2 * 86_400 ? words.hours(Math.round(seconds / 3600)) : words.days(Math.round(seconds / 86_400));
+	if (seconds < 5400) return words.minutes({ count: Math.max(1, Math.round(seconds / 60)) });
+	return seconds < 2 * 86_400
+		? words.hours({ count: Math.round(seconds / 3600) })
+		: words.days({ count: Math.round(seconds / 86_400) });
 }
 
 const columns = ["sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"] as const;
@@ -150,7 +153,7 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 					about={{ definition: term("medianClick").definition }}
 				/>
 			</Figures>
-			<p className={css.muted}>{words.zone(t.timezone)}</p>
+			<p className={css.muted}>{words.zone({ zone: t.timezone })}</p>
 			{table ? (
 				<List
 					label={words.title}
@@ -168,7 +171,7 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 						<LinePlot
 							sentence={
 								top("opened").opened > 0
-									? words.openSentence(top("opened").opened, name(top("opened").at))
+									? words.openSentence({ count: top("opened").opened, when: name(top("opened").at) })
 									: words.noOpens
 							}
 							points={points}
@@ -183,7 +186,7 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 					<section aria-label={words.sending}>
 						<h3>{words.sending}</h3>
 						<LinePlot
-							sentence={words.sendSentence(top("sent").sent, name(top("sent").at))}
+							sentence={words.sendSentence({ count: top("sent").sent, when: name(top("sent").at) })}
 							points={points}
 							tick={tick}
 							tickWidth={88}

@@ -5,27 +5,27 @@ import { Button } from "../../ui/Button";
 import { Columns, TextArea, TextField } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
 import { Callout } from "../../ui/Page";
-import { catalogue, percent, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { percent } from "../../base/words/formats";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
 
-const words = catalogue({
+const words = catalogue("broadcasts.variants", {
 	about:
 		"Every recipient gets one of the variants, always the same one. A variant holds what differs from the content above.",
 	start: "Compare two versions",
 	stop: "Send one version to everybody",
-	variant: (name: string) => `Variant ${name}`,
+	variant: "Variant {name}",
 	name: "Name",
 	weight: "Weight",
-	expected: (n: number, share: string) =>
-		plural(n, { one: `# person expected, ${share} by weight`, other: `# people expected, ${share} by weight` }),
-	byWeight: (share: string) => `${share} by weight`,
+	expected: "{count, plural, one {# person expected, {share} by weight} other {# people expected, {share} by weight}}",
+	byWeight: "{share} by weight",
 	add: "Add a variant",
 	remove: "Remove this variant",
-	removeOf: (name: string) => `Remove the variant ${name}`,
+	removeOf: "Remove the variant {name}",
 	differ: "Change another field in this variant",
-	same: (field: string) => `As above: drop the ${field} of this variant`,
+	same: "As above: drop the {field} of this variant",
 	drop: "As above",
 	none: "Nothing differs yet. Change at least one field.",
 	last: "A test needs two variants. Send one version to everybody instead.",
@@ -109,7 +109,7 @@ export function Variants({
 							content_overrides: Object.fromEntries(Object.entries(a.content_overrides).filter(([k]) => k !== f)),
 						});
 					return (
-						<section key={a.id} className={css.variant} aria-label={words.variant(a.name)}>
+						<section key={a.id} className={css.variant} aria-label={words.variant({ name: a.name })}>
 							<Columns>
 								<TextField
 									label={words.name}
@@ -124,7 +124,7 @@ export function Variants({
 									type="number"
 									min={0}
 									step="any"
-									help={expected === undefined ? words.byWeight(share) : words.expected(expected, share)}
+									help={expected === undefined ? words.byWeight({ share }) : words.expected({ count: expected, share })}
 									path={`${path}.weight`}
 									value={a.weight ? String(a.weight) : ""}
 									error={draft.problem(`${path}.weight`)}
@@ -156,7 +156,12 @@ export function Variants({
 												onChange={(v) => override(f, v)}
 											/>
 										)}
-										<Button small look="quiet" aria-label={words.same(words.fields[f])} onClick={() => drop(f)}>
+										<Button
+											small
+											look="quiet"
+											aria-label={words.same({ field: words.fields[f] })}
+											onClick={() => drop(f)}
+										>
 											{words.drop}
 										</Button>
 									</div>
@@ -180,7 +185,7 @@ export function Variants({
 								<Button
 									small
 									look="quiet"
-									aria-label={words.removeOf(a.name)}
+									aria-label={words.removeOf({ name: a.name })}
 									why={variants.length <= 2 ? words.last : undefined}
 									onClick={() => set(variants.filter((_, j) => i !== j))}
 								>

@@ -1,6 +1,6 @@
 import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("broadcasts.criteria", {
 	criteria: {
 		engagers: "People who opened or clicked",
 		openers: "People who opened",

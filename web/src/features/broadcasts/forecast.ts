@@ -5,7 +5,7 @@ import { useKey } from "../../base/session";
 import { useSettled } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
 
-const reasons = catalogue({
+const reasons = catalogue("broadcasts.forecast", {
 	pending: "not confirmed yet",
 	not_active: "no longer active",
 	do_not_contact: "do not contact",

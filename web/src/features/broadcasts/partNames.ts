@@ -3,7 +3,7 @@ import type { Refusal } from "./draft";
 import { groupOf } from "./parts";
 
 /** What the parts of a draft are called. */
-const names = catalogue({
+const names = catalogue("broadcasts.partNames", {
 	name: "Name",
 	include_segment_keys: "Audience",
 	exclude_segment_keys: "Who is left out",
@@ -24,7 +24,7 @@ const names = catalogue({
 	tracking_enabled: "Counting of opens and clicks",
 	seed_list_ids: "Seed lists",
 	tags: "Tags",
-	variant: (n: number, field: string) => `Variant ${n}, ${field}`,
+	variant: "Variant {count}, {field}",
 	ofVariant: {
 		name: "name",
 		weight: "weight",
@@ -42,7 +42,10 @@ const names = catalogue({
 function variantName(path: string): string | null {
 	const [, index, field] = path.match(/^variants\[(\d+)\]\.(?:content_overrides\.)?(\w+)/) ?? [];
 	return index && field
-		? names.variant(Number(index) + 1, (names.ofVariant as { [field: string]: string })[field] ?? field)
+		? names.variant({
+				count: Number(index) + 1,
+				field: (names.ofVariant as { [field: string]: string })[field] ?? field,
+			})
 		: null;
 }
 

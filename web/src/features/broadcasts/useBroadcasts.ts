@@ -7,14 +7,14 @@ import { collection, workingCopy } from "../../base/collections";
 import { pollEvery } from "../../base/live";
 import { useKey, useWhyNot } from "../../base/session";
 import { toast } from "../../ui/Toast";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { unschedule } from "./useBegins";
 import { type Copy, problemsIn } from "./workingCopy";
 
-const words = catalogue({
-	archived: (n: number) => plural(n, { one: "Archived # broadcast", other: "Archived # broadcasts" }),
-	skipped: (n: number) => plural(n, { one: "# has not ended, and stays", other: "# have not ended, and stay" }),
+const words = catalogue("broadcasts.useBroadcasts", {
+	archived: "{count, plural, one {Archived # broadcast} other {Archived # broadcasts}}",
+	skipped: "{count, plural, one {# has not ended, and stays} other {# have not ended, and stay}}",
 	restored: "Moved out of the archive",
 	deleted: "Deleted the draft",
 	counted: "Counted again",
@@ -168,8 +168,8 @@ export function useActions() {
 		onSettled: () => void refresh(),
 		onSuccess: ({ archived, skipped }) => {
 			const text = [
-				archived.length > 0 && words.archived(archived.length),
-				skipped.length > 0 && words.skipped(skipped.length),
+				archived.length > 0 && words.archived({ count: archived.length }),
+				skipped.length > 0 && words.skipped({ count: skipped.length }),
 			]
 				.filter(Boolean)
 				.join(". ");

@@ -4,12 +4,12 @@ import type { BroadcastSessionView } from "../../api/schema";
 import { useKey, useWhyNot } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
 import { toast } from "../../ui/Toast";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { type Cell, csvText, download } from "../../base/csv";
 import { explain } from "../../base/words/errors";
 
-const words = catalogue({
-	job: (most: number) => `More than ${full(most)} rows: a job makes the file. It will be under Jobs.`,
+const words = catalogue("broadcasts.useExport", {
+	job: "More than {most, number} rows: a job makes the file. It will be under Jobs.",
 });
 
 /** The most rows that a file made in the browser has; a job makes files with more. */
@@ -42,7 +42,7 @@ export function useExport<R>({ broadcast: b, what, query, total, read, fields }:
 			body: { what, format: "csv", ...query },
 		});
 		jobsChanged(client, key);
-		toast(words.job(mostRows));
+		toast(words.job({ most: mostRows }));
 	};
 	const run = useMutation({
 		mutationFn: async () => {

@@ -3,19 +3,19 @@ import type { Contact } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { Figure, Figures } from "../../ui/Figure";
 import { Card } from "../../ui/Page";
-import { catalogue, full, locale } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dates, full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Contacts.module.css";
 import { Tags } from "./Tags";
 
-const words = catalogue({
+const words = catalogue("contacts.about", {
 	stage: "Stage",
 	none: "None",
 	prospect: "Prospect score",
 	customer: "Customer score",
 	local: "Local time",
 	why: "Deliverability",
-	because: (reason: string) => reason.replaceAll("_", " "),
 });
 
 /** useClock returns the time, a new one each minute. */
@@ -31,7 +31,7 @@ function useClock() {
 function localTime(zone: string | null, now: Date): string | null {
 	if (!zone) return null;
 	try {
-		return new Intl.DateTimeFormat(locale, {
+		return dates({
 			timeZone: zone,
 			weekday: "short",
 			hour: "2-digit",
@@ -67,7 +67,7 @@ export function About({ contact: c, off }: { contact: Contact; off: boolean }) {
 			</Figures>
 			{c.deliverability_reason && (
 				<p className={css.muted}>
-					{words.why}: {words.because(c.deliverability_reason)}
+					{words.why}: {c.deliverability_reason.replaceAll("_", " ")}
 				</p>
 			)}
 			<Tags contact={c} off={off} />

@@ -10,7 +10,7 @@ import { useForm } from "../../ui/form";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("contacts.addContact", {
 	title: "Add a contact",
 	email: "Email",
 	first: "First name",

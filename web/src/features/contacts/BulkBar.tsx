@@ -15,16 +15,16 @@ import { Checkbox, TextField } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
 import { useReturnToTable } from "../../ui/Table";
 import { toast } from "../../ui/Toast";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Contacts.module.css";
 import { fieldOf } from "./columns";
 import { doneText } from "./skipped";
 
-const words = catalogue({
-	selected: (n: number) => plural(n, { one: "# selected", other: "# selected" }),
-	everybody: (n: number) => `All ${full(n)} that match`,
-	chooseAll: (n: number) => `Select all ${full(n)} that match`,
+const words = catalogue("contacts.bulkBar", {
+	selected: "{count, plural, one {# selected} other {# selected}}",
+	everybody: "All {count, number} that match",
+	chooseAll: "Select all {count, number} that match",
 	clear: "Clear",
 	tag: "Add tags",
 	untag: "Remove tags",
@@ -43,10 +43,10 @@ const words = catalogue({
 	apply: "Apply",
 	tags: "Tags",
 	choose: "Choose",
-	deleteTitle: (n: number) => plural(n, { one: "Delete # contact?", other: "Delete # contacts?" }),
+	deleteTitle: "{count, plural, one {Delete # contact?} other {Delete # contacts?}}",
 	deleteText: "They get no more mail. They can be restored.",
-	suppressTitle: (n: number) =>
-		plural(n, { one: "Add # address to the suppression list?", other: "Add # addresses to the suppression list?" }),
+	suppressTitle:
+		"{count, plural, one {Add # address to the suppression list?} other {Add # addresses to the suppression list?}}",
 	field: "Set a field",
 	fieldName: "Field",
 	empty: "Leave it empty",
@@ -55,27 +55,23 @@ const words = catalogue({
 	sequence: "Sequence",
 	allMail: "All mail",
 	anonymize: "Anonymise",
-	anonymizeTitle: (n: number) => plural(n, { one: "Anonymise # contact?", other: "Anonymise # contacts?" }),
+	anonymizeTitle: "{count, plural, one {Anonymise # contact?} other {Anonymise # contacts?}}",
 	anonymizeText:
 		"Names, addresses, fields, tags and events of these people are erased for good. What stays are counts in reports, which no longer lead to anybody.",
 	keep: "Keep the addresses on the suppression list, so that nobody mails them again",
-	resetTitle: (n: number) =>
-		plural(n, { one: "Reset the status of # contact?", other: "Reset the status of # contacts?" }),
-	dncTitle: (n: number) =>
-		plural(n, { one: "Mark # contact as not to be contacted?", other: "Mark # contacts as not to be contacted?" }),
+	resetTitle: "{count, plural, one {Reset the status of # contact?} other {Reset the status of # contacts?}}",
+	dncTitle:
+		"{count, plural, one {Mark # contact as not to be contacted?} other {Mark # contacts as not to be contacted?}}",
 	dncText: "They get no more mail until the mark is taken away, and leave the sequences they are in.",
-	undncTitle: (n: number) =>
-		plural(n, {
-			one: "Take the mark “do not contact” from # contact?",
-			other: "Take the mark “do not contact” from # contacts?",
-		}),
+	undncTitle:
+		"{count, plural, one {Take the mark “do not contact” from # contact?} other {Take the mark “do not contact” from # contacts?}}",
 	undncText: "Those who still want mail get it again.",
-	restoreTitle: (n: number) => plural(n, { one: "Restore # contact?", other: "Restore # contacts?" }),
+	restoreTitle: "{count, plural, one {Restore # contact?} other {Restore # contacts?}}",
 	restoreText: "Deleted contacts get the status again that they had before.",
-	concerns: (n: number) => plural(n, { one: "# contact is selected.", other: "# contacts are selected." }),
+	concerns: "{count, plural, one {# contact is selected.} other {# contacts are selected.}}",
 	cannotUndo: "This runs as a job. It can be cancelled, but not undone.",
 	leftSequences: "Sequences that they left because of the mark are not entered again.",
-	undone: (n: number) => plural(n, { one: "Undone for # contact", other: "Undone for # contacts" }),
+	undone: "{count, plural, one {Undone for # contact} other {Undone for # contacts}}",
 	resetText:
 		"People who unsubscribed, bounced or complained become active again, and their addresses leave the suppression list. Do this only when they asked for it.",
 	reason: "Reason, for you",
@@ -212,7 +208,9 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 				for (const id of ids) done.add(id);
 			}
 			const marked = steps.some((s) => s.action === "set_do_not_contact" && s.params?.value === false);
-			toast(marked ? `${words.undone(done.size)}. ${words.leftSequences}` : words.undone(done.size));
+			toast(
+				marked ? `${words.undone({ count: done.size })}. ${words.leftSequences}` : words.undone({ count: done.size }),
+			);
 		} catch (e) {
 			toast(explain(e), { tone: "danger" });
 		}
@@ -273,10 +271,10 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 	};
 	return (
 		<div className={css.bulk}>
-			<p role="status">{everybody ? words.everybody(count) : words.selected(count)}</p>
+			<p role="status">{everybody ? words.everybody({ count }) : words.selected({ count })}</p>
 			{!everybody && total !== undefined && total > ids.length && (
 				<Button small look="quiet" onClick={() => onEverybody(true)}>
-					{words.chooseAll(total)}
+					{words.chooseAll({ count: total })}
 				</Button>
 			)}
 			<Button small icon={<Tag aria-hidden />} why={why ?? tooMany} onClick={() => setAsk("add_tags")}>
@@ -354,20 +352,20 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 			)}
 			{confirm && (
 				<Confirm
-					title={asks[confirm].title(count)}
-					action={asks[confirm].action}
+					title={asks()[confirm].title({ count })}
+					action={asks()[confirm].action}
 					type={confirm === "anonymize" || confirm === "reset_status" ? String(count) : undefined}
 					busy={busy}
 					danger={confirm !== "restore" && confirm !== "unblock"}
 					error={error && <p role="alert">{error}</p>}
 					onConfirm={() =>
 						void send(
-							asks[confirm].does,
+							asks()[confirm].does,
 							confirm === "anonymize"
 								? { suppress }
 								: confirm === "suppress" && reason
 									? { reason }
-									: asks[confirm].params,
+									: asks()[confirm].params,
 						)
 					}
 					onClose={() => {
@@ -375,7 +373,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 						setError("");
 					}}
 				>
-					<p>{asks[confirm].text}</p>
+					<p>{asks()[confirm].text}</p>
 					{everybody && <p>{words.cannotUndo}</p>}
 					{confirm === "anonymize" && <Checkbox label={words.keep} checked={suppress} onChange={setSuppress} />}
 					{confirm === "suppress" && <TextField label={words.reason} optional value={reason} onChange={setReason} />}
@@ -385,20 +383,45 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 	);
 }
 
-const asks: {
+const asks = (): {
 	[Q in Question]: {
-		title: (n: number) => string;
+		title: (values: { count: number }) => string;
 		text: string;
 		action: string;
 		does: ActionName;
 		params?: { [name: string]: unknown };
 	};
-} = {
-	delete: { title: words.deleteTitle, text: words.deleteText, action: words.delete, does: "delete" },
-	suppress: { title: words.suppressTitle, text: words.suppressText, action: words.suppress, does: "suppress" },
-	anonymize: { title: words.anonymizeTitle, text: words.anonymizeText, action: words.anonymize, does: "anonymize" },
-	reset_status: { title: words.resetTitle, text: words.resetText, action: words.reset, does: "reset_status" },
-	restore: { title: words.restoreTitle, text: words.restoreText, action: words.restore, does: "restore" },
+} => ({
+	delete: {
+		title: words.deleteTitle,
+		text: words.deleteText,
+		action: words.delete,
+		does: "delete",
+	},
+	suppress: {
+		title: words.suppressTitle,
+		text: words.suppressText,
+		action: words.suppress,
+		does: "suppress",
+	},
+	anonymize: {
+		title: words.anonymizeTitle,
+		text: words.anonymizeText,
+		action: words.anonymize,
+		does: "anonymize",
+	},
+	reset_status: {
+		title: words.resetTitle,
+		text: words.resetText,
+		action: words.reset,
+		does: "reset_status",
+	},
+	restore: {
+		title: words.restoreTitle,
+		text: words.restoreText,
+		action: words.restore,
+		does: "restore",
+	},
 	block: {
 		title: words.dncTitle,
 		text: words.dncText,
@@ -413,9 +436,9 @@ const asks: {
 		does: "set_do_not_contact",
 		params: { value: false },
 	},
-};
+});
 
-const titles: { [A in Ask]: string } = {
+const titles = (): { [A in Ask]: string } => ({
 	add_tags: words.tag,
 	remove_tags: words.untag,
 	add_to_list: words.list,
@@ -426,7 +449,7 @@ const titles: { [A in Ask]: string } = {
 	enroll: words.enroll,
 	exit_sequence: words.exit,
 	set_field: words.field,
-};
+});
 
 /** Fields that the program counts or writes. */
 const computed = /^(total_|last_(activity|email)|created_at|updated_at|prospect_score|customer_score|full_name$)/;
@@ -521,13 +544,13 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 								: { email_type_key: choice };
 	return (
 		<Dialog
-			title={titles[kind]}
+			title={titles()[kind]}
 			onClose={onClose}
 			onSubmit={() => ready && onApply(params())}
 			submit={{ label: words.apply, busy: busy, why: ready ? undefined : words.choose }}
 		>
 			<p>
-				{words.concerns(count)} {job && words.cannotUndo}
+				{words.concerns({ count })} {job && words.cannotUndo}
 			</p>
 			{tagged ? (
 				<Picks

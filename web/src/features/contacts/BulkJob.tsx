@@ -10,22 +10,20 @@ import { Button, IconButton } from "../../ui/Button";
 import { Progress } from "../../ui/Progress";
 import { useReturnToTable } from "../../ui/Table";
 import { toast } from "../../ui/Toast";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Contacts.module.css";
 import { doneText, reasonOf } from "./skipped";
 
-const words = catalogue({
-	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
+const words = catalogue("contacts.bulkJob", {
+	of: "{count, number} of {total, number}",
 	cancel: "Cancel",
-	cancelled: (n: number) =>
-		plural(n, {
-			one: "Cancelled. # contact was changed before, and stays so.",
-			other: "Cancelled. # contacts were changed before, and stay so.",
-		}),
+	cancelled:
+		"{count, plural, one {Cancelled. # contact was changed before, and stays so.} other {Cancelled. # contacts were changed before, and stay so.}}",
 	stopped: "Cancelled.",
-	failed: (message: string, done: string) => `${message}. ${done} before.`,
-	exported: (n: number) => plural(n, { one: "# row exported", other: "# rows exported" }),
+	failed: "{message}. {done} before.",
+	exported: "{count, plural, one {# row exported} other {# rows exported}}",
 	download: "Download",
 	close: "Close",
 	contact: "One contact",
@@ -78,14 +76,14 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 	const r = (j.result ?? {}) as Result;
 	const text = j.error
 		? r.affected
-			? words.failed(j.error.message, doneText(r))
+			? words.failed({ message: j.error.message, done: doneText(r) })
 			: j.error.message
 		: j.status === "cancelled"
 			? j.type === "bulk"
-				? words.cancelled(r.affected ?? 0)
+				? words.cancelled({ count: r.affected ?? 0 })
 				: words.stopped
 			: j.type === "export"
-				? words.exported(r.rows ?? j.progress.processed)
+				? words.exported({ count: r.rows ?? j.progress.processed })
 				: doneText(r);
 	return (
 		<section ref={section} tabIndex={-1} className={css.bulk} aria-label={j.title}>
@@ -100,7 +98,11 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 						label={j.title}
 						value={j.progress.processed}
 						max={j.progress.total}
-						text={j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)}
+						text={
+							j.progress.total
+								? words.of({ count: j.progress.processed, total: j.progress.total })
+								: full(j.progress.processed)
+						}
 					/>
 					<Button small why={why} busy={cancel.isPending} onClick={() => cancel.mutate()}>
 						{words.cancel}

@@ -10,14 +10,14 @@ import { Popup } from "../../ui/Popup";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Contacts.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.columnChooser", {
 	title: "Columns of the table",
 	search: "Search fields",
 	shown: "Shown",
 	others: "Others",
 	compact: "Compact rows",
-	up: (name: string) => `Move ${name} up`,
-	down: (name: string) => `Move ${name} down`,
+	up: "Move {name} up",
+	down: "Move {name} down",
 });
 
 /** ColumnChooser chooses the columns of a table, and their order. */
@@ -75,7 +75,7 @@ export function ColumnChooser({
 									{i > 0 && (
 										<IconButton
 											small
-											label={words.up(f.name)}
+											label={words.up({ name: f.name })}
 											icon={<ArrowUp aria-hidden />}
 											onClick={() => move(i, -1)}
 										/>
@@ -83,7 +83,7 @@ export function ColumnChooser({
 									{i < shown.length - 1 && (
 										<IconButton
 											small
-											label={words.down(f.name)}
+											label={words.down({ name: f.name })}
 											icon={<ArrowDown aria-hidden />}
 											onClick={() => move(i, 1)}
 										/>

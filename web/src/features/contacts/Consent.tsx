@@ -13,17 +13,16 @@ import { Card, Callout } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { Locked } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
-import { catalogue, dateTime, day } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dateTime } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Consent.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.consent", {
 	note: "Consent comes from the person. Change a subscription only when they asked you to.",
 	others: "Other types",
-	unsubscribed: (at: string | null) =>
-		at
-			? `This person unsubscribed from everything on ${day(at)}. Only they can come back.`
-			: "This person unsubscribed from everything. Only they can come back.",
+	unsubscribed: "This person unsubscribed from everything. Only they can come back.",
+	unsubscribedOn: "This person unsubscribed from everything on {at, date}. Only they can come back.",
 	bounced: "Mail to this address was returned.",
 	complained: "This person reported mail as spam.",
 	reset: "Reset the status",
@@ -35,7 +34,7 @@ const words = catalogue({
 	withdrawn: "Unsubscribed",
 	inherited: "No choice recorded: this person gets the type until they unsubscribe from it.",
 	written: "Chosen, without a record: written through the API, by an import or here.",
-	last: (what: string, source: string, at: string) => `${what} ${source}, ${at}`,
+	last: "{what} {source}, {at}",
 	log: "How consent came about",
 	logText:
 		"Every choice that this person made, with its proof. Choices that were written through the API, by an import or here have no record.",
@@ -45,7 +44,7 @@ const words = catalogue({
 	when: "When",
 	source: "Where",
 	proof: "Proof",
-	wording: (w: string) => `“${w}”`,
+	wording: "“{w}”",
 	confirmed: "Confirmed by a link in a mail",
 	message: "By the link or the address in a mail",
 	agent: "Program",
@@ -57,13 +56,13 @@ const words = catalogue({
 		complaint: "by reporting spam",
 		provider: "at the provider that sends the mail",
 	},
-	form: (name: string) => `on the form ${name}`,
+	form: "on the form {name}",
 });
 
 /** sourceOf says where a choice was made; a form that was deleted is named by its key. */
 const sourceOf = (source: string, forms: Map<string, string>) =>
 	source.startsWith("form:")
-		? words.form(forms.get(source.slice("form:".length)) ?? source.slice("form:".length))
+		? words.form({ name: forms.get(source.slice("form:".length)) ?? source.slice("form:".length) })
 		: ((words.sources as { [source: string]: string })[source] ?? source.replaceAll("_", " "));
 
 /** Consent shows the email types by category, and whether the contact gets them. */
@@ -126,7 +125,11 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 		// What was written after the last choice of the person has no record.
 		if (r)
 			return r.granted === gets
-				? words.last(r.granted ? words.given : words.withdrawn, sourceOf(r.source, formNames), dateTime(r.at))
+				? words.last({
+						what: r.granted ? words.given : words.withdrawn,
+						source: sourceOf(r.source, formNames),
+						at: dateTime(r.at),
+					})
 				: words.written;
 		return written ? words.written : words.inherited;
 	};
@@ -151,7 +154,9 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 					tone="warning"
 					title={
 						c.global_status === "unsubscribed"
-							? words.unsubscribed(c.unsubscribed_at)
+							? c.unsubscribed_at
+								? words.unsubscribedOn({ at: c.unsubscribed_at })
+								: words.unsubscribed
 							: c.global_status === "bounced"
 								? words.bounced
 								: words.complained
@@ -251,7 +256,7 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 								name: words.proof,
 								cell: (r) => (
 									<ul className={css.proof}>
-										{r.wording && <li>{words.wording(r.wording)}</li>}
+										{r.wording && <li>{words.wording({ w: r.wording })}</li>}
 										{r.confirmed && <li>{words.confirmed}</li>}
 										{r.message_id && !r.confirmed && <li>{words.message}</li>}
 										{r.page_url && <li>{r.page_url}</li>}

@@ -26,7 +26,7 @@ import { Profile } from "./Profile";
 import { Sequences } from "./Sequences";
 import { Timeline } from "./Timeline";
 
-const words = catalogue({
+const words = catalogue("contacts.contact", {
 	contacts: "Contacts",
 	views: "Views of the contact",
 	timeline: "Timeline",
@@ -38,8 +38,8 @@ const words = catalogue({
 	other: "Open the other contact",
 	delete: "Delete",
 	restore: "Restore",
-	deleted: (name: string) => `Deleted ${name}`,
-	restored: (name: string) => `Restored ${name}`,
+	deleted: "Deleted {name}",
+	restored: "Restored {name}",
 	export: "Export all data",
 	anonymise: "Anonymise",
 	anonymiseTitle: "Anonymise this contact?",
@@ -82,7 +82,7 @@ export default function ContactPage() {
 		mutationFn: () => bulk("delete"),
 		onSuccess: () => {
 			refresh();
-			if (contact.data) toast(words.deleted(nameOf(contact.data)), { undo: () => restore.mutate() });
+			if (contact.data) toast(words.deleted({ name: nameOf(contact.data) }), { undo: () => restore.mutate() });
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});

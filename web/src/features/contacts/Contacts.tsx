@@ -19,7 +19,7 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { type Column, Table } from "../../ui/Table";
 import { toast } from "../../ui/Toast";
 import { useMore } from "../../ui/useMore";
-import { catalogue, number, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { csvText } from "../../base/csv";
 import { explain } from "../../base/words/errors";
 import { AddContact } from "./AddContact";
@@ -31,20 +31,20 @@ import { exportOf, initialColumns, nameOf, parseWidths, useColumns } from "./col
 import { Peek } from "./Peek";
 import { SavedFilters } from "./SavedFilters";
 
-const words = catalogue({
+const words = catalogue("contacts.contacts", {
 	title: "Contacts",
-	menu: (name: string) => `Actions for ${name}`,
+	menu: "Actions for {name}",
 	open: "Open",
 	peek: "Look",
 	delete: "Delete",
-	deleted: (name: string) => `${name} is deleted`,
+	deleted: "{name} is deleted",
 	add: "Add a contact",
 	import: "Import",
 	columns: "Columns",
 	search: "Search names, addresses, companies",
-	count: (n: number) => plural(n, { one: "# contact", other: "# contacts" }),
+	count: "{count, plural, one {# contact} other {# contacts}}",
 	counting: "Counting",
-	loaded: (n: number) => `The first ${number(n)} are shown. Filter or export to reach the others.`,
+	loaded: "The first {count, number, short} are shown. Filter or export to reach the others.",
 	empty: "Your audience starts here",
 	emptyText: "A contact is a person you may write to: an address, a name, and what you know of them.",
 	example: "contacts example",
@@ -54,7 +54,7 @@ const words = catalogue({
 	noMatch: "Nobody matches",
 	noMatchText: "No contact matches the search and all the filters. Drop one of them, or begin again.",
 	clear: "Clear search and filters",
-	saved: (name: string) => `Saved as “${name}”`,
+	saved: "Saved as “{name}”",
 });
 
 /** How many rows a table holds at most. */
@@ -164,7 +164,7 @@ export default function Contacts() {
 		onSuccess: (f) => {
 			void client.invalidateQueries({ queryKey: key("saved-filters") });
 			setParams({ saved: f.id });
-			toast(words.saved(f.name));
+			toast(words.saved({ name: f.name }));
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -180,7 +180,7 @@ export default function Contacts() {
 		mutationFn: (c: Contact) => change("delete", c.id),
 		onSuccess: (_, c) => {
 			void reload();
-			toast(words.deleted(nameOf(c)), { undo: () => void change("restore", c.id).then(reload, refused) });
+			toast(words.deleted({ name: nameOf(c) }), { undo: () => void change("restore", c.id).then(reload, refused) });
 		},
 		onError: refused,
 	});
@@ -202,7 +202,7 @@ export default function Contacts() {
 				cell: (c) => (
 					<Menu
 						small
-						label={words.menu(nameOf(c))}
+						label={words.menu({ name: nameOf(c) })}
 						actions={[
 							{ id: "open", label: words.open, run: () => acts.current.open(c) },
 							{ id: "peek", label: words.peek, run: () => acts.current.setParams({ peek: c.id }) },
@@ -242,7 +242,7 @@ export default function Contacts() {
 			title={words.title}
 			description={
 				<span role="status" className={count.isFetching ? css.counting : undefined}>
-					{total !== undefined ? words.count(total) : count.isError ? "\u00a0" : words.counting}
+					{total !== undefined ? words.count({ count: total }) : count.isError ? "\u00a0" : words.counting}
 				</span>
 			}
 			actions={
@@ -385,7 +385,7 @@ export default function Contacts() {
 					)}
 				/>
 			)}
-			{contacts.length >= most && <p className={css.limit}>{words.loaded(most)}</p>}
+			{contacts.length >= most && <p className={css.limit}>{words.loaded({ count: most })}</p>}
 			{params.get("new") && (
 				<AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />
 			)}

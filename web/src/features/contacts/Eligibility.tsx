@@ -12,18 +12,18 @@ import { Button } from "../../ui/Button";
 import { Select } from "../../ui/Field";
 import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
-import { catalogue, day } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Eligibility.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.eligibility", {
 	title: "Can be mailed?",
 	yes: "Yes",
 	no: "No",
 	for: "With what mail",
-	type: (name: string) => `Mail of the type ${name}`,
-	broadcast: (name: string) => `Broadcast ${name}`,
-	sequence: (name: string) => `Sequence ${name}`,
-	since: (at: string) => `since ${day(at)}`,
+	type: "Mail of the type {name}",
+	broadcast: "Broadcast {name}",
+	sequence: "Sequence {name}",
+	since: "since {at, date}",
 	checks: {
 		audience: "Is in the audience",
 		recipient: "Has not been handled by this send yet",
@@ -122,11 +122,14 @@ export function Eligibility({
 	const [chosen, choose] = useParam("for");
 	const about = chosen || (usual ? `email_type_key:${usual.type_key}` : "");
 	const choices = [
-		...all.map((t) => ({ value: `email_type_key:${t.type_key}`, label: words.type(t.display_name) })),
+		...all.map((t) => ({ value: `email_type_key:${t.type_key}`, label: words.type({ name: t.display_name }) })),
 		...(broadcasts.data?.data ?? [])
 			.slice(0, 50)
-			.map((b) => ({ value: `broadcast_id:${b.id}`, label: words.broadcast(b.name) })),
-		...(sequences.data?.data ?? []).map((s) => ({ value: `sequence_id:${s.id}`, label: words.sequence(s.name) })),
+			.map((b) => ({ value: `broadcast_id:${b.id}`, label: words.broadcast({ name: b.name }) })),
+		...(sequences.data?.data ?? []).map((s) => ({
+			value: `sequence_id:${s.id}`,
+			label: words.sequence({ name: s.name }),
+		})),
 	];
 	const verdict = useQuery({ ...queryOf(key, c, about), placeholderData: keepPreviousData });
 	const v = verdict.data;
@@ -156,7 +159,7 @@ export function Eligibility({
 									{(check.ok ? words.checks : words.failed)[check.check]}
 									{!check.ok && (
 										<small>
-											{[whyOf(check), check.since && words.since(check.since)].filter(Boolean).join(", ")}{" "}
+											{[whyOf(check), check.since && words.since({ at: check.since })].filter(Boolean).join(", ")}{" "}
 											{check.action === "restore" ? (
 												<Button small why={whyNot} onClick={onRestore}>
 													{words.actions.restore}

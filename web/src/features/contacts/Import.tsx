@@ -10,19 +10,19 @@ import { Button } from "../../ui/Button";
 import { Checkbox, Columns, Radios, Select, TextField } from "../../ui/Field";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Failure } from "../../ui/States";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { guessField } from "../rules/guessField";
 import { readSample, type Sample } from "./importSample";
 import css from "./Import.module.css";
 import { ImportJob } from "./ImportJob";
 
-const words = catalogue({
+const words = catalogue("contacts.import", {
 	title: "Import contacts",
 	contacts: "Contacts",
 	about: "A CSV or TSV file in UTF-8, with a header row. One column must be the email address.",
 	choose: "Choose a file",
 	drop: "or drop it here",
-	size: (bytes: number) => `${full(Math.ceil(bytes / 1000))} KB`,
+	size: "{size, number} KB",
 	other: "Choose another file",
 	columns: "What the columns are",
 	column: "Column",
@@ -31,9 +31,9 @@ const words = catalogue({
 	ignore: "Not imported",
 	newField: "A new field …",
 	groups: { consent: "Consent" },
-	subscription: (type: string) => `Gets ${type}`,
+	subscription: "Gets {type}",
 	needEmail: "Choose which column is the email address.",
-	twice: (name: string) => `Two columns become ${name}.`,
+	twice: "Two columns become {name}.",
 	options: "What happens",
 	mode: "Rows whose address is known",
 	upsert: "Update them, and create the others",
@@ -50,7 +50,7 @@ const words = catalogue({
 	checkHelp: "Nothing is written yet.",
 	run: "Import",
 	broken: "The file has no rows.",
-	rows: (n: number) => plural(n, { one: "# column", other: "# columns" }),
+	rows: "{count, plural, one {# column} other {# columns}}",
 });
 
 /** Import is the wizard that reads contacts from a file: choose, map, check, run. */
@@ -155,7 +155,11 @@ function Mapping({
 	const targets = Object.values(mapping).filter(Boolean);
 	const doubled = targets.find((t, i) => targets.indexOf(t) !== i && !repeatable.includes(t));
 	const nameOf = (field: string) => fields.find((f) => f.field === field)?.name ?? field;
-	const problem = !targets.includes("email") ? words.needEmail : doubled ? words.twice(nameOf(doubled)) : undefined;
+	const problem = !targets.includes("email")
+		? words.needEmail
+		: doubled
+			? words.twice({ name: nameOf(doubled) })
+			: undefined;
 
 	// biome-ignore lint/correctness/useExhaustiveDependencies: whatever changes makes the check old
 	useEffect(() => setChecked(null), [chosen, mode, blank, list, tags]);
@@ -196,7 +200,7 @@ function Mapping({
 				actions={
 					<>
 						<span className={css.muted}>
-							{words.rows(shown.length)} · {words.size(file.size)}
+							{words.rows({ count: shown.length })} · {words.size({ size: Math.ceil(file.size / 1000) })}
 						</span>
 						<Button small onClick={onOther}>
 							{words.other}
@@ -323,7 +327,7 @@ function useTargets(): FieldInfo[] {
 		const consent = (types.data?.data ?? []).map(
 			(t): FieldInfo => ({
 				field: `subscriptions.${t.type_key}`,
-				name: words.subscription(t.display_name),
+				name: words.subscription({ type: t.display_name }),
 				group: words.groups.consent,
 				kind: "subscription",
 			}),

@@ -6,12 +6,13 @@ import { Button, LinkButton } from "../../ui/Button";
 import { Progress } from "../../ui/Progress";
 import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { parseRows } from "../../base/csv";
 import css from "./Import.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.importJob", {
 	checking: "Check of the file",
 	running: "Import",
 	leave: "You can leave this page; the import goes on.",
@@ -26,28 +27,20 @@ const words = catalogue({
 	again: "Import another file",
 	retry: "Try these rows again",
 	retryHelp: "When fields or stages have been added meanwhile. Else correct the downloaded file and import that.",
-	first: (n: number, all: number) =>
-		all > n
-			? `The first ${full(n)} of ${full(all)} rows with errors`
-			: plural(all, { one: "The row with an error", other: "The # rows with errors" }),
-	stopped: (n: number) =>
-		plural(n, {
-			one: "# contact gets no mail because of its status in the file.",
-			other: "# contacts get no mail because of their status in the file.",
-		}),
-	omitted: (n: number) =>
-		plural(n, {
-			one: "# more row with an error is not in the file.",
-			other: "# more rows with errors are not in the file.",
-		}),
+	first: "The first {count, number} of {all, number} rows with errors",
+	all: "{count, plural, one {The row with an error} other {The # rows with errors}}",
+	stopped:
+		"{count, plural, one {# contact gets no mail because of its status in the file.} other {# contacts get no mail because of their status in the file.}}",
+	omitted:
+		"{count, plural, one {# more row with an error is not in the file.} other {# more rows with errors are not in the file.}}",
 	row: "Row",
 	column: "Column",
 	problem: "Problem",
 	fileName: "rows-with-errors.csv",
 	value: "Value",
 	see: "See the contacts",
-	of: (n: number, total: number) => `${full(n)} of ${full(total)} rows`,
-	done: (n: number) => plural(n, { one: "# row read", other: "# rows read" }),
+	of: "{count, number} of {total, number} rows",
+	done: "{count, plural, one {# row read} other {# rows read}}",
 });
 
 type Result = {
@@ -149,7 +142,9 @@ export function ImportJob({
 						value={j.progress.processed}
 						max={j.progress.total}
 						text={
-							j.progress.total ? words.of(j.progress.processed, j.progress.total) : words.done(j.progress.processed)
+							j.progress.total
+								? words.of({ count: j.progress.processed, total: j.progress.total })
+								: words.done({ count: j.progress.processed })
 						}
 					/>
 					{!dry && <p className={css.muted}>{words.leave}</p>}
@@ -167,8 +162,10 @@ export function ImportJob({
 				</dl>
 			)}
 			{ended && result && result.invalid > 0 && <Errors id={id} all={result.invalid} />}
-			{result?.stopped && <p className={css.muted}>{words.stopped(result.stopped)}</p>}
-			{ended && result?.errors_omitted && <p className={css.muted}>{words.omitted(result.errors_omitted)}</p>}
+			{result?.stopped && <p className={css.muted}>{words.stopped({ count: result.stopped })}</p>}
+			{ended && result?.errors_omitted && (
+				<p className={css.muted}>{words.omitted({ count: result.errors_omitted })}</p>
+			)}
 			{ended && (
 				<div className={css.actions}>
 					{result && result.invalid > 0 && !dry && (
@@ -202,7 +199,9 @@ function Errors({ id, all }: { id: string; all: number }) {
 	return (
 		<div className={css.scroll}>
 			<table className={css.table}>
-				<caption className={css.caption}>{words.first(found.data.length, all)}</caption>
+				<caption className={css.caption}>
+					{all > found.data.length ? words.first({ count: found.data.length, all }) : words.all({ count: all })}
+				</caption>
 				<thead>
 					<tr>
 						<th scope="col">{words.row}</th>

@@ -13,13 +13,13 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Lists.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.lists", {
 	title: "Lists",
 	none: "In no list.",
 	add: "Add to a list",
 	remove: "Remove",
 	since: "since",
-	done: (name: string) => `Removed from ${name}`,
+	done: "Removed from {name}",
 });
 
 /** Lists shows the lists that a contact is a member of. */
@@ -44,7 +44,7 @@ export function Lists({ id }: { id: string }) {
 			}),
 		onSuccess: (_, v) => {
 			void client.invalidateQueries({ queryKey: key("contact", id, "lists") });
-			if (!v.add) toast(words.done(v.name), { undo: () => change.mutate({ ...v, add: true }) });
+			if (!v.add) toast(words.done({ name: v.name }), { undo: () => change.mutate({ ...v, add: true }) });
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});

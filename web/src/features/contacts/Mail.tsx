@@ -14,13 +14,13 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Contacts.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.mail", {
 	title: "Mail that was sent",
 	mail: "Mail",
 	when: "Sent",
 	empty: "No mail yet",
 	emptyText: "What is sent to this person appears here, and opens as it was.",
-	open: (name: string) => `Open ${name} as it was sent`,
+	open: "Open {name} as it was sent",
 	show: "Open",
 	more: "Load earlier mail",
 	servers: "What the servers said",
@@ -74,7 +74,7 @@ export function Mail({ id }: { id: string }) {
 						end: true,
 						cell: (r) =>
 							r.broadcast_id && (
-								<Button small aria-label={words.open(r.title)} onClick={() => setOpen(r.broadcast_id ?? "")}>
+								<Button small aria-label={words.open({ name: r.title })} onClick={() => setOpen(r.broadcast_id ?? "")}>
 									{words.show}
 								</Button>
 							),

@@ -14,14 +14,14 @@ import { nameOf } from "./columns";
 import css from "./Contacts.module.css";
 import { useUsualVerdict } from "./Eligibility";
 
-const words = catalogue({
+const words = catalogue("contacts.peek", {
 	open: "Open",
 	email: "Email",
 	status: "Status",
 	deliverability: "Deliverability",
 	mailed: "Can be mailed?",
 	yes: "Yes",
-	no: (why: string) => `No: ${why}`,
+	no: "No: {why}",
 	company: "Company",
 	tags: "Tags",
 	recent: "Last events",
@@ -65,7 +65,7 @@ export function Peek({
 					[words.email, c.email],
 					[words.status, <StateBadge key="s" kind="contact" state={c.global_status} />],
 					[words.deliverability, <StateBadge key="d" kind="deliverability" state={c.deliverability_status} />],
-					[words.mailed, verdict && (verdict.eligible ? words.yes : words.no(verdict.why))],
+					[words.mailed, verdict && (verdict.eligible ? words.yes : words.no({ why: verdict.why }))],
 					[words.company, c.company],
 					[words.tags, c.tags.join(", ") || null],
 				]}

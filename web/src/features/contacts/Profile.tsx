@@ -9,11 +9,12 @@ import { Columns, Select, Switch, TextField } from "../../ui/Field";
 import { problemsOf } from "../../ui/form";
 import { Card, Facts, Callout } from "../../ui/Page";
 import { Time } from "../../ui/Time";
-import { catalogue, number } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { number } from "../../base/words/formats";
 import { countryField } from "../../base/words/countries";
 import { explain } from "../../base/words/errors";
 
-const words = catalogue({
+const words = catalogue("contacts.profile", {
 	person: "Person",
 	address: "Address",
 	own: "Your fields",
@@ -42,7 +43,7 @@ const words = catalogue({
 	saved: "Saved",
 	duplicate: "Another contact has this address.",
 	source: "Source",
-	form: (name: string) => `Form ${name}`,
+	form: "Form {name}",
 	touch: "First visit",
 	campaign: "Campaign",
 	landing: "First page",
@@ -80,7 +81,7 @@ export function Profile({
 	// A form is called by its name; one that was deleted by its key.
 	const form = c.source?.startsWith("form:") ? c.source.slice("form:".length) : "";
 	const forms = useCollection("forms", { enabled: form !== "" });
-	const source = form ? words.form(forms.data?.data.find((f) => f.slug === form)?.name ?? form) : c.source;
+	const source = form ? words.form({ name: forms.data?.data.find((f) => f.slug === form)?.name ?? form }) : c.source;
 	const save = useMutation({
 		mutationFn: (v: { path: string; body: UpdateContactRequestBody }) =>
 			api("PUT /contacts/{id}", { path: { id: c.id }, body: v.body }),

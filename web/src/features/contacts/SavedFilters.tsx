@@ -14,7 +14,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Contacts.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.savedFilters", {
 	label: "Saved filters",
 	all: "All contacts",
 	changed: "changed",
@@ -26,9 +26,9 @@ const words = catalogue({
 	name: "Name",
 	share: "Share it with everybody in the workspace",
 	remove: "Delete this filter",
-	removed: (name: string) => `Deleted “${name}”`,
-	saved: (name: string) => `Saved “${name}”`,
-	actions: (name: string) => `Actions of ${name}`,
+	removed: "Deleted “{name}”",
+	saved: "Saved “{name}”",
+	actions: "Actions of {name}",
 });
 
 type State = { search: string; filters: Filter[]; sort: string; dir: string; columns: string[] };
@@ -84,7 +84,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 			}),
 		onSuccess: (f) => {
 			void refresh();
-			toast(words.saved(f.name));
+			toast(words.saved({ name: f.name }));
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -93,7 +93,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 		onSuccess: (_, f) => {
 			void refresh();
 			onReset();
-			toast(words.removed(f.name), {
+			toast(words.removed({ name: f.name }), {
 				undo: () =>
 					void api("POST /saved-filters", {
 						body: {
@@ -153,7 +153,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 			{now && (
 				<Menu
 					small
-					label={words.actions(now.name)}
+					label={words.actions({ name: now.name })}
 					actions={[{ id: "remove", label: words.remove, danger: true, run: () => remove.mutate(now) }]}
 				/>
 			)}

@@ -14,12 +14,12 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Lists.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.sequences", {
 	title: "Sequences",
 	none: "In no sequence.",
 	entered: "entered",
 	exit: "Exit",
-	question: (name: string) => `Exit ${name}?`,
+	question: "Exit {name}?",
 	text: "The person gets no further mail of this sequence. This cannot be undone.",
 });
 
@@ -66,7 +66,7 @@ export function Sequences({ id }: { id: string }) {
 			</ul>
 			{leaving && (
 				<Confirm
-					title={words.question(leaving.sequence_name)}
+					title={words.question({ name: leaving.sequence_name })}
 					action={words.exit}
 					busy={exit.isPending}
 					error={exit.error && <p role="alert">{explain(exit.error)}</p>}

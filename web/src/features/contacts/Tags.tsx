@@ -9,7 +9,7 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 
-const words = catalogue({ tags: "Tags" });
+const words = catalogue("contacts.tags", { tags: "Tags" });
 
 /** Tags are changed by adding and removing, so that tags that others add meanwhile stay. */
 export function Tags({ contact: c, off }: { contact: Contact; off: boolean }) {

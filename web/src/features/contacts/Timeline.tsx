@@ -9,10 +9,11 @@ import { useKey } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Select } from "../../ui/Field";
 import { Empty, Failure, Skeleton } from "../../ui/States";
-import { catalogue, day } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { day } from "../../base/words/formats";
 import css from "./Timeline.module.css";
 
-const words = catalogue({
+const words = catalogue("contacts.timeline", {
 	kind: "Kind of event",
 	all: "All events",
 	email: "Mail",

@@ -6,10 +6,11 @@ import { StateBadge } from "../../ui/Badge";
 import { NotSet } from "../../ui/Page";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { catalogue, number } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { number } from "../../base/words/formats";
 import css from "./Contacts.module.css";
 
-const words = catalogue({ name: "Name", yes: "Yes", no: "No" });
+const words = catalogue("contacts.columns", { name: "Name", yes: "Yes", no: "No" });
 
 /** nameOf returns a contact's name, or else the address. */
 export const nameOf = (c: Contact) => c.full_name || [c.first_name, c.last_name].filter(Boolean).join(" ") || c.email;

@@ -1,10 +1,12 @@
-import { and, catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and } from "../../base/words/formats";
 
-const words = catalogue({
-	done: (n: number) => plural(n, { one: "# contact changed", other: "# contacts changed" }),
-	skipped: (n: number, reasons: string) => `${full(n)} left as they were${reasons && ` (${reasons})`}`,
-	reason: (n: number, reason: string) => `${full(n)} ${reason}`,
-	among: (reasons: string) => `among them ${reasons}`,
+const words = catalogue("contacts.skipped", {
+	done: "{count, plural, one {# contact changed} other {# contacts changed}}",
+	skipped: "{count, number} left as they were",
+	skippedFor: "{count, number} left as they were ({reasons})",
+	reason: "{count, number} {reason}",
+	among: "among them {reasons}",
 	codes: {
 		UNSUBSCRIBED: "unsubscribed",
 		INVALID_TRANSITION: "in a status that does not allow this",
@@ -39,12 +41,15 @@ export function doneText({
 	results = [],
 	errors_truncated: truncated,
 }: Result): string {
-	if (skipped === 0) return words.done(affected);
+	if (skipped === 0) return words.done({ count: affected });
 	const counts = new Map<string, number>();
 	for (const code of [...errors.map((e) => e.code), ...results.map((r) => r.status).filter((s) => s === "duplicate")])
 		counts.set(code, (counts.get(code) ?? 0) + 1);
 	const rest = skipped - [...counts.values()].reduce((sum, n) => sum + n, 0);
 	if (rest > 0 && !truncated) counts.set("UNCHANGED", rest);
-	const reasons = and([...counts].map(([code, n]) => words.reason(n, reasonOf(code))));
-	return `${words.done(affected)}, ${words.skipped(skipped, rest > 0 && truncated && reasons ? words.among(reasons) : reasons)}`;
+	const reasons = and([...counts].map(([code, n]) => words.reason({ count: n, reason: reasonOf(code) })));
+	const left = reasons
+		? words.skippedFor({ count: skipped, reasons: rest > 0 && truncated ? words.among({ reasons }) : reasons })
+		: words.skipped({ count: skipped });
+	return `${words.done({ count: affected })}, ${left}`;
 }

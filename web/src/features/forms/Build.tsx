@@ -19,7 +19,7 @@ import { Fields } from "./Fields";
 import css from "./Form.module.css";
 import { Preview } from "./Preview";
 
-const words = catalogue({
+const words = catalogue("forms.build", {
 	fields: "Fields",
 	fieldsAbout: "Exactly one field takes the address. A consent is a box of its own, which visitors tick themselves.",
 	button: "Text of the button",
@@ -37,7 +37,7 @@ const words = catalogue({
 	doubleHelp: "New contacts get no other mail before they have confirmed. The link is valid for seven days.",
 	mail: "Confirmation mail",
 	builtIn: "The built-in one, in the language of the workspace",
-	mailHelp: "An entry of the library that has {{ subscribe_confirm_url }}.",
+	mailHelp: "An entry of the library that has '{{ subscribe_confirm_url }}'.",
 	confirmURL: "After confirming, go to",
 	confirmHelp: "Without it, a page of ours says thank you.",
 	contact: "What becomes of the contact",
@@ -49,7 +49,7 @@ const words = catalogue({
 	where: "Where the form may stand",
 	origins: "Websites",
 	originsHelp: "One a line, such as https://www.example.com. Without any, every page may use it.",
-	originBad: (text: string) => `${text} is not the address of a website: give https:// and the host, without a path.`,
+	originBad: "{text} is not the address of a website: give https:// and the host, without a path.",
 	captcha: "Captcha",
 	none: "None: a hidden field and a timer keep most programs out",
 	siteKey: "Site key",
@@ -232,7 +232,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 						path="allowed_origins"
 						value={d.allowed_origins}
 						onChange={(allowed_origins) => set({ allowed_origins })}
-						error={bad ? words.originBad(bad) : problem("allowed_origins")}
+						error={bad ? words.originBad({ text: bad }) : problem("allowed_origins")}
 						spellCheck={false}
 					/>
 					<Select

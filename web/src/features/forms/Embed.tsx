@@ -7,10 +7,11 @@ import { Copy } from "../../ui/Copy";
 import { Card, Callout } from "../../ui/Page";
 import { Source } from "../../ui/Source";
 import { Failure, Skeleton } from "../../ui/States";
-import { and, catalogue } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and } from "../../base/words/formats";
 import css from "./Form.module.css";
 
-const words = catalogue({
+const words = catalogue("forms.embed", {
 	draft: "This form is a draft: pages that contain it cannot send it before it is published.",
 	archived: "This form is archived: pages that contain it cannot send it.",
 	noHost: "There is no address yet at which the form can be reached",
@@ -27,8 +28,8 @@ const words = catalogue({
 	copy: "Copy",
 	where: "Where it may stand",
 	anywhere: "On every website. Name the websites under Build to keep others from using it.",
-	only: (origins: string) => `On ${origins} only. Elsewhere it is refused.`,
-	host: (host: string) => `It is served by ${host}.`,
+	only: "On {origins} only. Elsewhere it is refused.",
+	host: "It is served by {host}.",
 	policy: "If your page has a content security policy, allow this host in script-src, connect-src and form-action.",
 	policyCaptcha: "The captcha needs the hosts of its provider there, too.",
 	states:
@@ -82,8 +83,8 @@ export function Embed({ form: f }: { form: FormRow }) {
 			</Card>
 			<Card title={words.where}>
 				<ul className={css.facts}>
-					<li>{f.allowed_origins.length > 0 ? words.only(and(f.allowed_origins)) : words.anywhere}</li>
-					{e.tracking_domain && <li>{words.host(e.tracking_domain)}</li>}
+					<li>{f.allowed_origins.length > 0 ? words.only({ origins: and(f.allowed_origins) }) : words.anywhere}</li>
+					{e.tracking_domain && <li>{words.host({ host: e.tracking_domain })}</li>}
 					<li>
 						{words.policy} {f.captcha.provider !== "none" && words.policyCaptcha}
 					</li>

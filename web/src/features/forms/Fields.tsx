@@ -7,10 +7,10 @@ import { inputsOf, keyOf, newField, type Binding, typeNames, useBindings } from 
 import { linesOf } from "./draft";
 import css from "./Form.module.css";
 
-const words = catalogue({
+const words = catalogue("forms.fields", {
 	add: "Add a field",
 	addHelp: "What is used in the form already is not offered.",
-	hidden: (name: string) => `${name}, hidden`,
+	hidden: "{name}, hidden",
 	text: "Text",
 	required: "required",
 	binding: "Goes into",
@@ -77,7 +77,7 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 				title={(f) => f.label || nameOf(f)}
 				detail={(f) =>
 					[
-						typeNames[f.type],
+						typeNames()[f.type],
 						f.type !== "text_block" && f.label !== nameOf(f) && nameOf(f),
 						f.required && words.required,
 					]
@@ -109,8 +109,12 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 					onChange={(id) => id && add(id)}
 					options={[
 						...free.map((b) => ({ id: `as ${b.key}`, label: b.name, detail: b.group })),
-						{ id: "text", label: typeNames.text_block },
-						...hideable.map((b) => ({ id: `hidden ${b.key}`, label: words.hidden(b.name), detail: typeNames.hidden })),
+						{ id: "text", label: typeNames().text_block },
+						...hideable.map((b) => ({
+							id: `hidden ${b.key}`,
+							label: words.hidden({ name: b.name }),
+							detail: typeNames().hidden,
+						})),
 					]}
 				/>
 			)}

@@ -18,7 +18,8 @@ import { keptText } from "../../ui/keptForm";
 import { Callout, Page } from "../../ui/Page";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
-import { and, catalogue, clock, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { Build } from "./Build";
 import { type FormDraft, type FormWork, useFormDraft } from "./draft";
@@ -26,7 +27,7 @@ import { Embed } from "./Embed";
 import css from "./Form.module.css";
 import { Submissions } from "./Submissions";
 
-const words = catalogue({
+const words = catalogue("forms.form", {
 	forms: "Forms",
 	views: "Views of the form",
 	build: "Build",
@@ -34,51 +35,42 @@ const words = catalogue({
 	submissions: "Submissions",
 	publish: "Publish",
 	unpublish: "Unpublish",
-	unpublishTitle: (name: string) => `Unpublish ${name}?`,
+	unpublishTitle: "Unpublish {name}?",
 	unpublishText: "Pages that contain it can no longer send it: visitors get an error until it is published again.",
 	archive: "Archive",
 	unarchive: "Take out of the archive",
-	archived: (name: string) => `${name} is archived. It takes no submissions.`,
+	archived: "{name} is archived. It takes no submissions.",
 	remove: "Delete",
-	removeTitle: (name: string) => `Delete ${name}?`,
-	removeText: (n: number) =>
-		plural(n, {
-			one: "Its one submission is deleted with it. The contact stays.",
-			other: "Its # submissions are deleted with it. The contacts stay.",
-		}),
+	removeTitle: "Delete {name}?",
+	removeText:
+		"{count, plural, one {Its one submission is deleted with it. The contact stays.} other {Its # submissions are deleted with it. The contacts stay.}}",
 	whyRemove: "Archive it first.",
 	save: "Save",
 	nothing: "Nothing has changed.",
 	discard: "Discard changes",
 	saving: "Saving",
-	saved: (at: Date) => `Saved ${clock(at)}`,
+	saved: "Saved {at, time}",
 	allSaved: "Saved",
-	refused: (n: number, first: string) => plural(n, { one: `Not saved: ${first}`, other: "Not saved: # problems" }),
+	refused: "{count, plural, one {Not saved: {first}} other {Not saved: # problems}}",
 	unsaved: "Not saved yet",
-	failed: (problem: string) => `Kept here: ${problem}`,
-	alone: (problem: string) => `On this page alone: ${problem}`,
+	failed: "Kept here: {problem}",
+	alone: "On this page alone: {problem}",
 	published: "The form is published. Put its code into a page.",
 	toEmbed: "Get the code",
-	blocked: (n: number) =>
-		plural(n, {
-			one: "One thing is missing before it can be published",
-			other: "# things are missing before it can be published",
-		}),
-	blockedSave: (n: number) =>
-		plural(n, {
-			one: "One thing keeps the changes from being saved",
-			other: "# things keep the changes from being saved",
-		}),
+	blocked:
+		"{count, plural, one {One thing is missing before it can be published} other {# things are missing before it can be published}}",
+	blockedSave:
+		"{count, plural, one {One thing keeps the changes from being saved} other {# things keep the changes from being saved}}",
 	senders: "Senders",
 	live: "It is published. What happens after sending changes once you save it. The fields and texts are in the code on your pages: put the new code there after you change them.",
-	joined: (fields: string) => `Somebody else changed ${fields} meanwhile. That is joined with your changes.`,
+	joined: "Somebody else changed {fields} meanwhile. That is joined with your changes.",
 	clash: "Somebody else changed the same parts meanwhile.",
-	brought: (saved: string) => `Brought back from this device. ${saved}`,
+	brought: "Brought back from this device. {saved}",
 	choose: "Choose",
 	isArchived: "It is archived: take it out of the archive to change it.",
 });
 
-const names: { [F in keyof FormDraft]: string } = catalogue({
+const names: { [F in keyof FormDraft]: string } = catalogue("forms.form.names", {
 	name: "Name",
 	fields: "Fields",
 	submit_label: "Text of the button",
@@ -117,9 +109,9 @@ function savingText(work: FormWork): string {
 		case "saving":
 			return words.saving;
 		case "refused":
-			return words.refused(work.problems.length, work.problems[0]?.message ?? "");
+			return words.refused({ count: work.problems.length, first: work.problems[0]?.message ?? "" });
 		case "failed":
-			return keepsTyped() ? words.failed(s.problem) : words.alone(s.problem);
+			return keepsTyped() ? words.failed({ problem: s.problem }) : words.alone({ problem: s.problem });
 		case "waiting":
 			return words.unsaved;
 		default:
@@ -127,8 +119,8 @@ function savingText(work: FormWork): string {
 				? words.unsaved
 				: s.at
 					? work.brought
-						? words.brought(words.saved(s.at))
-						: words.saved(s.at)
+						? words.brought({ saved: words.saved({ at: s.at }) })
+						: words.saved({ at: s.at })
 					: words.allSaved;
 	}
 }
@@ -177,7 +169,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			work.setProblems([]);
 			if (to === "publish") toast(words.published);
 			if (to === "archive")
-				toast(words.archived(f.name), {
+				toast(words.archived({ name: f.name }), {
 					undo: () => void request("POST /forms/{id}/unarchive", { path: { id: f.id } }).then(adopt),
 				});
 		},
@@ -281,7 +273,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			)}
 			{work.restored && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
 			{work.joined.length > 0 && (
-				<Callout tone="progress">{words.joined(and(work.joined.map((p) => names[p])))}</Callout>
+				<Callout tone="progress">{words.joined({ fields: and(work.joined.map((p) => names[p])) })}</Callout>
 			)}
 			{work.clash && (
 				<Callout tone="warning" title={words.clash}>
@@ -293,7 +285,9 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			{blocked && work.problems.length > 0 && (
 				<Callout
 					tone="danger"
-					title={draft ? words.blocked(work.problems.length) : words.blockedSave(work.problems.length)}
+					title={
+						draft ? words.blocked({ count: work.problems.length }) : words.blockedSave({ count: work.problems.length })
+					}
 				>
 					<ul className={css.blocks}>
 						{work.problems.map((p) => (
@@ -321,7 +315,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			)}
 			{asking === "unpublish" && (
 				<Confirm
-					title={words.unpublishTitle(f.name)}
+					title={words.unpublishTitle({ name: f.name })}
 					action={words.unpublish}
 					busy={move.isPending}
 					onConfirm={() => move.mutate("unpublish")}
@@ -332,14 +326,14 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			)}
 			{asking === "remove" && (
 				<Confirm
-					title={words.removeTitle(f.name)}
+					title={words.removeTitle({ name: f.name })}
 					action={words.remove}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
 					onConfirm={() => remove.mutate()}
 					onClose={() => setAsking(null)}
 				>
-					<p>{words.removeText(f.submission_count)}</p>
+					<p>{words.removeText({ count: f.submission_count })}</p>
 				</Confirm>
 			)}
 			{choosing && work.clash && (

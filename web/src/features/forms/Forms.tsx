@@ -18,10 +18,11 @@ import { NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 
-const words = catalogue({
+const words = catalogue("forms.forms", {
 	title: "Forms",
 	about: "Sign-up forms for your website. Who fills one in becomes a contact, with proof of consent.",
 	add: "New form",
@@ -54,7 +55,7 @@ const words = catalogue({
 		last_name: "Last name",
 		company: "Company",
 		phone: "Phone",
-		consent: (type: string) => `Send me the ${type}`,
+		consent: "Send me the {type}",
 	},
 });
 
@@ -165,7 +166,12 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 		return type
 			? [
 					email,
-					{ type: "consent", binding: type.type_key, label: words.labels.consent(type.display_name), required: true },
+					{
+						type: "consent",
+						binding: type.type_key,
+						label: words.labels.consent({ type: type.display_name }),
+						required: true,
+					},
 				]
 			: [email];
 	};

@@ -4,7 +4,7 @@ import { Framed } from "../../ui/Framed";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Form.module.css";
 
-const words = catalogue({
+const words = catalogue("forms.preview", {
 	title: "The form as visitors see it",
 	width: "Width",
 	phone: "Phone",
@@ -18,12 +18,12 @@ const words = catalogue({
 	sent: "Sent",
 	confirm: "To be confirmed",
 	about: "This is the markup that is embedded, with plain sample styles. On your page it takes the styles of the page.",
-	redirect: (url: string) => `After sending, the browser goes to ${url}.`,
+	redirect: "After sending, the browser goes to {url}.",
 	single: "Without double opt-in nobody is asked to confirm.",
 });
 
 // What the script and the pages of the form say.
-const said = catalogue({
+const said = catalogue("forms.preview.said", {
 	marked: "Please correct the marked fields.",
 	missing: "Please fill in this field.",
 	check: "Please check your mail and confirm your address.",
@@ -121,7 +121,7 @@ export function Preview({ html, success, redirect, doubleOptIn }: Props) {
 				/>
 			</div>
 			<p className={css.muted}>
-				{words.about} {state === "sent" && redirect && words.redirect(redirect)}{" "}
+				{words.about} {state === "sent" && redirect && words.redirect({ url: redirect })}{" "}
 				{state === "confirm" && !doubleOptIn && words.single}
 			</p>
 		</div>

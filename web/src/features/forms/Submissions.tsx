@@ -13,11 +13,12 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Table } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { useMore } from "../../ui/useMore";
-import { catalogue, exact } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { exact } from "../../base/words/formats";
 import rowsCss from "../../ui/Rows.module.css";
 import own from "./Form.module.css";
 
-const words = catalogue({
+const words = catalogue("forms.submissions", {
 	title: "Submissions",
 	who: "Address",
 	outcome: "Outcome",
@@ -27,7 +28,7 @@ const words = catalogue({
 	empty: "Nobody has sent this form yet",
 	emptyText: "What visitors enter is listed here, with what became of it: accepted, to be confirmed by mail, or spam.",
 	embed: "Get the code for your page",
-	one: (who: string) => `Submission of ${who}`,
+	one: "Submission of {who}",
 	contact: "Open the contact",
 	confirmed: "Confirmed",
 	ip: "IP address",
@@ -114,7 +115,7 @@ export function Submissions({ form }: { form: FormRow }) {
 			{shown && (
 				<Dialog
 					drawer="narrow"
-					title={words.one(who(shown))}
+					title={words.one({ who: who(shown) })}
 					onClose={() => setOpen("")}
 					footer={shown.contact_id && <LinkButton to={`/contacts/${shown.contact_id}`}>{words.contact}</LinkButton>}
 				>

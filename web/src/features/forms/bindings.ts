@@ -4,13 +4,13 @@ import { catalogue } from "../../base/words/catalogue";
 
 // What fields of a form can be bound to, with names.
 
-const words = catalogue({
+const words = catalogue("forms.bindings", {
 	contact: "Contact",
 	custom: "Custom field",
 	consent: "Consent",
 	hidden: "Hidden field",
 	text: "Text between the fields",
-	category: (name: string) => `${name} (all of the category)`,
+	category: "{name} (all of the category)",
 	columns: {
 		email: "Email",
 		first_name: "First name",
@@ -28,7 +28,7 @@ const words = catalogue({
 		country: "Country",
 		timezone: "Time zone",
 	},
-	sentence: (type: string) => `Send me the ${type}`,
+	sentence: "Send me the {type}",
 	sample: "Write here what visitors should know.",
 });
 
@@ -37,14 +37,14 @@ export type FieldType = FormField["type"];
 /** Binding is one thing that a field can be bound to. Its key is what no two fields of a form may share. */
 export type Binding = { key: string; type: FieldType; binding: string; name: string; group: string };
 
-/** The names of the types of fields. */
-export const typeNames: { [T in FieldType]: string } = {
+/** typeNames returns the names of the types of fields. */
+export const typeNames = (): { [T in FieldType]: string } => ({
 	contact: words.contact,
 	custom_field: words.custom,
 	consent: words.consent,
 	hidden: words.hidden,
 	text_block: words.text,
-};
+});
 
 const isColumn = (binding: string) => Object.hasOwn(words.columns, binding);
 
@@ -66,7 +66,7 @@ export function useBindings(): Binding[] {
 		type,
 		binding,
 		name,
-		group: typeNames[type],
+		group: typeNames()[type],
 	});
 	return [
 		...Object.entries(words.columns).map(([binding, name]) => one("contact", binding, name)),
@@ -74,7 +74,7 @@ export function useBindings(): Binding[] {
 			.filter((f) => f.field_type !== "contact")
 			.map((f) => one("custom_field", f.field_key, f.name)),
 		...(types.data?.data ?? []).filter((t) => t.active).map((t) => one("consent", t.type_key, t.display_name)),
-		...(categories.data?.data ?? []).map((c) => one("consent", `category:${c.id}`, words.category(c.name))),
+		...(categories.data?.data ?? []).map((c) => one("consent", `category:${c.id}`, words.category({ name: c.name }))),
 	];
 }
 
@@ -86,7 +86,7 @@ export function newField(b: Binding, fields: FormField[], as: FieldType = b.type
 		id: `f${n}`,
 		type: as,
 		binding: as === "text_block" ? null : b.binding,
-		label: as === "text_block" ? words.sample : as === "consent" ? words.sentence(b.name) : b.name,
+		label: as === "text_block" ? words.sample : as === "consent" ? words.sentence({ type: b.name }) : b.name,
 		placeholder: null,
 		help_text: null,
 		required: as === "contact" && b.binding === "email",

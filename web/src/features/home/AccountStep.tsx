@@ -13,7 +13,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { countryField } from "../../base/words/countries";
 import { useSetupChanged } from "./Setup";
 
-const words = catalogue({
+const words = catalogue("home.accountStep", {
 	name: "Name",
 	nameHelp: "Of your company or team.",
 	zone: "Time zone",

@@ -16,7 +16,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
 
-const words = catalogue({
+const words = catalogue("home.domainStep", {
 	domain: "Domain",
 	help: "Such as news.example.com. A subdomain keeps the reputation of your main domain apart.",
 	add: "Add the domain",

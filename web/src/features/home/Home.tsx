@@ -14,7 +14,8 @@ import { Card, Page } from "../../ui/Page";
 import { Progress } from "../../ui/Progress";
 import { Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { catalogue, full, percent, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import css from "./Home.module.css";
 import { missing, optional, type Step, stepWords } from "./steps";
@@ -22,18 +23,18 @@ import { Unfinished } from "./Unfinished";
 
 const Setup = later(() => import("./Setup"));
 
-const words = catalogue({
+const words = catalogue("home.home", {
 	title: "Home",
 	setup: "Before your mail can go out",
 	ready: "Everything is set up.",
 	worth: "Worth doing",
-	hide: (name: string) => `Hide: ${name}`,
+	hide: "Hide: {name}",
 	isDone: "Done",
-	progress: (done: number, all: number) => `${full(done)} of ${full(all)} done`,
+	progress: "{done, number} of {all, number} done",
 	begin: "Begin",
-	beginStep: (name: string) => `Begin: ${name}`,
+	beginStep: "Begin: {name}",
 	isOpen: "To do",
-	left: (n: number) => plural(n, { one: "# step is left.", other: "# steps are left." }),
+	left: "{count, plural, one {# step is left.} other {# steps are left.}}",
 	demo: "To send for real",
 	demoText: "The demo keeps all mail in its mailbox. A workspace of your own needs these two besides.",
 	live: "Under way",
@@ -45,9 +46,9 @@ const words = catalogue({
 	clicked: "Click rate",
 	contacts: "Contacts",
 	sendable: "Can be mailed",
-	before: (n: string) => `Before: ${n}`,
-	of: (n: number, all: number) => `${full(n)} of ${full(all)}`,
-	sum: (n: number, what: string, all: number) => `${full(n)} ${what} ÷ ${full(all)} mails`,
+	before: "Before: {count}",
+	of: "{count, number} of {all, number}",
+	sum: "{count, number} {what} ÷ {all, number} mails",
 	start: "What next?",
 	broadcast: "Write a broadcast",
 	segment: "Make a segment",
@@ -136,7 +137,10 @@ export default function Home() {
 	const { totals: now, previous: before } = o;
 	const about = (name: TermName, n?: number) => ({
 		definition: term(name).definition,
-		sum: n === undefined || now.total_recipients === 0 ? undefined : words.sum(n, partOf(name), now.total_recipients),
+		sum:
+			n === undefined || now.total_recipients === 0
+				? undefined
+				: words.sum({ count: n, what: partOf(name), all: now.total_recipients }),
 		asOf: new Date(overview.dataUpdatedAt).toISOString(),
 		report: "/reports",
 	});
@@ -156,7 +160,9 @@ export default function Home() {
 				<Card
 					title={words.setup}
 					actions={
-						<span className={css.muted}>{words.progress(steps.filter((s) => s.done).length, steps.length)}</span>
+						<span className={css.muted}>
+							{words.progress({ done: steps.filter((s) => s.done).length, all: steps.length })}
+						</span>
 					}
 				>
 					<Steps steps={steps} next={named.find((s) => !s.done)?.key} onOpen={setOpen} />
@@ -174,7 +180,7 @@ export default function Home() {
 				</Card>
 			)}
 			<p className="visually-hidden" role="status">
-				{done ? words.ready : words.left(steps.filter((s) => !s.done).length)}
+				{done ? words.ready : words.left({ count: steps.filter((s) => !s.done).length })}
 			</p>
 			{o.attention.length > 0 && (
 				<Card title={words.attention} tone="warning">
@@ -203,7 +209,7 @@ export default function Home() {
 									label={b.name}
 									value={b.delivery_progress.sent}
 									max={b.delivery_progress.total_recipients}
-									text={words.of(b.delivery_progress.sent, b.delivery_progress.total_recipients)}
+									text={words.of({ count: b.delivery_progress.sent, all: b.delivery_progress.total_recipients })}
 								/>
 							)}
 						</div>
@@ -216,25 +222,25 @@ export default function Home() {
 					<Figure
 						name={words.sent}
 						value={full(now.total_recipients)}
-						detail={sent > 0 ? words.before(full(before.total_recipients)) : undefined}
+						detail={sent > 0 ? words.before({ count: full(before.total_recipients) }) : undefined}
 						about={about("mails")}
 					/>
 					<Figure
 						name={words.delivered}
 						value={full(now.total_delivered)}
-						detail={sent > 0 ? words.before(full(before.total_delivered)) : undefined}
+						detail={sent > 0 ? words.before({ count: full(before.total_delivered) }) : undefined}
 						about={about("mailsDelivered")}
 					/>
 					<Figure
 						name={words.opened}
 						value={now.total_recipients ? percent(now.verified_open_rate) : "–"}
-						detail={before.total_recipients ? words.before(percent(before.verified_open_rate)) : undefined}
+						detail={before.total_recipients ? words.before({ count: percent(before.verified_open_rate) }) : undefined}
 						about={about("openedThen", now.verified_opened)}
 					/>
 					<Figure
 						name={words.clicked}
 						value={now.total_recipients ? percent(now.click_rate) : "–"}
-						detail={before.total_recipients ? words.before(percent(before.click_rate)) : undefined}
+						detail={before.total_recipients ? words.before({ count: percent(before.click_rate) }) : undefined}
 						about={about("clickedThen", now.total_clicked)}
 					/>
 					<Figure
@@ -306,12 +312,17 @@ function Steps({
 							<p>{missing(s)}</p>
 						</div>
 						{onOpen && s.key === next && (
-							<Button small look="primary" aria-label={words.beginStep(name)} onClick={() => onOpen(s.key)}>
+							<Button small look="primary" aria-label={words.beginStep({ name })} onClick={() => onOpen(s.key)}>
 								{words.begin}
 							</Button>
 						)}
 						{onDismiss && (
-							<IconButton small label={words.hide(name)} icon={<X aria-hidden />} onClick={() => onDismiss(s.key)} />
+							<IconButton
+								small
+								label={words.hide({ name })}
+								icon={<X aria-hidden />}
+								onClick={() => onDismiss(s.key)}
+							/>
 						)}
 					</li>
 				);

@@ -14,16 +14,16 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
 
-const words = catalogue({
+const words = catalogue("home.laneStep", {
 	try: "Only try it out",
 	tryText: "All mail lands in the built-in mailbox, and nobody outside gets any. You can change this at any time.",
 	mailbox: "Use the built-in mailbox",
 	mailboxName: "Mailbox",
 	there: "There already",
-	use: (name: string) => `Use ${name}`,
+	use: "Use {name}",
 	live: "Send for real",
 	add: "Set up a relay, Amazon SES or direct delivery",
-	now: (name: string) => `Mail leaves by ${name}`,
+	now: "Mail leaves by {name}",
 	later: "Once a sender exists, one mail to yourself tries it here, and shows what the server says.",
 	other: "Change to another",
 });
@@ -62,7 +62,7 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 		return (
 			<>
 				<Card
-					title={words.now(current.name)}
+					title={words.now({ name: current.name })}
 					actions={
 						<Button small why={why} onClick={() => setChoosing(true)}>
 							{words.other}
@@ -98,7 +98,7 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 					{others.map((l) => (
 						<div key={l.id}>
 							<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(l)}>
-								{words.use(l.name)}
+								{words.use({ name: l.name })}
 							</Button>
 						</div>
 					))}

@@ -5,7 +5,7 @@ import { useKey } from "../../base/session";
 import { catalogue } from "../../base/words/catalogue";
 import { missing, optional, stepWords } from "./steps";
 
-const words = catalogue({
+const words = catalogue("home.nextStep", {
 	open: "Before your mail can go out",
 	ready: "Everything is set up: what you write can go out at once.",
 });

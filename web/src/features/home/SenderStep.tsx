@@ -16,7 +16,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
 
-const words = catalogue({
+const words = catalogue("home.senderStep", {
 	noDomain: "Add your domain first: a sender has an address on it.",
 	addDomain: "Add the domain",
 	name: "Name that readers see",
@@ -27,8 +27,8 @@ const words = catalogue({
 	types: "Writes mail of these types",
 	line: "In a mail program",
 	save: "Save",
-	now: (email: string) => `${email} writes unless a mail says otherwise.`,
-	use: (email: string) => `Use ${email}`,
+	now: "{email} writes unless a mail says otherwise.",
+	use: "Use {email}",
 	exists: "There already",
 });
 
@@ -96,7 +96,7 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 		?.slice("email_address: ".length);
 	return (
 		<>
-			{current?.active && <p>{words.now(current.email_address)}</p>}
+			{current?.active && <p>{words.now({ email: current.email_address })}</p>}
 			{choose.error && <p role="alert">{explain(choose.error)}</p>}
 			{!current && all.some((s) => s.active) && (
 				<Card title={words.exists}>
@@ -105,7 +105,7 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 						.map((s) => (
 							<div key={s.id}>
 								<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(s.email_address)}>
-									{words.use(s.email_address)}
+									{words.use({ email: s.email_address })}
 								</Button>
 							</div>
 						))}

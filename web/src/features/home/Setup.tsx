@@ -21,10 +21,10 @@ import { DomainStep } from "./DomainStep";
 import { LaneStep } from "./LaneStep";
 import { SenderStep } from "./SenderStep";
 
-const words = catalogue({
+const words = catalogue("home.setup", {
 	close: "Close",
 	done: "Done.",
-	next: (name: string) => `Next: ${name}`,
+	next: "Next: {name}",
 	import: "Import contacts",
 	importText: "From a file with a header row, such as a spreadsheet saved as CSV.",
 	choose: "Choose a file",
@@ -82,7 +82,7 @@ export default function Setup({
 					<span ref={setPlace} style={{ display: "contents" }} />
 					{step.done && next && (
 						<Button look="primary" onClick={() => onOpen(next.key)}>
-							{words.next(next.name)}
+							{words.next({ name: next.name })}
 						</Button>
 					)}
 				</>

@@ -7,7 +7,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Home.module.css";
 
-const words = catalogue({
+const words = catalogue("home.unfinished", {
 	title: "Unfinished work",
 	about: "What you wrote and did not save yet.",
 	kinds: {

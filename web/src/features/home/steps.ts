@@ -5,7 +5,7 @@ import { catalogue } from "../../base/words/catalogue";
 
 export type Step = Answer<"GET /overview">["setup"][number];
 
-const words = catalogue({
+const words = catalogue("home.steps", {
 	steps: {
 		account: { name: "Who you are", about: "Name, time zone and postal address, which most laws ask for in each mail" },
 		mta_config: {

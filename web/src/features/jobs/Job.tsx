@@ -6,7 +6,7 @@ import { Missing } from "../../ui/Missing";
 import { catalogue } from "../../base/words/catalogue";
 import { pageOf } from "./place";
 
-const words = catalogue({ jobs: "Jobs" });
+const words = catalogue("jobs.job", { jobs: "Jobs" });
 
 /** Job leads to the page that shows one job with its result. */
 export default function Job() {

@@ -16,12 +16,13 @@ import { Progress } from "../../ui/Progress";
 import { Empty, Failure, NoMatch, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
-import { catalogue, exact, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { exact, full } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { pageOf } from "./place";
 import css from "../settings/Settings.module.css";
 
-const words = catalogue({
+const words = catalogue("jobs.jobs", {
 	title: "Jobs",
 	about: "Imports, exports and bulk actions. Files are kept for seven days.",
 	what: "Job",
@@ -43,20 +44,17 @@ const words = catalogue({
 	whose: "Whose",
 	everybody: "Everybody's",
 	mine: "Only mine",
-	left: (days: number) =>
-		days === 0
-			? "files for less than a day"
-			: plural(days, { one: "files for # more day", other: "files for # more days" }),
-	failed: (message: string, done: string) => `${message}. Before: ${done}`,
+	left: "{days, plural, =0 {files for less than a day} one {files for # more day} other {files for # more days}}",
+	failed: "{message}. Before: {done}",
 	counts: {
-		rows: (n: number) => plural(n, { one: "# row", other: "# rows" }),
-		created: (n: number) => `${full(n)} created`,
-		updated: (n: number) => `${full(n)} updated`,
-		affected: (n: number) => `${full(n)} changed`,
-		skipped: (n: number) => `${full(n)} left as they were`,
-		invalid: (n: number) => `${full(n)} invalid`,
+		rows: "{count, plural, one {# row} other {# rows}}",
+		created: "{count, number} created",
+		updated: "{count, number} updated",
+		affected: "{count, number} changed",
+		skipped: "{count, number} left as they were",
+		invalid: "{count, number} invalid",
 	},
-	of: (n: number, total: number) => `${full(n)} of ${full(total)}`,
+	of: "{count, number} of {total, number}",
 });
 
 /** resultOf says what a job has done, and why it failed. */
@@ -64,11 +62,11 @@ function resultOf(j: JobSession): string {
 	const r = (j.result ?? {}) as { [name: string]: unknown };
 	const counts = Object.entries(words.counts).flatMap(([name, say]) => {
 		const n = r[name];
-		return typeof n === "number" ? [{ n, text: say(n) }] : [];
+		return typeof n === "number" ? [{ n, text: say({ count: n }) }] : [];
 	});
 	const some = counts.filter((c) => c.n > 0);
 	const done = (some.length > 0 ? some : j.error ? [] : counts.slice(0, 1)).map((c) => c.text).join(", ");
-	return j.error ? (done ? words.failed(j.error.message, done) : j.error.message) : done;
+	return j.error ? (done ? words.failed({ message: j.error.message, done }) : j.error.message) : done;
 }
 
 const day = 86_400_000;
@@ -169,7 +167,9 @@ export default function Jobs() {
 										value={j.progress.processed}
 										max={j.progress.total}
 										text={
-											j.progress.total ? words.of(j.progress.processed, j.progress.total) : full(j.progress.processed)
+											j.progress.total
+												? words.of({ count: j.progress.processed, total: j.progress.total })
+												: full(j.progress.processed)
 										}
 									/>
 								) : (
@@ -203,7 +203,9 @@ export default function Jobs() {
 									) : null}
 									{j.files_until && (
 										<span className={css.muted} title={exact(j.files_until)}>
-											{words.left(Math.max(0, Math.floor((new Date(j.files_until).getTime() - Date.now()) / day)))}
+											{words.left({
+												days: Math.max(0, Math.floor((new Date(j.files_until).getTime() - Date.now()) / day)),
+											})}
 										</span>
 									)}
 								</span>

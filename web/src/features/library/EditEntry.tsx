@@ -28,22 +28,23 @@ import { Failure, Skeleton } from "../../ui/States";
 import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
 import { blankMjml } from "../templates/blank";
-import { and, catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and } from "../../base/words/formats";
 import { bodyOf, type Content, contentCodes, contentNames, editable } from "./content";
 import css from "./Library.module.css";
 import { holders } from "./Library";
 import { useVersions } from "./versions";
 
-const words = catalogue({
+const words = catalogue("library.editEntry", {
 	library: "Library",
-	title: (name: string, n: number) => `${name}, version ${n}`,
-	save: (n: number) => `Save version ${n}`,
-	saved: (n: number) => `Version ${n} is saved. Earlier versions stay as they are.`,
+	title: "{name}, version {count}",
+	save: "Save version {count}",
+	saved: "Version {count} is saved. Earlier versions stay as they are.",
 	leave: "Leave",
 	discard: "Discard changes",
 	nothing: "Nothing is changed.",
 	unsaved: "Not saved",
-	joined: (fields: string) => `Somebody else saved ${fields} meanwhile. That is joined with your changes.`,
+	joined: "Somebody else saved {fields} meanwhile. That is joined with your changes.",
 	clash: "Somebody else saved a version with the same parts changed.",
 	choose: "Choose what stays",
 	kind: "How it is made",
@@ -54,17 +55,17 @@ const words = catalogue({
 	textHelp: "Made from the HTML if empty.",
 	preheaderHelp: "Programs show it after the subject.",
 	preview: "Preview",
-	pinned: (who: string) => `What always takes the current version will send this one: ${who}.`,
+	pinned: "What always takes the current version will send this one: {who}.",
 	rebase: "What the template's change means",
-	kept: (n: number) => plural(n, { one: "# value is kept.", other: "# values are kept." }),
+	kept: "{count, plural, one {# value is kept.} other {# values are kept.}}",
 	added: "New in the template",
 	removed: "Gone from the template",
 	changed: "Of another type now",
 	required: "required",
 	old: "old value",
 	wasEmpty: "had no value",
-	oldIs: (v: string) => `was ${v}`,
-	from: (a: string, b: string) => `${a} became ${b}`,
+	oldIs: "was {v}",
+	from: "{a} became {b}",
 	valueKept: "value kept",
 	valueLost: "value dropped",
 	none: "Everything fits as it is.",
@@ -73,7 +74,7 @@ const words = catalogue({
 type Props = { entry: MessageSession; revision: string | null; rebase: boolean };
 
 /** EditEntry writes the next version of a library entry, or rebases one on its template as it is now. */
-export function EditEntry(p: Props) {
+export default function EditEntry(p: Props) {
 	const key = useKey();
 	const [params] = useParams();
 	const chosen = Number(params.get("v"));
@@ -178,7 +179,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 			client.setQueryData(key("message", e.id), got);
 			void client.invalidateQueries({ queryKey: key("messages") });
 			await client.invalidateQueries({ queryKey: key("message", e.id) });
-			toast(words.saved(got.data.current_version));
+			toast(words.saved({ count: got.data.current_version }));
 			leave();
 		} catch (x) {
 			if (x instanceof ApiError && x.code === "REVISION_CONFLICT") {
@@ -202,7 +203,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 	return (
 		<Page
 			wide
-			title={words.title(e.name, next)}
+			title={words.title({ name: e.name, count: next })}
 			trail={[
 				{ name: words.library, to: "/library" },
 				{ name: e.name, to: `/library/${e.id}` },
@@ -213,14 +214,14 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 					<Button onClick={leave}>{words.leave}</Button>
 					{work.dirty && <Button onClick={work.discard}>{words.discard}</Button>}
 					<Button look="primary" why={whyNot} busy={busy} onClick={() => setReviewing(true)}>
-						{words.save(next)}
+						{words.save({ count: next })}
 					</Button>
 				</>
 			}
 		>
 			{work.restored && !merged && <Callout tone="progress">{keptText(work.restored)}</Callout>}
 			{work.joined.length > 0 && (
-				<Callout tone="progress">{words.joined(and(work.joined.map((f) => contentNames[f])))}</Callout>
+				<Callout tone="progress">{words.joined({ fields: and(work.joined.map((f) => contentNames[f])) })}</Callout>
 			)}
 			{work.clash && (
 				<Callout tone="warning" title={words.clash}>
@@ -359,7 +360,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 					names={contentNames}
 					codes={contentCodes}
 					problems={problems}
-					touched={[...(unpinned ? [words.pinned(unpinned)] : [])]}
+					touched={[...(unpinned ? [words.pinned({ who: unpinned })] : [])]}
 					busy={busy}
 					faults={{ byPath: {}, general: [...faults.general, ...Object.values(faults.byPath)] }}
 					onSave={() => void save()}
@@ -389,7 +390,7 @@ function Rebase({ merged: m }: { merged: RebasedMessage }) {
 	return (
 		<Card title={words.rebase}>
 			<div className={css.rebase}>
-				<p>{words.kept(count(m.merged_binding.parameters) + count(m.merged_binding.sections))}</p>
+				<p>{words.kept({ count: count(m.merged_binding.parameters) + count(m.merged_binding.sections) })}</p>
 				{d.added.length + d.removed.length + d.changed.length === 0 && <p>{words.none}</p>}
 				{d.added.length > 0 && (
 					<section>
@@ -414,7 +415,7 @@ function Rebase({ merged: m }: { merged: RebasedMessage }) {
 										words.wasEmpty
 									) : (
 										<>
-											{words.oldIs(textOf(r.value))} <Copy what={words.old} text={textOf(r.value)} />
+											{words.oldIs({ v: textOf(r.value) })} <Copy what={words.old} text={textOf(r.value)} />
 										</>
 									)}
 								</li>
@@ -428,7 +429,7 @@ function Rebase({ merged: m }: { merged: RebasedMessage }) {
 						<ul>
 							{d.changed.map((c) => (
 								<li key={c.path}>
-									<code>{c.path}</code> {words.from(typeOf(c.from), typeOf(c.to))},{" "}
+									<code>{c.path}</code> {words.from({ a: typeOf(c.from), b: typeOf(c.to) })},{" "}
 									{c.value_kept ? words.valueKept : words.valueLost}{" "}
 									{!c.value_kept && c.value !== undefined && <Copy what={words.old} text={textOf(c.value)} />}
 								</li>

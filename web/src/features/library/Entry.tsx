@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Link, useLocation, useParams as useRoute } from "wouter";
 import { ApiError, api, isConflict, newKey, request } from "../../api/client";
 import type { MessageBody, MessageSession, MessageUse, MessageVersionSession } from "../../api/schema";
+import { later } from "../../base/lazy";
 import { useParam, useParams } from "../../base/params";
 import { useKey, useWhyNot } from "../../base/session";
 import { Changes } from "../source/Review";
@@ -21,22 +22,24 @@ import { Facts, Callout, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
-import { ago, catalogue } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { ago } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import { comparable, contentCodes, contentNames } from "./content";
-import { EditEntry } from "./EditEntry";
 import { holders } from "./Library";
 import css from "./Library.module.css";
 import { useVersions } from "./versions";
 
-const words = catalogue({
+const EditEntry = later(() => import("./EditEntry"));
+
+const words = catalogue("library.entry", {
 	library: "Library",
 	versions: "Versions",
-	version: (n: number) => `Version ${n}`,
+	version: "Version {count}",
 	current: "current",
 	unused: "used by nothing",
-	used: (who: string) => `used by ${who}`,
+	used: "used by {who}",
 	edit: "Edit",
 	write: "Write it",
 	publish: "Publish",
@@ -46,11 +49,12 @@ const words = catalogue({
 	settings: "Name, key and tags",
 	duplicate: "Duplicate",
 	delete: "Delete",
-	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteTitle: "Delete {name}?",
 	deleteText: "All its versions go with it. Mails that were sent from it stay as they are.",
 	inUse: "It is in use, and cannot be deleted:",
-	holder: (u: MessageUse) =>
-		`${u.kind === "sequence" ? "Sequence" : "Broadcast"} ${u.name}, ${stateOf(u.kind === "sequence" ? "sequence" : "broadcast", u.status).word.toLowerCase()}${u.version === null ? ", always the current version" : `, version ${u.version}`}`,
+	holder: "{kind, select, sequence {Sequence} other {Broadcast}} {name}, {status}, version {version}",
+	holderAlwaysCurrent:
+		"{kind, select, sequence {Sequence} other {Broadcast}} {name}, {status}, always the current version",
 	archived: "Archived.",
 	published: "Published.",
 	drafted: "It is a draft.",
@@ -59,7 +63,7 @@ const words = catalogue({
 	compare: "Compare with",
 	nothing: "Nothing",
 	same: "Both versions say the same.",
-	comparing: (a: number, b: number) => `From version ${a} to version ${b}`,
+	comparing: "From version {a} to version {b}",
 	preview: "Preview",
 	template: "Template",
 	own: "Own code",
@@ -71,6 +75,13 @@ const words = catalogue({
 	holders: "Used by",
 	tags: "Tags",
 });
+
+/** holderOf names what uses a version of an entry. */
+function holderOf(u: MessageUse): string {
+	const kind = u.kind === "sequence" ? "sequence" : "broadcast";
+	const holder = { kind, name: u.name, status: stateOf(kind, u.status).word.toLowerCase() };
+	return u.version === null ? words.holderAlwaysCurrent(holder) : words.holder({ ...holder, version: u.version });
+}
 
 /** EntryPage shows a library entry: its versions, what each says and who uses it, and what differs between two. */
 export default function EntryPage() {
@@ -206,10 +217,10 @@ function Entry({
 										href={`/library/${e.id}?${new URLSearchParams({ v: String(v.version), ...(other && other.version !== v.version ? { compare: String(other.version) } : {}) })}`}
 										aria-current={v === shown ? "page" : undefined}
 									>
-										{words.version(v.version)}
+										{words.version({ count: v.version })}
 										{v.version === e.current_version && <small>{words.current}</small>}
 										<small>{ago(v.created_at)}</small>
-										<small>{holders(v.usage ?? []) ? words.used(holders(v.usage ?? [])) : words.unused}</small>
+										<small>{holders(v.usage ?? []) ? words.used({ who: holders(v.usage ?? []) }) : words.unused}</small>
 									</Link>
 								</li>
 							))}
@@ -225,7 +236,7 @@ function Entry({
 									{ value: "", label: words.nothing },
 									...versions
 										.filter((v) => v !== shown)
-										.map((v) => ({ value: String(v.version), label: words.version(v.version) })),
+										.map((v) => ({ value: String(v.version), label: words.version({ count: v.version }) })),
 								]}
 							/>
 						</div>
@@ -244,7 +255,7 @@ function Entry({
 			{settings && <Settings entry={e} patch={patch} onClose={() => setSettings(false)} />}
 			{deleting && (
 				<Confirm
-					title={words.deleteTitle(e.name)}
+					title={words.deleteTitle({ name: e.name })}
 					action={words.delete}
 					busy={remove.isPending}
 					error={remove.error && !uses && <p role="alert">{explain(remove.error)}</p>}
@@ -259,7 +270,7 @@ function Entry({
 							<p>{words.inUse}</p>
 							<ul>
 								{uses.map((u) => (
-									<li key={`${u.kind} ${u.name} ${u.version}`}>{words.holder(u)}</li>
+									<li key={`${u.kind} ${u.name} ${u.version}`}>{holderOf(u)}</li>
 								))}
 							</ul>
 						</div>
@@ -317,7 +328,7 @@ function Version({
 	const users = v.usage && v.usage.length > 0 && (
 		<ul>
 			{v.usage.map((u) => (
-				<li key={`${u.kind} ${u.name} ${u.version}`}>{words.holder(u)}</li>
+				<li key={`${u.kind} ${u.name} ${u.version}`}>{holderOf(u)}</li>
 			))}
 		</ul>
 	);
@@ -349,7 +360,7 @@ function Version({
 			/>
 			<Stored id={e.id} version={v.version} />
 			<p className={css.hint}>
-				{words.version(v.version)}, <Time at={v.created_at} />
+				{words.version({ count: v.version })}, <Time at={v.created_at} />
 			</p>
 		</>
 	);
@@ -367,7 +378,7 @@ function Compare({
 	const [a, b] = [comparable(before.content), comparable(after.content)];
 	return (
 		<>
-			<h2>{words.comparing(before.version, after.version)}</h2>
+			<h2>{words.comparing({ a: before.version, b: after.version })}</h2>
 			{JSON.stringify(a) === JSON.stringify(b) ? (
 				<p>{words.same}</p>
 			) : (
@@ -376,7 +387,7 @@ function Compare({
 			<div className={css.side}>
 				{[before, after].map((v) => (
 					<section key={v.id} className={css.main}>
-						<h3>{words.version(v.version)}</h3>
+						<h3>{words.version({ count: v.version })}</h3>
 						<Stored id={entry} version={v.version} />
 					</section>
 				))}

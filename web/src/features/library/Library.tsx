@@ -19,11 +19,12 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
 import { toast } from "../../ui/Toast";
-import { catalogue, number, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { number } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Library.module.css";
 
-const words = catalogue({
+const words = catalogue("library.library", {
 	title: "Library",
 	about:
 		"Mails that are written once and used by broadcasts and sequences. Every save makes a version; versions never change.",
@@ -50,11 +51,11 @@ const words = catalogue({
 	none0: "No content yet",
 	new: "New entry",
 	create: "Create and write",
-	pages: (from: number, to: number, of: number) => `${number(from)} to ${number(to)} of ${number(of)}`,
+	pages: "{from, number, short} to {to, number, short} of {of, number, short}",
 	before: "Previous",
 	after: "Next",
-	broadcasts: (n: number) => plural(n, { one: "# broadcast", other: "# broadcasts" }),
-	sequences: (n: number) => plural(n, { one: "# sequence", other: "# sequences" }),
+	broadcasts: "{count, plural, one {# broadcast} other {# broadcasts}}",
+	sequences: "{count, plural, one {# sequence} other {# sequences}}",
 });
 
 const size = 50;
@@ -63,7 +64,7 @@ const size = 50;
 export function holders(uses: MessageUse[]): string {
 	const of = (kind: string) => new Set(uses.filter((u) => u.kind === kind).map((u) => u.name)).size;
 	const [b, s] = [of("broadcast"), of("sequence")];
-	return [b > 0 && words.broadcasts(b), s > 0 && words.sequences(s)].filter(Boolean).join(", ");
+	return [b > 0 && words.broadcasts({ count: b }), s > 0 && words.sequences({ count: s })].filter(Boolean).join(", ");
 }
 
 function Origin({ of: m }: { of: MessageRow }) {
@@ -169,17 +170,21 @@ export default function Library() {
 					/>
 					{total > size && (
 						<div className={css.pages}>
-							<span>{words.pages(from + 1, from + rows.length, total)}</span>
+							<span>{words.pages({ from: from + 1, to: from + rows.length, of: total })}</span>
 							<Button
 								small
-								why={from === 0 ? words.pages(from + 1, from + rows.length, total) : undefined}
+								why={from === 0 ? words.pages({ from: from + 1, to: from + rows.length, of: total }) : undefined}
 								onClick={() => setOffset(from > size ? String(from - size) : "")}
 							>
 								{words.before}
 							</Button>
 							<Button
 								small
-								why={from + rows.length >= total ? words.pages(from + 1, from + rows.length, total) : undefined}
+								why={
+									from + rows.length >= total
+										? words.pages({ from: from + 1, to: from + rows.length, of: total })
+										: undefined
+								}
 								onClick={() => setOffset(String(from + size))}
 							>
 								{words.after}

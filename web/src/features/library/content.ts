@@ -17,7 +17,7 @@ export type Content = {
 	text: string;
 };
 
-export const contentNames = catalogue({
+export const contentNames = catalogue("library.content", {
 	name: "Name",
 	subject: "Subject",
 	preheader: "Preview text",

@@ -15,10 +15,11 @@ import { Card, Facts, Page } from "../../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
-import { catalogue, bytes } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { bytes } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 
-const words = catalogue({
+const words = catalogue("mailbox.mailbox", {
 	title: "Built-in mailbox",
 	sending: "Sending set-up",
 	about: "What MTA configs of the built-in kind accepted. Opening a mail here counts as no open.",

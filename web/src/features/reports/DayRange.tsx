@@ -2,19 +2,19 @@ import type { ReactNode } from "react";
 import { useAccount } from "../../base/shell";
 import { useParams } from "../../base/params";
 import { Select, TextField } from "../../ui/Field";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { today } from "../../base/words/zone";
 import { daysOf, mostDays, presets, rangeOf, usual } from "./range";
 import css from "./Reports.module.css";
 
-const words = catalogue({
+const words = catalogue("reports.dayRange", {
 	range: "Days",
-	last: (n: number) => plural(n, { one: "Today", other: "The last # days" }),
+	last: "{count, plural, one {Today} other {The last # days}}",
 	own: "Chosen days",
 	from: "From",
 	to: "To",
 	backwards: "The first day is after the last.",
-	tooMany: `At most ${mostDays} days.`,
+	tooMany: "At most {most} days.",
 });
 
 /** useDayRange reads the range of days that the address names. It is ready once the API can be asked for it. */
@@ -24,7 +24,7 @@ export function useDayRange() {
 	const zone = account.data?.timezone;
 	const range = rangeOf(params, zone ?? "UTC");
 	const days = daysOf(range.from, range.to);
-	const problem = days < 1 ? words.backwards : days > mostDays ? words.tooMany : undefined;
+	const problem = days < 1 ? words.backwards : days > mostDays ? words.tooMany({ most: mostDays }) : undefined;
 	return {
 		range,
 		problem,
@@ -55,7 +55,7 @@ export function DayRange({
 				value={range.days === null ? "own" : String(range.days)}
 				onChange={choose}
 				choices={[
-					...presets.map((n) => ({ value: String(n), label: words.last(n) })),
+					...presets.map((n) => ({ value: String(n), label: words.last({ count: n }) })),
 					{ value: "own", label: words.own },
 				]}
 			/>

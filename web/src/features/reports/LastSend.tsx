@@ -5,13 +5,14 @@ import { api } from "../../api/client";
 import { useKey } from "../../base/session";
 import { Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { catalogue, full, percent } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { percent } from "../../base/words/formats";
 import css from "./Reports.module.css";
 
-const words = catalogue({
-	delivered: (n: number, all: number) => `${full(n)} of ${full(all)} delivered`,
-	opened: (rate: string) => `open rate ${rate}`,
-	clicked: (rate: string) => `click rate ${rate}`,
+const words = catalogue("reports.lastSend", {
+	delivered: "{count, number} of {all, number} delivered",
+	opened: "open rate {rate}",
+	clicked: "click rate {rate}",
 });
 
 /** LastSend reads the last broadcast that was sent, and shows what its function makes of it; null if there is none. */
@@ -43,9 +44,9 @@ export function LastSend({ children }: { children: (last: ReactNode) => ReactNod
 			{m && (
 				<p className={css.muted}>
 					{[
-						words.delivered(m.delivered, m.total_recipients),
-						words.opened(rate(m.opened)),
-						words.clicked(rate(m.clicked)),
+						words.delivered({ count: m.delivered, all: m.total_recipients }),
+						words.opened({ rate: rate(m.opened) }),
+						words.clicked({ rate: rate(m.clicked) }),
 					].join(" · ")}
 				</p>
 			)}

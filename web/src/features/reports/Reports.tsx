@@ -15,14 +15,15 @@ import figure from "../../ui/Figure.module.css";
 import { List } from "../../ui/List";
 import { Card, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
-import { catalogue, change, full, percent, plural, pointsOf } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { change, full, percent, pointsOf } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import { LastSend } from "./LastSend";
 import { DayRange, useDayRange } from "./DayRange";
 import { named, tick } from "./range";
 import css from "./Reports.module.css";
 
-const words = catalogue({
+const words = catalogue("reports.reports", {
 	title: "Reports",
 	about: "All mail of this workspace together: broadcasts, sequences, automations and forms.",
 	type: "Email type",
@@ -30,11 +31,10 @@ const words = catalogue({
 	unknownType: "Without a type",
 	totals: "Totals",
 	of: "of",
-	sum: (n: number, what: string, all: number) => `${full(n)} ${what} ÷ ${full(all)} mails`,
-	before: (n: string) => `Before: ${n}`,
-	points: (d: string) => `${d} points`,
-	beforeAbout: (from: string, to: string, before: string) =>
-		`${from} to ${to}, days in ${before}. “Before” is as many days before these.`,
+	sum: "{count, number} {what} ÷ {all, number} mails",
+	before: "Before: {count}",
+	points: "{d} points",
+	beforeAbout: "{from} to {to}, days in {before}. “Before” is as many days before these.",
 	perDay: "Per day",
 	table: "As a table",
 	plot: "As a plot",
@@ -50,9 +50,9 @@ const words = catalogue({
 	failed: "Failed",
 	date: "Day",
 	mails: "Mails",
-	mostSent: (n: number, when: string) => `Most was sent on ${when}: ${plural(n, { one: "# mail", other: "# mails" })}.`,
+	mostSent: "Most was sent on {when}: {count, plural, one {# mail} other {# mails}}.",
 	nothingSent: "Nothing was sent on these days.",
-	mostOpened: (n: number, when: string) => `Most people opened first on ${when}: ${full(n)}.`,
+	mostOpened: "Most people opened first on {when}: {count, number}.",
 	nothingOpened: "Nobody opened for the first time on these days.",
 	types: "By email type",
 	name: "Email type",
@@ -60,7 +60,7 @@ const words = catalogue({
 	clickRate: "Click rate",
 	few: "Of fewer than 100 mails a rate says little: look at the counts.",
 	noneOfType: "No mail of this type on these days",
-	noType: (type: string) => `There is no email type ${type}`,
+	noType: "There is no email type {type}",
 	noTypeText: "It may have been deleted. What was sent of it is in the figures of all types.",
 	noneOfTypeText: "Choose other days, or look at all types.",
 	none: "No mail was sent on these days",
@@ -127,7 +127,7 @@ export default function Reports() {
 	const unknown = type !== "" && types.data !== undefined && !types.data.data.some((t) => t.type_key === type);
 	const nothingOfType = (
 		<Empty
-			title={unknown ? words.noType(type) : words.noneOfType}
+			title={unknown ? words.noType({ type }) : words.noneOfType}
 			action={<Button onClick={() => set({ type: null })}>{words.allTypes}</Button>}
 		>
 			{unknown ? words.noTypeText : words.noneOfTypeText}
@@ -193,7 +193,7 @@ export default function Reports() {
 function Before({ value, change }: { value: string; change: string }) {
 	return (
 		<>
-			<span className={figure.before}>{words.before(value)}</span>
+			<span className={figure.before}>{words.before({ count: value })}</span>
 			<span className={figure.before}>{change}</span>
 		</>
 	);
@@ -217,7 +217,8 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 		const [a, b] = [now[of], then[of]];
 		const share = (n: number, all: number) => (all > 0 ? n / all : null);
 		const [sa, sb] = [share(a, now.total_recipients), share(b, then.total_recipients)];
-		const d = sa !== null && sb !== null && decimals === undefined ? words.points(pointsOf(sa - sb)) : change(a - b);
+		const d =
+			sa !== null && sb !== null && decimals === undefined ? words.points({ d: pointsOf(sa - sb) }) : change(a - b);
 		const few = then.total_recipients < 100;
 		return (
 			<Rate
@@ -226,7 +227,11 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 				whole={now.total_recipients}
 				of={words.of}
 				decimals={decimals}
-				about={{ definition: term(name).definition, sum: words.sum(a, partOf(name), now.total_recipients), asOf: at }}
+				about={{
+					definition: term(name).definition,
+					sum: words.sum({ count: a, what: partOf(name), all: now.total_recipients }),
+					asOf: at,
+				}}
 				more={<Before value={few || sb === null ? full(b) : percent(sb, decimals)} change={d} />}
 			/>
 		);
@@ -261,7 +266,7 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 				{rate("mailsBounced", "total_bounced")}
 				{rate("complainedThen", "total_complained", 3)}
 			</Figures>
-			<p className={css.muted}>{words.beforeAbout(named(r.from), named(r.to), r.timezone)}</p>
+			<p className={css.muted}>{words.beforeAbout({ from: named(r.from), to: named(r.to), before: r.timezone })}</p>
 		</Card>
 	);
 }
@@ -318,7 +323,7 @@ function Days({ report: r }: { report: ReportsOverview }) {
 						<LinePlot
 							sentence={
 								opened.verified_opened > 0
-									? words.mostOpened(opened.verified_opened, named(opened.date))
+									? words.mostOpened({ count: opened.verified_opened, when: named(opened.date) })
 									: words.nothingOpened
 							}
 							points={dates}
@@ -332,7 +337,11 @@ function Days({ report: r }: { report: ReportsOverview }) {
 					<section aria-label={words.sending}>
 						<h3>{words.sending}</h3>
 						<LinePlot
-							sentence={sent.total_sent > 0 ? words.mostSent(sent.total_sent, named(sent.date)) : words.nothingSent}
+							sentence={
+								sent.total_sent > 0
+									? words.mostSent({ count: sent.total_sent, when: named(sent.date) })
+									: words.nothingSent
+							}
 							points={dates}
 							tick={tick}
 							lines={[

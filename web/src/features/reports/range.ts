@@ -1,3 +1,4 @@
+import { calendarDay } from "../../base/words/formats";
 import { today } from "../../base/words/zone";
 
 /** The ranges that can be chosen by one press, in days. */
@@ -30,11 +31,8 @@ export function rangeOf(params: URLSearchParams, zone: string): Range {
 	return { from: shifted(end, 1 - days), to: end, days };
 }
 
-const dayName = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
-const shortDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
-
 /** named writes a day. Days of reports are dates without a time, so no zone moves them. */
-export const named = (date: string) => dayName.format(new Date(`${date}T00:00:00Z`));
+export const named = (date: string) => calendarDay(date);
 
 /** tick writes a day on the axis of a plot. */
-export const tick = (date: string) => shortDay.format(new Date(`${date}T00:00:00Z`));
+export const tick = (date: string) => calendarDay(date, "short");

@@ -34,7 +34,7 @@ import {
 import { isNegative, type Kind, type Leaf, leafWords, newLeaf } from "./leaves";
 import { useTouched } from "./useTouched";
 
-const words = catalogue({
+const words = catalogue("rules.builder", {
 	all: "all of these",
 	any: "any of these",
 	logic: "Match",
@@ -53,14 +53,14 @@ const words = catalogue({
 	json: "JSON",
 	builder: "Builder",
 	bad: "This is not a group of conditions yet.",
-	condition: (n: number) => `Condition ${n}`,
-	groupName: (n: number) => `Group ${n}`,
-	move: (name: string) => `Move ${name}`,
+	condition: "Condition {count}",
+	groupName: "Group {count}",
+	move: "Move {name}",
 	moveHelp: "Drag it, or press Alt with an arrow: up, down, or right for a group of its own.",
 	gone: "It names something that was deleted, so it matches nobody.",
 	goneAll: "It names something that was deleted, so it matches everybody.",
 	goneOne: "It names something that was deleted. The others still count.",
-	at: (path: string, message: string) => (path ? `${path}: ${message}` : message),
+	at: "{path}: {message}",
 });
 
 /** Fault is a problem of the server with its path, and further ones that it found at once. */
@@ -222,7 +222,9 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 						bad
 							? words.bad
 							: fault
-								? [fault, ...(fault.others ?? [])].map((f) => words.at(f.path, f.message)).join(" ")
+								? [fault, ...(fault.others ?? [])]
+										.map((f) => (f.path ? words.at({ path: f.path, message: f.message }) : f.message))
+										.join(" ")
 								: undefined
 					}
 					onChange={(t) => {
@@ -255,7 +257,7 @@ function Handle({ path, name }: { path: number[]; name: string }) {
 		<button
 			type="button"
 			className={css.handle}
-			aria-label={words.move(name)}
+			aria-label={words.move({ name })}
 			title={words.moveHelp}
 			onPointerDown={(e) => moves?.begin(path, e)}
 		>
@@ -301,7 +303,7 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 			(here === "" && at === "conditions"),
 	);
 	const moves = useContext(Moving);
-	const name = path.length === 0 ? words.is : words.groupName((path.at(-1) ?? 0) + 1);
+	const name = path.length === 0 ? words.is : words.groupName({ count: (path.at(-1) ?? 0) + 1 });
 	const top = path.length === 0;
 	const siblings = conditionAt(root, path.slice(0, -1));
 	const last = siblings && isGroup(siblings) ? (path.at(-1) ?? 0) === siblings.conditions.length - 1 : true;
@@ -450,7 +452,7 @@ type Row = {
 
 function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row) {
 	const moves = useContext(Moving);
-	const name = words.condition(index + 1);
+	const name = words.condition({ count: index + 1 });
 	const put = (c: Condition) => onChange(replaceAt(root, path, c));
 	const here = pathText(path);
 	const row = useRef<HTMLFieldSetElement>(null);

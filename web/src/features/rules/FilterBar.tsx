@@ -4,17 +4,18 @@ import { Button, LinkButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Select } from "../../ui/Field";
 import { Popup } from "../../ui/Popup";
-import { and, calendarDay, catalogue } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, calendarDay } from "../../base/words/formats";
 import css from "./FilterBar.module.css";
 import { type FieldInfo, operatorName, operators, shapeOf } from "./fields";
 import { fieldOptions } from "./fieldOptions";
 import { initialValue, ValueEditor } from "./ValueEditor";
 import { meaning } from "./when";
 
-const words = catalogue({
+const words = catalogue("rules.filterBar", {
 	add: "Filter",
-	edit: (sentence: string) => `Change the filter: ${sentence}`,
-	remove: (sentence: string) => `Remove the filter: ${sentence}`,
+	edit: "Change the filter: {sentence}",
+	remove: "Remove the filter: {sentence}",
 	field: "Field",
 	operator: "Condition",
 	apply: "Apply",
@@ -24,7 +25,14 @@ const words = catalogue({
 	left: "Opens these filters in the segment builder. The search words are left out: a segment has none.",
 	yes: "yes",
 	no: "no",
-	ago: (n: number, unit: string) => `${n} ${unit}${n === 1 ? "" : "s"}`,
+	ago: {
+		minute: "{count, plural, one {# minute} other {# minutes}}",
+		hour: "{count, plural, one {# hour} other {# hours}}",
+		day: "{count, plural, one {# day} other {# days}}",
+		week: "{count, plural, one {# week} other {# weeks}}",
+		month: "{count, plural, one {# month} other {# months}}",
+		year: "{count, plural, one {# year} other {# years}}",
+	},
 });
 
 export type Filter = { field?: string; operator?: string; value?: unknown };
@@ -43,7 +51,9 @@ function valueText(f: Filter, field: FieldInfo | undefined): string {
 			return Array.isArray(f.value) ? and(f.value.map(name)) : "";
 		case "period": {
 			const p = f.value as { amount?: number; unit?: string } | undefined;
-			return words.ago(p?.amount ?? 0, p?.unit ?? "day");
+			const unit = p?.unit ?? "day";
+			const count = p?.amount ?? 0;
+			return unit in words.ago ? words.ago[unit as keyof typeof words.ago]({ count }) : `${count} ${unit}`;
 		}
 		default:
 			return name(f.value);
@@ -88,7 +98,7 @@ export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 				return (
 					<span key={`${i} ${text}`} className={css.chip}>
 						<Editor
-							label={words.edit(text)}
+							label={words.edit({ sentence: text })}
 							filter={f}
 							fields={fields}
 							onApply={(next) => onChange(filters.map((old, n) => (n === i ? next : old)))}
@@ -98,7 +108,7 @@ export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 						<button
 							type="button"
 							className={css.remove}
-							aria-label={words.remove(text)}
+							aria-label={words.remove({ sentence: text })}
 							onClick={() => onChange(filters.filter((_, n) => n !== i))}
 						>
 							<X aria-hidden size={14} />

@@ -13,7 +13,7 @@ import { type Kind, kindOf, type Leaf, leafOperators, leafWords, newLeaf } from 
 import { Condition } from "./Properties";
 import { initialValue, ValueEditor } from "./ValueEditor";
 
-const words = catalogue({
+const words = catalogue("rules.leafEditor", {
 	about: "About",
 	field: "Field",
 	condition: "Condition",

@@ -11,7 +11,7 @@ import css from "./Builder.module.css";
 import { type FieldKind, operatorName, operators, shapeOf } from "./fields";
 import { initialValue, ValueEditor } from "./ValueEditor";
 
-const words = catalogue({
+const words = catalogue("rules.properties", {
 	property: "Property",
 	propertyHelp: "With dots for objects and [] for lists: items[].sku",
 	kind: "Kind",
@@ -20,7 +20,8 @@ const words = catalogue({
 	values: "Values",
 	valuesHelp: "Separated by commas.",
 	add: "Add a condition on a property",
-	remove: (property: string) => `Remove the condition on ${property || "a property"}`,
+	remove: "Remove the condition on {property}",
+	removeEmpty: "Remove the condition on a property",
 });
 
 /** PropertyFilter is a condition on a property of an event. */
@@ -65,7 +66,7 @@ export function Properties({ eventName, filters, onChange, errorOf }: Props) {
 					</div>
 					<IconButton
 						small
-						label={words.remove(f.property)}
+						label={f.property ? words.remove({ property: f.property }) : words.removeEmpty}
 						icon={<X aria-hidden />}
 						onClick={() => onChange(filters.filter((_, j) => j !== i))}
 					/>

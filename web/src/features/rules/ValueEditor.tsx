@@ -9,7 +9,7 @@ import css from "./ValueEditor.module.css";
 import { type FieldInfo, shapeOf } from "./fields";
 import { meaning } from "./when";
 
-const words = catalogue({
+const words = catalogue("rules.valueEditor", {
 	value: "Value",
 	values: "Values",
 	from: "From",
@@ -19,7 +19,7 @@ const words = catalogue({
 	units: { hour: "hours", day: "days", week: "weeks", month: "months", year: "years" },
 	yes: "Yes",
 	no: "No",
-	today: (dates: string) => `Today: ${dates}`,
+	today: "Today: {dates}",
 	help: "Press Enter after each value.",
 });
 
@@ -89,7 +89,7 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 							choices={Object.entries(words.units).map(([v, label]) => ({ value: v, label }))}
 						/>
 					</Columns>
-					{meaning(operator, p) && <p className={css.meaning}>{words.today(meaning(operator, p))}</p>}
+					{meaning(operator, p) && <p className={css.meaning}>{words.today({ dates: meaning(operator, p) })}</p>}
 				</>
 			);
 		}

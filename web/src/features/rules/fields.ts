@@ -25,7 +25,7 @@ export type FieldInfo = {
 	choices?: { value: string; label: string }[];
 };
 
-const words = catalogue({
+const words = catalogue("rules.fields", {
 	groups: {
 		person: "Person",
 		status: "Status",
@@ -205,7 +205,7 @@ const f = (
 ): FieldInfo => ({ field, name: words.fields[field], group, kind, choices });
 
 /** recorded are the fields that the program writes: rules can ask about them, but nobody sets them. */
-const recorded: FieldInfo[] = [
+const recorded = (): FieldInfo[] => [
 	f(
 		"bounce_type",
 		g.status,
@@ -341,6 +341,6 @@ export function useRuleFields(): FieldInfo[] {
 			})),
 		].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
 		const groups = Object.values(words.groups);
-		return [...known, ...recorded, ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
+		return [...known, ...recorded(), ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
 	}, [known, types.data, categories.data]);
 }

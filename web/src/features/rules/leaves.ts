@@ -32,7 +32,7 @@ export type Leaf = Filter & {
 	level?: string;
 };
 
-export const leafWords = catalogue({
+export const leafWords = catalogue("rules.leaves", {
 	kinds: {
 		field: "Field of the contact",
 		list: "Member of a list",

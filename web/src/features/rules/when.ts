@@ -1,13 +1,14 @@
-import { calendarDay, catalogue, dateTime, timeZone } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { calendarDay, dateTime, timeZone } from "../../base/words/formats";
 
 // What relative dates mean today. Days are days of the account, as for the server.
 
-const words = catalogue({
-	since: (from: string) => `since ${from}`,
-	before: (to: string) => `before ${to}`,
-	beforeOrNever: (to: string) => `before ${to}, or never`,
-	until: (to: string) => `until ${to}`,
-	between: (from: string, to: string) => `${from} to ${to}, of any year`,
+const words = catalogue("rules.when", {
+	since: "since {from}",
+	before: "before {to}",
+	beforeOrNever: "before {to}, or never",
+	until: "until {to}",
+	between: "{from} to {to}, of any year",
 });
 
 type Period = { amount?: number; unit?: string };
@@ -38,15 +39,17 @@ export function meaning(operator: string | undefined, value: unknown, now = new 
 		hours ? dateTime(new Date(now.getTime() + sign * Number(p.amount) * 3_600_000)) : calendarDay(away(today, p, sign));
 	switch (operator) {
 		case "in_the_last":
-			return words.since(at(-1));
+			return words.since({ from: at(-1) });
 		case "not_in_the_last":
-			return words.beforeOrNever(at(-1));
+			return words.beforeOrNever({ to: at(-1) });
 		case "more_than_ago":
-			return words.before(at(-1));
+			return words.before({ to: at(-1) });
 		case "in_the_next":
-			return words.until(at(1));
+			return words.until({ to: at(1) });
 		case "anniversary_in_next":
-			return hours ? "" : words.between(calendarDay(today, "short"), calendarDay(away(today, p, 1), "short"));
+			return hours
+				? ""
+				: words.between({ from: calendarDay(today, "short"), to: calendarDay(away(today, p, 1), "short") });
 		default:
 			return "";
 	}

@@ -22,12 +22,12 @@ import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
 import { useMore } from "../../ui/useMore";
 import { addressesIn } from "../../base/words/addresses";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import rowsCss from "../../ui/Rows.module.css";
 import own from "./Segment.module.css";
 
-const words = catalogue({
+const words = catalogue("segments.members", {
 	title: "Members",
 	search: "Search members",
 	add: "Add people",
@@ -42,13 +42,12 @@ const words = catalogue({
 	nothing: "Choose people, or paste addresses.",
 	help: "Only of contacts that exist; nobody is created.",
 	cancel: "Close",
-	added: (a: AddedMembers) => `${full(a.added)} added, ${full(a.already_members)} were members.`,
-	missing: (n: number) =>
-		plural(n, { one: "# address belongs to no contact:", other: "# addresses belong to no contact:" }),
+	added: "{added, number} added, {members, number} were members.",
+	missing: "{count, plural, one {# address belongs to no contact:} other {# addresses belong to no contact:}}",
 	them: "the addresses",
 	copy: "Copy the addresses",
-	removed: (n: number) => plural(n, { one: "Removed # member", other: "Removed # members" }),
-	selected: (n: number) => plural(n, { one: "# selected", other: "# selected" }),
+	removed: "{count, plural, one {Removed # member} other {Removed # members}}",
+	selected: "{count, plural, one {# selected} other {# selected}}",
 });
 
 /** How many addresses one request takes. */
@@ -95,7 +94,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 		},
 		onSuccess: (removed, ids) => {
 			setSelected(new Set());
-			toast(words.removed(removed), { undo: () => restore.mutate(ids) });
+			toast(words.removed({ count: removed }), { undo: () => restore.mutate(ids) });
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 		onSettled: refresh,
@@ -123,7 +122,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 				)}
 				{selected.size > 0 && (
 					<>
-						<span role="status">{words.selected(selected.size)}</span>
+						<span role="status">{words.selected({ count: selected.size })}</span>
 						<Button why={why} onClick={() => remove.mutate([...selected])}>
 							{words.remove}
 						</Button>
@@ -274,10 +273,13 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 				error={form.problems.byPath.emails}
 			/>
 			{done && (
-				<Callout tone={done.not_found.length ? "warning" : "success"} title={words.added(done)}>
+				<Callout
+					tone={done.not_found.length ? "warning" : "success"}
+					title={words.added({ added: done.added, members: done.already_members })}
+				>
 					{done.not_found.length > 0 && (
 						<>
-							<p>{words.missing(done.not_found.length)}</p>
+							<p>{words.missing({ count: done.not_found.length })}</p>
 							{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll */}
 							<p className={own.missing} tabIndex={0}>
 								{done.not_found.join(", ")}

@@ -14,13 +14,12 @@ import { Card, Callout, Page } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { definitionFault, Rules } from "./Rules";
 
-const words = catalogue({
+const words = catalogue("segments.newSegment", {
 	title: "New segment",
 	segments: "Segments",
 	name: "Name",
 	save: "Create",
-	left: (search: string) =>
-		`The search for “${search}” was left out: a segment has conditions only. Add one on the name or the address, if it matters.`,
+	left: "The search for “{search}” was left out: a segment has conditions only. Add one on the name or the address, if it matters.",
 });
 
 /** The example that a new segment begins with. */
@@ -84,7 +83,7 @@ export default function NewSegment() {
 			}
 		>
 			<FormProblems problems={form.problems} />
-			{params.get("left") && <Callout>{words.left(params.get("left") ?? "")}</Callout>}
+			{params.get("left") && <Callout>{words.left({ search: params.get("left") ?? "" })}</Callout>}
 			<Locked why={locked}>
 				<Card>
 					<TextField

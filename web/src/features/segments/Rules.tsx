@@ -8,27 +8,24 @@ import { Builder, type Fault } from "../rules/Builder";
 import type { Group } from "../rules/groups";
 import { Card } from "../../ui/Page";
 import { useSettled } from "../../ui/useSettled";
-import { ago, catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { ago } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Segment.module.css";
 
-const words = catalogue({
+const words = catalogue("segments.rules", {
 	rule: "Rule",
 	matches: "Who matches now",
 	counting: "Counting",
-	sum: (sendable: number, total: number) => `${full(total)} match, ${full(sendable)} of them can be mailed.`,
-	before: (total: number, when: string) => `${full(total)} matched the saved rule, counted ${when}.`,
-	more: (n: number) => `${full(n)} more`,
-	fewer: (n: number) => `${full(n)} fewer`,
-	than: (difference: string, total: number, when: string) =>
-		`That is ${difference} than the ${full(total)} of the saved rule, counted ${when}.`,
-	asMany: (when: string) => `As many as of the saved rule, counted ${when}.`,
+	sum: "{total, number} match, {sendable, number} of them can be mailed.",
+	before: "{total, number} matched the saved rule, counted {when}.",
+	more: "{count, number} more",
+	fewer: "{count, number} fewer",
+	than: "That is {difference} than the {total, number} of the saved rule, counted {when}.",
+	asMany: "As many as of the saved rule, counted {when}.",
 	nobody: "Nobody matches.",
-	incomplete: (n: number) =>
-		plural(n, {
-			one: "# problem in the rule, at its condition.",
-			other: "# problems in the rule, at their conditions.",
-		}),
+	incomplete:
+		"{count, plural, one {# problem in the rule, at its condition.} other {# problems in the rule, at their conditions.}}",
 	first: "Some of them",
 });
 
@@ -56,9 +53,13 @@ type Props = {
 
 /** compared says how a count differs from that of the saved rule. */
 function compared(total: number | undefined, { total: before, at }: { total: number; at: string }): string {
-	if (total === undefined) return words.before(before, ago(at));
-	if (total === before) return words.asMany(ago(at));
-	return words.than(total > before ? words.more(total - before) : words.fewer(before - total), before, ago(at));
+	if (total === undefined) return words.before({ total: before, when: ago(at) });
+	if (total === before) return words.asMany({ when: ago(at) });
+	return words.than({
+		difference: total > before ? words.more({ count: total - before }) : words.fewer({ count: before - total }),
+		total: before,
+		when: ago(at),
+	});
 }
 
 /** Rules edits a rule and counts who matches it, a moment after the last change. */
@@ -89,13 +90,13 @@ export function Rules({ value, onChange, saved, fault, warnings }: Props) {
 				<p role="status" className={preview.isFetching ? css.dim : undefined}>
 					{preview.isFetching && p && <Clock role="img" aria-label={words.counting} size={14} />}
 					{found && found.path !== ""
-						? words.incomplete(1 + (found.others?.length ?? 0))
+						? words.incomplete({ count: 1 + (found.others?.length ?? 0) })
 						: preview.isError
 							? explain(preview.error)
 							: p
 								? p.member_count_total === 0
 									? words.nobody
-									: words.sum(p.member_count, p.member_count_total)
+									: words.sum({ sendable: p.member_count, total: p.member_count_total })
 								: words.counting}
 				</p>
 				{saved && (

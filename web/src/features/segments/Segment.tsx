@@ -21,13 +21,13 @@ import { Card, Callout, Page } from "../../ui/Page";
 import { Tabs } from "../../ui/Tabs";
 import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { Members } from "./Members";
 import { definitionFault, Rules } from "./Rules";
 import css from "./Segment.module.css";
 
-const words = catalogue({
+const words = catalogue("segments.segment", {
 	segments: "Segments",
 	views: "Views of the segment",
 	rules: "Rule",
@@ -38,7 +38,7 @@ const words = catalogue({
 	saved: "Saved",
 	recount: "Count again",
 	delete: "Delete",
-	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteTitle: "Delete {name}?",
 	deleteText: "The contacts stay; only the segment goes.",
 	inUse: "It is in use, so it cannot be deleted yet",
 	kinds: {
@@ -52,7 +52,7 @@ const words = catalogue({
 	list: "List",
 	rule: "By rule",
 	systemWord: "Built in",
-	count: (sendable: number, total: number) => `${full(total)} members, ${full(sendable)} can be mailed`,
+	count: "{total, number} members, {sendable, number} can be mailed",
 	uncounted: "Not counted yet",
 	nobody: "Nothing uses this segment.",
 	conflict: "Somebody else changed the same part of this segment meanwhile.",
@@ -113,7 +113,7 @@ export default function SegmentPage() {
 			description={
 				s.member_count === null || s.member_count_total === null
 					? words.uncounted
-					: words.count(s.member_count, s.member_count_total)
+					: words.count({ sendable: s.member_count, total: s.member_count_total })
 			}
 			actions={
 				<>
@@ -147,7 +147,7 @@ export default function SegmentPage() {
 			)}
 			{deleting && (
 				<Confirm
-					title={words.deleteTitle(s.name)}
+					title={words.deleteTitle({ name: s.name })}
 					action={words.delete}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}

@@ -20,14 +20,15 @@ import { NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import rowsCss from "../../ui/Rows.module.css";
 import { type Criterion, criteria, segmentName } from "../broadcasts/criteria";
 import NameSegment from "../broadcasts/NameSegment";
 import own from "./Segment.module.css";
 
-const words = catalogue({
+const words = catalogue("segments.segments", {
 	title: "Segments",
 	about: "Groups of contacts: by rule, which follow your contacts by themselves, or lists that you fill.",
 	add: "New segment",
@@ -43,7 +44,7 @@ const words = catalogue({
 	total: "Members",
 	age: "Counted",
 	usedBy: "Used by",
-	uses: (n: number) => plural(n, { one: "# use", other: "# uses" }),
+	uses: "{count, plural, one {# use} other {# uses}}",
 	unused: "Nothing",
 	warnings: "Broken reference",
 	builtIn: {
@@ -190,7 +191,7 @@ export default function Segments() {
 								) : usesOf(s) === 0 ? (
 									words.unused
 								) : (
-									<Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses(usesOf(s))}</Link>
+									<Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses({ count: usesOf(s) })}</Link>
 								),
 						},
 						{

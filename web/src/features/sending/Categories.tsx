@@ -10,22 +10,20 @@ import { EditDrawer } from "../../ui/EditDrawer";
 import { TextArea, TextField } from "../../ui/Field";
 import { rowOf, useEdited, useKeptForm } from "../../ui/keptForm";
 import { Card } from "../../ui/Page";
-import { and, catalogue } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Senders.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.categories", {
 	title: "Categories",
 	about: "Types of a category are one choice on the preference page: readers keep or leave them together.",
 	add: "Add a category",
-	edit: (name: string) => `Category ${name}`,
+	edit: "Category {name}",
 	name: "Name",
 	description: "Description",
 	descriptionHelp: "Readers see it on their preference page.",
-	removeTitle: (name: string) => `Delete ${name}?`,
-	removeText: (types: string[]) =>
-		types.length === 0
-			? "No email type is in it."
-			: `Without a category then: ${and(types)}. Readers' choices about the category are kept for each of them.`,
+	removeTitle: "Delete {name}?",
+	removeText: "Without a category then: {types, list}. Readers' choices about the category are kept for each of them.",
+	removeEmptyText: "No email type is in it.",
 });
 
 /** Categories lists the categories of email types, and changes them in a drawer. */
@@ -104,13 +102,13 @@ function Editor({
 		});
 	return (
 		<EditDrawer
-			title={category ? words.edit(category.name) : words.add}
+			title={category ? words.edit({ name: category.name }) : words.add}
 			form={form}
 			why={why}
 			remove={
 				category && {
-					title: words.removeTitle(category.name),
-					text: words.removeText(members),
+					title: words.removeTitle({ name: category.name }),
+					text: members.length === 0 ? words.removeEmptyText : words.removeText({ types: members }),
 					run: async () => {
 						await api("DELETE /email-categories/{id}", { path: { id: category.id }, revision: tagOf(category) });
 						await Promise.all([read(), client.invalidateQueries({ queryKey: key("email-types") })]);

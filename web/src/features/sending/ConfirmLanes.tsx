@@ -9,7 +9,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Senders.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.confirmLanes", {
 	confirmed: "Confirmed",
 	confirm: "Confirm with one mail",
 	confirmText: "A mail is sent to you by this MTA config. When its server takes it, broadcasts may use it.",

@@ -20,7 +20,7 @@ import { DomainHealth } from "./DomainHealth";
 import { Records } from "./Records";
 import { Rotation } from "./Rotation";
 
-const words = catalogue({
+const words = catalogue("sending.domain", {
 	sending: "Sending set-up",
 	check: "Check now",
 	rotate: "Change the signing key",
@@ -30,7 +30,7 @@ const words = catalogue({
 	resume: "Resume",
 	resumeText: "After that its rates are counted anew; the mails of before count no more.",
 	delete: "Delete the domain",
-	deleteTitle: (d: string) => `Delete ${d}?`,
+	deleteTitle: "Delete {d}?",
 	deleteText:
 		"Its records here and its signing keys are deleted for good, at once. Links in mail that was sent keep working only while their DNS leads here, and bounces of it are no longer understood.",
 	details: "Details",
@@ -171,7 +171,7 @@ export default function DomainPage() {
 			)}
 			{deleting && (
 				<Confirm
-					title={words.deleteTitle(d.domain)}
+					title={words.deleteTitle({ d: d.domain })}
 					action={words.delete}
 					type={d.domain}
 					busy={remove.isPending}

@@ -3,18 +3,19 @@ import type { DomainWarning, SendingDomain } from "../../api/schema";
 import { Figure, Figures } from "../../ui/Figure";
 import { Card, Callout } from "../../ui/Page";
 import { Time } from "../../ui/Time";
-import { catalogue, full, percent } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 
-const words = catalogue({
+const words = catalogue("sending.domainHealth", {
 	title: "Health of the last 24 hours",
 	deliveries: "Deliveries",
 	bounces: "Hard bounces",
 	complaints: "Complaints",
 	since: "Since",
 	broadcast: "Open the broadcast",
-	at: (sentence: string, provider: string) => `${sentence} At ${provider}.`,
-	of: (count: string, of: string, rate: string) => `${count} of ${of} (${rate}).`,
+	at: "{sentence} At {provider}.",
+	of: "{count} of {of} ({rate}).",
 	metrics: {
 		complaint_rate: "Many recipients complain.",
 		hard_bounce_rate: "Many addresses do not exist.",
@@ -60,8 +61,8 @@ export function DomainHealth({ health }: { health: NonNullable<SendingDomain["he
 function Warning({ warning: w }: { warning: DomainWarning }) {
 	const sentence = words.metrics[w.metric] ?? w.metric;
 	return (
-		<Callout tone="warning" title={w.provider ? words.at(sentence, w.provider) : sentence}>
-			{words.of(full(w.count), full(w.of), percent(w.rate))} {words.since} <Time at={w.since} />.{" "}
+		<Callout tone="warning" title={w.provider ? words.at({ sentence, provider: w.provider }) : sentence}>
+			{words.of({ count: full(w.count), of: full(w.of), rate: percent(w.rate) })} {words.since} <Time at={w.since} />.{" "}
 			{w.broadcast_id && <Link href={`/broadcasts/${w.broadcast_id}`}>{words.broadcast}</Link>}
 		</Callout>
 	);

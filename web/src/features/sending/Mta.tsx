@@ -11,14 +11,15 @@ import { Figure, Figures } from "../../ui/Figure";
 import { isGone, Missing } from "../../ui/Missing";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Time } from "../../ui/Time";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { explain } from "../../base/words/errors";
 import { Editor } from "./MtaEditor";
 import { MtaLimits } from "./MtaLimits";
 import { Warmup } from "./Warmup";
 
-const words = catalogue({
+const words = catalogue("sending.mta", {
 	sending: "Sending set-up",
 	add: "Add an MTA config",
 	health: "Health",
@@ -30,7 +31,7 @@ const words = catalogue({
 	test: "Try it now",
 	testHelp: "Sends one mail and shows what the server says.",
 	to: "To",
-	took: (ms: number) => `Taken in ${full(ms)} ms`,
+	took: "Taken in {ms, number} ms",
 	refused: "Refused",
 });
 
@@ -127,7 +128,7 @@ export function Health({ lane: l }: { lane: MtaConfigRow }) {
 			{test.data && (
 				<Callout
 					tone={test.data.accepted ? "success" : "danger"}
-					title={test.data.accepted ? words.took(test.data.latency_ms) : words.refused}
+					title={test.data.accepted ? words.took({ ms: test.data.latency_ms }) : words.refused}
 				>
 					<code>{[test.data.smtp_code, test.data.smtp_response].filter(Boolean).join(" ")}</code>
 				</Callout>

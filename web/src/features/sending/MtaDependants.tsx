@@ -4,7 +4,7 @@ import { useKey } from "../../base/session";
 import { Holders } from "../../ui/Holders";
 import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("sending.mtaDependants", {
 	none: "Nothing names it.",
 	need: "These name it, and need another:",
 	account: "The workspace sends through it unless a sender or a broadcast names another.",

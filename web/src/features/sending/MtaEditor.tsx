@@ -21,7 +21,7 @@ import { mtaTypes } from "./Sending";
 import { MtaRows, type Row } from "./MtaRows";
 import { bodyOfThrottle, type Throttle, Throttles, throttleOf, throttlesTitle } from "./Throttles";
 
-const words = catalogue({
+const words = catalogue("sending.mtaEditor", {
 	add: "Add an MTA config",
 	type: "How mail leaves",
 	about: {
@@ -69,14 +69,14 @@ const words = catalogue({
 	ip: "IP address",
 	helo: "Its name",
 	addIp: "Add an address",
-	removeIp: (ip: string) => `Remove the address ${ip}`,
+	removeIp: "Remove the address {ip}",
 	patterns: "Mail that is refused",
 	patternsAbout:
 		"To try out failures: an address or a domain, where * stands for any characters. The first that matches decides.",
 	pattern: "To",
 	response: "Answer",
 	addPattern: "Add a pattern",
-	removePattern: (pattern: string) => `Remove the pattern ${pattern}`,
+	removePattern: "Remove the pattern {pattern}",
 	failures: "When mail does not get through",
 	retry: "Tries again for, in hours",
 	retryHelp: "After 1, 5, 15 and 30 minutes, 1, 2 and 4 hours, then every 4 hours.",
@@ -88,15 +88,15 @@ const words = catalogue({
 	recordValue: "Value",
 	recordPriority: "Priority",
 	addRecord: "Add a record",
-	removeRecord: (name: string) => `Remove the record ${name}`,
+	removeRecord: "Remove the record {name}",
 	save: "Save",
 	saved: "Saved",
 	remove: "Delete",
-	removeTitle: (name: string) => `Delete ${name}?`,
+	removeTitle: "Delete {name}?",
 	removeText: "Its settings, its password and its health are deleted for good.",
 });
 
-const names = {
+const names = () => ({
 	name: words.name,
 	"settings.host": words.host,
 	"settings.port": words.port,
@@ -113,7 +113,7 @@ const names = {
 	"caps.max_per_day": words.perDay,
 	"caps.max_connections": words.connections,
 	"caps.max_messages_per_connection": words.perConnection,
-	domain_throttles: throttlesTitle,
+	domain_throttles: throttlesTitle(),
 	"warmup.enabled": words.warmup,
 	"warmup.start_per_day": words.start,
 	"warmup.growth_pct": words.growth,
@@ -122,7 +122,7 @@ const names = {
 	"settings.ips": words.ips,
 	"settings.fail_patterns": words.patterns,
 	return_path_records: words.records,
-};
+});
 
 type Type = MtaConfigRow["type"];
 /** relays reports whether mail of a type leaves through a server of others, to which bounces may come back. */
@@ -138,12 +138,12 @@ const bodyOfRecord = (r: Row) => ({
 type Settings = { [name: string]: unknown };
 
 const caps = {
-	max_per_second: words.perSecond,
-	max_per_minute: words.perMinute,
-	max_per_hour: words.perHour,
-	max_per_day: words.perDay,
-	max_connections: words.connections,
-	max_messages_per_connection: words.perConnection,
+	max_per_second: "perSecond",
+	max_per_minute: "perMinute",
+	max_per_hour: "perHour",
+	max_per_day: "perDay",
+	max_connections: "connections",
+	max_messages_per_connection: "perConnection",
 } as const;
 
 /** valuesOf returns the fields of the form. */
@@ -219,7 +219,7 @@ export function Editor({
 			const got = await request("GET /mta-configs/{id}", { path: { id: lane?.id ?? "" }, query: {} });
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
-		names,
+		names: names(),
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
@@ -407,7 +407,7 @@ export function Editor({
 								rows={v["settings.ips"]}
 								blank={{ ip: "", helo_host: "" }}
 								add={words.addIp}
-								removeNamed={(r, n) => words.removeIp(r.ip || String(n + 1))}
+								removeNamed={(r, n) => words.removeIp({ ip: r.ip || String(n + 1) })}
 								problems={p}
 								why={why}
 								onChange={(rows) => form.set({ "settings.ips": rows })}
@@ -426,7 +426,7 @@ export function Editor({
 							rows={v["settings.fail_patterns"]}
 							blank={{ pattern: "", response: "550 5.1.1 no such user" }}
 							add={words.addPattern}
-							removeNamed={(r, n) => words.removePattern(r.pattern || String(n + 1))}
+							removeNamed={(r, n) => words.removePattern({ pattern: r.pattern || String(n + 1) })}
 							problems={p}
 							why={why}
 							onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
@@ -447,7 +447,7 @@ export function Editor({
 				<Card title={lane ? words.changeLimits : words.limits}>
 					<Columns>
 						{(Object.keys(caps) as (keyof typeof caps)[]).map((name) =>
-							field(`caps.${name}`, caps[name], { type: "number", optional: true }),
+							field(`caps.${name}`, words[caps[name]], { type: "number", optional: true }),
 						)}
 					</Columns>
 					<Throttles
@@ -500,7 +500,7 @@ export function Editor({
 							rows={v.return_path_records}
 							blank={{ type: "MX", host: "", value: "", priority: "" }}
 							add={words.addRecord}
-							removeNamed={(r, n) => words.removeRecord(`${r.type} ${r.value || n + 1}`)}
+							removeNamed={(r, n) => words.removeRecord({ name: `${r.type} ${r.value || n + 1}` })}
 							problems={p}
 							why={why}
 							onChange={(return_path_records) => form.set({ return_path_records })}
@@ -520,7 +520,7 @@ export function Editor({
 			</div>
 			{deleting && lane && (
 				<Confirm
-					title={words.removeTitle(lane.name)}
+					title={words.removeTitle({ name: lane.name })}
 					action={words.remove}
 					type={lane.name}
 					busy={remove.isPending}

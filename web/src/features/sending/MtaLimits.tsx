@@ -1,23 +1,23 @@
 import type { MtaConfigRow } from "../../api/schema";
 import { List } from "../../ui/List";
 import { Card, NotSet } from "../../ui/Page";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("sending.mtaLimits", {
 	title: "Limits",
 	for: "For",
 	all: "All its mail",
 	none: "No limit is set: mail leaves as fast as the servers take it.",
 	limits: "Limits",
 	hour: "So at most",
-	anHour: (n: number) => `${full(n)} an hour`,
+	anHour: "{count, number} an hour",
 	bounds: {
-		max_per_second: (n: number) => `${full(n)} a second`,
-		max_per_minute: (n: number) => `${full(n)} a minute`,
-		max_per_hour: (n: number) => `${full(n)} an hour`,
-		max_per_day: (n: number) => `${full(n)} a day`,
-		max_connections: (n: number) => `${full(n)} connections`,
-		max_messages_per_connection: (n: number) => `${full(n)} mails a connection`,
+		max_per_second: "{count, number} a second",
+		max_per_minute: "{count, number} a minute",
+		max_per_hour: "{count, number} an hour",
+		max_per_day: "{count, number} a day",
+		max_connections: "{count, number} connections",
+		max_messages_per_connection: "{count, number} mails a connection",
 	},
 });
 
@@ -28,7 +28,7 @@ function limitsOf(of: Limited): string {
 	return (Object.keys(words.bounds) as (keyof typeof words.bounds)[])
 		.flatMap((b) => {
 			const n = of[b];
-			return n ? [words.bounds[b](n)] : [];
+			return n ? [words.bounds[b]({ count: n })] : [];
 		})
 		.join(", ");
 }
@@ -55,7 +55,7 @@ export function MtaLimits({ lane: l }: { lane: MtaConfigRow }) {
 							id: "hour",
 							name: words.hour,
 							end: true,
-							cell: (r) => (r.hour === null ? <NotSet /> : words.anHour(r.hour)),
+							cell: (r) => (r.hour === null ? <NotSet /> : words.anHour({ count: r.hour })),
 						},
 					]}
 				/>

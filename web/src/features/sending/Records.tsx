@@ -6,14 +6,13 @@ import { catalogue } from "../../base/words/catalogue";
 import { stateOf } from "../../base/words/status";
 import css from "./Domain.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.records", {
 	records: "DNS records",
 	about:
 		"Publish these where your domain's DNS is managed. They are checked every few seconds while this page is open.",
 	all: "Copy all as zone lines",
 	message: "Copy as a message to an administrator",
-	messageText: (domain: string, zone: string) =>
-		`Please publish these DNS records, so that our mail for ${domain} is recognised as ours:\n\n${zone}\n`,
+	messageText: "Please publish these DNS records, so that our mail for {domain} is recognised as ours:\n\n{zone}\n",
 	host: "Host",
 	value: "Value",
 	found: "Found",
@@ -21,7 +20,7 @@ const words = catalogue({
 	copyRelative: "Copy host",
 	copyValue: "Copy value",
 	optional: "optional",
-	priority: (n: number) => `priority ${n}`,
+	priority: "priority {count}",
 	purposes: {
 		dkim: "Signature (DKIM)",
 		dkim_ed25519: "Second signature (DKIM, Ed25519)",
@@ -30,7 +29,7 @@ const words = catalogue({
 		dmarc: "Policy (DMARC)",
 		tracking: "Links and opens",
 	},
-	announce: (purpose: string, state: string) => `${purpose}: ${state}`,
+	announce: "{purpose}: {state}",
 });
 
 /** zoneLine writes a record as a line of a zone file (RFC 1035, section 5). */
@@ -55,7 +54,7 @@ export function Records({ domain: d }: { domain: SendingDomain }) {
 					<Copy text={zone} what={words.records}>
 						{words.all}
 					</Copy>
-					<Copy text={words.messageText(d.domain, zone)} what={words.records}>
+					<Copy text={words.messageText({ domain: d.domain, zone })} what={words.records}>
 						{words.message}
 					</Copy>
 				</>
@@ -69,7 +68,7 @@ export function Records({ domain: d }: { domain: SendingDomain }) {
 			</ul>
 			<p className="visually-hidden" role="status">
 				{d.dns_records
-					.map((r) => words.announce(words.purposes[r.purpose], stateOf("record", r.status).word))
+					.map((r) => words.announce({ purpose: words.purposes[r.purpose], state: stateOf("record", r.status).word }))
 					.join(". ")}
 			</p>
 		</Card>
@@ -106,7 +105,7 @@ function Record({ record: r, domain }: { record: DNSRecord; domain: string }) {
 					<dd>
 						<code>
 							{r.value}
-							{r.priority !== undefined && ` (${words.priority(r.priority)})`}
+							{r.priority !== undefined && ` (${words.priority({ count: r.priority })})`}
 						</code>
 						<span className={css.copies}>
 							<Copy text={r.value} what={words.value}>

@@ -5,15 +5,14 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Domain.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.rotation", {
 	title: "The signing key is being changed",
 	done: "Done",
 	open: "To come",
-	made: (selector: string) => `A new key is made. Publish its record, ${selector}, beside the old one.`,
-	signs: (selector: string) => `Mail is signed with the key ${selector}.`,
+	made: "A new key is made. Publish its record, {selector}, beside the old one.",
+	signs: "Mail is signed with the key {selector}.",
 	will: "It signs once its record is found. Until then the old key does.",
-	retire: (selector: string) =>
-		`Keep the record of the old key, ${selector}, until this time, for mail on its way. Then remove it.`,
+	retire: "Keep the record of the old key, {selector}, until this time, for mail on its way. Then remove it.",
 	later: "The record of the old key may be removed seven days after that.",
 });
 
@@ -21,9 +20,13 @@ const words = catalogue({
 export function Rotation({ rotation: r, selector }: { rotation: KeyRotation; selector: string }) {
 	const switched = r.next_selector === null;
 	const steps = [
-		{ done: true, text: words.made(r.next_selector ?? selector), at: r.started_at },
-		{ done: switched, text: switched ? words.signs(selector) : words.will, at: null },
-		{ done: false, text: switched ? words.retire(r.retired_selector ?? "") : words.later, at: r.retire_at },
+		{ done: true, text: words.made({ selector: r.next_selector ?? selector }), at: r.started_at },
+		{ done: switched, text: switched ? words.signs({ selector }) : words.will, at: null },
+		{
+			done: false,
+			text: switched ? words.retire({ selector: r.retired_selector ?? "" }) : words.later,
+			at: r.retire_at,
+		},
 	];
 	return (
 		<Card title={words.title}>

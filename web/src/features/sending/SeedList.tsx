@@ -19,7 +19,8 @@ import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
 import { useMore } from "../../ui/useMore";
-import { and, catalogue, day, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, day } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import rowsCss from "../../ui/Rows.module.css";
@@ -27,7 +28,7 @@ import { EditSeedList } from "./Seeds";
 import { providers } from "./seedProviders";
 import { summaryOf, UpdateSeeds } from "./UpdateSeeds";
 
-const words = catalogue({
+const words = catalogue("sending.seedList", {
 	sending: "Sending set-up",
 	lists: "Seed lists",
 	views: "Views of the seed list",
@@ -45,7 +46,7 @@ const words = catalogue({
 	updated: "Last update",
 	never: "Never. It has no addresses to send to.",
 	due: "Due",
-	dueText: (at: string) => `The vendor replaces the addresses on ${at}`,
+	dueText: "The vendor replaces the addresses on {at}",
 	stale: "Gets copies until",
 	staleTitle: "It gets no copies: its addresses are too old",
 	staleText: "The vendor has replaced them since. Update the list with the vendor's present addresses.",
@@ -67,11 +68,11 @@ const words = catalogue({
 	resume: "Resume",
 	retire: "Retire",
 	reactivate: "Reactivate",
-	did: (email: string, status: string) => `${email}: ${status}`,
+	did: "{email}: {status}",
 	empty: "No address yet",
 	emptyText: "Paste the addresses that the vendor gives you.",
 	noMatch: "No address matches",
-	actions: (email: string) => `Actions for ${email}`,
+	actions: "Actions for {email}",
 	when: "When",
 	who: "Who",
 	what: "What",
@@ -81,7 +82,7 @@ const words = catalogue({
 	sendable: "Can get copies",
 	noHistory: "The list was never updated",
 	system: "Packetboat",
-	count: (n: number) => plural(n, { one: "# address", other: "# addresses" }),
+	count: "{count, plural, one {# address} other {# addresses}}",
 });
 
 /** SeedList shows the addresses of a seed list, and updates them. */
@@ -134,7 +135,7 @@ export default function SeedList() {
 			)}
 			{soon && (
 				<Callout tone="warning" title={words.soonTitle}>
-					{l.rotates_at && words.dueText(day(l.rotates_at))}
+					{l.rotates_at && words.dueText({ at: day(l.rotates_at) })}
 				</Callout>
 			)}
 			<Card>
@@ -214,7 +215,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 		mutationFn: (v: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) =>
 			api(`POST /seed-lists/{id}/seeds/{seed_id}/${v.what}`, { path: { id: l.id, seed_id: v.seed.id } }),
 		onSuccess: (now) => {
-			toast(words.did(now.email, stateOf("seed", now.status).word));
+			toast(words.did({ email: now.email, status: stateOf("seed", now.status).word }));
 			void client.invalidateQueries({ queryKey: key("seed-list", l.id) });
 			void client.invalidateQueries({ queryKey: key("seed-lists") });
 		},
@@ -224,7 +225,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 	const menu = (s: SeedRow) => (
 		<Menu
 			small
-			label={words.actions(s.email)}
+			label={words.actions({ email: s.email })}
 			actions={moves[s.status].map((what) => ({
 				id: what,
 				label: words[what],

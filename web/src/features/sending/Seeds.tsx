@@ -16,16 +16,17 @@ import { List } from "../../ui/List";
 import { NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { and, catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, full } from "../../base/words/formats";
 import css from "./Senders.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.seeds", {
 	title: "Seed lists",
 	sending: "Sending set-up",
 	about:
 		"Mailboxes that a vendor watches, to see whether your mail comes into the inbox or into the spam folder. They get copies of broadcasts that no report counts.",
 	add: "New seed list",
-	edit: (name: string) => `Change ${name}`,
+	edit: "Change {name}",
 	name: "Name",
 	vendor: "Vendor",
 	dashboard: "Its dashboard",
@@ -44,13 +45,10 @@ const words = catalogue({
 	empty: "No seed list yet",
 	emptyText:
 		"Services such as GlockApps or Validity give you a list of addresses to send to, and show where the mail arrived.",
-	removeTitle: (name: string) => `Delete ${name}?`,
-	removeText: (n: number) =>
-		plural(n, {
-			one: "Its one address and its history are deleted with it.",
-			other: "Its # addresses and its history are deleted with it.",
-		}),
-	for: (senders: string) => `for ${senders}`,
+	removeTitle: "Delete {name}?",
+	removeText:
+		"{count, plural, one {Its one address and its history are deleted with it.} other {Its # addresses and its history are deleted with it.}}",
+	for: "for {senders}",
 });
 
 /** Seeds lists the seed lists. */
@@ -92,7 +90,9 @@ export default function Seeds() {
 								<>
 									<Link href={`/sending/seeds/${l.id}`}>{l.name}</Link>
 									{l.sending_identities.length > 0 && (
-										<div className={css.muted}>{words.for(and(l.sending_identities.map((s) => s.email_address)))}</div>
+										<div className={css.muted}>
+											{words.for({ senders: and(l.sending_identities.map((s) => s.email_address)) })}
+										</div>
 									)}
 								</>
 							),
@@ -183,13 +183,13 @@ export function EditSeedList({
 	const all = l ? Object.values(l.address_counts).reduce((a, b) => a + b, 0) : 0;
 	return (
 		<EditDrawer
-			title={l ? words.edit(l.name) : words.add}
+			title={l ? words.edit({ name: l.name }) : words.add}
 			form={form}
 			why={why}
 			remove={
 				l && {
-					title: words.removeTitle(l.name),
-					text: words.removeText(all),
+					title: words.removeTitle({ name: l.name }),
+					text: words.removeText({ count: all }),
 					run: async () => {
 						await api("DELETE /seed-lists/{id}", { path: { id: l.id }, revision: l.revision ?? undefined });
 						void client.invalidateQueries({ queryKey: key("seed-lists") });

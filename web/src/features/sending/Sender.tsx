@@ -14,7 +14,7 @@ import { ConfirmLanes } from "./ConfirmLanes";
 import { SenderEditor } from "./SenderEditor";
 import css from "./Senders.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.sender", {
 	sending: "Sending set-up",
 	senders: "Senders",
 	edit: "Edit",

@@ -10,9 +10,9 @@ import { useKeptForm } from "../../ui/keptForm";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Senders.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.senderEditor", {
 	add: "Add a sender",
-	edit: (email: string) => `Sender ${email}`,
+	edit: "Sender {email}",
 	name: "Name",
 	email: "Address",
 	emailHelp: "On one of your sending domains.",
@@ -23,7 +23,7 @@ const words = catalogue({
 	account: "That of the workspace",
 	utm: "UTM source",
 	active: "Active",
-	removeTitle: (email: string) => `Delete ${email}?`,
+	removeTitle: "Delete {email}?",
 	removeText: "Drafts that name it need another sender.",
 	line: "In a mail program",
 	links: "Host of links in the content",
@@ -108,12 +108,12 @@ export function SenderEditor({
 		});
 	return (
 		<EditDrawer
-			title={sender ? words.edit(sender.email_address) : words.add}
+			title={sender ? words.edit({ email: sender.email_address }) : words.add}
 			form={form}
 			why={why}
 			remove={
 				sender && {
-					title: words.removeTitle(sender.email_address),
+					title: words.removeTitle({ email: sender.email_address }),
 					text: words.removeText,
 					run: async () => {
 						await api("DELETE /sending-identities/{id}", {

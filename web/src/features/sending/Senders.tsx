@@ -11,7 +11,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { SenderEditor } from "./SenderEditor";
 import css from "./Senders.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.senders", {
 	title: "Senders",
 	sending: "Sending set-up",
 	about: "Who mail comes from: a name and an address on one of your domains.",

@@ -15,10 +15,11 @@ import { List } from "../../ui/List";
 import { Card, NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { catalogue, full, percent } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 
-const words = catalogue({
+const words = catalogue("sending.sending", {
 	title: "Sending set-up",
 	about: "Who writes, from which domain, and how the mail leaves.",
 	domains: "Domains",
@@ -57,7 +58,7 @@ const words = catalogue({
 const dnsExample = "pb1._domainkey.news.example.com  TXT  v=DKIM1; k=rsa; p=MIIBIjANBg…";
 
 /** The names of the types of MTA configs. */
-export const mtaTypes = catalogue({
+export const mtaTypes = catalogue("sending.sending.mtaTypes", {
 	smtp: "SMTP relay",
 	direct_mx: "Direct",
 	ses: "Amazon SES",

@@ -5,7 +5,7 @@ import { TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Mta.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.throttles", {
 	title: "Limits for providers and domains",
 	pattern: "Provider or domain",
 	patternHelp: "gmail, outlook, yahoo, icloud, aol, proton, or a domain.",
@@ -13,13 +13,13 @@ const words = catalogue({
 	perHour: "Mails an hour",
 	connections: "Connections",
 	add: "Add a limit for a provider",
-	removeNamed: (pattern: string) => `Remove the limit for ${pattern}`,
+	removeNamed: "Remove the limit for {pattern}",
 });
 
 const bounds = {
-	max_per_minute: words.perMinute,
-	max_per_hour: words.perHour,
-	max_connections: words.connections,
+	max_per_minute: "perMinute",
+	max_per_hour: "perHour",
+	max_connections: "connections",
 } as const;
 
 /** Throttle is the limit of a provider as the form has it: numbers are what was typed. */
@@ -40,7 +40,7 @@ export const bodyOfThrottle = (t: Throttle): MtaThrottleBody => ({
 });
 
 /** throttlesTitle names the list. */
-export const throttlesTitle = words.title;
+export const throttlesTitle = () => words.title;
 
 type Props = {
 	list: Throttle[];
@@ -71,7 +71,7 @@ export function Throttles({ list, problems, why, onChange }: Props) {
 						{names.map((n) => (
 							<TextField
 								key={n}
-								label={bounds[n]}
+								label={words[bounds[n]]}
 								type="number"
 								value={t[n]}
 								onChange={(x) => change(i, { [n]: x })}
@@ -80,7 +80,7 @@ export function Throttles({ list, problems, why, onChange }: Props) {
 							/>
 						))}
 						<IconButton
-							label={words.removeNamed(t.pattern)}
+							label={words.removeNamed({ pattern: t.pattern })}
 							icon={<Trash2 aria-hidden />}
 							why={why}
 							onClick={() => onChange(list.filter((_, j) => j !== i))}

@@ -18,12 +18,12 @@ import { catalogue } from "../../base/words/catalogue";
 import { Categories } from "./Categories";
 import css from "./Senders.module.css";
 
-const words = catalogue({
+const words = catalogue("sending.types", {
 	title: "Email types",
 	sending: "Sending set-up",
 	about: "What readers can leave. They see the names and descriptions on their preference page.",
 	add: "Add a type",
-	edit: (name: string) => `Type ${name}`,
+	edit: "Type {name}",
 	name: "Name",
 	description: "Description",
 	key: "Key",
@@ -42,7 +42,7 @@ const words = catalogue({
 	previewNone: "Readers have nothing to choose: no type is active.",
 	listKey: "Key of the List-ID header",
 	prefix: "Prefix of UTM campaigns",
-	removeTitle: (name: string) => `Delete ${name}?`,
+	removeTitle: "Delete {name}?",
 	removeText: "Readers' choices about it are deleted too.",
 });
 
@@ -203,12 +203,12 @@ function Editor({
 		});
 	return (
 		<EditDrawer
-			title={type ? words.edit(type.display_name) : words.add}
+			title={type ? words.edit({ name: type.display_name }) : words.add}
 			form={form}
 			why={why}
 			remove={
 				type && {
-					title: words.removeTitle(type.display_name),
+					title: words.removeTitle({ name: type.display_name }),
 					text: words.removeText,
 					run: async () => {
 						await api("DELETE /email-types/{id}", { path: { id: type.id }, revision: tagOf(type) });

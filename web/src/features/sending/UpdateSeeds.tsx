@@ -11,11 +11,12 @@ import { problemsOf } from "../../ui/form";
 import { List } from "../../ui/List";
 import { Callout, NotSet } from "../../ui/Page";
 import { toast } from "../../ui/Toast";
-import { and, catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and } from "../../base/words/formats";
 import css from "./Seeds.module.css";
 import { providers } from "./seedProviders";
 
-const words = catalogue({
+const words = catalogue("sending.updateSeeds", {
 	title: "Update the addresses",
 	how: "How",
 	replace: "Replace the whole list",
@@ -25,62 +26,46 @@ const words = catalogue({
 	all: "The vendor's addresses, one a line",
 	add: "Add, one a line",
 	remove: "Remove, one a line",
-	help: (n: number) =>
-		`${plural(n, { one: "# address", other: "# addresses" })}. A provider may follow after a comma, such as outlook.`,
+	help: "{count, plural, one {# address} other {# addresses}}. A provider may follow after a comma, such as outlook.",
 	check: "Check what changes",
 	apply: "Update",
 	back: "Back",
 	cancel: "Cancel",
 	done: "The list is updated.",
 	nothing: "Paste addresses first.",
-	added: (n: number) => plural(n, { one: "# address is new", other: "# addresses are new" }),
-	reactivated: (n: number) => plural(n, { one: "# address comes back", other: "# addresses come back" }),
-	retired: (n: number) => plural(n, { one: "# address is retired", other: "# addresses are retired" }),
-	unchanged: (n: number) => plural(n, { one: "# address stays", other: "# addresses stay" }),
-	unknown: (n: number) =>
-		plural(n, { one: "# address to remove is not on the list", other: "# addresses to remove are not on the list" }),
-	held: (n: number, sample: string) =>
-		plural(n, {
-			one: `# address is one of your contacts and gets no copies: ${sample}`,
-			other: `# addresses are contacts of yours and get no copies: ${sample}`,
-		}),
-	invalid: (n: number, sample: string) =>
-		plural(n, {
-			one: `# line is not an address and is left out: ${sample}`,
-			other: `# lines are not addresses and are left out: ${sample}`,
-		}),
-	hand: (n: number, sample: string) =>
-		plural(n, {
-			one: `# address was retired by hand and stays so: ${sample}`,
-			other: `# addresses were retired by hand and stay so: ${sample}`,
-		}),
-	provider: (n: number, sample: string) =>
-		plural(n, {
-			one: `# address gets another provider: ${sample}`,
-			other: `# addresses get another provider: ${sample}`,
-		}),
-	sendable: (before: number, after: number) => `Addresses that can get copies: ${full(before)} → ${full(after)}`,
+	added: "{count, plural, one {# address is new} other {# addresses are new}}",
+	reactivated: "{count, plural, one {# address comes back} other {# addresses come back}}",
+	retired: "{count, plural, one {# address is retired} other {# addresses are retired}}",
+	unchanged: "{count, plural, one {# address stays} other {# addresses stay}}",
+	unknown:
+		"{count, plural, one {# address to remove is not on the list} other {# addresses to remove are not on the list}}",
+	held: "{count, plural, one {# address is one of your contacts and gets no copies: {sample}} other {# addresses are contacts of yours and get no copies: {sample}}}",
+	invalid:
+		"{count, plural, one {# line is not an address and is left out: {sample}} other {# lines are not addresses and are left out: {sample}}}",
+	hand: "{count, plural, one {# address was retired by hand and stays so: {sample}} other {# addresses were retired by hand and stay so: {sample}}}",
+	provider:
+		"{count, plural, one {# address gets another provider: {sample}} other {# addresses get another provider: {sample}}}",
+	sendable: "Addresses that can get copies: {before, number} → {after, number}",
 	same: "Nothing changes. The update still counts: the list is fresh from now.",
 	large: "Fewer than half of the addresses would remain",
 	largeText: "Is it the whole list that you pasted?",
-	type: (n: number) => `Type ${n}, the number of addresses that are retired`,
+	type: "Type {count}, the number of addresses that are retired",
 	diff: "What changes",
 	each: "Each address",
 	kind: "What becomes of it",
 	everything: "All",
-	kindOf: (name: string, n: number) => `${name} (${full(n)})`,
+	kindOf: "{name} ({count, number})",
 	search: "Search",
 	address: "Address",
 	providerName: "Provider",
 	noneFound: "No address matches.",
-	pages: (from: number, to: number, of: number) => `${full(from)} to ${full(to)} of ${full(of)}`,
+	pages: "{from, number} to {to, number} of {of, number}",
 	before: "Previous",
 	after: "Next",
-	summary: (r: { added: number; reactivated: number; retired: number; unchanged: number }) =>
-		`${r.added} new, ${r.reactivated} back, ${r.retired} retired, ${r.unchanged} unchanged`,
+	summary: "{added} new, {reactivated} back, {retired} retired, {unchanged} unchanged",
 });
 
-const outcomes: { [C in SeedChange["change"]]: string } = catalogue({
+const outcomes: { [C in SeedChange["change"]]: string } = catalogue("sending.updateSeeds.outcomes", {
 	added: "New",
 	reactivated: "Comes back",
 	retired: "Is retired",
@@ -92,7 +77,7 @@ const outcomes: { [C in SeedChange["change"]]: string } = catalogue({
 });
 
 /** summaryOf says what an update did. */
-export const summaryOf = words.summary;
+export const summaryOf = (r: Parameters<typeof words.summary>[0]) => words.summary(r);
 
 /** entriesOf reads pasted addresses: one a line, with a provider after a comma, semicolon or tab, if there is one. */
 function entriesOf(text: string) {
@@ -161,7 +146,10 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 						type="submit"
 						look={tried?.large_change ? "danger" : "primary"}
 						busy={send.isPending}
-						why={why ?? (tried ? (unsure ? words.type(tried.retired) : undefined) : empty ? words.nothing : undefined)}
+						why={
+							why ??
+							(tried ? (unsure ? words.type({ count: tried.retired }) : undefined) : empty ? words.nothing : undefined)
+						}
 					>
 						{tried ? words.apply : words.check}
 					</Button>
@@ -187,7 +175,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 							code
 							rows={14}
 							label={words.all}
-							help={words.help(entriesOf(all).length)}
+							help={words.help({ count: entriesOf(all).length })}
 							value={all}
 							onChange={setAll}
 							spellCheck={false}
@@ -198,7 +186,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 								code
 								rows={7}
 								label={words.add}
-								help={words.help(entriesOf(add).length)}
+								help={words.help({ count: entriesOf(add).length })}
 								value={add}
 								onChange={setAdd}
 								spellCheck={false}
@@ -216,16 +204,16 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 function Tried({ result: r, typed, onType }: { result: Result; typed: string; onType: (text: string) => void }) {
 	const line = (kind: "added" | "removed" | "same", n: number, text: string) => n > 0 && { kind, text };
 	const lines = [
-		line("added", r.added, words.added(r.added)),
-		line("added", r.reactivated, words.reactivated(r.reactivated)),
-		line("removed", r.retired, words.retired(r.retired)),
-		line("same", r.unchanged, words.unchanged(r.unchanged)),
+		line("added", r.added, words.added({ count: r.added })),
+		line("added", r.reactivated, words.reactivated({ count: r.reactivated })),
+		line("removed", r.retired, words.retired({ count: r.retired })),
+		line("same", r.unchanged, words.unchanged({ count: r.unchanged })),
 	].filter((x) => x !== false);
-	const sample = (s: Sample, text: (n: number, sample: string) => string) =>
-		s.count > 0 && <li>{text(s.count, and(s.sample) + (s.count > s.sample.length ? " …" : ""))}</li>;
+	const sample = (s: Sample, text: (values: { count: number; sample: string }) => string) =>
+		s.count > 0 && <li>{text({ count: s.count, sample: and(s.sample) + (s.count > s.sample.length ? " …" : "") })}</li>;
 	return (
 		<>
-			<p className={css.sum}>{words.sendable(r.sendable_before, r.sendable_after)}</p>
+			<p className={css.sum}>{words.sendable({ before: r.sendable_before, after: r.sendable_after })}</p>
 			{r.added + r.reactivated + r.retired === 0 && <p>{words.same}</p>}
 			<ul className={css.diff} aria-label={words.diff}>
 				{lines.map((x) => (
@@ -239,7 +227,7 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 				{sample(r.invalid, words.invalid)}
 				{sample(r.hand_retired, words.hand)}
 				{sample(r.provider_corrections, words.provider)}
-				{r.removed_unknown > 0 && <li>{words.unknown(r.removed_unknown)}</li>}
+				{r.removed_unknown > 0 && <li>{words.unknown({ count: r.removed_unknown })}</li>}
 			</ul>
 			{r.large_change && (
 				<>
@@ -247,7 +235,7 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 						{words.largeText}
 					</Callout>
 					<TextField
-						label={words.type(r.retired)}
+						label={words.type({ count: r.retired })}
 						value={typed}
 						onChange={onType}
 						inputMode="numeric"
@@ -274,7 +262,7 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 	const wanted = search.trim().toLowerCase();
 	const found = all.filter((c) => (!kind || c.change === kind) && c.email.toLowerCase().includes(wanted));
 	const rows = found.slice(page * pageSize, (page + 1) * pageSize).map((c, i) => ({ ...c, key: page * pageSize + i }));
-	const where = words.pages(page * pageSize + 1, page * pageSize + rows.length, found.length);
+	const where = words.pages({ from: page * pageSize + 1, to: page * pageSize + rows.length, of: found.length });
 	return (
 		<section aria-label={words.each} className={css.each}>
 			<h3>{words.each}</h3>
@@ -287,8 +275,8 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 						setPage(0);
 					}}
 					choices={[
-						{ value: "", label: words.kindOf(words.everything, all.length) },
-						...[...counts].map(([value, n]) => ({ value, label: words.kindOf(outcomes[value], n) })),
+						{ value: "", label: words.kindOf({ name: words.everything, count: all.length }) },
+						...[...counts].map(([value, n]) => ({ value, label: words.kindOf({ name: outcomes[value], count: n }) })),
 					]}
 				/>
 				<TextField

@@ -2,15 +2,15 @@ import type { MtaWarmup } from "../../api/schema";
 import { LinePlot } from "../../ui/plots/LinePlot";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
-import { calendarDay, catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { calendarDay, full } from "../../base/words/formats";
 
-const words = catalogue({
+const words = catalogue("sending.warmup", {
 	title: "Warm-up",
-	about: (start: number, growth: number) =>
-		`It began with ${full(start)} mails a day. The limit grows by ${full(growth)} % after each day of use on which few mails were refused, deferred or complained of.`,
-	earned: (n: number) => `Today at most ${full(n)} mails, as planned.`,
-	held: (n: number, planned: number) =>
-		`Today at most ${full(n)} mails, held below the ${full(planned)} of the plan: the limit stays where it is after a day on which nothing was sent or health was not good enough.`,
+	about:
+		"It began with {start, number} mails a day. The limit grows by {growth, number} % after each day of use on which few mails were refused, deferred or complained of.",
+	earned: "Today at most {count, number} mails, as planned.",
+	held: "Today at most {count, number} mails, held below the {planned, number} of the plan: the limit stays where it is after a day on which nothing was sent or health was not good enough.",
 	planned: "Planned",
 	limit: "Limit",
 	address: "Address",
@@ -26,9 +26,11 @@ export function Warmup({ warmup: w }: { warmup: MtaWarmup }) {
 	const limit = today.limit ?? 0;
 	return (
 		<Card title={words.title}>
-			<p>{words.about(w.start_per_day, w.growth_pct)}</p>
+			<p>{words.about({ start: w.start_per_day, growth: w.growth_pct })}</p>
 			<LinePlot
-				sentence={limit < today.planned ? words.held(limit, today.planned) : words.earned(limit)}
+				sentence={
+					limit < today.planned ? words.held({ count: limit, planned: today.planned }) : words.earned({ count: limit })
+				}
 				points={days.map((d) => d.date)}
 				tick={(d) => calendarDay(d, "short")}
 				mark={today.date}

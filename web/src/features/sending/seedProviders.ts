@@ -1,7 +1,7 @@
 import { catalogue } from "../../base/words/catalogue";
 
 /** providers are the names of the providers of seeds. */
-export const providers = catalogue({
+export const providers = catalogue("sending.seedProviders", {
 	gmail: "Gmail",
 	outlook: "Outlook",
 	yahoo: "Yahoo",

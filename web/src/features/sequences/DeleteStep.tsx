@@ -1,18 +1,18 @@
 import { useState } from "react";
 import { Confirm } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { type Graph, labelsOf, lost, remove, stepOf, targetOf } from "./graph";
 import { labelOf, type Names, titleOf } from "./steps";
 
-const words = catalogue({
-	title: (title: string) => `Delete the step “${title}”?`,
+const words = catalogue("sequences.deleteStep", {
+	title: "Delete the step “{title}”?",
 	remove: "Delete",
 	rejoin: "What comes before it",
-	on: (title: string) => `Goes on at: ${title}`,
-	way: (label: string, title: string) => `Goes the way “${label}”, to: ${title}`,
+	on: "Goes on at: {title}",
+	way: "Goes the way “{label}”, to: {title}",
 	end: "Ends there",
-	goes: (n: number) => plural(n, { one: "# step goes with it:", other: "# steps go with it:" }),
+	goes: "{count, plural, one {# step goes with it:} other {# steps go with it:}}",
 	undo: "Undo brings it back.",
 });
 
@@ -40,7 +40,7 @@ export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 	};
 	return (
 		<Confirm
-			title={words.title(titleOf(step, names, graph))}
+			title={words.title({ title: titleOf(step, names, graph) })}
 			action={words.remove}
 			onConfirm={() => onDelete(keep)}
 			onClose={onClose}
@@ -52,14 +52,17 @@ export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 				choices={[
 					...leads.map((label) => ({
 						value: label ?? "",
-						label: label === null ? words.on(title(label)) : words.way(labelOf(step, label), title(label)),
+						label:
+							label === null
+								? words.on({ title: title(label) })
+								: words.way({ label: labelOf(step, label), title: title(label) }),
 					})),
 					{ value: nowhere, label: words.end },
 				]}
 			/>
 			{gone.length > 0 && (
 				<div>
-					<p>{words.goes(gone.length)}</p>
+					<p>{words.goes({ count: gone.length })}</p>
 					<ul>
 						{gone.slice(0, 8).map((s) => (
 							<li key={s.id}>{titleOf(s, names, graph)}</li>

@@ -9,7 +9,8 @@ import { Skeleton } from "../../ui/States";
 import { useNarrow } from "../../ui/narrow";
 import { toast } from "../../ui/Toast";
 import { Versions } from "../../ui/Versions";
-import { and, catalogue, clock, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, clock } from "../../base/words/formats";
 import { DeleteStep } from "./DeleteStep";
 import css from "./Flow.module.css";
 import type { View } from "./flowView";
@@ -45,7 +46,7 @@ import type { Flow } from "./useFlow";
 
 const Canvas = later(() => import("./canvas/Canvas"));
 
-const words = catalogue({
+const words = catalogue("sequences.flow", {
 	views: "View",
 	outline: "Outline",
 	canvas: "Canvas",
@@ -54,31 +55,25 @@ const words = catalogue({
 	nothing: "There is nothing to undo.",
 	nothingRedo: "There is nothing to redo.",
 	saved: "Saved",
-	savedAt: (at: string) => `Saved ${at}`,
+	savedAt: "Saved {at}",
 	saving: "Saving",
-	kept: (n: number) =>
-		plural(n, {
-			one: "Not saved yet: # problem. Your work is kept.",
-			other: "Not saved yet: # problems. Your work is kept.",
-		}),
+	kept: "{count, plural, one {Not saved yet: # problem. Your work is kept.} other {Not saved yet: # problems. Your work is kept.}}",
 	changed: "Changed, not saved yet. Your work is kept.",
 	readOnly: "Read-only",
-	problems: (n: number) => plural(n, { one: "# problem", other: "# problems" }),
+	problems: "{count, plural, one {# problem} other {# problems}}",
 	next: "F8 goes to the next.",
 	nextProblem: "Next problem",
 	whole: "The whole sequence",
 	conflict: "Somebody else changed these steps meanwhile",
 	conflictText: "What only one of you changed is kept. Choose for the steps that both of you changed.",
 	choose: "Compare and choose",
-	clash: (who: string, at: string) =>
-		`${who} changed these steps at ${at}. What only one of you changed is kept. Choose for the rest.`,
+	clash: "{who} changed these steps at {at}. What only one of you changed is kept. Choose for the rest.",
 	somebody: "Somebody else",
 	start: "Start",
 	removedStep: "Removed",
-	leads: (title: string, next: string) => `${title}, then ${next}`,
-	joined: (who: string, at: string) =>
-		`${who} changed this sequence at ${at}. Both changes are kept; undo brings yours back.`,
-	joinedSteps: (steps: string) => `Changed by them: ${steps}.`,
+	leads: "{title}, then {next}",
+	joined: "{who} changed this sequence at {at}. Both changes are kept; undo brings yours back.",
+	joinedSteps: "Changed by them: {steps}.",
 	joinedWays: "Changed by them: ways between steps.",
 	dismiss: "Dismiss",
 	restored: {
@@ -86,10 +81,10 @@ const words = catalogue({
 		device: "Work of yours that was kept on this device was brought back",
 	},
 	discard: "Discard it",
-	removed: (n: number) => plural(n, { one: "Removed # step", other: "Removed # steps" }),
-	added: (title: string) => `Added: ${title}`,
-	pasted: (n: number) => plural(n, { one: "Pasted # step", other: "Pasted # steps" }),
-	copied: (n: number) => plural(n, { one: "Copied # step", other: "Copied # steps" }),
+	removed: "{count, plural, one {Removed # step} other {Removed # steps}}",
+	added: "Added: {title}",
+	pasted: "{count, plural, one {Pasted # step} other {Pasted # steps}}",
+	copied: "{count, plural, one {Copied # step} other {Copied # steps}}",
 	keys: "Arrows walk, Enter opens, a adds after, Delete removes, Shift and arrows select, Control C and V copy and paste, Control Z undoes, F8 goes to the next problem.",
 	flow: "Flow of the sequence",
 	end: "the end",
@@ -166,7 +161,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			kind.type === "goal" && graph.entry !== null ? addApart(graph, step) : insert(graph, adding.place, step),
 		);
 		setAdding(null);
-		setSaid(words.added(titleOf(step, names, graph)));
+		setSaid(words.added({ title: titleOf(step, names, graph) }));
 		setCurrent(step.id);
 		if (kind.type === "exit") focus(step.id);
 		else open(step.id);
@@ -181,7 +176,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		});
 		flow.change(next);
 		setAdding(null);
-		setSaid(words.pasted(clip.steps.length));
+		setSaid(words.pasted({ count: clip.steps.length }));
 		setSelected(new Set(ids));
 		focus(ids[0]);
 	};
@@ -190,13 +185,13 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		if (!found) return;
 		clipboard = found;
 		setClip(found);
-		setSaid(words.copied(found.steps.length));
+		setSaid(words.copied({ count: found.steps.length }));
 	};
 	const took = (next: typeof graph, back: string | null) => {
 		const n = lost(graph, next).length;
 		flow.change(next);
 		setSelected(new Set());
-		if (n > 0) toast(words.removed(n), { undo: () => flow.change(graph) });
+		if (n > 0) toast(words.removed({ count: n }), { undo: () => flow.change(graph) });
 		focus(back && stepOf(next, back) ? back : order(next)[0]);
 	};
 	const drop = (id: string) => {
@@ -303,10 +298,10 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				? problem
 				: s.state === "kept" || flow.dirty
 					? flow.refused > 0
-						? words.kept(flow.refused)
+						? words.kept({ count: flow.refused })
 						: words.changed
 					: s.state === "saved" && s.at
-						? words.savedAt(clock(s.at))
+						? words.savedAt({ at: clock(s.at) })
 						: words.saved;
 	const step = stepOf(graph, node);
 	return (
@@ -369,7 +364,10 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			)}
 			{s.state === "conflict" && comparing && (
 				<Versions
-					text={words.clash(s.conflict.by?.name || words.somebody, clock(s.conflict.theirs.data.updated_at))}
+					text={words.clash({
+						who: s.conflict.by?.name || words.somebody,
+						at: clock(s.conflict.theirs.data.updated_at),
+					})}
 					versions={s.conflict.clashes.map((c) => ({
 						id: c.id ?? "",
 						name: c.id === null ? words.start : titleOf((c.mine ?? c.theirs) as Step, names, graph),
@@ -383,10 +381,13 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				/>
 			)}
 			{flow.joined && s.state !== "conflict" && (
-				<Callout tone="progress" title={words.joined(flow.joined.by?.name || words.somebody, clock(flow.joined.at))}>
+				<Callout
+					tone="progress"
+					title={words.joined({ who: flow.joined.by?.name || words.somebody, at: clock(flow.joined.at) })}
+				>
 					<p>
 						{flow.joined.steps.length > 0
-							? words.joinedSteps(and(flow.joined.steps.map((x) => titleOf(x, names, graph))))
+							? words.joinedSteps({ steps: and(flow.joined.steps.map((x) => titleOf(x, names, graph))) })
 							: words.joinedWays}
 					</p>
 					<Button small onClick={flow.dismissJoined}>
@@ -414,7 +415,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			</section>
 			{flow.issues.length > 0 && (
 				<Card
-					title={words.problems(flow.issues.length)}
+					title={words.problems({ count: flow.issues.length })}
 					tone="warning"
 					actions={<span className={css.state}>{words.next}</span>}
 				>
@@ -501,7 +502,7 @@ function sides(c: Clash, mine: Graph, theirs: Graph, names: Names) {
 			.map((p) => stepOf(g, targetOf(g, p)))
 			.map((x) => (x ? titleOf(x, names, g) : words.end));
 		const title = [titleOf(s, names, g), detailOf(s, names)].filter(Boolean).join(", ");
-		return c.id === null || next.length === 0 ? title : words.leads(title, and([...new Set(next)]));
+		return c.id === null || next.length === 0 ? title : words.leads({ title, next: and([...new Set(next)]) });
 	};
 	const [own, other] = [text(c.mine, mine), text(c.theirs, theirs)];
 	return own === other

@@ -6,14 +6,14 @@ import { type Block, outline, type Slot, stepOf } from "./graph";
 import { AddButton, Numbers, StartButton, StepButton, StepMenuButton } from "./Parts";
 import { labelOf, titleOf } from "./steps";
 
-const words = catalogue({
+const words = catalogue("sequences.outline", {
 	label: "Steps",
 	goals: "Goals, from anywhere",
 	apart: "Not reached",
 	end: "The path ends",
-	join: (n: number, title: string) => `Goes on at step ${n}: ${title}`,
-	loop: (n: number, title: string) => `Back to step ${n}: ${title}`,
-	way: (label: string) => `Way: ${label}`,
+	join: "Goes on at step {count}: {title}",
+	loop: "Back to step {count}: {title}",
+	way: "Way: {label}",
 	after: "Afterwards",
 });
 
@@ -86,7 +86,12 @@ function Items({ view: v, block, clip, label }: { view: View; block: Block; clip
 									<p className={css.way}>{labelOf(b.step, s.label)}</p>
 									<AddButton view={v} place={{ from: b.step.id, label: s.label }} />
 									{s.kind === "block" ? (
-										<Items view={v} block={s.block} clip={clip} label={words.way(labelOf(b.step, s.label))} />
+										<Items
+											view={v}
+											block={s.block}
+											clip={clip}
+											label={words.way({ label: labelOf(b.step, s.label) })}
+										/>
 									) : (
 										<End view={v} slot={s} />
 									)}
@@ -112,10 +117,10 @@ function Items({ view: v, block, clip, label }: { view: View; block: Block; clip
 export function End({ view: v, slot }: { view: View; slot: Slot }) {
 	if (slot.kind === "end" || slot.kind === "block") return <span className={css.end}>{words.end}</span>;
 	const s = stepOf(v.graph, slot.to);
-	const text = (slot.kind === "loop" ? words.loop : words.join)(
-		v.steps.indexOf(slot.to) + 1,
-		s ? titleOf(s, v.names, v.graph) : "",
-	);
+	const text = (slot.kind === "loop" ? words.loop : words.join)({
+		count: v.steps.indexOf(slot.to) + 1,
+		title: s ? titleOf(s, v.names, v.graph) : "",
+	});
 	return (
 		<button
 			type="button"

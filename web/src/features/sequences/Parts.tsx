@@ -1,31 +1,31 @@
 import { AlertTriangle, Plus, Zap } from "lucide-react";
 import type { SequenceNodeReport } from "../../api/schema";
 import { Menu } from "../../ui/Menu";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Flow.module.css";
 import { issuesOf, shownDetail, spoken, type View } from "./flowView";
 import type { Place, Step } from "./graph";
 import { stepOf } from "./graph";
 import { kindOf, labelOf, problemWords, titleOf } from "./steps";
 
-const words = catalogue({
+const words = catalogue("sequences.parts", {
 	addFirst: "Add the first step",
 	addAtStart: "Add a step at the start",
-	addAfter: (title: string) => `Add a step after: ${title}`,
-	addOn: (title: string, label: string) => `Add a step after: ${title}, on the way: ${label}`,
+	addAfter: "Add a step after: {title}",
+	addOn: "Add a step after: {title}, on the way: {label}",
 	edit: "Edit",
 	see: "Open",
 	after: "Add a step after",
 	copy: "Copy",
 	paste: "Paste after",
 	remove: "Delete",
-	actions: (title: string) => `Actions of: ${title}`,
-	entered: (n: number) => plural(n, { one: "# entered", other: "# entered" }),
-	here: (n: number) => plural(n, { one: "# is here", other: "# are here" }),
-	people: (here: string, title: string) => `${here}: ${title}`,
-	opened: (n: number) => `${full(n)} opened`,
-	clicked: (n: number) => `${full(n)} clicked`,
-	delivered: (n: number) => `${full(n)} delivered`,
+	actions: "Actions of: {title}",
+	entered: "{count, plural, one {# entered} other {# entered}}",
+	here: "{count, plural, one {# is here} other {# are here}}",
+	people: "{here}: {title}",
+	opened: "{count, number} opened",
+	clicked: "{count, number} clicked",
+	delivered: "{count, number} delivered",
 	start: "Start",
 });
 
@@ -90,18 +90,18 @@ export function Numbers({ view: v, step: s }: { view: View; step: Step }) {
 	if (!n || n.entered === 0) return null;
 	return (
 		<span className={css.numbers}>
-			<span>{words.entered(n.entered)}</span>
-			{s.type === "send" && n.delivered > 0 && <span>{words.delivered(n.delivered)}</span>}
-			{s.type === "send" && n.opened > 0 && <span>{words.opened(n.opened)}</span>}
-			{s.type === "send" && n.clicked > 0 && <span>{words.clicked(n.clicked)}</span>}
+			<span>{words.entered({ count: n.entered })}</span>
+			{s.type === "send" && n.delivered > 0 && <span>{words.delivered({ count: n.delivered })}</span>}
+			{s.type === "send" && n.opened > 0 && <span>{words.opened({ count: n.opened })}</span>}
+			{s.type === "send" && n.clicked > 0 && <span>{words.clicked({ count: n.clicked })}</span>}
 			{n.waiting > 0 && (
 				<button
 					type="button"
 					className={css.here}
-					aria-label={words.people(words.here(n.waiting), titleOf(s, v.names, v.graph))}
+					aria-label={words.people({ here: words.here({ count: n.waiting }), title: titleOf(s, v.names, v.graph) })}
 					onClick={() => v.openPeople(s.id)}
 				>
-					{words.here(n.waiting)}
+					{words.here({ count: n.waiting })}
 				</button>
 			)}
 		</span>
@@ -113,7 +113,7 @@ export function StepMenuButton({ view: v, step: s, clip }: { view: View; step: S
 	return (
 		<Menu
 			small
-			label={words.actions(titleOf(s, v.names, v.graph))}
+			label={words.actions({ title: titleOf(s, v.names, v.graph) })}
 			actions={[
 				{ id: "edit", label: v.editable ? words.edit : words.see, run: () => v.open(s.id) },
 				v.editable &&
@@ -142,8 +142,8 @@ export function AddButton({ view: v, place, tab = true }: { view: View; place: P
 			: !s
 				? words.addFirst
 				: place.label === null
-					? words.addAfter(titleOf(s, v.names, v.graph))
-					: words.addOn(titleOf(s, v.names, v.graph), labelOf(s, place.label));
+					? words.addAfter({ title: titleOf(s, v.names, v.graph) })
+					: words.addOn({ title: titleOf(s, v.names, v.graph), label: labelOf(s, place.label) });
 	return (
 		<button
 			type="button"

@@ -21,7 +21,7 @@ import rowsCss from "../../ui/Rows.module.css";
 import { graphOf, order, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
 
-const words = catalogue({
+const words = catalogue("sequences.people", {
 	title: "People in the sequence",
 	step: "Step",
 	anyStep: "At any step",
@@ -38,8 +38,8 @@ const words = catalogue({
 	noneText: "People who enter appear here, with the step at which they are.",
 	noMatch: "Nobody matches",
 	exit: "Exit",
-	exitOf: (email: string) => `Let ${email} exit`,
-	question: (email: string) => `Let ${email} leave the sequence?`,
+	exitOf: "Let {email} exit",
+	question: "Let {email} leave the sequence?",
 	text: "They get no further mail of it. This cannot be undone.",
 	reasons: {
 		exit_condition: "Exit condition",
@@ -202,7 +202,13 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 							least: 72,
 							cell: (e) =>
 								open(e) && (
-									<Button small look="quiet" aria-label={words.exitOf(e.email)} why={why} onClick={() => setLeaving(e)}>
+									<Button
+										small
+										look="quiet"
+										aria-label={words.exitOf({ email: e.email })}
+										why={why}
+										onClick={() => setLeaving(e)}
+									>
 										{words.exit}
 									</Button>
 								),
@@ -221,7 +227,7 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 			)}
 			{leaving && (
 				<Confirm
-					title={words.question(leaving.email)}
+					title={words.question({ email: leaving.email })}
 					action={words.exit}
 					busy={exit.isPending}
 					error={exit.error && <p role="alert">{explain(exit.error)}</p>}

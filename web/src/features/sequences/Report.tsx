@@ -5,14 +5,15 @@ import { Figure, Figures, Rate } from "../../ui/Figure";
 import { List } from "../../ui/List";
 import { Card, NotSet } from "../../ui/Page";
 import { Empty } from "../../ui/States";
-import { catalogue, full, percent, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { graphOf, order, stepOf } from "./graph";
 import css from "./Report.module.css";
 import { ReportDays } from "./ReportDays";
 import { kindOf, type Names, nameOfKind, titleOf } from "./steps";
 
-const words = catalogue({
+const words = catalogue("sequences.report", {
 	totals: "Everybody who entered",
 	enrolled: "Entered",
 	enrolledAbout: "How often contacts entered the sequence. One who came back counts again.",
@@ -26,12 +27,10 @@ const words = catalogue({
 	exitedAbout:
 		"Those who left before the end without reaching a goal: unsubscribed, bounced, by an exit condition or by hand.",
 	of: "of",
-	sum: (part: number, of: number) => `${full(part)} ÷ ${full(of)} who entered`,
+	sum: "{part, number} ÷ {of, number} who entered",
 	steps: "How far people got",
-	stepsSentence: (n: number, title: string, share: string) =>
-		n === 0
-			? "Nobody has entered yet."
-			: `The step that the fewest people reached: ${title}, ${share} of those who entered.`,
+	stepsSentence:
+		"{count, plural, =0 {Nobody has entered yet.} other {The step that the fewest people reached: {title}, {share} of those who entered.}}",
 	step: "Step",
 	entered: "Entered",
 	here: "Here now",
@@ -45,8 +44,7 @@ const words = catalogue({
 	table: "Step by step",
 	none: "Nobody has entered yet",
 	noneText: "Once people go through, this tells how many reached each step, and what became of each mail.",
-	bar: (title: string, n: number, share: string) =>
-		`${title}: ${plural(n, { one: "# person", other: "# people" })}, ${share}`,
+	bar: "{title}: {count, plural, one {# person} other {# people}}, {share}",
 });
 
 /** Report shows the numbers of a sequence and of each of its steps. */
@@ -89,7 +87,7 @@ export default function Report({
 						of={words.of}
 						about={{
 							definition: words.completedAbout,
-							sum: words.sum(r.completed, r.enrolled),
+							sum: words.sum({ part: r.completed, of: r.enrolled }),
 							people: `${people}&status=completed`,
 						}}
 					/>
@@ -100,7 +98,7 @@ export default function Report({
 						of={words.of}
 						about={{
 							definition: words.convertedAbout,
-							sum: words.sum(r.converted, r.enrolled),
+							sum: words.sum({ part: r.converted, of: r.enrolled }),
 							people: `${people}&status=exited`,
 						}}
 					/>
@@ -111,7 +109,7 @@ export default function Report({
 						of={words.of}
 						about={{
 							definition: words.exitedAbout,
-							sum: words.sum(left, r.enrolled),
+							sum: words.sum({ part: left, of: r.enrolled }),
 							people: `${people}&status=exited`,
 						}}
 					/>
@@ -119,10 +117,12 @@ export default function Report({
 			</Card>
 			<Card title={words.steps}>
 				<figure className={css.bars}>
-					<figcaption>{words.stepsSentence(rows.length, least.title, share(least.entered))}</figcaption>
+					<figcaption>
+						{words.stepsSentence({ count: rows.length, title: least.title, share: share(least.entered) })}
+					</figcaption>
 					<ul>
 						{rows.map((n) => (
-							<li key={n.node_id} aria-label={words.bar(n.title, n.entered, share(n.entered))}>
+							<li key={n.node_id} aria-label={words.bar({ title: n.title, count: n.entered, share: share(n.entered) })}>
 								<span className={css.title}>{n.title}</span>
 								<span className={css.track} aria-hidden>
 									<span style={{ inlineSize: `${Math.min(100, (100 * n.entered) / r.enrolled)}%` }} />

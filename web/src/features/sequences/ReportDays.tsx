@@ -11,10 +11,11 @@ import { CsvButton } from "../../ui/CsvButton";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import css from "./Report.module.css";
 
-const words = catalogue({
+const words = catalogue("sequences.reportDays", {
 	title: "Per day",
 	table: "As a table",
 	plot: "As a plot",
@@ -33,15 +34,14 @@ const words = catalogue({
 	clicked: "Clicked",
 	bounced: "Bounced",
 	unsubscribed: "Unsubscribed",
-	mostEntered: (n: number, when: string) =>
-		`Most entered on ${when}: ${plural(n, { one: "# person", other: "# people" })}.`,
+	mostEntered: "Most entered on {when}: {count, plural, one {# person} other {# people}}.",
 	noneEntered: "Nobody entered on these days.",
-	mostOpened: (n: number, when: string) => `Most people opened first on ${when}: ${full(n)}.`,
+	mostOpened: "Most people opened first on {when}: {count, number}.",
 	noneOpened: "Nobody opened for the first time on these days.",
-	mostSent: (n: number, when: string) => `Most was sent on ${when}: ${plural(n, { one: "# mail", other: "# mails" })}.`,
+	mostSent: "Most was sent on {when}: {count, plural, one {# mail} other {# mails}}.",
 	noneSent: "Nothing was sent on these days.",
-	about: (zone: string) =>
-		`Days in ${zone}. People count on the day on which they entered and on that on which they came to an end; those who left include those who reached a goal. Opens and clicks of people count on the day of the first one in a mail. Mails of steps that were removed since count, too.`,
+	about:
+		"Days in {zone}. People count on the day on which they entered and on that on which they came to an end; those who left include those who reached a goal. Opens and clicks of people count on the day of the first one in a mail. Mails of steps that were removed since count, too.",
 });
 
 const columns = [
@@ -112,7 +112,7 @@ export function ReportDays({ sequence: s }: { sequence: Sequence }) {
 					) : (
 						<Plots series={t.series} />
 					)}
-					<p className={css.muted}>{words.about(t.timezone)}</p>
+					<p className={css.muted}>{words.about({ zone: t.timezone })}</p>
 				</>
 			)}
 		</Card>
@@ -131,7 +131,7 @@ function Plots({ series }: { series: SequenceDay[] }) {
 			<section aria-label={words.people}>
 				<h3>{words.people}</h3>
 				<LinePlot
-					sentence={sentence("entered", words.mostEntered, words.noneEntered)}
+					sentence={sentence("entered", (count, when) => words.mostEntered({ count, when }), words.noneEntered)}
 					points={dates}
 					tick={tick}
 					lines={[
@@ -145,7 +145,7 @@ function Plots({ series }: { series: SequenceDay[] }) {
 			<section aria-label={words.reading}>
 				<h3>{words.reading}</h3>
 				<LinePlot
-					sentence={sentence("opened", words.mostOpened, words.noneOpened)}
+					sentence={sentence("opened", (count, when) => words.mostOpened({ count, when }), words.noneOpened)}
 					points={dates}
 					tick={tick}
 					lines={[
@@ -157,7 +157,7 @@ function Plots({ series }: { series: SequenceDay[] }) {
 			<section aria-label={words.sending}>
 				<h3>{words.sending}</h3>
 				<LinePlot
-					sentence={sentence("sent", words.mostSent, words.noneSent)}
+					sentence={sentence("sent", (count, when) => words.mostSent({ count, when }), words.noneSent)}
 					points={dates}
 					tick={tick}
 					lines={[

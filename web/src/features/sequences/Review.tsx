@@ -3,26 +3,22 @@ import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Callout } from "../../ui/Page";
 import { toast } from "../../ui/Toast";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { difference, type Step } from "./graph";
 import { type Names, titleOf } from "./steps";
 import type { Flow } from "./useFlow";
 
-const words = catalogue({
+const words = catalogue("sequences.review", {
 	title: "Review changes",
-	added: (n: number) => plural(n, { one: "# step added", other: "# steps added" }),
-	changed: (n: number) => plural(n, { one: "# step changed", other: "# steps changed" }),
-	removed: (n: number) => plural(n, { one: "# step removed", other: "# steps removed" }),
+	added: "{count, plural, one {# step added} other {# steps added}}",
+	changed: "{count, plural, one {# step changed} other {# steps changed}}",
+	removed: "{count, plural, one {# step removed} other {# steps removed}}",
 	moved: "Ways between steps changed",
-	leave: (n: number) => plural(n, { one: "# person leaves the sequence", other: "# people leave the sequence" }),
+	leave: "{count, plural, one {# person leaves the sequence} other {# people leave the sequence}}",
 	leaveText: "They are at a step that is removed. This cannot be undone.",
 	nobody: "Nobody leaves.",
-	stay: (n: number) =>
-		plural(n, {
-			one: "# person is inside, and goes on from where it is when the sequence is resumed.",
-			other: "# people are inside, and go on from where they are when the sequence is resumed.",
-		}),
-	problems: (n: number) => plural(n, { one: "Solve # problem first.", other: "Solve # problems first." }),
+	stay: "{count, plural, one {# person is inside, and goes on from where it is when the sequence is resumed.} other {# people are inside, and go on from where they are when the sequence is resumed.}}",
+	problems: "{count, plural, one {Solve # problem first.} other {Solve # problems first.}}",
 	save: "Save",
 	discard: "Discard changes",
 	cancel: "Cancel",
@@ -83,7 +79,7 @@ export default function Review({
 					<Button
 						look="primary"
 						busy={busy}
-						why={flow.issues.length > 0 ? words.problems(flow.issues.length) : undefined}
+						why={flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined}
 						onClick={() => void save()}
 					>
 						{words.save}
@@ -91,20 +87,22 @@ export default function Review({
 				</>
 			}
 		>
-			{list(words.added(d.added.length), d.added, flow.graph)}
-			{list(words.changed(d.changed.length), d.changed, flow.graph)}
-			{list(words.removed(d.removed.length), d.removed, flow.base)}
+			{list(words.added({ count: d.added.length }), d.added, flow.graph)}
+			{list(words.changed({ count: d.changed.length }), d.changed, flow.graph)}
+			{list(words.removed({ count: d.removed.length }), d.removed, flow.base)}
 			{d.moved && <p>{words.moved}</p>}
 			{flow.leaving > 0 ? (
-				<Callout tone="warning" title={words.leave(flow.leaving)}>
+				<Callout tone="warning" title={words.leave({ count: flow.leaving })}>
 					{words.leaveText}
 				</Callout>
 			) : (
 				<p>{words.nobody}</p>
 			)}
-			{inside - flow.leaving > 0 && <p>{words.stay(inside - flow.leaving)}</p>}
+			{inside - flow.leaving > 0 && <p>{words.stay({ count: inside - flow.leaving })}</p>}
 			{failed && (
-				<p role="alert">{flow.saving.state === "failed" ? flow.saving.problem : words.problems(flow.issues.length)}</p>
+				<p role="alert">
+					{flow.saving.state === "failed" ? flow.saving.problem : words.problems({ count: flow.issues.length })}
+				</p>
 			)}
 		</Dialog>
 	);

@@ -17,7 +17,7 @@ import { Callout, Page } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { FlowEditor } from "./Flow";
 import type { Config } from "./graph";
@@ -30,44 +30,39 @@ const SettingsForm = later(() => import("./Settings"));
 const Review = later(() => import("./Review"));
 const TestRun = later(() => import("./TestRun"));
 
-const words = catalogue({
+const words = catalogue("sequences.sequence", {
 	sequences: "Sequences",
 	views: "Views of the sequence",
 	flow: "Flow",
 	people: "People",
 	report: "Report",
 	settings: "Settings",
-	counts: (inside: number, entered: number) =>
-		`${plural(inside, { one: "# person inside", other: "# people inside" })}, ${full(entered)} entered`,
+	counts: "{inside, plural, one {# person inside} other {# people inside}}, {entered, number} entered",
 	test: "Test run",
 	activate: "Activate",
-	activateTitle: (name: string) => `Activate ${name}?`,
-	activateText: (trigger: string) => `From now on contacts enter: ${trigger}.`,
+	activateTitle: "Activate {name}?",
+	activateText: "From now on contacts enter: {trigger}.",
 	pause: "Pause to edit",
-	pauseTitle: (name: string) => `Pause ${name}?`,
-	pauseText: (n: number) =>
-		n === 0
-			? "Nobody is inside. While it is paused, nobody enters."
-			: `The timers of ${plural(n, { one: "# person", other: "# people" })} stop until it is resumed. While it is paused, nobody enters.`,
+	pauseTitle: "Pause {name}?",
+	pauseText:
+		"{count, plural, =0 {Nobody is inside. While it is paused, nobody enters.} other {The timers of {count, plural, one {# person} other {# people}} stop until it is resumed. While it is paused, nobody enters.}}",
 	pauseAction: "Pause",
 	resume: "Resume",
-	resumeTitle: (name: string) => `Resume ${name}?`,
-	resumeText: (n: number, overdue: number) =>
-		n === 0
-			? "Nobody is inside. From now on contacts enter."
-			: `${plural(n, { one: "# person goes", other: "# people go" })} on with the time that was left. ${overdue > 0 ? `${full(overdue)} overdue, spread over 15 minutes.` : "Nobody is overdue."}`,
+	resumeTitle: "Resume {name}?",
+	resumeText:
+		"{count, plural, =0 {Nobody is inside. From now on contacts enter.} other {{count, plural, one {# person goes} other {# people go}} on with the time that was left. {overdue, plural, =0 {Nobody is overdue.} other {{overdue, number} overdue, spread over 15 minutes.}}}}",
 	review: "Review changes",
 	first: "Save or discard your changes first: press Review changes.",
-	problems: (n: number) => plural(n, { one: "Solve # problem first.", other: "Solve # problems first." }),
+	problems: "{count, plural, one {Solve # problem first.} other {Solve # problems first.}}",
 	noSteps: "Add a first step.",
 	duplicate: "Duplicate",
 	archive: "Archive",
-	archiveTitle: (name: string) => `Archive ${name}?`,
-	archiveText: (n: number) =>
-		n === 0 ? "Nobody is inside." : `${full(n)} people are inside. They leave it at once, and this cannot be undone.`,
+	archiveTitle: "Archive {name}?",
+	archiveText:
+		"{count, plural, =0 {Nobody is inside.} other {{count, number} people are inside. They leave it at once, and this cannot be undone.}}",
 	unarchive: "Back to draft",
 	delete: "Delete",
-	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteTitle: "Delete {name}?",
 	deleteText: "It was never active, so nobody has been in it.",
 	done: {
 		activate: "Active: contacts enter from now on",
@@ -178,14 +173,14 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 	);
 	const inside = r?.active ?? 0;
 	const noSteps = flow.graph.steps.length === 0 ? words.noSteps : undefined;
-	const problems = flow.issues.length > 0 ? words.problems(flow.issues.length) : undefined;
+	const problems = flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined;
 	return (
 		<Page
 			wide
 			title={s.name}
 			trail={[{ name: words.sequences, to: "/sequences" }]}
 			status={<StateBadge kind="sequence" state={s.status} />}
-			description={r ? words.counts(inside, r.enrolled) : "\u00a0"}
+			description={r ? words.counts({ inside, entered: r.enrolled }) : "\u00a0"}
 			actions={
 				<>
 					{s.status !== "archived" && (
@@ -284,7 +279,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 			</Suspense>
 			{asked && asked !== "test" && asked !== "review" && asked !== "unarchive" && (
 				<Confirm
-					title={words[`${asked}Title`](s.name)}
+					title={words[`${asked}Title`]({ name: s.name })}
 					action={asked === "pause" ? words.pauseAction : words[asked]}
 					danger={asked === "archive" || asked === "delete"}
 					type={asked === "archive" && inside > 0 ? s.name : undefined}
@@ -295,13 +290,13 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				>
 					<p>
 						{asked === "activate"
-							? words.activateText(trigger)
+							? words.activateText({ trigger })
 							: asked === "pause"
-								? words.pauseText(inside)
+								? words.pauseText({ count: inside })
 								: asked === "resume"
-									? words.resumeText(inside, r?.overdue ?? 0)
+									? words.resumeText({ count: inside, overdue: r?.overdue ?? 0 })
 									: asked === "archive"
-										? words.archiveText(inside)
+										? words.archiveText({ count: inside })
 										: words.deleteText}
 					</p>
 				</Confirm>

@@ -19,7 +19,8 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
-import { catalogue, full, percent } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
@@ -27,7 +28,7 @@ import own from "./Sequences.module.css";
 import { beginWith, type Starter, starters } from "./starters";
 import { triggerWords, useNames } from "./steps";
 
-const words = catalogue({
+const words = catalogue("sequences.sequences", {
 	title: "Sequences",
 	about: "Mails and waits that lead each contact along its own way, from when something happens.",
 	add: "New sequence",
@@ -50,18 +51,18 @@ const words = catalogue({
 	begin: "Begin with",
 	nameLabel: "Name",
 	create: "Create",
-	actions: (name: string) => `Actions of ${name}`,
+	actions: "Actions of {name}",
 	pause: "Pause",
 	duplicate: "Duplicate",
 	archive: "Archive",
 	unarchive: "Back to draft",
 	delete: "Delete",
-	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteTitle: "Delete {name}?",
 	deleteText: "It was never active, so nobody has been in it.",
-	archiveTitle: (name: string) => `Archive ${name}?`,
-	archiveText: (n: number) =>
-		n === 0 ? "Nobody is inside." : `${full(n)} people are inside. They leave it at once, and this cannot be undone.`,
-	archived: (name: string) => `Archived ${name}`,
+	archiveTitle: "Archive {name}?",
+	archiveText:
+		"{count, plural, =0 {Nobody is inside.} other {{count, number} people are inside. They leave it at once, and this cannot be undone.}}",
+	archived: "Archived {name}",
 });
 
 /** Sequences lists the sequences. */
@@ -214,7 +215,7 @@ function RowMenu({ sequence: s }: { sequence: Sequence }) {
 		},
 		onSuccess: (_, what) => {
 			setAsked(null);
-			if (what === "archive") toast(words.archived(s.name));
+			if (what === "archive") toast(words.archived({ name: s.name }));
 		},
 		onError: (e) => !asked && toast(explain(e), { tone: "danger" }),
 		onSettled: () => void client.invalidateQueries({ queryKey: key("sequences") }),
@@ -223,7 +224,7 @@ function RowMenu({ sequence: s }: { sequence: Sequence }) {
 		<>
 			<Menu
 				small
-				label={words.actions(s.name)}
+				label={words.actions({ name: s.name })}
 				actions={[
 					s.status === "active" && { id: "pause", label: words.pause, why, run: () => act.mutate("pause") },
 					{ id: "duplicate", label: words.duplicate, why, run: () => act.mutate("duplicate") },
@@ -246,14 +247,14 @@ function RowMenu({ sequence: s }: { sequence: Sequence }) {
 			/>
 			{asked && (
 				<Confirm
-					title={asked === "archive" ? words.archiveTitle(s.name) : words.deleteTitle(s.name)}
+					title={asked === "archive" ? words.archiveTitle({ name: s.name }) : words.deleteTitle({ name: s.name })}
 					action={asked === "archive" ? words.archive : words.delete}
 					busy={act.isPending}
 					error={act.error && <p role="alert">{explain(act.error)}</p>}
 					onConfirm={() => act.mutate(asked)}
 					onClose={() => setAsked(null)}
 				>
-					<p>{asked === "archive" ? words.archiveText(s.counts?.active ?? 0) : words.deleteText}</p>
+					<p>{asked === "archive" ? words.archiveText({ count: s.counts?.active ?? 0 }) : words.deleteText}</p>
 				</Confirm>
 			)}
 		</>
@@ -278,7 +279,7 @@ function Starters({ why }: { why?: string }) {
 		<>
 			{why && <Callout>{why}</Callout>}
 			<ul className={own.starters} aria-busy={begin.isPending}>
-				{starters.map((s) => (
+				{starters().map((s) => (
 					<li key={s.id}>
 						<button
 							type="button"

@@ -20,7 +20,7 @@ import css from "./StepFields.module.css";
 import { type Names, triggerWords } from "./steps";
 import { TriggerFields } from "./Trigger";
 
-const words = catalogue({
+const words = catalogue("sequences.settings", {
 	name: "Name",
 	nameLabel: "Name of the sequence",
 	start: "Start",
@@ -35,7 +35,8 @@ const words = catalogue({
 	exitRule: "When a contact matches a rule",
 	exitEvents: "When one of these events happens",
 	addEvent: "Add an event",
-	removeEvent: (name: string) => `Remove the event ${name || "without a name"}`,
+	removeEvent: "Remove the event {name}",
+	removeUnnamed: "Remove the event without a name",
 	exitSegment: "When a contact leaves this segment or list",
 	none: "Without one, nobody leaves for it.",
 	save: "Save",
@@ -215,7 +216,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 									error={exitProblem(`events[${i}]`)}
 								/>
 								<IconButton
-									label={words.removeEvent(e.event_name)}
+									label={e.event_name ? words.removeEvent({ name: e.event_name }) : words.removeUnnamed}
 									icon={<X aria-hidden />}
 									onClick={() => exits({ events: (v.exits.events ?? []).filter((_, j) => j !== i) })}
 								/>

@@ -5,14 +5,15 @@ import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Facts, Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { full } from "../../base/words/formats";
 import { issuesOf, type View } from "./flowView";
 import { type Config, type Step, targetOf, placesOf, stepOf } from "./graph";
 import { detailOf, kindOf, labelOf, nameOfKind, problemWords, titleOf } from "./steps";
 
 const StepFields = later(() => import("./StepFields"));
 
-const words = catalogue({
+const words = catalogue("sequences.stepDrawer", {
 	done: "Done",
 	close: "Close",
 	remove: "Delete",

@@ -10,18 +10,18 @@ import {
 	useState,
 } from "react";
 import { later } from "../../base/lazy";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { type Clip, type Graph, order, type Place, stepOf, targetOf } from "./graph";
 import { type Kind, kinds, type MenuGroup, type Names, nameOfKind, stepWords, titleOf } from "./steps";
 import css from "./StepMenu.module.css";
 
 const PopupPanel = later(() => import("../../ui/aria/PopupPanel").then((m) => ({ default: m.PopupPanel })));
 
-const words = catalogue({
+const words = catalogue("sequences.stepMenu", {
 	title: "Add a step",
 	search: "Search steps",
 	none: "Nothing matches.",
-	paste: (n: number) => plural(n, { one: "Paste # step", other: "Paste # steps" }),
+	paste: "{count, plural, one {Paste # step} other {Paste # steps}}",
 	pasteHelp: "What was copied goes in here",
 	end: "End the path here",
 	endHelp: "What follows is removed, unless another way leads there",
@@ -67,7 +67,7 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 	if (clip)
 		all.push({
 			id: "paste",
-			name: words.paste(clip.steps.length),
+			name: words.paste({ count: clip.steps.length }),
 			help: words.pasteHelp,
 			icon: <ClipboardPaste aria-hidden />,
 			group: "",

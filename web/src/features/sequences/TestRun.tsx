@@ -11,11 +11,11 @@ import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { Callout } from "../../ui/Page";
 import { addressesIn } from "../../base/words/addresses";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { graphOf, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
 
-const words = catalogue({
+const words = catalogue("sequences.testRun", {
 	title: "Test run",
 	text: "Sends every mail of the sequence once, without its waits, marked as a test. Tests count nowhere.",
 	to: "To",
@@ -29,13 +29,7 @@ const words = catalogue({
 	sent: "Sent",
 	suppressed: "On the suppression list",
 	failed: "Failed",
-	done: (sent: number, failed: number) =>
-		[
-			plural(sent, { one: "# mail sent", other: "# mails sent" }),
-			failed > 0 && plural(failed, { one: "# failed", other: "# failed" }),
-		]
-			.filter(Boolean)
-			.join(", "),
+	done: "{sent, plural, one {# mail sent} other {# mails sent}}{failed, plural, =0 {} one {, # failed} other {, # failed}}",
 	unsaved: "What is not saved yet is not in the test.",
 });
 
@@ -101,7 +95,7 @@ export default function TestRun({ sequence: s, names, flush, unsaved, onClose }:
 			/>
 			{answer && (
 				<div role="status">
-					<p>{words.done(answer.sent, answer.failed)}</p>
+					<p>{words.done({ sent: answer.sent, failed: answer.failed })}</p>
 					<ul>
 						{answer.results.map((r) => {
 							const step = stepOf(graph, r.node_id);

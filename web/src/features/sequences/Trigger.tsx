@@ -11,7 +11,7 @@ import type { Config } from "./graph";
 import { DateField, Offset } from "./fields/When";
 import type { Names } from "./steps";
 
-const words = catalogue({
+const words = catalogue("sequences.trigger", {
 	what: "What starts it",
 	kinds: {
 		"": "Nothing: only by hand, by an automation or by the API",

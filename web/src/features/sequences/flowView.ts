@@ -1,18 +1,18 @@
 import type { GraphIssue, SequenceNodeReport } from "../../api/schema";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { type Graph, labelsOf, type Place, placesOf, type Step, stepOf, targetOf } from "./graph";
 import { detailOf, type Names, problemWords, titleOf } from "./steps";
 
 // What the outline and the canvas share besides the graph.
 
-const words = catalogue({
-	name: (n: number, of: number, title: string, next: string) => `Step ${n} of ${of}, ${title}, ${next}`,
-	next: (title: string) => `then ${title}`,
-	ways: (n: number) => plural(n, { one: "then # way", other: "then # ways" }),
+const words = catalogue("sequences.flowView", {
+	name: "Step {count} of {of}, {title}, {next}",
+	next: "then {title}",
+	ways: "{count, plural, one {then # way} other {then # ways}}",
 	end: "then the end",
 	last: "the end",
-	problems: (n: number) => plural(n, { one: "# problem", other: "# problems" }),
-	here: (n: number) => plural(n, { one: "# person is here", other: "# people are here" }),
+	problems: "{count, plural, one {# problem} other {# problems}}",
+	here: "{count, plural, one {# person is here} other {# people are here}}",
 	selected: "selected",
 });
 
@@ -54,21 +54,21 @@ export function spoken(v: View, s: Step): string {
 		labels.length === 0
 			? words.last
 			: labels.length > 1
-				? words.ways(labels.length)
+				? words.ways({ count: labels.length })
 				: next
-					? words.next(titleOf(next, v.names, v.graph))
+					? words.next({ title: titleOf(next, v.names, v.graph) })
 					: words.end;
 	const problems = issuesOf(v, s.id).length;
 	const waiting = v.numbers?.get(s.id)?.waiting ?? 0;
 	return [
-		words.name(
-			v.steps.indexOf(s.id) + 1,
-			v.steps.length,
-			[titleOf(s, v.names, v.graph), shownDetail(v, s)].filter(Boolean).join(", "),
-			follows,
-		),
-		waiting > 0 && words.here(waiting),
-		problems > 0 && words.problems(problems),
+		words.name({
+			count: v.steps.indexOf(s.id) + 1,
+			of: v.steps.length,
+			title: [titleOf(s, v.names, v.graph), shownDetail(v, s)].filter(Boolean).join(", "),
+			next: follows,
+		}),
+		waiting > 0 && words.here({ count: waiting }),
+		problems > 0 && words.problems({ count: problems }),
 		v.selected.size > 1 && v.selected.has(s.id) && words.selected,
 	]
 		.filter(Boolean)

@@ -7,7 +7,7 @@ import { newId } from "./steps";
 
 // Three flows to begin with. Each makes a draft of a sequence, and what it needs.
 
-const words = catalogue({
+const words = catalogue("sequences.starters", {
 	flows: {
 		welcome: {
 			name: "Welcome",
@@ -30,7 +30,7 @@ const words = catalogue({
 
 export type Starter = keyof typeof words.flows;
 
-export const starters = Object.entries(words.flows).map(([id, w]) => ({ id: id as Starter, ...w }));
+export const starters = () => Object.entries(words.flows).map(([id, w]) => ({ id: id as Starter, ...w }));
 
 // The mails are content for readers, so they are not in catalogues.
 const mail = (lines: string[]) =>

@@ -26,12 +26,13 @@ import { type FieldInfo, operatorName, shapeOf, useFields } from "../rules/field
 import { type Condition, type Group, isGroup } from "../rules/groups";
 import type { Leaf } from "../rules/leaves";
 import { filterWords, type PropertyFilter } from "../rules/Properties";
-import { and, catalogue, dateTime, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, dateTime, full } from "../../base/words/formats";
 import type { Config, Graph, Step, StepType } from "./graph";
 
 // What steps are called, and what they do in words.
 
-export const stepWords = catalogue({
+export const stepWords = catalogue("sequences.steps", {
 	types: {
 		send: "Send a mail",
 		wait: "Wait",
@@ -75,12 +76,12 @@ export const stepWords = catalogue({
 		exit: { name: "Exit", help: "The path ends here" },
 	},
 	units: {
-		minute: (n: number) => plural(n, { one: "# minute", other: "# minutes" }),
-		hour: (n: number) => plural(n, { one: "# hour", other: "# hours" }),
-		day: (n: number) => plural(n, { one: "# day", other: "# days" }),
-		week: (n: number) => plural(n, { one: "# week", other: "# weeks" }),
-		month: (n: number) => plural(n, { one: "# month", other: "# months" }),
-		year: (n: number) => plural(n, { one: "# year", other: "# years" }),
+		minute: "{count, plural, one {# minute} other {# minutes}}",
+		hour: "{count, plural, one {# hour} other {# hours}}",
+		day: "{count, plural, one {# day} other {# days}}",
+		week: "{count, plural, one {# week} other {# weeks}}",
+		month: "{count, plural, one {# month} other {# months}}",
+		year: "{count, plural, one {# year} other {# years}}",
 	},
 	unitNames: { minute: "minutes", hour: "hours", day: "days", week: "weeks", month: "months", year: "years" },
 	days: { 1: "Monday", 2: "Tuesday", 3: "Wednesday", 4: "Thursday", 5: "Friday", 6: "Saturday", 7: "Sunday" },
@@ -88,41 +89,41 @@ export const stepWords = catalogue({
 	weekdays: "weekdays",
 	everyDay: "every day",
 	something: "…",
-	sendTitle: (mail: string) => `Send ${mail}`,
-	as: (type: string) => `As ${type}`,
-	window: (days: string, start: string, end: string) => `${days}, ${start} to ${end}`,
-	wait: (time: string) => `Wait ${time}`,
-	untilTime: (time: string, days: string) => `Wait until ${time}, ${days}`,
-	untilAt: (at: string) => `Wait until ${at}`,
-	untilField: (field: string) => `Wait until ${field}`,
+	sendTitle: "Send {mail}",
+	as: "As {type}",
+	window: "{days}, {start} to {end}",
+	wait: "Wait {time}",
+	untilTime: "Wait until {time}, {days}",
+	untilAt: "Wait until {at}",
+	untilField: "Wait until {field}",
 	offset: {
-		before: (span: string, field: string) => `${span} before ${field}`,
-		after: (span: string, field: string) => `${span} after ${field}`,
+		before: "{span} before {field}",
+		after: "{span} after {field}",
 	},
-	untilEvent: (name: string) => `Wait until ${name}`,
-	untilIn: (segment: string) => `Wait until in ${segment}`,
-	untilOut: (segment: string) => `Wait until out of ${segment}`,
+	untilEvent: "Wait until {name}",
+	untilIn: "Wait until in {segment}",
+	untilOut: "Wait until out of {segment}",
 	untilEngaged: {
-		opened: (mail: string) => `Wait until ${mail} is opened`,
-		clicked: (mail: string) => `Wait until ${mail} is clicked`,
+		opened: "Wait until {mail} is opened",
+		clicked: "Wait until {mail} is clicked",
 	},
-	atMost: (span: string) => `At most ${span}`,
-	ifRule: (rule: string) => `${rule}?`,
-	ways: (n: number) => plural(n, { one: "# way and everybody else", other: "# ways and everybody else" }),
-	shares: (list: string) => `Split ${list}`,
-	addTo: (list: string) => `Add to ${list}`,
-	removeFrom: (list: string) => `Remove from ${list}`,
-	addTags: (tags: string) => `Add ${tags}`,
-	removeTags: (tags: string) => `Remove ${tags}`,
-	setFields: (names: string) => `Set ${names}`,
-	moveTo: (stage: string) => `Move to ${stage}`,
-	subscribe: (type: string) => `Subscribe to ${type}`,
-	unsubscribe: (type: string) => `Unsubscribe from ${type}`,
-	record: (event: string) => `Record ${event}`,
-	call: (host: string) => `Call ${host}`,
-	notify: (who: string) => `Notify ${who}`,
-	enroll: (sequence: string) => `Start ${sequence}`,
-	goal: (rule: string) => `Goal: ${rule}`,
+	atMost: "At most {span}",
+	ifRule: "{rule}?",
+	ways: "{count, plural, one {# way and everybody else} other {# ways and everybody else}}",
+	shares: "Split {list}",
+	addTo: "Add to {list}",
+	removeFrom: "Remove from {list}",
+	addTags: "Add {tags}",
+	removeTags: "Remove {tags}",
+	setFields: "Set {names}",
+	moveTo: "Move to {stage}",
+	subscribe: "Subscribe to {type}",
+	unsubscribe: "Unsubscribe from {type}",
+	record: "Record {event}",
+	call: "Call {host}",
+	notify: "Notify {who}",
+	enroll: "Start {sequence}",
+	goal: "Goal: {rule}",
 	exit: "Exit",
 	met: { until_event: "It happens", until_segment: "In time", opened: "Opened", clicked: "Clicked" },
 	paths: {
@@ -148,52 +149,53 @@ export const stepWords = catalogue({
 		branches: "Ways",
 	},
 	labels: { true: "Yes", false: "No", else: "Everybody else", met: "It happens" },
-	timeout: (span: string) => `Not within ${span}`,
+	timeout: "Not within {span}",
 	timeoutPlain: "Not in time",
 	rule: {
 		none: "no condition yet",
 		and: " and ",
 		or: " or ",
-		not: (rule: string) => `not (${rule})`,
-		many: (n: number) => plural(n, { one: "# condition", other: "# conditions" }),
+		not: "not ({rule})",
+		many: "{count, plural, one {# condition} other {# conditions}}",
 		list: "list",
 		segment: "segment",
 		email: "mail",
 		broadcast: "broadcast",
-		event: (name: string) => `event ${name}`,
+		event: "event {name}",
 		page: "page view",
 		form: "form",
 		subscription: "subscription",
 		sequence: "sequence",
 		suppression: "suppression list",
-		trigger: (filter: string) => (filter ? `its event has ${filter}` : "a property of its event"),
+		trigger: "a property of its event",
+		triggerWith: "its event has {filter}",
 	},
 	triggers: {
 		none: "Only by hand, by an automation or by the API",
-		event: (name: string) => `When ${name} happens`,
-		eventWhere: (name: string, filters: string) => `When ${name} happens, where ${filters}`,
-		segment_entered: (segment: string) => `When a contact enters ${segment}`,
-		segment_left: (segment: string) => `When a contact leaves ${segment}`,
-		list_added: (list: string) => `When a contact is added to ${list}`,
-		form_submitted: (form: string) => `When ${form} is submitted`,
-		tag_added: (tag: string) => `When the tag ${tag} is added`,
-		stage_changed: (stage: string) => `When the stage becomes ${stage}`,
-		stageFrom: (from: string, to: string) => `When the stage changes from ${from} to ${to}`,
+		event: "When {name} happens",
+		eventWhere: "When {name} happens, where {filters}",
+		segment_entered: "When a contact enters {segment}",
+		segment_left: "When a contact leaves {segment}",
+		list_added: "When a contact is added to {segment}",
+		form_submitted: "When {form} is submitted",
+		tag_added: "When the tag {tag} is added",
+		stage_changed: "When the stage becomes {stage}",
+		stageFrom: "When the stage changes from {from} to {to}",
 		contact_created: "When a contact is created",
-		contactFrom: (source: string) => `When a contact is created by ${source}`,
-		field_changed: (field: string) => `When ${field} changes`,
-		fieldTo: (field: string, value: string) => `When ${field} becomes ${value}`,
-		date: (field: string) => `On the day of ${field}`,
+		contactFrom: "When a contact is created by {source}",
+		field_changed: "When {field} changes",
+		fieldTo: "When {field} becomes {value}",
+		date: "On the day of {field}",
 		dateOffset: {
-			before: (span: string, field: string) => `${span} before ${field}`,
-			after: (span: string, field: string) => `${span} after ${field}`,
+			before: "{span} before {field}",
+			after: "{span} after {field}",
 		},
-		yearly: (what: string) => `${what}, each year`,
+		yearly: "{what}, each year",
 		opened: "When a mail is opened",
 		clicked: "When a link in a mail is clicked",
-		openedOf: (broadcast: string) => `When ${broadcast} is opened`,
-		clickedOf: (broadcast: string) => `When a link in ${broadcast} is clicked`,
-		filtered: (trigger: string, rule: string) => `${trigger}, if ${rule}`,
+		openedOf: "When {broadcast} is opened",
+		clickedOf: "When a link in {broadcast} is clicked",
+		filtered: "{trigger}, if {rule}",
 	},
 });
 
@@ -350,7 +352,7 @@ const named = (map: Map<string, string>, id: unknown): string =>
 export function spanWords(v: unknown): string {
 	const s = (v ?? {}) as { amount?: number; unit?: string };
 	const unit = w.units[(s.unit ?? "day") as keyof typeof w.units];
-	return unit ? unit(Number(s.amount ?? 0)) : `${s.amount} ${s.unit}`;
+	return unit ? unit({ count: Number(s.amount ?? 0) }) : `${s.amount} ${s.unit}`;
 }
 
 /** daysWords writes days of the week. */
@@ -386,19 +388,19 @@ function leafWords(l: Leaf, names: Names): string {
 		case "segment":
 			return `${l.operator === "not_in" ? operatorName("not_in") : operatorName("in")} ${(l.segment_keys ?? []).map((k) => names.segments.get(k) ?? k).join(", ") || r[l.type as "list"]}`;
 		case "event":
-			return r.event(l.event_name || w.something);
+			return r.event({ name: l.event_name || w.something });
 		case "page_view":
 			return `${r.page} ${l.url ?? ""}`;
 		case "trigger_event":
-			return r.trigger(
-				(l as { property?: string }).property
-					? filterWords({
+			return (l as { property?: string }).property
+				? r.triggerWith({
+						filter: filterWords({
 							property: String((l as { property?: string }).property),
 							operator: l.operator ?? "equals",
 							value: l.value,
-						})
-					: "",
-			);
+						}),
+					})
+				: r.trigger;
 		default:
 			return (r as unknown as { [t: string]: string })[l.type ?? ""] ?? String(l.type);
 	}
@@ -412,43 +414,43 @@ export function ruleWords(v: unknown, names: Names): string {
 	const simple = g.conditions.length <= 2 && g.conditions.every((c) => !isGroup(c));
 	const text = simple
 		? g.conditions.map((c) => leafWords(c as Leaf, names)).join(g.logic === "or" ? w.rule.or : w.rule.and)
-		: w.rule.many(leaves(g));
-	return g.negate ? w.rule.not(text) : text;
+		: w.rule.many({ count: leaves(g) });
+	return g.negate ? w.rule.not({ rule: text }) : text;
 }
 
 const dated = (
 	c: Config,
 	names: Names,
-	plainly: (field: string) => string,
-	offset: { before: (s: string, f: string) => string; after: (s: string, f: string) => string },
+	plainly: (values: { field: string }) => string,
+	offset: { [D in "before" | "after"]: (values: { span: string; field: string }) => string },
 ) => {
 	const o = c.offset as { amount?: number; unit?: string; direction?: "before" | "after" } | undefined;
 	const field = fieldWords(names, c.field);
-	return o?.amount ? offset[o.direction ?? "before"](spanWords(o), field) : plainly(field);
+	return o?.amount ? offset[o.direction ?? "before"]({ span: spanWords(o), field }) : plainly({ field });
 };
 
 function waitTitle(c: Config, names: Names, g?: Graph): string {
 	switch (c.mode) {
 		case "until_time":
-			return w.untilTime(textOf(c.time), daysWords(c.days));
+			return w.untilTime({ time: textOf(c.time), days: daysWords(c.days) });
 		case "until_date":
-			if (typeof c.at === "string") return w.untilAt(c.at ? dateTime(c.at) : w.something);
+			if (typeof c.at === "string") return w.untilAt({ at: c.at ? dateTime(c.at) : w.something });
 			return dated(c, names, w.untilField, {
-				before: (s, f) => w.untilField(w.offset.before(s, f)),
-				after: (s, f) => w.untilField(w.offset.after(s, f)),
+				before: (values) => w.untilField({ field: w.offset.before(values) }),
+				after: (values) => w.untilField({ field: w.offset.after(values) }),
 			});
 		case "until_event":
-			return w.untilEvent(textOf(c.event_name) || w.something);
+			return w.untilEvent({ name: textOf(c.event_name) || w.something });
 		case "until_segment":
-			return (c.state === "not_in" ? w.untilOut : w.untilIn)(named(names.segments, c.segment_key));
+			return (c.state === "not_in" ? w.untilOut : w.untilIn)({ segment: named(names.segments, c.segment_key) });
 		case "until_engagement": {
 			const send = g?.steps.find((s) => s.id === c.node_id);
-			return w.untilEngaged[c.event === "opened" ? "opened" : "clicked"](
-				send ? named(names.messages, send.config.message_id) : w.something,
-			);
+			return w.untilEngaged[c.event === "opened" ? "opened" : "clicked"]({
+				mail: send ? named(names.messages, send.config.message_id) : w.something,
+			});
 		}
 		default:
-			return w.wait(spanWords(c));
+			return w.wait({ time: spanWords(c) });
 	}
 }
 
@@ -465,32 +467,34 @@ export function titleOf(s: Pick<Step, "type" | "config">, names: Names, g?: Grap
 	const words = (v: unknown) => (Array.isArray(v) && v.length > 0 ? and(v.map(String)) : w.something);
 	switch (s.type) {
 		case "send":
-			return w.sendTitle(named(names.messages, c.message_id));
+			return w.sendTitle({ mail: named(names.messages, c.message_id) });
 		case "wait":
 			return waitTitle(c, names, g);
 		case "condition":
-			return w.ifRule(ruleWords(c.definition, names));
+			return w.ifRule({ rule: ruleWords(c.definition, names) });
 		case "branch":
-			return w.ways(Array.isArray(c.branches) ? c.branches.length : 0);
+			return w.ways({ count: Array.isArray(c.branches) ? c.branches.length : 0 });
 		case "split": {
 			const list = (Array.isArray(c.branches) ? c.branches : []) as { label: string; weight: number }[];
 			const sum = list.reduce((n, b) => n + (Number(b.weight) || 0), 0) || 1;
-			return w.shares(list.map((b) => `${full(Math.round((100 * (Number(b.weight) || 0)) / sum))} %`).join(" / "));
+			return w.shares({
+				list: list.map((b) => `${full(Math.round((100 * (Number(b.weight) || 0)) / sum))} %`).join(" / "),
+			});
 		}
 		case "list":
-			return (c.action === "remove" ? w.removeFrom : w.addTo)(named(names.segments, c.segment_key));
+			return (c.action === "remove" ? w.removeFrom : w.addTo)({ list: named(names.segments, c.segment_key) });
 		case "tag":
-			return (c.action === "remove" ? w.removeTags : w.addTags)(words(c.tags));
+			return (c.action === "remove" ? w.removeTags : w.addTags)({ tags: words(c.tags) });
 		case "update_contact": {
 			const all = [...Object.keys((c.fields as object) ?? {}), ...Object.keys((c.custom_fields as object) ?? {})];
-			return w.setFields(all.length > 0 ? and(all.map((f) => fieldWords(names, f))) : w.something);
+			return w.setFields({ names: all.length > 0 ? and(all.map((f) => fieldWords(names, f))) : w.something });
 		}
 		case "stage":
-			return w.moveTo(named(names.stages, c.stage_id));
+			return w.moveTo({ stage: named(names.stages, c.stage_id) });
 		case "subscription":
-			return (c.action === "unsubscribe" ? w.unsubscribe : w.subscribe)(named(names.types, c.email_type_key));
+			return (c.action === "unsubscribe" ? w.unsubscribe : w.subscribe)({ type: named(names.types, c.email_type_key) });
 		case "event":
-			return w.record(textOf(c.event_name) || w.something);
+			return w.record({ event: textOf(c.event_name) || w.something });
 		case "webhook": {
 			let host = textOf(c.url) || w.something;
 			try {
@@ -498,14 +502,14 @@ export function titleOf(s: Pick<Step, "type" | "config">, names: Names, g?: Grap
 			} catch {
 				// Not an address yet.
 			}
-			return w.call(host);
+			return w.call({ host });
 		}
 		case "notify":
-			return w.notify(words(c.to));
+			return w.notify({ who: words(c.to) });
 		case "enroll":
-			return w.enroll(named(names.sequences, c.sequence_id));
+			return w.enroll({ sequence: named(names.sequences, c.sequence_id) });
 		case "goal":
-			return w.goal(ruleWords(c.definition, names));
+			return w.goal({ rule: ruleWords(c.definition, names) });
 		default:
 			return w.exit;
 	}
@@ -517,20 +521,20 @@ export function detailOf(s: Pick<Step, "type" | "config">, names: Names): string
 	if (s.type === "send") {
 		const window = c.send_window as { days?: number[]; start?: string; end?: string } | undefined;
 		return [
-			c.email_type_key ? w.as(named(names.types, c.email_type_key)) : "",
-			window ? w.window(daysWords(window.days), window.start ?? "", window.end ?? "") : "",
+			c.email_type_key ? w.as({ type: named(names.types, c.email_type_key) }) : "",
+			window ? w.window({ days: daysWords(window.days), start: window.start ?? "", end: window.end ?? "" }) : "",
 		]
 			.filter(Boolean)
 			.join(" · ");
 	}
-	return c.timeout ? w.atMost(spanWords(c.timeout)) : "";
+	return c.timeout ? w.atMost({ span: spanWords(c.timeout) }) : "";
 }
 
 /** labelOf writes the label of a way out of a step. */
 export function labelOf(s: Step, label: string | null): string {
 	if (label === null) return "";
 	if (s.type === "wait" && label === "timeout")
-		return s.config.timeout ? w.timeout(spanWords(s.config.timeout)) : w.timeoutPlain;
+		return s.config.timeout ? w.timeout({ span: spanWords(s.config.timeout) }) : w.timeoutPlain;
 	if (s.type === "wait" && label === "met")
 		return (
 			w.met[(s.config.mode === "until_engagement" ? s.config.event : s.config.mode) as keyof typeof w.met] ??
@@ -549,29 +553,29 @@ export function triggerWords(type: string | null | undefined, config: Config, na
 			case "event": {
 				const filters = (c.filters ?? []) as PropertyFilter[];
 				const name = textOf(c.event_name) || w.something;
-				return filters.length > 0 ? t.eventWhere(name, and(filters.map(filterWords))) : t.event(name);
+				return filters.length > 0 ? t.eventWhere({ name, filters: and(filters.map(filterWords)) }) : t.event({ name });
 			}
 			case "segment_entered":
 			case "segment_left":
 			case "list_added":
-				return t[type](named(names.segments, c.segment_key));
+				return t[type]({ segment: named(names.segments, c.segment_key) });
 			case "form_submitted":
-				return t.form_submitted(named(names.forms, c.form_slug));
+				return t.form_submitted({ form: named(names.forms, c.form_slug) });
 			case "tag_added":
-				return t.tag_added(textOf(c.tag) || w.something);
+				return t.tag_added({ tag: textOf(c.tag) || w.something });
 			case "stage_changed":
 				return c.from_stage_id
-					? t.stageFrom(named(names.stages, c.from_stage_id), named(names.stages, c.to_stage_id))
-					: t.stage_changed(named(names.stages, c.to_stage_id));
+					? t.stageFrom({ from: named(names.stages, c.from_stage_id), to: named(names.stages, c.to_stage_id) })
+					: t.stage_changed({ stage: named(names.stages, c.to_stage_id) });
 			case "contact_created":
-				return c.source ? t.contactFrom(textOf(c.source)) : t.contact_created;
+				return c.source ? t.contactFrom({ source: textOf(c.source) }) : t.contact_created;
 			case "field_changed":
 				return c.to === undefined || c.to === null || c.to === ""
-					? t.field_changed(fieldWords(names, c.field))
-					: t.fieldTo(fieldWords(names, c.field), String(c.to));
+					? t.field_changed({ field: fieldWords(names, c.field) })
+					: t.fieldTo({ field: fieldWords(names, c.field), value: String(c.to) });
 			case "date": {
 				const when = dated(c, names, t.date, t.dateOffset);
-				return c.repeat === "yearly" ? t.yearly(when) : when;
+				return c.repeat === "yearly" ? t.yearly({ what: when }) : when;
 			}
 			case "email_engagement":
 				return c.event === "opened" ? t.opened : t.clicked;
@@ -580,5 +584,5 @@ export function triggerWords(type: string | null | undefined, config: Config, na
 		}
 	};
 	const rule = c.definition as Group | undefined;
-	return rule?.conditions?.length ? t.filtered(base(), ruleWords(rule, names)) : base();
+	return rule?.conditions?.length ? t.filtered({ trigger: base(), rule: ruleWords(rule, names) }) : base();
 }

@@ -17,7 +17,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { countryField } from "../../base/words/countries";
 import { explain } from "../../base/words/errors";
 
-const words = catalogue({
+const words = catalogue("settings.account", {
 	title: "Workspace",
 	settings: "Settings",
 	who: "Who you are",
@@ -53,7 +53,7 @@ const words = catalogue({
 	dangerText:
 		"All its contacts, mail, reports and settings are deleted for good after 30 days. Until then the operator can bring it back.",
 	remove: "Delete the workspace",
-	removeTitle: (name: string) => `Delete ${name}?`,
+	removeTitle: "Delete {name}?",
 	deleted: "The workspace is being deleted.",
 });
 
@@ -354,7 +354,7 @@ function DeleteWorkspace({ account: a }: { account: AccountSessionView }) {
 			</div>
 			{asking && (
 				<Confirm
-					title={words.removeTitle(a.name)}
+					title={words.removeTitle({ name: a.name })}
 					action={words.remove}
 					type={a.slug}
 					busy={remove.isPending}

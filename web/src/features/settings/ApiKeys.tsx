@@ -15,22 +15,22 @@ import { NotSet, Callout, Page } from "../../ui/Page";
 import { Secret } from "../../ui/Secret";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.apiKeys", {
 	title: "API keys",
 	settings: "Settings",
 	about: "Programs use this workspace with a key, within its scopes.",
 	add: "New API key",
-	actions: (name: string) => `Actions for ${name}`,
+	actions: "Actions for {name}",
 	name: "Name",
 	nameHelp: "What uses it, such as “web shop”.",
 	prefix: "Begins with",
 	scopes: "Scopes",
-	count: (n: number) => plural(n, { one: "# scope", other: "# scopes" }),
-	implies: (others: string) => `includes ${others}`,
+	count: "{count, plural, one {# scope} other {# scopes}}",
+	implies: "includes {others}",
 	preset: "Preset",
 	custom: "My choice",
 	all: "Everything",
@@ -40,18 +40,18 @@ const words = catalogue({
 	used: "Last used",
 	expires: "Expires",
 	never: "Never",
-	days: (n: number) => `In ${n} days`,
+	days: "In {count} days",
 	create: "Create",
 	secret: "Your new API key",
 	rotate: "Rotate",
-	rotateTitle: (name: string) => `Rotate ${name}?`,
+	rotateTitle: "Rotate {name}?",
 	rotateText: "A new key is made. Until the old one ends you can change your program without a gap.",
 	grace: "The old key works for",
 	graces: { 0: "No longer", 3600: "Another hour", 86400: "Another day" },
 	search: "Search scopes",
 	noScope: "No scope has these words.",
 	revoke: "Revoke",
-	revokeTitle: (name: string) => `Revoke ${name}?`,
+	revokeTitle: "Revoke {name}?",
 	revokeText: "Programs with this key are refused at once. This cannot be undone.",
 	empty: "No API key yet",
 	emptyText: "A key lets a program add contacts, record events and send broadcasts.",
@@ -121,7 +121,7 @@ export default function ApiKeys() {
 						{
 							id: "scopes",
 							name: words.scopes,
-							cell: (k) => <span title={k.scopes.join(", ")}>{words.count(k.scopes.length)}</span>,
+							cell: (k) => <span title={k.scopes.join(", ")}>{words.count({ count: k.scopes.length })}</span>,
 						},
 						{ id: "status", name: words.status, cell: (k) => <StateBadge kind="key" state={k.status} /> },
 						{ id: "used", name: words.used, cell: (k) => <Time at={k.last_used_at} /> },
@@ -138,7 +138,7 @@ export default function ApiKeys() {
 								k.status === "active" && (
 									<Menu
 										small
-										label={words.actions(k.name)}
+										label={words.actions({ name: k.name })}
 										actions={[
 											{ id: "rotate", label: words.rotate, run: () => setAsking({ key: k, what: "rotate" }) },
 											{
@@ -167,7 +167,11 @@ export default function ApiKeys() {
 			{secret && <Secret title={words.secret} secret={secret} onClose={() => setSecret(null)} />}
 			{asking && (
 				<Confirm
-					title={asking.what === "rotate" ? words.rotateTitle(asking.key.name) : words.revokeTitle(asking.key.name)}
+					title={
+						asking.what === "rotate"
+							? words.rotateTitle({ name: asking.key.name })
+							: words.revokeTitle({ name: asking.key.name })
+					}
 					action={asking.what === "rotate" ? words.rotate : words.revoke}
 					danger={asking.what === "revoke"}
 					type={asking.what === "revoke" ? asking.key.name : undefined}
@@ -251,7 +255,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 				onChange={(expires) => form.set({ expires })}
 				choices={[
 					{ value: "", label: words.never },
-					...[30, 90, 365].map((n) => ({ value: String(n), label: words.days(n) })),
+					...[30, 90, 365].map((n) => ({ value: String(n), label: words.days({ count: n }) })),
 				]}
 			/>
 			<Select
@@ -278,7 +282,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 								<Checkbox
 									key={s.scope}
 									label={<code>{s.scope}</code>}
-									help={[s.description, s.implies.length > 0 && words.implies(s.implies.join(", "))]
+									help={[s.description, s.implies.length > 0 && words.implies({ others: s.implies.join(", ") })]
 										.filter(Boolean)
 										.join(" · ")}
 									checked={v.scopes.includes(s.scope)}

@@ -9,10 +9,11 @@ import { Select, TextField } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Callout, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
-import { catalogue, dayTime, exact, timeZone } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { dayTime, exact, timeZone } from "../../base/words/formats";
 import css from "./Settings.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.audit", {
 	title: "Audit log",
 	settings: "Settings",
 	who: "Who",
@@ -20,7 +21,7 @@ const words = catalogue({
 	what: "What",
 	target: "On",
 	when: "When",
-	from: (ip: string) => ` from ${ip}`,
+	from: " from {ip}",
 	more: "Earlier entries",
 	none: "Nothing has been done yet",
 	noMatch: "No entry matches",
@@ -32,7 +33,7 @@ const words = catalogue({
 	until: "Until",
 	keys: "API keys",
 	narrow: "Only entries on this",
-	only: (target: string) => `On ${target}`,
+	only: "On {target}",
 	kinds: {
 		login: "Signing in",
 		login_link: "Links to sign in",
@@ -215,7 +216,9 @@ export default function Audit() {
 			)}
 			{of("target") && (
 				<p role="status">
-					{words.only(targetOf(of("type"), of("target"), rows.find((r) => r.target_id === of("target"))?.target_name))}
+					{words.only({
+						target: targetOf(of("type"), of("target"), rows.find((r) => r.target_id === of("target"))?.target_name),
+					})}
 				</p>
 			)}
 			{why ? (
@@ -253,7 +256,7 @@ export default function Audit() {
 							cell: (r) => (
 								<span className={css.line}>
 									{r.actor.type === "system" ? words.system : r.actor.name || r.actor.type}
-									{r.ip && <small className={css.from}>{words.from(r.ip)}</small>}
+									{r.ip && <small className={css.from}>{words.from({ ip: r.ip })}</small>}
 								</span>
 							),
 						},

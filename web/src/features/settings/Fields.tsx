@@ -12,10 +12,10 @@ import { useForm } from "../../ui/form";
 import { List } from "../../ui/List";
 import { Callout, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 
-const words = catalogue({
+const words = catalogue("settings.fields", {
 	title: "Custom fields",
 	settings: "Settings",
 	about: "What you know of contacts besides name and address: a plan, a birthday, a shop.",
@@ -45,16 +45,16 @@ const words = catalogue({
 	currency: "Currency",
 	create: "Create",
 	remove: "Delete",
-	removeTitle: (name: string) => `Delete the field ${name}?`,
+	removeTitle: "Delete the field {name}?",
 	removeText: "All contacts lose their value in it.",
 	usedBy: "It is in use",
 	uses: {
-		contacts: (n: number) => plural(n, { one: "# contact", other: "# contacts" }),
-		segments: (n: number) => plural(n, { one: "# segment", other: "# segments" }),
-		saved_filters: (n: number) => plural(n, { one: "# saved filter", other: "# saved filters" }),
-		automations: (n: number) => plural(n, { one: "# automation", other: "# automations" }),
-		sequences: (n: number) => plural(n, { one: "# sequence", other: "# sequences" }),
-		forms: (n: number) => plural(n, { one: "# form", other: "# forms" }),
+		contacts: "{count, plural, one {# contact} other {# contacts}}",
+		segments: "{count, plural, one {# segment} other {# segments}}",
+		saved_filters: "{count, plural, one {# saved filter} other {# saved filters}}",
+		automations: "{count, plural, one {# automation} other {# automations}}",
+		sequences: "{count, plural, one {# sequence} other {# sequences}}",
+		forms: "{count, plural, one {# form} other {# forms}}",
 	},
 	empty: "No custom field yet",
 	emptyText: "A field, such as “Plan”, can be used in segments, in forms and in mails.",
@@ -235,7 +235,7 @@ function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void
 	});
 	return (
 		<Confirm
-			title={words.removeTitle(field.name)}
+			title={words.removeTitle({ name: field.name })}
 			action={words.remove}
 			type={field.field_key}
 			busy={remove.isPending}
@@ -250,7 +250,7 @@ function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void
 			<p>{words.removeText}</p>
 			{used.length > 0 && (
 				<Callout tone="warning" title={words.usedBy}>
-					{used.map(([kind, n]) => words.uses[kind as keyof typeof words.uses]?.(n) ?? kind).join(", ")}
+					{used.map(([kind, n]) => words.uses[kind as keyof typeof words.uses]?.({ count: n }) ?? kind).join(", ")}
 				</Callout>
 			)}
 		</Confirm>

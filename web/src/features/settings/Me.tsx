@@ -19,7 +19,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { Sessions } from "./Sessions";
 import css from "./Settings.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.me", {
 	title: "Your account",
 	back: "Workspaces",
 	you: "You",

@@ -21,11 +21,11 @@ import { explain } from "../../base/words/errors";
 import { roleName } from "../../base/words/roles";
 import css from "./Settings.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.members", {
 	title: "Members",
 	settings: "Settings",
 	invite: "Invite somebody",
-	actions: (name: string) => `Actions for ${name}`,
+	actions: "Actions for {name}",
 	name: "Name",
 	role: "Role",
 	status: "Status",
@@ -47,10 +47,10 @@ const words = catalogue({
 	disable: "Disable",
 	enable: "Enable",
 	remove: "Remove",
-	removeTitle: (name: string) => `Remove ${name}?`,
+	removeTitle: "Remove {name}?",
 	removeText: "They can no longer open this workspace. What they made stays.",
 	again: "Make a new link",
-	failed: (reason: string) => `The invitation could not be mailed: ${reason}`,
+	failed: "The invitation could not be mailed: {reason}",
 	copyLink: "Make a link to copy",
 	owners: "Only owners of this workspace may change owners. Ask one of them.",
 	lastOwner: "The last owner stays: somebody must be able to do everything.",
@@ -133,7 +133,9 @@ export default function Members() {
 								<>
 									<b>{m.name || m.email}</b> {m.id === user.id && `(${words.you})`}{" "}
 									{m.name !== m.email && <span className={css.muted}>{m.email}</span>}
-									{m.invitation_failed && <span className={css.muted}>{words.failed(m.invitation_failed)}</span>}
+									{m.invitation_failed && (
+										<span className={css.muted}>{words.failed({ reason: m.invitation_failed })}</span>
+									)}
 								</>
 							),
 						},
@@ -162,7 +164,7 @@ export default function Members() {
 							cell: (m) => (
 								<Menu
 									small
-									label={words.actions(m.name || m.email)}
+									label={words.actions({ name: m.name || m.email })}
 									actions={[
 										m.status === "invited" && {
 											id: "again",
@@ -202,7 +204,7 @@ export default function Members() {
 			)}
 			{removing && (
 				<Confirm
-					title={words.removeTitle(removing.name || removing.email)}
+					title={words.removeTitle({ name: removing.name || removing.email })}
 					action={words.remove}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}

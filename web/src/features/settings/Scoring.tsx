@@ -13,11 +13,12 @@ import { KeptCallout, useKeptForm } from "../../ui/keptForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
-import { and, catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.scoring", {
 	title: "Scoring",
 	settings: "Settings",
 	about:
@@ -25,18 +26,18 @@ const words = catalogue({
 	save: "Save",
 	saved: "Saved. Points that were given stay.",
 	clean: "Nothing has been changed.",
-	problems: (n: number) =>
-		plural(n, { one: "Not saved: one field needs another look.", other: "Not saved: # fields need another look." }),
+	problems:
+		"{count, plural, one {Not saved: one field needs another look.} other {Not saved: # fields need another look.}}",
 	on: "Scores change",
 	onHelp: "Off: scores stay as they are; nothing is given or taken.",
 	rules: "Rules",
 	none: "No rule",
 	noneText: "A rule gives points for something that people do, such as 5 for a click.",
 	add: "Add a rule",
-	edit: (sentence: string) => `Change the rule: ${sentence}`,
+	edit: "Change the rule: {sentence}",
 	done: "Done",
 	change: "Change",
-	remove: (sentence: string) => `Remove the rule: ${sentence}`,
+	remove: "Remove the rule: {sentence}",
 	trigger: "What happened",
 	event: "A custom event",
 	eventAny: "Any custom event if empty",
@@ -46,22 +47,20 @@ const words = catalogue({
 	pointsHelp: "Below 0 to take some.",
 	cap: "At most, times a day",
 	capHelp: "No limit if empty.",
-	gives: (what: string, points: number) =>
-		points < 0
-			? `${what} takes ${plural(-points, { one: "# point", other: "# points" })}`
-			: `${what} gives ${plural(points, { one: "# point", other: "# points" })}`,
-	capped: (n: number) => plural(n, { one: "at most once a day", other: "at most # times a day" }),
-	where: (conditions: string) => `where ${conditions}`,
+	gives: "{what} gives {points, plural, one {# point} other {# points}}",
+	takes: "{what} takes {points, plural, one {# point} other {# points}}",
+	capped: "{count, plural, one {at most once a day} other {at most # times a day}}",
+	where: "where {conditions}",
 	bounds: "Bounds",
-	boundsText: (min: number, max: number) =>
-		`A score never leaves ${full(min)} to ${full(max)}. One that is outside now stays until it next changes.`,
+	boundsText:
+		"A score never leaves {min, number} to {max, number}. One that is outside now stays until it next changes.",
 	min: "Least",
 	max: "Most",
 	decay: "Decay",
 	percent: "Loses, in percent",
 	days: "Each time there was no activity for, in days",
-	example: (from: number, a: number, daysA: number, b: number, daysB: number) =>
-		`For example: ${full(from)} become ${full(a)} after ${full(daysA)} days without activity, and ${full(b)} after ${full(daysB)}.`,
+	example:
+		"For example: {from, number} become {a, number} after {daysA, number} days without activity, and {b, number} after {daysB, number}.",
 	noDecay: "Scores do not decay.",
 	number: "must be a number",
 	triggers: {
@@ -85,7 +84,7 @@ const words = catalogue({
 		sequence_completed: "Completing a sequence",
 		sequence_exited: "Leaving a sequence early",
 	},
-	named: (name: string) => `The event ${name}`,
+	named: "The event {name}",
 });
 
 type Rule = ScoringView["rules"][number];
@@ -95,10 +94,13 @@ const triggerName = (t: string) => (words.triggers as { [t: string]: string })[t
 /** sentenceOf writes a rule as people say it: "A verified open gives 1 point, at most 3 times a day". */
 function sentenceOf(r: Rule): string {
 	const name = r.match.event_name || r.match.type;
-	const what = r.trigger === "event" && name ? words.named(name) : triggerName(r.trigger);
+	const what = r.trigger === "event" && name ? words.named({ name }) : triggerName(r.trigger);
 	const filters = (r.match.filters ?? []) as PropertyFilter[];
-	const where = filters.length > 0 ? ` ${words.where(and(filters.map(filterWords)))}` : "";
-	return words.gives(what + where, r.points || 0) + (r.daily_cap ? `, ${words.capped(r.daily_cap)}` : "");
+	const where = filters.length > 0 ? ` ${words.where({ conditions: and(filters.map(filterWords)) })}` : "";
+	const points = r.points || 0;
+	const rule =
+		points < 0 ? words.takes({ what: what + where, points: -points }) : words.gives({ what: what + where, points });
+	return rule + (r.daily_cap ? `, ${words.capped({ count: r.daily_cap })}` : "");
 }
 
 /** emptyIn returns the fields that have no number. */
@@ -171,7 +173,7 @@ function Form({ saved }: { saved: ScoringView }) {
 		setError("");
 		setProblems([]);
 		const empty = emptyIn(now);
-		if (empty.length > 0) return refuse(empty, words.problems(empty.length));
+		if (empty.length > 0) return refuse(empty, words.problems({ count: empty.length }));
 		await form.submit(async (v, revision) => {
 			try {
 				const rules = v.rules.map((r) => ({ ...r, id: r.id || undefined }));
@@ -180,7 +182,7 @@ function Form({ saved }: { saved: ScoringView }) {
 			} catch (e) {
 				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") throw e; // the form joins both changes
 				const fields = e instanceof ApiError ? e.fields : [];
-				refuse(fields, fields.length > 0 ? words.problems(fields.length) : explain(e));
+				refuse(fields, fields.length > 0 ? words.problems({ count: fields.length }) : explain(e));
 				throw e;
 			}
 		});
@@ -243,14 +245,14 @@ function Form({ saved }: { saved: ScoringView }) {
 											look="quiet"
 											why={why}
 											aria-expanded={open === i}
-											aria-label={words.edit(sentence)}
+											aria-label={words.edit({ sentence })}
 											onClick={() => setOpen(open === i ? null : i)}
 										>
 											{open === i ? words.done : words.change}
 										</Button>
 										<IconButton
 											small
-											label={words.remove(sentence)}
+											label={words.remove({ sentence })}
 											icon={<Trash2 aria-hidden />}
 											why={why}
 											onClick={() => {
@@ -275,7 +277,7 @@ function Form({ saved }: { saved: ScoringView }) {
 				)}
 			</Card>
 			<Card title={words.bounds}>
-				{now.min < now.max && <p className={css.muted}>{words.boundsText(now.min, now.max)}</p>}
+				{now.min < now.max && <p className={css.muted}>{words.boundsText({ min: now.min, max: now.max })}</p>}
 				<Columns>
 					<NumberField
 						label={words.min}
@@ -296,7 +298,7 @@ function Form({ saved }: { saved: ScoringView }) {
 			<Card title={words.decay}>
 				<p className={css.muted} role="status">
 					{decays
-						? words.example(example, once(example), days, once(once(example)), 2 * days)
+						? words.example({ from: example, a: once(example), daysA: days, b: once(once(example)), daysB: 2 * days })
 						: percent === 0
 							? words.noDecay
 							: null}

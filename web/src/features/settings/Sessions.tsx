@@ -9,23 +9,23 @@ import { Card, NotSet } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 
-const words = catalogue({
+const words = catalogue("settings.sessions", {
 	title: "Where you are signed in",
 	where: "Where",
 	ip: "From",
 	last: "Last used",
 	since: "Signed in",
 	here: "this one",
-	on: (browser: string, system: string) => `${browser} on ${system}`,
+	on: "{browser} on {system}",
 	program: "Another program",
 	end: "End",
-	endName: (where: string) => `End the session: ${where}`,
+	endName: "End the session: {where}",
 	others: "End all others",
 	alone: "You are signed in nowhere else.",
-	ended: (n: number) => plural(n, { one: "One session has ended.", other: "# sessions have ended." }),
+	ended: "{count, plural, one {One session has ended.} other {# sessions have ended.}}",
 });
 
 const browsers: [RegExp, string][] = [
@@ -47,7 +47,7 @@ const systems: [RegExp, string][] = [
 function agentName(agent: string | null): string {
 	const find = (list: [RegExp, string][]) => list.find(([test]) => test.test(agent ?? ""))?.[1];
 	const [browser, system] = [find(browsers), find(systems)];
-	return browser && system ? words.on(browser, system) : (browser ?? agent?.slice(0, 60) ?? words.program);
+	return browser && system ? words.on({ browser, system }) : (browser ?? agent?.slice(0, 60) ?? words.program);
 }
 
 /** Sessions lists the signed-in person's sessions, and ends them. */
@@ -60,7 +60,7 @@ export function Sessions() {
 			for (const s of list) await api("DELETE /api/auth/sessions/{id}", { path: { id: s.id } });
 			return list.length;
 		},
-		onSuccess: (n) => toast(words.ended(n)),
+		onSuccess: (n) => toast(words.ended({ count: n })),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 		onSettled: () => void client.invalidateQueries({ queryKey: ["sessions"] }),
 	});
@@ -110,7 +110,7 @@ export function Sessions() {
 							cell: (s) => (
 								<Button
 									small
-									aria-label={words.endName(agentName(s.user_agent))}
+									aria-label={words.endName({ where: agentName(s.user_agent) })}
 									onClick={() => (s.current ? void signOut() : end.mutate([s]))}
 								>
 									{words.end}

@@ -3,7 +3,7 @@ import { Page } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Settings.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.settings", {
 	title: "Settings",
 	account: { name: "Workspace", about: "Name, postal address, time zone, what is tracked" },
 	members: { name: "Members", about: "Who works here, and what they may do" },

@@ -22,13 +22,13 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.stages", {
 	title: "Stages",
 	settings: "Settings",
 	about: "Where a contact stands. The category decides which score counts.",
 	add: "New stage",
-	actions: (name: string) => `Actions for ${name}`,
-	edit: (name: string) => `Stage ${name}`,
+	actions: "Actions for {name}",
+	edit: "Stage {name}",
 	name: "Name",
 	slug: "Key",
 	category: "Category",
@@ -43,12 +43,12 @@ const words = catalogue({
 	makeInitial: "Use for new contacts",
 	rename: "Edit",
 	order: "Order",
-	up: (name: string) => `Move ${name} up`,
-	down: (name: string) => `Move ${name} down`,
+	up: "Move {name} up",
+	down: "Move {name} down",
 	save: "Save",
 	cancel: "Cancel",
 	remove: "Delete",
-	removeTitle: (name: string) => `Delete the stage ${name}?`,
+	removeTitle: "Delete the stage {name}?",
 	replacement: "Its contacts go to",
 });
 
@@ -138,7 +138,7 @@ export default function Stages() {
 									>
 										<IconButton
 											small
-											label={words.up(s.name)}
+											label={words.up({ name: s.name })}
 											icon={<ArrowUp aria-hidden />}
 											why={why}
 											aria-disabled={i === 0 || undefined}
@@ -146,7 +146,7 @@ export default function Stages() {
 										/>
 										<IconButton
 											small
-											label={words.down(s.name)}
+											label={words.down({ name: s.name })}
 											icon={<ArrowDown aria-hidden />}
 											why={why}
 											aria-disabled={i === rows.length - 1 || undefined}
@@ -163,7 +163,7 @@ export default function Stages() {
 							cell: (s) => (
 								<Menu
 									small
-									label={words.actions(s.name)}
+									label={words.actions({ name: s.name })}
 									actions={[
 										{ id: "edit", label: words.rename, why, run: () => setEditing(s) },
 										!s.is_default && { id: "initial", label: words.makeInitial, why, run: () => initial.mutate(s) },
@@ -209,7 +209,7 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 		});
 	return (
 		<Dialog
-			title={stage ? words.edit(stage.name) : words.add}
+			title={stage ? words.edit({ name: stage.name }) : words.add}
 			onClose={onClose}
 			onSubmit={() => void send()}
 			footer={
@@ -268,7 +268,7 @@ function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[
 	});
 	return (
 		<Confirm
-			title={words.removeTitle(stage.name)}
+			title={words.removeTitle({ name: stage.name })}
 			action={words.remove}
 			busy={remove.isPending}
 			error={remove.error && <p role="alert">{explain(remove.error)}</p>}

@@ -19,13 +19,14 @@ import { Source } from "../../ui/Source";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
-import { catalogue, exact, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { exact } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { eventNames } from "../../base/words/events";
 import { EditWebhook } from "./Webhooks";
 import css from "./Webhooks.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.webhook", {
 	settings: "Settings",
 	webhooks: "Webhooks",
 	edit: "Change",
@@ -60,7 +61,7 @@ const words = catalogue({
 	next: "Next attempt",
 	code: "Status of the answer",
 	took: "Took",
-	ms: (n: number) => `${full(n)} ms`,
+	ms: "{count, number} ms",
 	error: "What went wrong",
 	request: "Request",
 	response: "Answer",
@@ -69,7 +70,7 @@ const words = catalogue({
 	replay: "Replay",
 	replayed: "It is sent again, with the same id and body.",
 	close: "Close",
-	count: (n: number) => plural(n, { one: "# attempt", other: "# attempts" }),
+	count: "{count, plural, one {# attempt} other {# attempts}}",
 	idAbout: "The same id is in the header Webhook-Id of all attempts, after msg_:",
 });
 
@@ -345,7 +346,7 @@ function Delivery({
 				d && (
 					<>
 						<p>
-							<StateBadge kind="delivery" state={d.status} /> {words.count(d.attempts)}
+							<StateBadge kind="delivery" state={d.status} /> {words.count({ count: d.attempts })}
 						</p>
 						{d.error && <Callout tone={d.status === "failed" ? "danger" : "warning"} title={d.error} />}
 						<Facts
@@ -354,7 +355,7 @@ function Delivery({
 								[words.last, d.last_attempt_at && exact(d.last_attempt_at)],
 								...(d.next_attempt_at ? ([[words.next, exact(d.next_attempt_at)]] as [string, string][]) : []),
 								[words.code, d.response_code],
-								[words.took, d.response_ms === null ? null : words.ms(d.response_ms)],
+								[words.took, d.response_ms === null ? null : words.ms({ count: d.response_ms })],
 							]}
 						/>
 						<section className={css.part}>

@@ -16,11 +16,11 @@ import { Callout, Page } from "../../ui/Page";
 import { Secret } from "../../ui/Secret";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { eventGroups, eventNames, type EventType } from "../../base/words/events";
 import css from "./Webhooks.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.webhooks", {
 	title: "Webhooks",
 	settings: "Settings",
 	about: "Packetboat tells your programs what happens, by requests to addresses of yours.",
@@ -32,7 +32,7 @@ const words = catalogue({
 	events: "Events",
 	all: "All events, also those that come later",
 	some: "Chosen events",
-	count: (n: number) => plural(n, { one: "# event", other: "# events" }),
+	count: "{count, plural, one {# event} other {# events}}",
 	active: "Send events",
 	activeHelp: "Events that happen while it is off are not kept for it.",
 	status: "Status",
@@ -41,7 +41,7 @@ const words = catalogue({
 	secret: "The secret of the webhook",
 	empty: "No webhook yet",
 	emptyText: "For example: when a mail is returned for good, your shop marks the address as wrong.",
-	removeTitle: (url: string) => `Delete the webhook to ${url}?`,
+	removeTitle: "Delete the webhook to {url}?",
 	removeText: "What waits for it is not sent any more, and its deliveries are deleted.",
 });
 
@@ -107,7 +107,8 @@ export default function Webhooks() {
 						{
 							id: "events",
 							name: words.events,
-							cell: (w) => (w.event_types.includes("*") ? eventNames["*"] : words.count(w.event_types.length)),
+							cell: (w) =>
+								w.event_types.includes("*") ? eventNames["*"] : words.count({ count: w.event_types.length }),
 						},
 						{ id: "success", name: words.success, cell: (w) => <Time at={w.last_success_at} /> },
 						{ id: "failure", name: words.failure, cell: (w) => <Time at={w.last_failure_at} /> },
@@ -198,7 +199,7 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 			why={why}
 			remove={
 				w && {
-					title: words.removeTitle(w.url),
+					title: words.removeTitle({ url: w.url }),
 					text: words.removeText,
 					run: async () => {
 						await api("DELETE /settings/webhooks/{id}", { path: { id: w.id }, revision: w.revision ?? undefined });
@@ -250,7 +251,7 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 			{!v.all && (
 				<div className={css.groups} data-path="event_types">
 					{p.event_types && <p role="alert">{p.event_types}</p>}
-					{eventGroups.map((g) => (
+					{eventGroups().map((g) => (
 						<fieldset key={g.name} className={css.group}>
 							<legend>{g.name}</legend>
 							{g.events.length > 1 && (

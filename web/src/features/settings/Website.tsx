@@ -19,15 +19,15 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Webhooks.module.css";
 
-const words = catalogue({
+const words = catalogue("settings.website", {
 	title: "Website",
 	settings: "Settings",
 	about: "A script tells which pages your contacts view and what they do there: for segments, scores and timelines.",
 	snippet: "The script",
 	snippetAbout: "Put this into every page of your website. It is below 5 KB, sets no cookies and loads nothing else.",
 	host: "Loaded from",
-	installation: (host: string) => `${host} (this installation)`,
-	tracking: (host: string) => `${host} (tracking host)`,
+	installation: "{host} (this installation)",
+	tracking: "{host} (tracking host)",
 	consent: "Wait for consent",
 	consentHelp: "Nothing is stored or sent before your page calls packetboat('consent', 'grant').",
 	copy: "Copy",
@@ -167,8 +167,8 @@ function Snippet({ account }: { account: AccountSessionView }) {
 				value={host}
 				onChange={setChosen}
 				choices={[
-					...hosts.map((h) => ({ value: h, label: words.tracking(new URL(h).host) })),
-					{ value: base, label: words.installation(new URL(base).host) },
+					...hosts.map((h) => ({ value: h, label: words.tracking({ host: new URL(h).host }) })),
+					{ value: base, label: words.installation({ host: new URL(base).host }) },
 				]}
 			/>
 			<Checkbox label={words.consent} help={words.consentHelp} checked={consent} onChange={setConsent} />

@@ -16,9 +16,9 @@ import { NewLink, WithLink } from "./link";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 
-const words = catalogue({
+const words = catalogue("signin.accept", {
 	title: "Accept the invitation",
-	to: (tenant: string, role: string) => `You are invited to work in ${tenant}, as ${role}.`,
+	to: "You are invited to work in {tenant}, as {role}.",
 	login: "Login",
 	name: "Your name",
 	choose: "Password",
@@ -27,9 +27,8 @@ const words = catalogue({
 	unknown: "If you do not know this password, or never chose one:",
 	either: "Choose one of at least 10 characters, or give the one that you sign in with.",
 	submit: "Accept",
-	join: (email: string) => `Accept as ${email}`,
-	other: (email: string, invited: string) =>
-		`You are signed in as ${email}; the invitation is for ${invited}. Accepting it signs you in as ${invited}.`,
+	join: "Accept as {email}",
+	other: "You are signed in as {email}; the invitation is for {invited}. Accepting it signs you in as {invited}.",
 	out: "Sign out",
 });
 
@@ -92,7 +91,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 			setBusy(false);
 		}
 	};
-	const invited = <p>{words.to(link.tenant_name ?? "", roleName(link.role ?? ""))}</p>;
+	const invited = <p>{words.to({ tenant: link.tenant_name ?? "", role: roleName(link.role ?? "") })}</p>;
 	if (session.isPending) return <Welcome title={words.title}>{invited}</Welcome>;
 	const here = session.data?.user.email;
 	if (here === email && link.password === "current") {
@@ -102,7 +101,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 				<Wait wait={wait} />
 				{error && <p role="alert">{error}</p>}
 				<Button type="submit" look="primary" busy={busy} autoFocus>
-					{words.join(email)}
+					{words.join({ email })}
 				</Button>
 			</Welcome>
 		);
@@ -112,7 +111,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 			{invited}
 			{here && here !== email && (
 				<>
-					<p>{words.other(here, email)}</p>
+					<p>{words.other({ email: here, invited: email })}</p>
 					<Button onClick={() => void signOut(location.href)}>{words.out}</Button>
 				</>
 			)}

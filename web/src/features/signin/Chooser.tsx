@@ -9,7 +9,7 @@ import { roleName } from "../../base/words/roles";
 import css from "./Chooser.module.css";
 import { Welcome } from "./Welcome";
 
-const words = catalogue({
+const words = catalogue("signin.chooser", {
 	title: "Choose a workspace",
 	none: "You are a member of no workspace. Ask somebody for an invitation.",
 	find: "Find a workspace",

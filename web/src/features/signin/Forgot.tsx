@@ -10,7 +10,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { Welcome } from "./Welcome";
 
-const words = catalogue({
+const words = catalogue("signin.forgot", {
 	title: "Choose a new password",
 	email: "Email",
 	send: "Send a link",

@@ -9,10 +9,10 @@ import { explain } from "../../base/words/errors";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 
-const words = catalogue({
+const words = catalogue("signin.loginLink", {
 	title: "Sign in",
-	about: (name: string, email: string) => `This link signs you in as ${name} (${email}), once.`,
-	enter: (email: string) => `Sign in as ${email}`,
+	about: "This link signs you in as {name} ({email}), once.",
+	enter: "Sign in as {email}",
 	invalid: "This link is not valid any more",
 	used: "It was used before, or it is older than ten minutes. The operator makes a new one:",
 	password: "Sign in with a password",
@@ -81,11 +81,11 @@ export default function LoginLink() {
 	};
 	return (
 		<Welcome title={words.title} onSubmit={() => void enter()}>
-			<p>{words.about(link.data.name ?? "", email)}</p>
+			<p>{words.about({ name: link.data.name ?? "", email })}</p>
 			<Wait wait={wait} />
 			{error && <p role="alert">{error}</p>}
 			<Button type="submit" look="primary" busy={busy} autoFocus>
-				{words.enter(email)}
+				{words.enter({ email })}
 			</Button>
 		</Welcome>
 	);

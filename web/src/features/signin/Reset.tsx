@@ -11,7 +11,7 @@ import { WithLink } from "./link";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 
-const words = catalogue({
+const words = catalogue("signin.reset", {
 	title: "Choose a password",
 	about: "All sessions of this login end.",
 	login: "Login",

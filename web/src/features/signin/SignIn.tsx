@@ -10,7 +10,7 @@ import { explain } from "../../base/words/errors";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 
-const words = catalogue({
+const words = catalogue("signin.signIn", {
 	title: "Sign in",
 	email: "Email",
 	password: "Password",

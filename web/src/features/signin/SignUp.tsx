@@ -12,13 +12,13 @@ import { WithLink } from "./link";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 
-const words = catalogue({
+const words = catalogue("signin.signUp", {
 	title: "Sign up",
 	about: "This makes a workspace, and you its owner.",
 	workspace: "Name of the workspace",
 	workspaceHelp: "Your company or team, such as Acme Ltd.",
 	slug: "Address of the workspace",
-	slugHelp: (address: string) => `${address}: small letters, digits and hyphens. It stays when the name changes.`,
+	slugHelp: "{address}: small letters, digits and hyphens. It stays when the name changes.",
 	name: "Your name",
 	email: "Your email address",
 	password: "Password",
@@ -93,7 +93,7 @@ function Form({ token }: { token: string }) {
 				path="tenant_slug"
 				autoComplete="off"
 				spellCheck={false}
-				help={words.slugHelp(`${location.host}/app/${v.tenant_slug || "acme"}`)}
+				help={words.slugHelp({ address: `${location.host}/app/${v.tenant_slug || "acme"}` })}
 				value={v.tenant_slug}
 				onChange={(tenant_slug) => {
 					setDerived(tenant_slug === "");

@@ -1,18 +1,11 @@
 import { useEffect, useState } from "react";
 import { ApiError } from "../../api/client";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
-	wait: (n: number) =>
-		plural(n, {
-			one: "Too many attempts. Try again in # second.",
-			other: "Too many attempts. Try again in # seconds.",
-		}),
-	minutes: (n: number) =>
-		plural(n, {
-			one: "Too many attempts. Try again in # minute.",
-			other: "Too many attempts. Try again in # minutes.",
-		}),
+const words = catalogue("signin.wait", {
+	wait: "{count, plural, one {Too many attempts. Try again in # second.} other {Too many attempts. Try again in # seconds.}}",
+	minutes:
+		"{count, plural, one {Too many attempts. Try again in # minute.} other {Too many attempts. Try again in # minutes.}}",
 });
 
 /** useWait counts down the time after which the server accepts another attempt. */
@@ -41,5 +34,9 @@ export function useWait() {
 /** Wait shows the countdown. */
 export function Wait({ wait: { seconds } }: { wait: { seconds: number } }) {
 	if (seconds === 0) return null;
-	return <p role="status">{seconds > 90 ? words.minutes(Math.ceil(seconds / 60)) : words.wait(seconds)}</p>;
+	return (
+		<p role="status">
+			{seconds > 90 ? words.minutes({ count: Math.ceil(seconds / 60) }) : words.wait({ count: seconds })}
+		</p>
+	);
 }

@@ -5,11 +5,12 @@ import { ApiError, api } from "../../api/client";
 import { useOptions } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Skeleton } from "../../ui/States";
-import { and, catalogue } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { Welcome } from "./Welcome";
 
-const words = catalogue({
+const words = catalogue("signin.link", {
 	again: "Try again",
 	failed: "The link could not be checked",
 	invalid: "This link is not valid any more",
@@ -24,8 +25,7 @@ const words = catalogue({
 	forgot: "Ask for a new link",
 	invitation: "Ask the person who invited you for a new one.",
 	expired: "This invitation has expired",
-	expiredText: (tenant: string, who: string) =>
-		`An invitation to ${tenant} is valid for seven days. ${who} can send you a new one.`,
+	expiredText: "An invitation to {tenant} is valid for seven days. {who} can send you a new one.",
 	somebody: "An admin or owner of the workspace",
 	enter: "Sign in",
 });
@@ -112,7 +112,9 @@ export function WithLink({
 		const { senders, tenant_name } = link.data;
 		return (
 			<Welcome title={words.expired}>
-				<p>{words.expiredText(tenant_name ?? "", senders.length > 0 ? and(senders) : words.somebody)}</p>
+				<p>
+					{words.expiredText({ tenant: tenant_name ?? "", who: senders.length > 0 ? and(senders) : words.somebody })}
+				</p>
 				<a href="/app/-/login">{words.enter}</a>
 			</Welcome>
 		);

@@ -1,10 +1,10 @@
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Diff.module.css";
 import { diffLines, hunks } from "./lines";
 
-const words = catalogue({
-	added: (n: number) => plural(n, { one: "# line added", other: "# lines added" }),
-	removed: (n: number) => plural(n, { one: "# line removed", other: "# lines removed" }),
+const words = catalogue("source.diff", {
+	added: "{count, plural, one {# line added} other {# lines added}}",
+	removed: "{count, plural, one {# line removed} other {# lines removed}}",
 	plus: "added:",
 	minus: "removed:",
 	same: "They are equal.",
@@ -21,7 +21,10 @@ export function Diff({ before, after, label }: { before: string; after: string; 
 			<figcaption>
 				{label}{" "}
 				<span>
-					{[count("added") && words.added(count("added")), count("removed") && words.removed(count("removed"))]
+					{[
+						count("added") && words.added({ count: count("added") }),
+						count("removed") && words.removed({ count: count("removed") }),
+					]
 						.filter(Boolean)
 						.join(", ")}
 				</span>

@@ -3,16 +3,16 @@ import { Link } from "wouter";
 import { api } from "../../api/client";
 import { useKey } from "../../base/session";
 import { useFields } from "../rules/fields";
-import { catalogue, full } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import css from "./Source.module.css";
 
-const words = catalogue({
+const words = catalogue("source.missing", {
 	title: "Data that this mail lacks here",
-	lack: (n: number, of: number, path: string) => `${full(n)} of ${full(of)} contacts lack ${path}`,
-	all: (path: string) => `Every contact has ${path}`,
-	none: (path: string) => `${path} is no field of contacts`,
+	lack: "{count, number} of {of, number} contacts lack {path}",
+	all: "Every contact has {path}",
+	none: "{path} is no field of contacts",
 	open: "Open them",
-	more: (n: number) => `and ${n} more`,
+	more: "and {count} more",
 });
 
 /** At most so many paths are counted. */
@@ -46,12 +46,12 @@ export function Missing({ paths }: { paths: string[] }) {
 					return (
 						<li key={l.path}>
 							{l.field === undefined
-								? words.none(l.path)
+								? words.none({ path: l.path })
 								: total === undefined || lack === undefined
 									? l.path
 									: lack === 0
-										? words.all(l.path)
-										: words.lack(lack, total, l.path)}
+										? words.all({ path: l.path })
+										: words.lack({ count: lack, of: total, path: l.path })}
 							{l.field !== undefined && lack !== undefined && lack > 0 && (
 								<Link
 									href={`/contacts?filters=${encodeURIComponent(JSON.stringify([{ field: l.field, operator: "is_not_set" }]))}`}
@@ -63,7 +63,7 @@ export function Missing({ paths }: { paths: string[] }) {
 					);
 				})}
 			</ul>
-			{paths.length > counted && <p className={css.hint}>{words.more(paths.length - counted)}</p>}
+			{paths.length > counted && <p className={css.hint}>{words.more({ count: paths.length - counted })}</p>}
 		</section>
 	);
 }

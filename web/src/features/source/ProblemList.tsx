@@ -2,25 +2,28 @@ import { Wrench } from "lucide-react";
 import type { PreviewProblem } from "../../api/schema";
 import { Button } from "../../ui/Button";
 import { Menu } from "../../ui/Menu";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import type { Draft } from "./draft";
 import type { Fix } from "./fixes";
 import css from "./Source.module.css";
 
-const words = catalogue({
-	count: (errors: number, warnings: number) =>
-		[
-			errors > 0 && plural(errors, { one: "# error", other: "# errors" }),
-			warnings > 0 && plural(warnings, { one: "# warning", other: "# warnings" }),
-		]
-			.filter(Boolean)
-			.join(", "),
+const words = catalogue("source.problemList", {
+	count: "{errors, plural, one {# error} other {# errors}}, {warnings, plural, one {# warning} other {# warnings}}",
+	errors: "{count, plural, one {# error} other {# errors}}",
+	warnings: "{count, plural, one {# warning} other {# warnings}}",
 	none: "No problems",
-	line: (field: string, n: number) => `${field}:${n}`,
+	line: "{field}:{line}",
 	error: "Error:",
 	warning: "Warning:",
 	fix: "Fix",
 });
+
+const countsOf = (errors: number, warnings: number) =>
+	warnings === 0
+		? words.errors({ count: errors })
+		: errors === 0
+			? words.warnings({ count: warnings })
+			: words.count({ errors, warnings });
 
 type Props = {
 	checked: boolean;
@@ -37,7 +40,7 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 	return (
 		<section className={css.problems}>
 			<h2 role="status">
-				{problems.length > 0 ? words.count(errors, problems.length - errors) : checked ? words.none : "\u00a0"}
+				{problems.length > 0 ? countsOf(errors, problems.length - errors) : checked ? words.none : "\u00a0"}
 			</h2>
 			{sorted.length > 0 && (
 				<ul>
@@ -48,7 +51,7 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 							<li key={`${p.code} ${p.field} ${p.line} ${p.message}`} data-severity={p.severity}>
 								<button type="button" onClick={() => onGo(p)}>
 									<span className="visually-hidden">{p.severity === "error" ? words.error : words.warning}</span>
-									<code>{p.line ? words.line(p.field, p.line) : p.field}</code>
+									<code>{p.line ? words.line({ field: p.field, line: p.line }) : p.field}</code>
 									<span>
 										{p.message}
 										{p.fix && !first && <small>{p.fix}</small>}

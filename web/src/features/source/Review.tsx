@@ -4,19 +4,20 @@ import { Radios } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import type { Problems } from "../../ui/form";
 import { Callout } from "../../ui/Page";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { useState } from "react";
 import { Diff } from "./Diff";
 import css from "./Source.module.css";
 import type { Clash, Named } from "./useSource";
 
-const words = catalogue({
+const words = catalogue("source.review", {
 	title: "Save these changes?",
 	save: "Save",
 	cancel: "Go on editing",
-	was: (a: string, b: string) => `${a || "nothing"} → ${b || "nothing"}`,
-	warnings: (n: number) => plural(n, { one: "# warning", other: "# warnings" }),
-	errors: (n: number) => `${plural(n, { one: "# error", other: "# errors" })}: the server will refuse it.`,
+	was: "{before} → {after}",
+	nothing: "nothing",
+	warnings: "{count, plural, one {# warning} other {# warnings}}",
+	errors: "{count, plural, one {# error} other {# errors}}: the server will refuse it.",
 	clash: "Somebody else changed the same parts",
 	clashText: "Choose what stays. The rest of both versions is joined already.",
 	mine: "Mine",
@@ -55,7 +56,9 @@ export function Changes<T extends Named>({
 					{small.map((f) => (
 						<div key={String(f)} style={{ display: "contents" }}>
 							<dt>{names[f]}</dt>
-							<dd>{words.was(shown(before[f]), shown(after[f]))}</dd>
+							<dd>
+								{words.was({ before: shown(before[f]) || words.nothing, after: shown(after[f]) || words.nothing })}
+							</dd>
 						</div>
 					))}
 				</dl>
@@ -104,12 +107,12 @@ export function Review<T extends Named>({
 			submit={{ label: words.save, cancel: words.cancel, busy, autoFocus: true }}
 		>
 			<FormProblems problems={faults} />
-			{errors > 0 && <Callout tone="danger" title={words.errors(errors)} />}
+			{errors > 0 && <Callout tone="danger" title={words.errors({ count: errors })} />}
 			{touched.map((t) => (
 				<p key={t}>{t}</p>
 			))}
 			{warnings.length > 0 && (
-				<Callout tone="warning" title={words.warnings(warnings.length)}>
+				<Callout tone="warning" title={words.warnings({ count: warnings.length })}>
 					<ul>
 						{warnings.map((w) => (
 							<li key={`${w.field} ${w.line} ${w.message}`}>

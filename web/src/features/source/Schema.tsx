@@ -8,21 +8,24 @@ import { Cards } from "../../ui/Cards";
 import { Code } from "../../ui/Code";
 import { Picks } from "../../ui/Combo";
 import { Checkbox, Select, TextArea, TextField } from "../../ui/Field";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { type Draft, freeName, newParameter, type Reference, rename, type Schema, schemaOf, withSchema } from "./draft";
 import { typeNames, types } from "./fixes";
 import css from "./Source.module.css";
 
-const words = catalogue({
+const words = catalogue("source.schema", {
 	parameters: "Parameters",
 	sections: "Sections",
 	slots: "Slots",
+	parts: "{count, plural, one {# part} other {# parts}}",
 	groups: "Groups",
 	expects: "Expected data",
 	about: {
-		parameters: "Values that each mail sets: {{param:name}}.",
-		sections: "Parts that are repeated for each row: {{#section name}} … {{/section}}, with {{item:field}} inside.",
-		slots: "Places for blocks: {{slot:name}}.",
+		parameters: "Values that each mail sets: '{{param:name}}'.",
+		sections:
+			"Parts that are repeated for each row: '{{#section name}}' … '{{/section}}', with '{{item:field}}' inside.",
+		parts: "{count, plural, one {# part} other {# parts}}",
+		slots: "Places for blocks: '{{slot:name}}'.",
 		groups: "How the form of values is divided.",
 		expects: "Data of contacts that the Liquid needs.",
 	},
@@ -61,13 +64,13 @@ const words = catalogue({
 	strategies: "What may fill it",
 	strategy: { fixed: "A chosen block", random: "A block that is picked", empty: "Nothing" },
 	byDefault: "By default",
-	eligible: (n: number) => plural(n, { one: "# active block fits", other: "# active blocks fit" }),
+	eligible: "{count, plural, one {# active block fits} other {# active blocks fit}}",
 	collapsed: "Closed at first",
 	path: "Path",
 	fallback: "Fallback (JSON)",
 	sampleJson: "Sample (JSON)",
-	rename: (n: number) =>
-		`Values of drafts and library entries name it, too, and must be changed there. ${plural(n, { one: "The code uses it once.", other: "The code uses it # times." })}`,
+	rename:
+		"Values of drafts and library entries name it, too, and must be changed there. {count, plural, one {The code uses it once.} other {The code uses it # times.}}",
 	everywhere: "Rename everywhere in this template",
 	here: "Rename only here",
 	json: "JSON",
@@ -298,9 +301,7 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 					items={schema.groups_schema}
 					onChange={(groups_schema) => put({ groups_schema })}
 					title={(g) => g.label || g.name}
-					detail={(g) =>
-						plural(g.parameters.length + g.sections.length + g.slots.length, { one: "# part", other: "# parts" })
-					}
+					detail={(g) => words.parts({ count: g.parameters.length + g.sections.length + g.slots.length })}
 					readOnly={readOnly}
 				>
 					{(g, i) => {
@@ -518,7 +519,7 @@ function Common({
 			/>
 			{name !== null && name !== e.name && count > 0 && (
 				<div className={css.rename}>
-					<p>{words.rename(count)}</p>
+					<p>{words.rename({ count })}</p>
 					<Button
 						small
 						look="primary"
@@ -806,7 +807,7 @@ function SlotFields({
 		<>
 			<TagPicks
 				label={words.tagFilter}
-				help={fits === undefined ? undefined : words.eligible(fits)}
+				help={fits === undefined ? undefined : words.eligible({ count: fits })}
 				options={options}
 				values={s.tag_filter}
 				onChange={(tag_filter) => !readOnly && set({ tag_filter })}

@@ -19,7 +19,8 @@ import { Callout, Page } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
-import { and, catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
+import { and, clockWithSeconds } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { ContactPick } from "./ContactPick";
 import { type Draft, schemaOf } from "./draft";
@@ -34,7 +35,7 @@ import css from "./Source.module.css";
 import { type Server, useSource } from "./useSource";
 import { fieldNames } from "./words";
 
-const words = catalogue({
+const words = catalogue("source.sourceEditor", {
 	parts: "Parts",
 	schema: "Schema",
 	settings: "Settings",
@@ -43,14 +44,15 @@ const words = catalogue({
 	nothing: "Nothing is changed.",
 	unsaved: "Not saved",
 	discard: "Discard changes",
-	joined: (fields: string) => `Somebody else changed ${fields} meanwhile. That is joined with your changes.`,
+	joined: "Somebody else changed {fields} meanwhile. That is joined with your changes.",
 	clash: "Somebody else changed the same parts meanwhile.",
 	choose: "Choose what stays",
 	delete: "Delete",
-	deleteTitle: (name: string) => `Delete ${name}?`,
+	deleteTitle: "Delete {name}?",
 	force: "Delete it all the same",
-	inUse: (drafts: number, recent: number) =>
-		`It is used by ${and([drafts > 0 && plural(drafts, { one: "# draft", other: "# drafts" }), recent > 0 && plural(recent, { one: "# broadcast of the last 30 days", other: "# broadcasts of the last 30 days" })].filter((x): x is string => Boolean(x)))}.`,
+	inUse: "It is used by {uses, list}.",
+	drafts: "{count, plural, one {# draft} other {# drafts}}",
+	recent: "{count, plural, one {# broadcast of the last 30 days} other {# broadcasts of the last 30 days}}",
 	preview: "Preview",
 	code: "Code",
 	as: "Preview as",
@@ -59,8 +61,7 @@ const words = catalogue({
 	person: "A contact",
 	contact: "Contact",
 	edit: "Edit the values",
-	stale: (at: string, errors: number) =>
-		`From ${at}; the code has ${plural(errors, { one: "# error", other: "# errors" })} since.`,
+	stale: "From {at}; the code has {errors, plural, one {# error} other {# errors}} since.",
 	badSchema: "What it declares is not JSON of an object yet.",
 	pane: "Show",
 	subjectLine: "Subject",
@@ -189,8 +190,11 @@ export function SourceEditor(p: Props) {
 				e instanceof ApiError && e.code === "IN_USE"
 					? (e.details as { active_drafts?: number; recent_broadcasts?: number })
 					: null;
-			if (d) setInUse(words.inUse(d.active_drafts ?? 0, d.recent_broadcasts ?? 0));
-			else setRemoveError(e);
+			if (d) {
+				const [drafts, recent] = [d.active_drafts ?? 0, d.recent_broadcasts ?? 0];
+				const uses = [drafts > 0 && words.drafts({ count: drafts }), recent > 0 && words.recent({ count: recent })];
+				setInUse(words.inUse({ uses: uses.filter((x) => x !== false) }));
+			} else setRemoveError(e);
 		} finally {
 			setRemoving(false);
 		}
@@ -251,7 +255,7 @@ export function SourceEditor(p: Props) {
 			{p.why && <Callout>{p.why}</Callout>}
 			{source.restored && <Callout tone="progress">{keptText(source.restored)}</Callout>}
 			{source.joined.length > 0 && (
-				<Callout tone="progress">{words.joined(and(source.joined.map((f) => fieldNames[f])))}</Callout>
+				<Callout tone="progress">{words.joined({ fields: and(source.joined.map((f) => fieldNames[f])) })}</Callout>
 			)}
 			{source.clash && (
 				<Callout tone="warning" title={words.clash}>
@@ -411,7 +415,7 @@ export function SourceEditor(p: Props) {
 					</div>
 					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
 					{preview.stale && preview.good && (
-						<p className={css.stale}>{words.stale(preview.good.at.toLocaleTimeString("en-GB"), errors)}</p>
+						<p className={css.stale}>{words.stale({ at: clockWithSeconds(preview.good.at), errors })}</p>
 					)}
 					{p.hasSubject && shown && (
 						<p>
@@ -452,7 +456,7 @@ export function SourceEditor(p: Props) {
 			{deleting && (
 				<Confirm
 					key={String(inUse)}
-					title={words.deleteTitle(p.server.draft.name)}
+					title={words.deleteTitle({ name: p.server.draft.name })}
 					action={inUse !== null ? words.force : words.delete}
 					type={inUse !== null ? p.server.draft.slug : undefined}
 					busy={removing}

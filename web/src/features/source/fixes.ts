@@ -2,15 +2,15 @@ import type { ParameterEntry, PreviewProblem } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import { type Draft, newParameter, type Reference, referenceIn, type Schema, sectionAt, withSchema } from "./draft";
 
-const words = catalogue({
-	declare: (name: string, type: string) => `Declare ${name} as ${type}`,
-	section: (name: string) => `Declare the section ${name}`,
-	slot: (name: string) => `Declare the slot ${name}`,
-	remove: (name: string) => `Remove ${name}`,
+const words = catalogue("source.fixes", {
+	declare: "Declare {name} as {type}",
+	section: "Declare the section {name}",
+	slot: "Declare the slot {name}",
+	remove: "Remove {name}",
 });
 
 /** The names of types of parameters. */
-export const typeNames = catalogue({
+export const typeNames = catalogue("source.fixes.typeNames", {
 	text: "text",
 	textarea: "text of several lines",
 	rich_text: "formatted text",
@@ -65,13 +65,13 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 		switch (r.kind) {
 			case "param":
 				return typed(r.name).map((t) => ({
-					label: words.declare(r.name, typeNames[t]),
+					label: words.declare({ name: r.name, type: typeNames[t] }),
 					change: use({ ...s, parameters_schema: [...s.parameters_schema, declared(r.name, t)] }),
 				}));
 			case "section":
 				return [
 					{
-						label: words.section(r.name),
+						label: words.section({ name: r.name }),
 						change: use({
 							...s,
 							sections_schema: [
@@ -85,7 +85,7 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 				if (!canHaveSlots) return [];
 				return [
 					{
-						label: words.slot(r.name),
+						label: words.slot({ name: r.name }),
 						change: use({
 							...s,
 							slots_schema: [
@@ -107,7 +107,7 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 				const section = sectionAt(bodyOf(d, p.field), p.line ?? 1, r.name);
 				if (!s.sections_schema.some((x) => x.name === section)) return [];
 				return typed(r.name).map((t) => ({
-					label: words.declare(r.name, typeNames[t]),
+					label: words.declare({ name: r.name, type: typeNames[t] }),
 					change: use({
 						...s,
 						sections_schema: s.sections_schema.map((x) =>
@@ -132,7 +132,7 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 			return section
 				? [
 						{
-							label: words.remove(section.item_schema[item]?.name ?? ""),
+							label: words.remove({ name: section.item_schema[item]?.name ?? "" }),
 							change: use({
 								...s,
 								sections_schema: s.sections_schema.map((x, i) =>
@@ -146,7 +146,7 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 		const groups = s.groups_schema.map((g) => ({ ...g, [kind]: g[kind].filter((n) => n !== entry.name) }));
 		return [
 			{
-				label: words.remove(entry.name),
+				label: words.remove({ name: entry.name }),
 				change: use({
 					...s,
 					[part]: (s[part] as { name: string }[]).filter((_, i) => i !== index),

@@ -1,7 +1,7 @@
 import { catalogue } from "../../base/words/catalogue";
 
 /** The names of the parts of templates and blocks. */
-export const fieldNames = catalogue({
+export const fieldNames = catalogue("source.words", {
 	name: "Name",
 	slug: "Key",
 	subject: "Subject",

@@ -18,11 +18,11 @@ import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
 import { addressesIn } from "../../base/words/addresses";
-import { catalogue, full, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import rowsCss from "../../ui/Rows.module.css";
 
-const words = catalogue({
+const words = catalogue("suppressions.suppressions", {
 	title: "Suppression list",
 	about: "Addresses that never get mail, whoever imports or adds them. Removing one resubscribes nobody.",
 	add: "Add addresses",
@@ -33,21 +33,20 @@ const words = catalogue({
 	since: "Since",
 	contact: "Contact",
 	remove: "Remove",
-	removeOf: (email: string) => `Remove ${email}`,
-	removed: (email: string) => `Removed ${email}. It resubscribes nobody.`,
+	removeOf: "Remove {email}",
+	removed: "Removed {email}. It resubscribes nobody.",
 	empty: "Nobody is on the list",
 	emptyText:
 		"Addresses come here when mail to them is returned for good, when somebody complains, or when you add them.",
 	none: "No address matches",
 	addresses: "Addresses, one a line",
-	valid: (n: number) => plural(n, { one: "# address", other: "# addresses" }),
-	odd: (odd: string[]) =>
-		`${plural(odd.length, { one: "# does not look like an address", other: "# do not look like addresses" })}: ${odd.slice(0, 5).join(", ")}`,
+	valid: "{count, plural, one {# address} other {# addresses}}",
+	odd: "{count, plural, one {# does not look like an address} other {# do not look like addresses}}: {examples}",
 	tooMany: "At most 10,000 at a time.",
 	why: "Reason, for you",
 	cancel: "Cancel",
-	added: (r: ImportedSuppressions) => `${full(r.added)} added, ${full(r.updated)} were on the list.`,
-	invalid: (n: number) => plural(n, { one: "# is not an address:", other: "# are not addresses:" }),
+	added: "{added, number} added, {updated, number} were on the list.",
+	invalid: "{count, plural, one {# is not an address:} other {# are not addresses:}}",
 	reasons: {
 		hard_bounce: "Hard bounce",
 		complaint: "Complaint",
@@ -86,7 +85,7 @@ export default function Suppressions() {
 		mutationFn: (s: SuppressionRow) => api("DELETE /suppressions", { query: { email: s.email } }),
 		onSuccess: (_, s) => {
 			void refresh();
-			toast(words.removed(s.email), {
+			toast(words.removed({ email: s.email }), {
 				undo: () =>
 					void api("POST /suppressions", { body: { email: s.email, reason: s.reason }, idempotencyKey: newKey() }).then(
 						refresh,
@@ -175,7 +174,7 @@ export default function Suppressions() {
 								<Button
 									small
 									look="quiet"
-									aria-label={words.removeOf(s.email)}
+									aria-label={words.removeOf({ email: s.email })}
 									why={why}
 									onClick={() => remove.mutate(s)}
 								>
@@ -193,7 +192,7 @@ export default function Suppressions() {
 							<Button
 								small
 								look="quiet"
-								aria-label={words.removeOf(s.email)}
+								aria-label={words.removeOf({ email: s.email })}
 								why={why}
 								onClick={() => remove.mutate(s)}
 							>
@@ -275,7 +274,9 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 				rows={8}
 				label={words.addresses}
 				help={
-					odd.length > 0 ? `${words.valid(emails.length - odd.length)}. ${words.odd(odd)}` : words.valid(emails.length)
+					odd.length > 0
+						? `${words.valid({ count: emails.length - odd.length })}. ${words.odd({ count: odd.length, examples: odd.slice(0, 5).join(", ") })}`
+						: words.valid({ count: emails.length })
 				}
 				path="emails"
 				value={form.values.emails}
@@ -292,10 +293,13 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 				error={form.problems.byPath.reason}
 			/>
 			{done && (
-				<Callout tone={done.invalid.length ? "warning" : "success"} title={words.added(done)}>
+				<Callout
+					tone={done.invalid.length ? "warning" : "success"}
+					title={words.added({ added: done.added, updated: done.updated })}
+				>
 					{done.invalid.length > 0 && (
 						<p>
-							{words.invalid(done.invalid.length)} {done.invalid.slice(0, 10).join(", ")}
+							{words.invalid({ count: done.invalid.length })} {done.invalid.slice(0, 10).join(", ")}
 						</p>
 					)}
 				</Callout>

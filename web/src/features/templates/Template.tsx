@@ -12,24 +12,18 @@ import { useStored } from "../source/useStored";
 import { Switch } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { Skeleton } from "../../ui/States";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 
-const words = catalogue({
+const words = catalogue("templates.template", {
 	templates: "Templates",
 	slugHelp: "Programs name the template so. Drafts that name the old key cannot be saved after a change.",
 	inline: "Write styles into elements (inline CSS)",
 	saved: "Saved. Drafts keep the old text until they are saved again.",
 	deleteText: "Mails that were made from it stay as they are.",
-	drafts: (n: number) =>
-		plural(n, {
-			one: "# draft keeps the old text until it is saved again.",
-			other: "# drafts keep the old text until they are saved again.",
-		}),
-	recent: (n: number) =>
-		plural(n, {
-			one: "# broadcast of the last 30 days was made from it; it stays as it is.",
-			other: "# broadcasts of the last 30 days were made from it; they stay as they are.",
-		}),
+	drafts:
+		"{count, plural, one {# draft keeps the old text until it is saved again.} other {# drafts keep the old text until they are saved again.}}",
+	recent:
+		"{count, plural, one {# broadcast of the last 30 days was made from it; it stays as it is.} other {# broadcasts of the last 30 days were made from it; they stay as they are.}}",
 	nobody: "No draft uses it.",
 });
 
@@ -125,8 +119,8 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 				const { usage } = await api("GET /templates/{id}", { path: { id: t.id }, query: { include_usage: true } });
 				if (!usage) return [];
 				return [
-					usage.active_drafts > 0 ? words.drafts(usage.active_drafts) : words.nobody,
-					...(usage.recent_broadcasts > 0 ? [words.recent(usage.recent_broadcasts)] : []),
+					usage.active_drafts > 0 ? words.drafts({ count: usage.active_drafts }) : words.nobody,
+					...(usage.recent_broadcasts > 0 ? [words.recent({ count: usage.recent_broadcasts })] : []),
 				];
 			}}
 			deleteText={words.deleteText}

@@ -15,14 +15,14 @@ import { Thumb } from "../../ui/Thumb";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
-import { catalogue, plural } from "../../base/words/catalogue";
+import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { blankMjml } from "./blank";
 import { Starters } from "./Starters";
 import own from "./Starters.module.css";
 import { templateOf } from "./fromStarter";
 
-const words = catalogue({
+const words = catalogue("templates.templates", {
 	title: "Templates",
 	about: "The look of your mails, with places that each mail fills.",
 	add: "New template",
@@ -34,9 +34,9 @@ const words = catalogue({
 	slots: "Slots",
 	tags: "Tags",
 	used: "Used by",
-	drafts: (n: number) => plural(n, { one: "# draft", other: "# drafts" }),
-	recent: (n: number) => plural(n, { one: "# recent broadcast", other: "# recent broadcasts" }),
-	picture: (name: string) => `Preview of ${name}`,
+	drafts: "{count, plural, one {# draft} other {# drafts}}",
+	recent: "{count, plural, one {# recent broadcast} other {# recent broadcasts}}",
+	picture: "Preview of {name}",
 	changed: "Changed",
 	empty: "No template yet",
 	emptyText: "Begin with one of the starters, or with your own code.",
@@ -126,8 +126,8 @@ export default function Templates() {
 							name: words.used,
 							cell: (t) =>
 								[
-									t.usage && t.usage.active_drafts > 0 && words.drafts(t.usage.active_drafts),
-									t.usage && t.usage.recent_broadcasts > 0 && words.recent(t.usage.recent_broadcasts),
+									t.usage && t.usage.active_drafts > 0 && words.drafts({ count: t.usage.active_drafts }),
+									t.usage && t.usage.recent_broadcasts > 0 && words.recent({ count: t.usage.recent_broadcasts }),
 								]
 									.filter(Boolean)
 									.join(", ") || <NotSet />,
@@ -154,5 +154,13 @@ export default function Templates() {
 function Picture({ template: t }: { template: AnyTemplateRow }) {
 	const [wanted, setWanted] = useState(false);
 	const html = useThumbnail("template", t.slug, t.updated_at, wanted);
-	return <Thumb html={html.data} label={words.picture(t.name)} width={72} height={72} onView={() => setWanted(true)} />;
+	return (
+		<Thumb
+			html={html.data}
+			label={words.picture({ name: t.name })}
+			width={72}
+			height={72}
+			onView={() => setWanted(true)}
+		/>
+	);
 }

@@ -6,7 +6,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { readable } from "../../base/words/placeholders";
 
 // What the starters of the server are for, by slug.
-const words = catalogue({
+const words = catalogue("templates.fromStarter", {
 	newsletter: "Several stories, each with a picture and a link",
 	announcement: "One piece of news and one button",
 	digest: "What is new, with pictures and prices",

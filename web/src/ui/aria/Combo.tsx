@@ -13,10 +13,10 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Combo.module.css";
 import field from "../Field.module.css";
 
-const words = catalogue({
+const words = catalogue("shell.combo", {
 	none: "Nothing matches.",
 	loading: "Loading…",
-	remove: (name: string) => `Remove ${name}`,
+	remove: "Remove {name}",
 	open: "Show choices",
 });
 
@@ -201,7 +201,7 @@ export function Picks({ label, options, values, onChange, nameOf, autoFocus, ...
 							<span>{name(v)}</span>
 							<button
 								type="button"
-								aria-label={words.remove(name(v))}
+								aria-label={words.remove({ name: name(v) })}
 								onClick={() => change(values.filter((o) => o !== v))}
 							>
 								<X aria-hidden size={14} />

@@ -8,7 +8,7 @@ import css from "./Dialog.module.css";
 import { CurrentRow } from "../row";
 import { TextField } from "../Field";
 
-const words = catalogue({ cancel: "Cancel", close: "Close", type: (word: string) => `Type ${word} to confirm` });
+const words = catalogue("shell.dialog", { cancel: "Cancel", close: "Close", type: "Type {word} to confirm" });
 
 export type DialogProps = {
 	title: string;
@@ -134,7 +134,7 @@ export function Confirm({
 						type="submit"
 						look={danger ? "danger" : "primary"}
 						busy={busy}
-						why={ready ? undefined : words.type(type ?? "")}
+						why={ready ? undefined : words.type({ word: type ?? "" })}
 					>
 						{action}
 					</Button>
@@ -144,7 +144,7 @@ export function Confirm({
 			{children}
 			{type && (
 				<TextField
-					label={words.type(type)}
+					label={words.type({ word: type })}
 					value={typed}
 					onChange={setTyped}
 					autoComplete="off"

@@ -9,6 +9,7 @@ import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags as t } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
+import { withTexts } from "../../base/lazy";
 import { useText } from "../../sync/pendingSaves";
 import type { CodeProps } from "../Code";
 
@@ -118,7 +119,7 @@ export default function CodeEditor({
 		view.current = v;
 		// Completion and help of names come after the editor; without the server it works without them.
 		if (names) {
-			void import("./hints").then(
+			void withTexts(() => import("./hints")).then(
 				({ hints }) => {
 					if (view.current !== v) return;
 					const { source, help } = hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));

@@ -185,17 +185,17 @@ const option = (label: string, type: string, info: string, detail?: string): Com
 	detail,
 });
 
-const filters = Object.entries(filterHelp).map(([n, help]) => option(n, "function", help));
-const tags = Object.entries(tagHelp).map(([n, help]) => option(n, "keyword", help));
-const objects = Object.entries(objectHelp).map(([n, help]) => option(n, "variable", help));
-const elements = Object.entries(elementHelp).map(([n, help]) => option(n, "type", help));
+const filters = () => Object.entries(filterHelp).map(([n, help]) => option(n, "function", help));
+const tags = () => Object.entries(tagHelp).map(([n, help]) => option(n, "keyword", help));
+const objects = () => Object.entries(objectHelp).map(([n, help]) => option(n, "variable", help));
+const elements = () => Object.entries(elementHelp).map(([n, help]) => option(n, "type", help));
 
 /** nameInfo says what a name is. */
 const nameInfo = (n: Name) => {
 	const kind = {
 		parameter: words.parameter,
 		section: words.section,
-		item: words.item(n.of ?? ""),
+		item: words.item({ section: n.of ?? "" }),
 		slot: words.slot,
 		field: words.contact,
 	}[n.kind];
@@ -224,9 +224,9 @@ function sourceOf(names: () => Name[], mjml: boolean): CompletionSource {
 	return (c: CompletionContext): CompletionResult | null => {
 		const filter = c.matchBefore(/\{[{%][^{}%]*\|\s*\w*$/) ?? c.matchBefore(/\{[{%][^}%]*\|\s*\w*$/);
 		if (filter)
-			return { from: c.pos - (/\w*$/.exec(filter.text)?.[0].length ?? 0), options: filters, validFor: /^\w*$/ };
+			return { from: c.pos - (/\w*$/.exec(filter.text)?.[0].length ?? 0), options: filters(), validFor: /^\w*$/ };
 		const tag = c.matchBefore(/\{%-?\s*\w*$/);
-		if (tag) return { from: c.pos - (/\w*$/.exec(tag.text)?.[0].length ?? 0), options: tags, validFor: /^\w*$/ };
+		if (tag) return { from: c.pos - (/\w*$/.exec(tag.text)?.[0].length ?? 0), options: tags(), validFor: /^\w*$/ };
 		const name = c.matchBefore(/\{\{-?\s*[#\w:. ]*$/) ?? c.matchBefore(/\{%-?\s*\w+\s[^%]*?[\w.:]*$/);
 		if (name) {
 			const part = /#?(?:section )?[\w:.]*$/.exec(name.text)?.[0] ?? "";
@@ -239,12 +239,12 @@ function sourceOf(names: () => Name[], mjml: boolean): CompletionSource {
 						? snippetCompletion(`${label}}}\n\t\${}\n{{/section`, { label, type: "keyword", info: nameInfo(n) })
 						: option(label, n.kind === "field" ? "property" : "variable", nameInfo(n));
 				});
-			return { from: c.pos - part.length, options: [...options, ...objects], validFor: /^#?[\w:. ]*$/ };
+			return { from: c.pos - part.length, options: [...options, ...objects()], validFor: /^#?[\w:. ]*$/ };
 		}
 		if (!mjml) return htmlCompletionSource(c);
 		const element = c.matchBefore(/<\/?[\w-]*$/);
 		if (element)
-			return { from: c.pos - element.text.replace(/^<\/?/, "").length, options: elements, validFor: /^[\w-]*$/ };
+			return { from: c.pos - element.text.replace(/^<\/?/, "").length, options: elements(), validFor: /^[\w-]*$/ };
 		const attribute = c.matchBefore(/\s[\w-]*$/);
 		const inside = attribute && openTag(c.state, c.pos);
 		if (attribute && inside) {

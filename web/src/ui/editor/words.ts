@@ -3,7 +3,7 @@ import { catalogue } from "../../base/words/catalogue";
 // What the code editor says about names: of Liquid, of placeholders, of MJML.
 
 /** tagHelp has the tags of Liquid. */
-export const tagHelp = catalogue({
+export const tagHelp = catalogue("editor.words.tagHelp", {
 	if: "Shows its inside when something is true. Ends with endif.",
 	elsif: "Another condition, tried when those before it are false.",
 	else: "Shown when no condition before it is true.",
@@ -30,7 +30,7 @@ export const tagHelp = catalogue({
 });
 
 /** filterHelp has the filters of Liquid. */
-export const filterHelp = catalogue({
+export const filterHelp = catalogue("editor.words.filterHelp", {
 	default: 'A value for when there is none: default: "there".',
 	date: 'Writes a time by a pattern: date: "%-d %B".',
 	time_zone: 'Moves a time into a zone: time_zone: "Europe/Berlin".',
@@ -99,7 +99,7 @@ export const filterHelp = catalogue({
 });
 
 /** objectHelp has what Liquid can name besides fields of the contact. */
-export const objectHelp = catalogue({
+export const objectHelp = catalogue("editor.words.objectHelp", {
 	"account.name": "Name of your workspace",
 	"account.website_url": "Website of your workspace",
 	"account.logo_url": "Logo of your workspace",
@@ -116,7 +116,7 @@ export const objectHelp = catalogue({
 });
 
 /** elementHelp has the elements of MJML. */
-export const elementHelp = catalogue({
+export const elementHelp = catalogue("editor.words.elementHelp", {
 	mjml: "The whole mail.",
 	"mj-head": "What is not shown: title, styles, preview.",
 	"mj-body": "What is shown: sections, wrappers and heroes.",
@@ -155,10 +155,10 @@ export const elementHelp = catalogue({
 	"mj-wrapper": "Sections with one background.",
 });
 
-export const words = catalogue({
+export const words = catalogue("editor.words", {
 	parameter: "Parameter",
 	section: "Section: repeats its inside for each row",
-	item: (section: string) => `Field of a row of ${section}`,
+	item: "Field of a row of {section}",
 	slot: "Slot: a block stands here",
 	contact: "Field of the contact",
 	filter: "Filter",

@@ -1,7 +1,7 @@
 import { scaleLinear, scalePoint } from "d3-scale";
 import { line } from "d3-shape";
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from "react";
-import { full, number } from "../../base/words/catalogue";
+import { full, number } from "../../base/words/formats";
 import css from "./LinePlot.module.css";
 
 export type Line = {

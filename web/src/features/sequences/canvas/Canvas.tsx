@@ -10,7 +10,8 @@ import {
 	useState,
 } from "react";
 import { IconButton } from "../../../ui/Button";
-import { catalogue, percent } from "../../../base/words/catalogue";
+import { catalogue } from "../../../base/words/catalogue";
+import { percent } from "../../../base/words/formats";
 import type { View } from "../flowView";
 import { stepOf } from "../graph";
 import { AddButton, Numbers, StartButton, StepButton, StepMenuButton } from "../Parts";
@@ -18,12 +19,12 @@ import { labelOf } from "../steps";
 import css from "./Canvas.module.css";
 import { arranged, type Layout, nodeWidth, startHeight } from "./layout";
 
-const words = catalogue({
+const words = catalogue("sequences.canvas.canvas", {
 	larger: "Zoom in",
 	smaller: "Zoom out",
 	fit: "Show everything",
 	canvas: "Canvas",
-	zoom: (share: string) => `Zoom ${share}`,
+	zoom: "Zoom {share}",
 	goals: "From anywhere",
 	end: "End",
 });
@@ -254,7 +255,7 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 			</section>
 			<div className={css.tools}>
 				<IconButton small label={words.smaller} icon={<Minus aria-hidden />} onClick={smaller} />
-				<span className={css.zoom} role="status" aria-label={words.zoom(percent(zoom, 0))}>
+				<span className={css.zoom} role="status" aria-label={words.zoom({ share: percent(zoom, 0) })}>
 					{percent(zoom, 0)}
 				</span>
 				<IconButton small label={words.larger} icon={<Plus aria-hidden />} onClick={larger} />

@@ -24,7 +24,7 @@ export function Branches({ config: c, set, problem }: Part) {
 			<p className={css.help}>{words.branchHelp}</p>
 			{all.map((b, i) => (
 				<fieldset key={i} className={css.group}>
-					<legend className="visually-hidden">{words.way(i + 1)}</legend>
+					<legend className="visually-hidden">{words.way({ count: i + 1 })}</legend>
 					<div className={css.line}>
 						<TextField
 							label={words.label}
@@ -36,7 +36,7 @@ export function Branches({ config: c, set, problem }: Part) {
 						/>
 						{all.length > 1 && (
 							<IconButton
-								label={words.removeWay(b.label)}
+								label={words.removeWay({ name: b.label })}
 								icon={<Trash2 aria-hidden />}
 								onClick={() => set({ branches: all.filter((_, j) => j !== i) })}
 							/>
@@ -89,7 +89,7 @@ export function Shares({ config: c, set, problem }: Part) {
 					/>
 					{all.length > 2 && (
 						<IconButton
-							label={words.removeWay(b.label)}
+							label={words.removeWay({ name: b.label })}
 							icon={<Trash2 aria-hidden />}
 							onClick={() => set({ branches: all.filter((_, j) => j !== i) })}
 						/>

@@ -113,14 +113,14 @@ export function Fields({ config: c, names, set, problem }: Part) {
 				return (
 					<div key={f} className={css.line}>
 						<TextField
-							label={words.value(fieldWords(names, f))}
+							label={words.value({ field: fieldWords(names, f) })}
 							value={Array.isArray(value) ? value.join(", ") : String(value ?? "")}
 							help={words.valueHelp}
 							onChange={(v) => put(f, parse(f, v))}
 							error={problem(f.startsWith("custom_fields.") ? f : `fields.${f}`)}
 						/>
 						<IconButton
-							label={words.removeField(fieldWords(names, f))}
+							label={words.removeField({ field: fieldWords(names, f) })}
 							icon={<X aria-hidden />}
 							onClick={() => put(f, undefined)}
 						/>

@@ -110,7 +110,7 @@ export function Webhook({ config: c, set, problem }: Part) {
 							onChange={(v) => put(headers.map((h, j) => (j === i ? [name, v] : h)))}
 						/>
 						<IconButton
-							label={words.removeHeader(name)}
+							label={name ? words.removeHeader({ name }) : words.removeUnnamed}
 							icon={<X aria-hidden />}
 							onClick={() => put(headers.filter((_, j) => j !== i))}
 						/>

@@ -86,7 +86,7 @@ export function Send({ config: c, names, set, problem }: Part) {
 						{ value: "", label: words.current },
 						...Array.from({ length: chosen?.current_version ?? version ?? 0 }, (_, i) => ({
 							value: String(i + 1),
-							label: words.versionOf(i + 1),
+							label: words.versionOf({ count: i + 1 }),
 						})).reverse(),
 					]}
 				/>
@@ -144,7 +144,12 @@ export function Send({ config: c, names, set, problem }: Part) {
 			{window && (
 				<div className={css.group}>
 					<p>
-						{words.windowSentence(daysWords(window.days), window.start, window.end, words.zones[window.timezone] ?? "")}
+						{words.windowSentence({
+							days: daysWords(window.days),
+							start: window.start,
+							end: window.end,
+							zone: words.zones[window.timezone] ?? "",
+						})}
 					</p>
 					<Days value={window.days} onChange={(days) => set({ send_window: { ...window, days } })} />
 					<Columns>

@@ -1,0 +1,147 @@
+import { language, languages } from "./language";
+import type { Formatter } from "./message";
+
+// Numbers, dates and lists in the language of the application.
+
+/** locale is that of numbers, lists and names. */
+export const locale = () => languages[language()].numbers;
+
+const kept = new Map<string, unknown>();
+
+/** keep returns what was made of options for the current language, which takes long, and makes it if need be. */
+function keep<T>(kind: string, make: (locale: string) => T): T {
+	const key = `${kind} ${language()}`;
+	let f = kept.get(key) as T | undefined;
+	if (!f) {
+		f = make(locale());
+		kept.set(key, f);
+	}
+	return f;
+}
+
+const numbers = (options: Intl.NumberFormatOptions = {}) =>
+	keep(`number ${JSON.stringify(options)}`, (l) => new Intl.NumberFormat(l, options));
+
+/** number writes a count in full up to 999,999. */
+export const number = (n: number) =>
+	Math.abs(n) > 999_999 ? numbers({ notation: "compact", maximumFractionDigits: 1 }).format(n) : full(n);
+
+/** full writes a count with all its digits. */
+export const full = (n: number) => numbers().format(n);
+
+/** decimal writes a number with some decimals. */
+export const decimal = (n: number, decimals: number) =>
+	numbers({ minimumFractionDigits: decimals, maximumFractionDigits: decimals, useGrouping: false }).format(n);
+
+/** change writes a difference with its sign. */
+export const change = (n: number) => numbers({ signDisplay: "exceptZero" }).format(n).replace("-", "−");
+
+/** pointsOf writes a difference of two rates with its sign, in percentage points. */
+export const pointsOf = (difference: number) =>
+	numbers({ maximumFractionDigits: 1, minimumFractionDigits: 1, signDisplay: "exceptZero" })
+		.format(difference * 100)
+		.replace("-", "−");
+
+/** percent writes a rate between 0 and 1 with one decimal, without rounding to 0 or to 100. */
+export function percent(rate: number | null | undefined, decimals = 1): string {
+	if (rate === null || rate === undefined || Number.isNaN(rate)) return "–";
+	const least = 10 ** -decimals;
+	const value = rate * 100;
+	if (value > 0 && value < least / 2) return `< ${decimal(least, decimals)} %`;
+	if (value < 100 && value >= 100 - least / 2) return `${decimal(100 - least, decimals)} %`;
+	return `${decimal(value, decimals)} %`;
+}
+
+/** bytes writes a size. */
+export function bytes(n: number): string {
+	return n < 1000 ? `${n} B` : n < 1_000_000 ? `${decimal(n / 1000, 1)} KB` : `${decimal(n / 1_000_000, 1)} MB`;
+}
+
+/** and joins names: "a, b and c". */
+export const and = (names: readonly string[]) =>
+	keep("list", (l) => new Intl.ListFormat(l, { type: "conjunction" })).format(names);
+
+/** regions returns the names of countries; what it gives for others is their code or none. */
+export const regions = (fallback: "code" | "none") =>
+	keep(`regions ${fallback}`, (l) => new Intl.DisplayNames(l, { type: "region", fallback }));
+
+let zone = "UTC";
+
+/** setTimeZone names the account's zone, in which times are shown. */
+export function setTimeZone(name: string) {
+	zone = name;
+}
+
+/** timeZone is the account's zone. */
+export const timeZone = () => zone;
+
+/** dates returns a format of dates and times, in the account's zone unless the options name another. */
+export function dates(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+	const all = { timeZone: zone, ...options };
+	return keep(`date ${JSON.stringify(all)}`, () => new Intl.DateTimeFormat(languages[language()].dates, all));
+}
+
+const date = { day: "numeric", month: "short", year: "numeric" } as const;
+const dateInYear = { day: "numeric", month: "short" } as const;
+const time = { hour: "2-digit", minute: "2-digit" } as const;
+
+/** dateTime writes a time as "9 May 2026, 14:02", in the account's zone or another. */
+export const dateTime = (at: string | Date, timeZone = zone) =>
+	dates({ ...date, ...time, timeZone }).format(new Date(at));
+
+/** dayTime writes a time as "9 May, 14:02", with the year if that is far. */
+export const dayTime = (at: string | Date, now = Date.now()) =>
+	Math.abs(new Date(at).getTime() - now) < 300 * 86_400_000
+		? dates({ ...dateInYear, ...time }).format(new Date(at))
+		: dateTime(at);
+
+/** exact writes a time with seconds and the zone. */
+export const exact = (at: string | Date) => dates({ dateStyle: "full", timeStyle: "long" }).format(new Date(at));
+
+/** day writes a date as "9 May 2026". */
+export const day = (at: string | Date) => dates(date).format(new Date(at));
+
+/** calendarDay writes a day that is the same in every zone, such as "2026-05-09" or 00:00 UTC of it. */
+export const calendarDay = (at: string | Date, form: "full" | "short" = "full") =>
+	dates({ ...(form === "full" ? date : dateInYear), timeZone: "UTC" }).format(new Date(at));
+
+/** clock writes a time of day as "14:02". */
+export const clock = (at: string | Date) => dates(time).format(new Date(at));
+
+/** clockWithSeconds writes a time of day in the zone of the browser as "14:02:09". */
+export const clockWithSeconds = (at: Date) => dates({ ...time, second: "2-digit", timeZone: undefined }).format(at);
+
+/** ago writes a time less than a day from now relative to it, and others as dates. */
+export function ago(at: string | Date, now = Date.now()): string {
+	const relative = keep("ago", (l) => new Intl.RelativeTimeFormat(l, { numeric: "auto" }));
+	const seconds = (new Date(at).getTime() - now) / 1000;
+	const size = Math.abs(seconds);
+	if (size < 45) return relative.format(0, "second");
+	if (size < 3600) return relative.format(Math.round(seconds / 60), "minute");
+	if (size < 86_400) return relative.format(Math.round(seconds / 3600), "hour");
+	return size < 300 * 86_400 ? dates(dateInYear).format(new Date(at)) : day(at);
+}
+
+const writers: { [kind: string]: (value: never) => string } = {
+	"": (value: string | number) =>
+		typeof value === "number" ? numbers({ useGrouping: false, maximumFractionDigits: 20 }).format(value) : value,
+	"#": number,
+	number: full,
+	"number short": number,
+	"number percent": percent,
+	"number bytes": bytes,
+	list: and,
+	date: day,
+	time: clock,
+	datetime: dateTime,
+};
+
+/** formatter writes the values of messages. */
+export const formatter: Formatter = {
+	category: (n) => keep("plural", (l) => new Intl.PluralRules(l)).select(n),
+	value(value, kind, style) {
+		const writer = writers[style ? `${kind} ${style}` : kind];
+		if (!writer) throw new Error(`no way to write ${kind} ${style}`);
+		return writer(value as never);
+	},
+};
