@@ -65,7 +65,7 @@ func (p project) options(production bool) api.BuildOptions {
 		Metafile:          true,
 		LegalComments:     api.LegalCommentsNone,
 		Define:            map[string]string{"process.env.NODE_ENV": mode},
-		Plugins:           []api.Plugin{englishOnly, smallGrammars},
+		Plugins:           []api.Plugin{ownLanguages, smallGrammars},
 		LogLevel:          api.LogLevelWarning,
 		Write:             false,
 	}
@@ -74,13 +74,13 @@ func (p project) options(production bool) api.BuildOptions {
 // localeFile matches the texts of React Aria in one language.
 var localeFile = regexp.MustCompile(`[\\/]([a-z]{2}-[A-Z]{2})\.(?:m?js)$`)
 
-// englishOnly replaces the texts of React Aria in other languages by the English ones: the
-// application has English texts only, and the others are two fifths of React Aria.
-var englishOnly = api.Plugin{Name: "english-only", Setup: func(b api.PluginBuild) {
+// ownLanguages replaces the texts of React Aria in languages that the application does not have by the English ones:
+// all of them are two fifths of React Aria.
+var ownLanguages = api.Plugin{Name: "own-languages", Setup: func(b api.PluginBuild) {
 	b.OnLoad(api.OnLoadOptions{Filter: `(@react-aria|@react-stately|react-aria|react-stately|react-aria-components)[\\/].*[\\/][a-z]{2}-[A-Z]{2}\.m?js$`},
 		func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 			m := localeFile.FindStringSubmatch(a.Path)
-			if m == nil || m[1] == "en-US" {
+			if m == nil || m[1] == "en-US" || categories[m[1][:2]] != nil {
 				return api.OnLoadResult{}, nil
 			}
 			english := "./en-US" + filepath.Ext(a.Path)

@@ -22,20 +22,21 @@ const (
 	budgetAria   = 80_000    // one of the parts on React Aria, loaded on first use or when idle
 	budgetPlots  = 25_000    // plots
 	budgetCanvas = 80_000    // the canvas of sequences
-	budgetAll    = 1_000_000 // all scripts
+	budgetAll    = 1_000_000 // all scripts, without translations
+	budgetWords  = 200_000   // the translations of one language
 )
 
 // lazyBudgets are the budgets of parts that are loaded on first use, by the names of their chunks.
 var lazyBudgets = map[string]int{"editor": budgetEditor, "aria": budgetAria, "plots": budgetPlots, "canvas": budgetCanvas}
 
-// check holds the application against its budgets, the API's description, the type checker, the linter and the formatter, and the
+// check holds the application against its budgets, the API's description, the rules of messages, the type checker, the linter and the formatter, and the
 // scripts of browser tests against the type checker.
 // It reports all problems.
 func (p project) check() error {
 	if err := p.fetch(true); err != nil {
 		return err
 	}
-	return errors.Join(p.checkTypes(), p.run(typescript(), "--noEmit", "-p", "."), p.run(typescript(), "-p", "../e2e/browser"), p.run(biome(), "check", "--error-on-warnings", "src"), p.checkBudgets())
+	return errors.Join(p.checkTypes(), p.checkMessages(), p.run(typescript(), "--noEmit", "-p", "."), p.run(typescript(), "-p", "../e2e/browser"), p.run(biome(), "check", "--error-on-warnings", "src"), p.checkBudgets())
 }
 
 func (p project) checkTypes() error {
@@ -84,6 +85,7 @@ func (p project) checkBudgets() error {
 	}
 	sizes := map[string]int{}
 	all, style := 0, 0
+	words := map[string]int{}
 	for name, data := range b.files {
 		n, err := zipped(data)
 		if err != nil {
@@ -92,7 +94,11 @@ func (p project) checkBudgets() error {
 		sizes[outputDir+"/"+name] = n
 		switch filepath.Ext(name) {
 		case ".js":
-			all += n
+			if language, ok := languageOf(b.meta.Outputs[outputDir+"/"+name].EntryPoint); ok {
+				words[language] += n
+			} else {
+				all += n
+			}
 		case ".css":
 			style = max(style, n) // the one that is served; those of lazy pages are parts of it
 		}
@@ -123,6 +129,9 @@ func (p project) checkBudgets() error {
 	limit("the script of the first page", total(start), budgetStart)
 	limit("the style sheet", style, budgetStyle)
 	limit("the whole application", all, budgetAll)
+	for language, n := range words {
+		limit("the translation "+language, n, budgetWords)
+	}
 	for name, out := range b.meta.Outputs {
 		if out.EntryPoint == "" || !strings.HasSuffix(name, ".js") || slices.Contains(start, name) || strings.HasPrefix(out.EntryPoint, "src/ui/frame/") {
 			continue
@@ -141,6 +150,13 @@ func (p project) checkBudgets() error {
 	}
 	fmt.Fprintf(os.Stderr, "web: first page %d bytes, styles %d, all scripts %d (gzip)\n", total(start), style, all)
 	return errors.Join(problems...)
+}
+
+// languageOf returns the language of a file of translations.
+func languageOf(file string) (language string, ok bool) {
+	rest, ok := strings.CutPrefix(file, "src/languages/")
+	language, _, _ = strings.Cut(rest, "/")
+	return language, ok
 }
 
 // including returns a with what it lacks of b.

@@ -7,7 +7,8 @@
 //	web packages fetch the packages for development too, such as axe for the browser tests
 //	web types    write web/src/api/schema.ts from the description of the API
 //	web licences print the licences of the packages in the application that is built
-//	web check    budgets, types of the API, type check and lint
+//	web messages write the texts to translate to the given directory
+//	web check    budgets, types of the API, messages and translations, type check and lint
 package main
 
 import (
@@ -45,10 +46,16 @@ func main() {
 		err = p.writeTypes()
 	case "licences":
 		err = p.printLicences(os.Stdout)
+	case "messages":
+		if flag.NArg() != 2 {
+			err = errors.New("usage: web messages directory")
+			break
+		}
+		err = p.writeMessages(flag.Arg(1))
 	case "check":
 		err = p.check()
 	default:
-		err = errors.New("usage: web [-root directory] [-release] build|dev|packages|types|licences|check")
+		err = errors.New("usage: web [-root directory] [-release] build|dev|packages|types|licences|messages|check")
 	}
 	if err != nil {
 		fail(err)

@@ -1,11 +1,12 @@
 import { StrictMode, useSyncExternalStore } from "react";
 import { createRoot } from "react-dom/client";
+import { I18nProvider } from "react-aria-components/I18nProvider";
 import "./tokens.css";
 import "./base.css";
 import { App } from "./app/App";
 import { patiently } from "./base/lazy";
 import { applyTheme, theme } from "./base/theme";
-import { language, showLanguage, startLanguage, subscribeLanguage } from "./base/words/language";
+import { language, languages, showLanguage, startLanguage, subscribeLanguage } from "./base/words/language";
 import { combos } from "./ui/Combo";
 import { dialogs } from "./ui/Dialog";
 import { menus } from "./ui/Menu";
@@ -14,7 +15,12 @@ applyTheme(theme(), false);
 
 /** Translated is the application, a new one when another language is chosen. */
 function Translated() {
-	return <App key={useSyncExternalStore(subscribeLanguage, language)} />;
+	const shown = useSyncExternalStore(subscribeLanguage, language);
+	return (
+		<I18nProvider locale={languages[shown].dates} key={shown}>
+			<App />
+		</I18nProvider>
+	);
 }
 
 const root = document.getElementById("app");

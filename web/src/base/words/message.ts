@@ -57,7 +57,7 @@ export function parse(text: string): Parsed {
 		const kind = need(/\s*(\w+)\s*/y);
 		if (need(/[,}]/y) === "}") return { name, kind };
 		if (kind !== "plural" && kind !== "select") return { name, kind, style: need(/\s*(\w+)\s*}/y) };
-		const forms: { [choice: string]: Parsed } = {};
+		const forms: { [choice: string]: Parsed } = Object.create(null); // a value may be "constructor"
 		do {
 			const choice = need(/\s*(=?\w+)\s*\{/y);
 			forms[choice] = message(kind === "plural" ? name : "");

@@ -50,7 +50,7 @@ const words = catalogue("sequences.sequence", {
 	resume: "Resume",
 	resumeTitle: "Resume {name}?",
 	resumeText:
-		"{count, plural, =0 {Nobody is inside. From now on contacts enter.} other {{count, plural, one {# person goes} other {# people go}} on with the time that was left. {overdue, plural, =0 {Nobody is overdue.} other {{overdue, number} overdue, spread over 15 minutes.}}}}",
+		"{count, plural, =0 {Nobody is inside. From now on contacts enter.} other {{count, plural, one {# person goes} other {# people go}} on with the time that was left. {overdue, plural, =0 {Nobody is overdue.} one {# overdue, spread over 15 minutes.} other {# overdue, spread over 15 minutes.}}}}",
 	review: "Review changes",
 	first: "Save or discard your changes first: press Review changes.",
 	problems: "{count, plural, one {Solve # problem first.} other {Solve # problems first.}}",
@@ -59,7 +59,7 @@ const words = catalogue("sequences.sequence", {
 	archive: "Archive",
 	archiveTitle: "Archive {name}?",
 	archiveText:
-		"{count, plural, =0 {Nobody is inside.} other {{count, number} people are inside. They leave it at once, and this cannot be undone.}}",
+		"{count, plural, =0 {Nobody is inside.} one {# person is inside. They leave it at once, and this cannot be undone.} other {# people are inside. They leave it at once, and this cannot be undone.}}",
 	unarchive: "Back to draft",
 	delete: "Delete",
 	deleteTitle: "Delete {name}?",

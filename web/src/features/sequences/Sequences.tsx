@@ -61,7 +61,7 @@ const words = catalogue("sequences.sequences", {
 	deleteText: "It was never active, so nobody has been in it.",
 	archiveTitle: "Archive {name}?",
 	archiveText:
-		"{count, plural, =0 {Nobody is inside.} other {{count, number} people are inside. They leave it at once, and this cannot be undone.}}",
+		"{count, plural, =0 {Nobody is inside.} one {# person is inside. They leave it at once, and this cannot be undone.} other {# people are inside. They leave it at once, and this cannot be undone.}}",
 	archived: "Archived {name}",
 });
 
