@@ -1,5 +1,5 @@
 import { type ComponentType, lazy, useEffect, useSyncExternalStore } from "react";
-import { loadTexts } from "./words/language";
+import { chooseLanguage, type Language, loadTexts } from "./words/language";
 
 /** How long after each failure the server is asked again, in milliseconds. */
 const pauses = [500, 1000, 3000, 9000];
@@ -28,6 +28,11 @@ export async function patiently<M>(load: () => Promise<M>): Promise<M> {
 			await new Promise((done) => setTimeout(done, pauses[Math.min(n, pauses.length - 1)]));
 		}
 	}
+}
+
+/** switchLanguage shows a language that was chosen; null is that of the browser. */
+export function switchLanguage(chosen: Language | null) {
+	patiently(() => chooseLanguage(chosen)).catch(() => location.reload()); // the texts are of another version
 }
 
 /** Module loads a module, and keeps it. */

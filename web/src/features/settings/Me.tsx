@@ -16,6 +16,7 @@ import { NewPassword } from "../../ui/NewPassword";
 import { Card, Facts, Page } from "../../ui/Page";
 import { toast, Toasts } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
+import { LanguageChoice } from "./LanguageChoice";
 import { Sessions } from "./Sessions";
 import css from "./Settings.module.css";
 
@@ -64,6 +65,7 @@ export default function Me() {
 				<Password />
 				<Sessions />
 				<Card title={words.look}>
+					<LanguageChoice />
 					<Radios
 						label={words.theme}
 						value={chosen}

@@ -1,4 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect } from "react";
+import { switchLanguage } from "../../base/lazy";
+import { type Language, language, languages } from "../../base/words/language";
 import css from "./Welcome.module.css";
 
 /** Welcome is the frame of the pages before signing in. */
@@ -25,6 +27,15 @@ export function Welcome({ title, onSubmit, children }: { title: string; onSubmit
 				<h1>{title}</h1>
 				{children}
 			</form>
+			<p className={css.languages}>
+				{Object.entries(languages)
+					.filter(([code]) => code !== language())
+					.map(([code, { name }]) => (
+						<button key={code} type="button" lang={code} onClick={() => switchLanguage(code as Language)}>
+							{name}
+						</button>
+					))}
+			</p>
 		</main>
 	);
 }
