@@ -111,6 +111,8 @@ func TestTheTextIsThatOfTheRenderedHTML(t *testing.T) {
 		`<div {% if nope %}hidden{% endif %}>Kept?</div>`:                                                         "Kept?",
 		`<p style="{% if first_name %}display:none{% endif %}">Gone</p><p>Kept</p>`:                               "Kept",
 		`<p>a {{ nope }} b</p>`:                                                                                   "a b",
+		`<p>a {{ nope }}</p><a href="https://example.org/?a=1&amp;b=2">Shop</a>`:                                  "a\n\nShop (https://example.org/?a=1&b=2)",
+		`<p>a {{ nope }}</p><a href="https://example.org/{{ first_name }}">Shop</a>`:                              "a\n\nShop (https://example.org/Ann)",
 		`<p>a</p><p>{{ nope }}</p><p>b</p>`:                                                                       "a\n\nb",
 		`<p>{{ "{{ first_name }}" }} }}</p>`:                                                                      "",
 		`<p>{% raw %}{{ first_name }}{% endraw %}</p>`:                                                            "{{ first_name }}",

@@ -30,7 +30,7 @@ func (w *Writer) RenderParts(ctx context.Context, m Mail) ([]Part, error) {
 	c := m.Content
 	parts := []Part{{Name: "subject"}, {Name: "from_name"}, {Name: "body_html"}, {Name: "body_text"}, {Name: "preheader"}}
 	w.budget.Reset(liquid.Limits{})
-	w.env.ctx, w.env.budget = ctx, &w.budget
+	w.env.ctx, w.env.budget, w.env.noting = ctx, &w.budget, true
 	read := c.Finish.Text == content.ReadText
 	for i, t := range []*liquid.Template{c.SubjectTemplate, c.FromNameTemplate, c.HTMLTemplate, c.TextTemplate, c.PreheaderTemplate} {
 		p := &parts[i]

@@ -117,12 +117,15 @@ func (w *Writer) Render(ctx context.Context, m Mail) (Parts, error) {
 	}
 	from := len(w.buf) - len(html) // the text may move the buffer
 	to := len(w.buf)
-	text, err := w.part(3, "body_text", m.Content.TextTemplate)
+	p.Text, err = w.part(3, "body_text", m.Content.TextTemplate)
+	p.HTML = w.buf[from:to]
 	read := errors.Is(err, liquid.ErrNotWords)
-	if err != nil && !read {
+	if read {
+		p.HTML, err = w.renderNoting()
+	}
+	if err != nil {
 		return Parts{}, err
 	}
-	p.HTML, p.Text = w.buf[from:to], text
 	p.HTMLKnown = compose.Known{Texts: m.Content.HTMLConstants, Marks: w.marks[2]}
 	p.TextKnown = compose.Known{Texts: m.Content.TextConstants, Marks: w.marks[3]}
 	if g := m.Content.Guard; g != nil {
@@ -137,6 +140,14 @@ func (w *Writer) Render(ctx context.Context, m Mail) (Parts, error) {
 		p.UnsubscribeURL = *w.env.page(unsubscribePage)
 	}
 	return p, nil
+}
+
+// renderNoting renders the HTML again and notes what its links lead to, for a recipient whose text is read
+// from it although the content has a prepared one. The mails of the other recipients need no notes.
+func (w *Writer) renderNoting() ([]byte, error) {
+	w.env.noting = true
+	w.budget.Reset(liquid.Limits{})
+	return w.part(2, "body_html", w.env.Content.HTMLTemplate)
 }
 
 // part appends the n-th part to the buffer and returns it.
@@ -167,7 +178,7 @@ func (w *Writer) begin(m Mail) error {
 		w.signer.Preview()
 	}
 	w.env.reset()
-	w.env.noting = m.Content.Finish != content.Finish{}
+	w.env.noting = m.Content.Finish.Text == content.ReadText || m.Content.Finish.HTMLFooter
 	w.env.Mail, w.env.scheme, w.env.signer, w.env.location = m, w.renderer.BaseURL.Scheme, w.signer, w.renderer.location(m)
 	return nil
 }
