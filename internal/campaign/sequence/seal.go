@@ -42,77 +42,98 @@ func sealer(box *secret.Box, t id.Tenant, old Graph) func(node string, w Webhook
 	return func(node string, w WebhookStep) (WebhookStep, error) { return w.Seal(box, t, byNode[node], steps) }
 }
 
-// SealStored returns the configuration of a stored step with the headers sealed that an earlier version
-// stored as texts; nil: there are none.
-func SealStored(box *secret.Box, t id.Tenant, typ NodeType, config json.RawMessage) (json.RawMessage, error) {
-	w, ok := ParseAction(typ, config).(WebhookStep)
+// SealStored seals the headers of a stored step that an earlier version stored as texts, and reports
+// whether there were any.
+func SealStored(box *secret.Box, t id.Tenant, typ NodeType, config *json.RawMessage) (sealed bool, err error) {
+	w, ok := ParseAction(typ, *config).(WebhookStep)
 	if !ok || !w.Headers.Plain() {
-		return nil, nil
+		return false, nil
 	}
-	w, err := w.Seal(box, t, nil, nil)
-	if err != nil {
-		return nil, err
+	if w, err = w.Seal(box, t, nil, nil); err != nil {
+		return false, err
 	}
-	return encodeStep(w)
+	*config, err = encodeStep(w)
+	return err == nil, err
 }
 
-// SealAll seals the headers of webhooks that earlier versions stored as texts. It runs at the start of
-// the program, because SQL has no key.
-func SealAll(ctx context.Context, db *sqldb.DB, box *secret.Box) error {
+// StoredSteps are the steps of all records of a kind, in the column in which each record has them.
+type StoredSteps[ID fmt.Stringer, Steps any] struct {
+	List func() (*sqldb.Rows, error)                           // the tenants, ids and steps of records that may have headers
+	Lock func(tx *sqldb.DB, t id.Tenant, record ID) *sqldb.Row // the steps of one
+	Save func(tx *sqldb.DB, t id.Tenant, record ID, steps string) error
+	Seal func(id.Tenant, *Steps) (changed bool, err error)
+}
+
+// SealAll seals the headers that earlier versions stored as texts.
+func (s StoredSteps[ID, Steps]) SealAll(ctx context.Context, db *sqldb.DB) error {
 	type place struct {
 		tenant id.Tenant
-		id     id.Sequence
+		record ID
 	}
 	var plain []place
-	rows, err := db.Query(ctx, `
-		SELECT tenant_id, id, graph FROM sequence WHERE CAST(graph AS TEXT) LIKE '%"headers"%' /* all tenants: each may have sequences of earlier versions */`)
+	rows, err := s.List()
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var p place
-		var g Graph
-		if err := scan(&p.tenant, &p.id, sqldb.ToJSON(&g)); err != nil {
+		var steps Steps
+		if err := scan(&p.tenant, &p.record, sqldb.ToJSON(&steps)); err != nil {
 			return err
 		}
-		changed, err := g.sealStored(box, p.tenant)
+		changed, err := s.Seal(p.tenant, &steps)
 		if changed {
 			plain = append(plain, p)
 		}
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("find headers of webhooks of sequences: %w", err)
+		return fmt.Errorf("find headers of webhooks: %w", err)
 	}
 	for _, p := range plain {
-		err := db.InTx(ctx, func(tx *sqldb.DB) error {
-			s, err := load(ctx, tx, p.tenant, p.id, tx.ForUpdate())
-			if err != nil {
-				return err
-			}
-			if _, err := s.Graph.sealStored(box, p.tenant); err != nil {
-				return err
-			}
-			graph, err := json.Marshal(s.Graph)
-			if err != nil {
-				return err
-			}
-			_, err = tx.Exec(ctx, `UPDATE sequence SET graph = $3 WHERE tenant_id = $1 AND id = $2`, p.tenant, p.id, string(graph))
-			return err
-		})
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return fmt.Errorf("seal headers of webhooks of sequence %s: %w", p.id, err)
+		err := db.InTx(ctx, func(tx *sqldb.DB) error { return s.seal(tx, p.tenant, p.record) })
+		if err != nil && !errors.Is(err, sqldb.ErrNoRows) { // it was deleted meanwhile
+			return fmt.Errorf("seal headers of webhooks of %s: %w", p.record, err)
 		}
 	}
 	return nil
 }
 
-func (g *Graph) sealStored(box *secret.Box, t id.Tenant) (changed bool, err error) {
-	for i, n := range g.Nodes {
-		sealed, err := SealStored(box, t, n.Type, n.Config)
-		if err != nil {
-			return changed, err
-		}
-		if sealed != nil {
-			g.Nodes[i].Config, changed = sealed, true
-		}
+func (s StoredSteps[ID, Steps]) seal(tx *sqldb.DB, t id.Tenant, record ID) error {
+	var steps Steps
+	if err := s.Lock(tx, t, record).Scan(sqldb.ToJSON(&steps)); err != nil {
+		return err
 	}
-	return changed, nil
+	if _, err := s.Seal(t, &steps); err != nil {
+		return err
+	}
+	text, err := json.Marshal(steps)
+	if err != nil {
+		return err
+	}
+	return s.Save(tx, t, record, string(text))
+}
+
+// SealAll seals the headers of webhooks that earlier versions stored as texts. It runs at the start of
+// the program, because SQL has no key.
+func SealAll(ctx context.Context, db *sqldb.DB, box *secret.Box) error {
+	return StoredSteps[id.Sequence, Graph]{
+		List: func() (*sqldb.Rows, error) {
+			return db.Query(ctx, `
+				SELECT tenant_id, id, graph FROM sequence WHERE CAST(graph AS TEXT) LIKE '%"headers"%' /* all tenants: each may have sequences of earlier versions */`)
+		},
+		Lock: func(tx *sqldb.DB, t id.Tenant, s id.Sequence) *sqldb.Row {
+			return tx.QueryRow(ctx, `SELECT graph FROM sequence WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), t, s)
+		},
+		Save: func(tx *sqldb.DB, t id.Tenant, s id.Sequence, graph string) error {
+			_, err := tx.Exec(ctx, `UPDATE sequence SET graph = $3 WHERE tenant_id = $1 AND id = $2`, t, s, graph)
+			return err
+		},
+		Seal: func(t id.Tenant, g *Graph) (changed bool, err error) {
+			for i, n := range g.Nodes {
+				sealed, err := SealStored(box, t, n.Type, &g.Nodes[i].Config)
+				if changed = changed || sealed; err != nil {
+					return changed, err
+				}
+			}
+			return changed, nil
+		},
+	}.SealAll(ctx, db)
 }
