@@ -374,17 +374,7 @@ func TestABroadcastIsSentInTheApplication(t *testing.T) {
 // waitForStatus waits until a broadcast has a status.
 func (page appPage) waitForStatus(broadcast, status string) {
 	page.T.Helper()
-	for page.Ctx.Err() == nil {
-		b, err := page.account.Owner.Must(page.Ctx, http.MethodGet, "/broadcasts/"+broadcast, nil)
-		if err != nil {
-			page.T.Fatal(err)
-		}
-		if b["status"] == status {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	page.T.Fatalf("the broadcast is never %s", status)
+	page.waitForRecord("the broadcast is "+status, "/broadcasts/"+broadcast, is("status", status))
 }
 
 // Somebody whose session ends while they work signs in over the page, and goes on.
