@@ -83,7 +83,7 @@ func (c class) rateWait(l pace.Limit) outbox.Wait {
 	w := outbox.Wait{Kind: outbox.WaitLaneRate, Max: l.Max, Per: l.Per, Reason: "the MTA config may not send faster"}
 	switch {
 	case strings.HasPrefix(l.Key, sendSpace):
-		w.Kind, w.Reason = outbox.WaitSendRate, "the broadcast has reached throttle_per_hour"
+		w.Kind, w.Reason = outbox.WaitSendRate, "the broadcast may not send faster"
 	case c.throttle != nil && strings.HasSuffix(l.Key, ":"+c.throttle.Pattern):
 		w.Kind, w.Provider, w.Reason = outbox.WaitProviderRate, c.throttle.Pattern, "the MTA config may not send faster to this provider"
 	}

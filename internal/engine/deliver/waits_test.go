@@ -77,7 +77,7 @@ func TestWaitsAndSpeedOfASendAreRecorded(t *testing.T) {
 		}, {
 			name: "the author's rate", lane: func(f *lane.Fields) { f.MaxPerSecond = &lane.Bound{To: new(50)} },
 			send: func(ch *broadcast.Change) { ch.Delivery = &broadcast.DeliveryChange{PerHour: new(new(1800))} },
-			want: outbox.Wait{Kind: outbox.WaitSendRate, Max: 1800, Per: time.Hour, Reason: "the broadcast has reached throttle_per_hour"}, soon: 10 * time.Second,
+			want: outbox.Wait{Kind: outbox.WaitSendRate, Max: 1800, Per: time.Hour, Reason: "the broadcast may not send faster"}, soon: 10 * time.Second,
 		}, {
 			name: "a paused domain", spoil: func(h *house) error {
 				_, err := h.DB.Exec(h.t.Context(), `UPDATE sending_domain SET paused = TRUE WHERE tenant_id = $1`, h.Tenant)
