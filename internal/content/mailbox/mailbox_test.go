@@ -56,6 +56,9 @@ func TestAMessageIsKeptAsItCame(t *testing.T) {
 		if err != nil || strings.TrimSpace(parts.Text) != "Hej å" || strings.TrimSpace(parts.HTML) != "<p>Hej å</p>" || len(parts.Headers) != 5 || parts.Headers[1] != [2]string{"To", "ann@example.org"} {
 			t.Errorf("Get = %+v, %v", parts, err)
 		}
+		if from, subject := parts.Headers[0][1], parts.Headers[2][1]; from != want.Author || subject != want.Subject {
+			t.Errorf("the headers have the author %q and the subject %q", from, subject)
+		}
 		for name, where := range map[string]struct {
 			tenant id.Tenant
 			lane   id.Lane
@@ -65,6 +68,24 @@ func TestAMessageIsKeptAsItCame(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestHeadersAreReadable(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		"X: plain":                    "plain",
+		"X: =?iso-8859-1?q?Andr=E9?=": "André",
+		"Reply-To: =?utf-8?q?M=C3=BCller?=\r\n =?utf-8?b?LCBB?= <a@example.org>": "Müller, A <a@example.org>",
+		"X: =?utf-8?q?a=0D=0ABcc:_b?=":                                           "a  Bcc: b",
+		"X: =?utf-8?q?a=00=FF?=":                                                 "a\uFFFD\uFFFD",
+		"X: =?unknown?q?a=C3?=":                                                  "=?unknown?q?a=C3?=",
+		"X: =?utf-8?q?" + strings.Repeat("a", 2000) + "?=":                       strings.Repeat("a", 2000),
+	} {
+		got := mailbox.Read([]byte(written + "\r\n\r\nx")).Headers
+		if len(got) != 1 || got[0][1] != want {
+			t.Errorf("%q is shown as %q, want %q", written, got, want)
+		}
+	}
 }
 
 func TestListPagesAndSearches(t *testing.T) {

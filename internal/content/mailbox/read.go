@@ -16,7 +16,7 @@ import (
 // Parts are what a message consists of, decoded. They come from strangers:
 // HTML is as its author wrote it.
 type Parts struct {
-	Headers [][2]string // name and value as written, unfolded, in their order
+	Headers [][2]string // name and value of each, in their order: unfolded, and with encoded words decoded
 	HTML    string
 	Text    string
 }
@@ -27,6 +27,9 @@ const maxLine = 998
 // Read takes a message apart. What cannot be read is left empty.
 func Read(raw []byte) Parts {
 	p := Parts{Headers: headers(raw)}
+	for i := range p.Headers {
+		p.Headers[i][1] = decode(p.Headers[i][1])
+	}
 	parser := enmime.NewParser(enmime.DisableTextConversion(true), enmime.SkipMalformedParts(true), enmime.MaxStoredPartErrors(8))
 	env, err := parser.ReadEnvelope(bytes.NewReader(raw))
 	if err != nil {
@@ -41,9 +44,9 @@ func headline(raw []byte) (author, subject string) {
 	for _, h := range headers(raw) {
 		switch {
 		case author == "" && strings.EqualFold(h[0], "From"):
-			author = decode(h[1])
+			author = clip(decode(h[1]))
 		case subject == "" && strings.EqualFold(h[0], "Subject"):
-			subject = decode(h[1])
+			subject = clip(decode(h[1]))
 		}
 	}
 	return author, subject
@@ -69,7 +72,7 @@ func headers(raw []byte) [][2]string {
 	}
 }
 
-// decode reads the encoded words of a header (RFC 2047).
+// decode returns the value of a header with its encoded words (RFC 2047) decoded, in one line.
 func decode(s string) string {
 	words := mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
 		return charset.NewReaderLabel(name, r)
@@ -77,7 +80,16 @@ func decode(s string) string {
 	if plain, err := words.DecodeHeader(s); err == nil {
 		s = plain
 	}
-	s = valid(s)
+	return strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' { // encoded, it would look like the end of the header
+			return ' '
+		}
+		return r
+	}, valid(s))
+}
+
+// clip returns at most maxLine bytes of a value.
+func clip(s string) string {
 	if len(s) > maxLine {
 		s = strings.ToValidUTF8(s[:maxLine], "")
 	}

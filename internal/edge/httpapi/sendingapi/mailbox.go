@@ -109,7 +109,7 @@ type sinkMessagePath struct {
 
 type sinkMessage struct {
 	SinkMessageRow
-	Headers [][2]string `json:"headers" doc:"Name and value of each, in their order."`
+	Headers [][2]string `json:"headers" doc:"Name and value of each, in their order. Encoded words (RFC 2047) are decoded; the source has them as they came."`
 	HTML    *string     `json:"html"`
 	Text    *string     `json:"text"`
 }
