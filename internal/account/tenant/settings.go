@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // account timezones work on machines without a zone database
 	"unicode/utf8"
 
 	"github.com/biter777/countries"
 
+	"github.com/packetboat/packetboat/internal/base/calendar"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/spread"
@@ -165,6 +165,7 @@ func SaveSettings(ctx context.Context, db *sqldb.DB, t id.Tenant, name string, s
 	}
 	name = strings.TrimSpace(name)
 	s.CurrencyCode = strings.ToUpper(s.CurrencyCode)
+	s.Timezone, _ = calendar.ZoneName(s.Timezone)
 	s.TrackedDomains = trackedDomains(s.TrackedDomains)
 	return save(ctx, db, t, name, s, now)
 }
@@ -315,11 +316,7 @@ func CheckName(p *fault.Problems, path, name string) {
 }
 
 func checkTimezone(p *fault.Problems, path, name string) {
-	if name == "" || name == "Local" {
-		p.Add(path, "must be an IANA timezone such as Europe/Amsterdam")
-		return
-	}
-	if _, err := time.LoadLocation(name); err != nil {
+	if _, ok := calendar.ZoneName(name); !ok {
 		p.Add(path, "must be an IANA timezone such as Europe/Amsterdam")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/calendar"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -83,6 +84,7 @@ func Create(ctx context.Context, db *sqldb.DB, slug, name, timezone string, now 
 	if err := p.Err(); err != nil {
 		return Tenant{}, err
 	}
+	timezone, _ = calendar.ZoneName(timezone)
 	t := Tenant{
 		Slug:      slug,
 		Name:      name,

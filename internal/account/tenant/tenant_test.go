@@ -23,7 +23,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func create(t *testing.T, db *sqldb.DB, slug string) tenant.Tenant {
 	t.Helper()
-	got, err := tenant.Create(t.Context(), db, slug, "The "+slug, "Europe/Amsterdam", noon)
+	got, err := tenant.Create(t.Context(), db, slug, "The "+slug, "europe/amsterdam", noon)
 	if err != nil {
 		t.Fatalf("Create(%q): %v", slug, err)
 	}
@@ -155,7 +155,7 @@ func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 		if err := tenant.SaveSettings(t.Context(), db, acme.ID, "Acme", late, noon); err == nil || !strings.Contains(fmt.Sprint(err.(*fault.Error).Details), "send_window.end") {
 			t.Errorf("a window that wraps past midnight: %v", err)
 		}
-		good := tenant.Defaults("America/New_York")
+		good := tenant.Defaults("america/new york")
 		good.Locale, good.CurrencyCode, good.UnsubscribeScope = "pt-BR", "usd", tenant.UnsubscribeGlobal
 		good.WebsiteURL = new("https://acme.example")
 		good.PostalAddress = tenant.PostalAddress{Line1: new("Quay 1"), City: new("Rotterdam"), PostalCode: new("3011 AA"), Country: new("NL")}
@@ -165,7 +165,7 @@ func TestAllProblemsOfSettingsAreReported(t *testing.T) {
 			t.Fatalf("SaveSettings: %v", err)
 		}
 		got, err := tenant.ByID(t.Context(), db, acme.ID)
-		good.CurrencyCode = "USD"
+		good.CurrencyCode, good.Timezone = "USD", "America/New_York"
 		if err != nil || got.Name != "Acme Inc" || !cmp.Equal(got.Settings, good) {
 			t.Errorf("saved %+v, %v: %s", got.Name, err, cmp.Diff(good, got.Settings))
 		}

@@ -1,12 +1,12 @@
 package liquid
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/calendar"
 	"github.com/packetboat/packetboat/internal/base/clip"
 )
 
@@ -82,15 +82,12 @@ func prepareTimeZone(args []expr, zones map[string]*time.Location) error {
 }
 
 func loadZone(name string) (*time.Location, error) {
-	var zone *time.Location
-	err := errors.ErrUnsupported
 	if len(name) <= 64 {
-		zone, err = time.LoadLocation(name)
+		if zone, ok := calendar.ZoneName(name); ok {
+			return time.LoadLocation(zone)
+		}
 	}
-	if err != nil || name == "" || name == "Local" {
-		return nil, fmt.Errorf(`unknown time zone "%.40s"`, name)
-	}
-	return zone, nil
+	return nil, fmt.Errorf(`unknown time zone "%.40s"`, name)
 }
 
 // date reads a value as a time in the zone in which it will be printed: that of the Env, unless the

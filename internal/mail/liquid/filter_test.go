@@ -42,6 +42,7 @@ func TestDates(t *testing.T) {
 	check(t, liquid.Text, []example{
 		{`{{ signed_up | date: "%d %B %Y %H:%M" }}`, "01 February 2026 00:30"},
 		{`{{ signed_up | time_zone: "America/New_York" | date: "%d %B %Y %H:%M %Z" }}`, "31 January 2026 18:30 EST"},
+		{`{{ signed_up | time_zone: "america/new york" | date: "%H:%M %Z" }}`, "18:30 EST"},
 		{`{{ signed_up }}`, "2026-02-01 00:30:00 +0100"},
 		{`{{ birthday }} {{ birthday | date: "%-d %b %y" }}`, "1990-05-17 17 May 90"},
 		{`{{ "2026-01-31T23:30:00Z" | date: "%F %T" }}`, "2026-02-01 00:30:00"},
