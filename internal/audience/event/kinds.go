@@ -8,8 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
+
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // shape is what kind of value a property should have.
@@ -250,12 +251,9 @@ func (s shape) misfit(name string, v any) string {
 	return ""
 }
 
-// isTime reports whether a text is a date and time of RFC 3339, or a date.
+// isTime reports whether rules can compare a text as a date and time, or a date.
 func isTime(s string) bool {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
-		if _, err := time.Parse(layout, s); err == nil {
-			return true
-		}
-	}
-	return false
+	_, moment := sqldb.ParseMoment(s)
+	_, day := sqldb.ParseDay(s)
+	return moment || day
 }

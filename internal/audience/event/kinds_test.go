@@ -49,6 +49,9 @@ func TestKnownPropertiesAreFoundUnderOtherNames(t *testing.T) {
 			`property "rating" for type "review_submitted" should be a number`, `missing recommended property "product_id" for type "review_submitted"`,
 		}},
 		{"trial_started", `{"tier": "pro", "trialEndsAt": "tomorrow"}`, `{"plan": "pro", "trial_ends_at": "tomorrow"}`, []string{`property "trial_ends_at" for type "trial_started" should be a date-time`}},
+		{"trial_started", `{"plan": "pro", "trial_ends_at": "2026-03-01 09:30"}`, `{}`, nil},
+		{"trial_started", `{"plan": "pro", "trial_ends_at": "2026-03-01"}`, `{}`, nil},
+		{"trial_started", `{"plan": "pro", "trial_ends_at": "20260301T0930Z"}`, `{}`, []string{`property "trial_ends_at" for type "trial_started" should be a date-time`}},
 		{"cart_updated", `{"cartId": "1", "cart_id": "2", "value": 1, "currency": "EUR", "items": []}`, `{}`, nil},
 		{"subscription_renewed", `{"planName": "a", "plan_name": "b", "value": " 12 ", "currency": "EUR"}`, `{"plan": "b", "value": 12}`, nil},
 	} {

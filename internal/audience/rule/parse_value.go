@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/base/calendar"
 )
 
 // whole parses a required integer within limits.
@@ -98,9 +100,6 @@ func (p *parser) span(n *node, path string) Span {
 	return s
 }
 
-// dateLayouts are the accepted forms of a time; without an offset it is UTC.
-var dateLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04"}
-
 // date parses a time or a day.
 func (p *parser) date(n *node, path string) Date {
 	s, ok := n.value.(string)
@@ -111,17 +110,13 @@ func (p *parser) date(n *node, path string) Date {
 	return Date{}
 }
 
+// parseDate reads the forms of times in requests, and days.
 func parseDate(s string) (Date, bool) {
-	if t, err := time.Parse(time.DateOnly, s); err == nil && t.Year() >= 1 {
-		return Date{t, true}, true
+	if t, ok := calendar.ParseMoment(s); ok {
+		return Date{t.Truncate(time.Microsecond), false}, true
 	}
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			t = t.UTC().Truncate(time.Microsecond)
-			return Date{t, false}, t.Year() >= 1 && t.Year() <= 9999
-		}
-	}
-	return Date{}, false
+	t, ok := calendar.ParseDay(s)
+	return Date{t, true}, ok
 }
 
 // day parses a day. Of a date and time it returns the date as written, since a field of dates
@@ -129,8 +124,8 @@ func parseDate(s string) (Date, bool) {
 func (p *parser) day(n *node, path string) Date {
 	s, _ := n.value.(string)
 	s = strings.TrimSpace(s)
-	if _, ok := parseDate(s); ok && len(s) > len(time.DateOnly) {
-		s = s[:len(time.DateOnly)]
+	if _, ok := calendar.ParseMoment(s); ok {
+		s = s[:strings.IndexAny(s, "Tt ")]
 	}
 	d, ok := parseDate(s)
 	if !ok || !d.Day {

@@ -19,7 +19,7 @@ const maxMoment = 64
 
 // ParseMoment parses a date and time as RFC 3339, ISO 8601 or SQL write it: with T, t or a space between the two,
 // and an offset such as Z, z, UTC, +02:00, +0200 or +02, or none, which means UTC. The seconds may be missing, and
-// the punctuation too. The result is in UTC.
+// the punctuation too. A leap second is the second after it. The result is in UTC.
 func ParseMoment(s string) (time.Time, bool) {
 	if len(s) > maxMoment {
 		return time.Time{}, false
@@ -29,12 +29,24 @@ func ParseMoment(s string) (time.Time, bool) {
 		if p == nil {
 			continue
 		}
-		text := p[1] + "-" + p[2] + "-" + p[3] + "T" + p[4] + ":" + p[5] + ":" + orZero(p[6]) + "." + orZero(p[7]) + offset(p[8])
+		second, leap := orZero(p[6]), p[6] == "60"
+		if leap {
+			second = "59"
+		}
+		text := p[1] + "-" + p[2] + "-" + p[3] + "T" + p[4] + ":" + p[5] + ":" + second + "." + orZero(p[7]) + offset(p[8])
 		t, err := time.Parse(time.RFC3339Nano, text)
 		t = t.UTC()
-		return t, err == nil && inEra(t)
+		if leap {
+			t = t.Add(time.Second)
+		}
+		return t, err == nil && inEra(t) && (!leap || beginsMonth(t))
 	}
 	return time.Time{}, false
+}
+
+// beginsMonth reports whether a time is in the first second of a month, before which a second can be inserted.
+func beginsMonth(t time.Time) bool {
+	return t.Day() == 1 && t.Truncate(time.Second).Equal(t.Truncate(24*time.Hour))
 }
 
 func orZero(digits string) string {

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/packetboat/packetboat/internal/base/calendar"
 )
 
 // The types, each with the rules that apply to it.
@@ -172,15 +175,15 @@ func unquote(raw json.RawMessage) string {
 	return s
 }
 
-// asTime parses RFC 3339 strictly: time.Parse accepts an hour of one digit, a
-// comma and an offset of days.
+// rfc3339 matches the form of RFC 3339; calendar.ParseMoment reads others too.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$`)
+
+// asTime parses a time as RFC 3339 writes it, with an offset.
 func asTime(s string) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil || s[len("2006-01-02T15")] != ':' || strings.Contains(s, ",") {
+	if !rfc3339.MatchString(s) {
 		return time.Time{}, false
 	}
-	_, offset := t.Zone()
-	return t, max(offset, -offset) < 24*60*60
+	return calendar.ParseMoment(s)
 }
 
 func (r *schemaReader) options(path string, v any) []Option {
