@@ -131,6 +131,11 @@ func TestATableIsWrittenByOnePackage(t *testing.T) {
 	if len(use.writers) < 100 {
 		t.Fatalf("writers of only %d tables were found", len(use.writers))
 	}
+	for table := range use.known {
+		if len(use.writers[table]) == 0 {
+			t.Errorf("no package writes the table %s", table)
+		}
+	}
 	found, shared := use.readers()
 	for _, s := range shared {
 		t.Errorf("a table is written by several packages: %s", s)

@@ -36,7 +36,7 @@ DECLARE
 	-- Only the coordinator has these: few rows, which are not joined with others.
 	coordinator TEXT[] := ARRAY[
 		'app_user', 'login_address', 'membership', 'session', 'one_time_token', 'login_link', 'api_key',
-		'leader', 'lease', 'send_hold', 'pace_day', 'pace_rate', 'pace_slot', 'rate_window',
+		'leader', 'send_hold', 'pace_day', 'pace_rate', 'pace_slot', 'rate_window',
 		'outbox_node', 'form_slug', 'mail_domain_policy', 'destination', 'destination_broken_tls', 'outage', 'outage_traffic', 'classifier_run', 'secret_key', 'write_probe',
 		'tls_certificate', 'acme_account', 'acme_challenge'];
 	shards INTEGER := current_setting('citus.shard_count');

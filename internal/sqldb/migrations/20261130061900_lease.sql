@@ -1,0 +1,4 @@
+-- +goose Up
+
+-- Table leader has what it was for.
+DROP TABLE lease;
