@@ -1,8 +1,8 @@
 // What tests of modules without a page use. A test file (*.test.ts) exports an object of functions by what they
 // claim; TestModules in tools/web runs each of them in an interpreter.
 
-/** Tests are functions that throw if what their name says is not so. */
-export type Tests = { [claim: string]: () => void };
+/** Tests are functions that throw, or reject, if what their name says is not so. */
+export type Tests = { [claim: string]: () => void | Promise<void> };
 
 /** equals fails unless two values are the same in JSON. */
 export function equals(have: unknown, want: unknown, what = "value") {
