@@ -34,4 +34,8 @@ export class Random {
 	of<T>(all: readonly T[]): T {
 		return all[this.below(all.length)] as T;
 	}
+	/** Returns a list of fewer than some values. */
+	list<T>(fewerThan: number, make: (index: number) => T): T[] {
+		return Array.from({ length: this.below(fewerThan) }, (_, i) => make(i));
+	}
 }

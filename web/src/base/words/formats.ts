@@ -54,7 +54,8 @@ export function percent(rate: number | null | undefined, decimals = 1): string {
 
 /** bytes writes a size. */
 export function bytes(n: number): string {
-	return n < 1000 ? `${n} B` : n < 1_000_000 ? `${decimal(n / 1000, 1)} KB` : `${decimal(n / 1_000_000, 1)} MB`;
+	if (n < 1000) return `${n} B`;
+	return n < 999_950 ? `${decimal(n / 1000, 1)} KB` : `${decimal(n / 1_000_000, 1)} MB`;
 }
 
 /** and joins names: "a, b and c". */
@@ -117,7 +118,8 @@ export function ago(at: string | Date, now = Date.now()): string {
 	const seconds = (new Date(at).getTime() - now) / 1000;
 	const size = Math.abs(seconds);
 	if (size < 45) return relative.format(0, "second");
-	if (size < 3600) return relative.format(Math.round(seconds / 60), "minute");
+	const minutes = Math.round(seconds / 60);
+	if (Math.abs(minutes) < 60) return relative.format(minutes, "minute");
 	if (size < 86_400) return relative.format(Math.round(seconds / 3600), "hour");
 	return size < 300 * 86_400 ? dates(dateInYear).format(new Date(at)) : day(at);
 }
