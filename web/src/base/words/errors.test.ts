@@ -1,0 +1,37 @@
+import { ApiError } from "../../api/client";
+import { equals, holds, type Tests } from "../testing";
+import { explain, hasWords } from "./errors";
+
+const said = (code: string, message = "", details: { [key: string]: unknown } = {}, status = 400) =>
+	explain(new ApiError(status, code, message, details));
+
+const tests: Tests = {
+	"a code with words of ours is told by them, whatever the server says"() {
+		for (const code of ["OFFLINE", "FORBIDDEN", "NOT_FOUND", "REVISION_CONFLICT", "INTERNAL_ERROR"]) {
+			holds(hasWords(code), `${code} has no words`);
+			holds(said(code, "of the server") !== "of the server", `${code} is told by the server's words`);
+			equals(said(code), said(code, "of the server"), code);
+		}
+	},
+	"another code is told by the server's message"() {
+		equals(hasWords("SEGMENT_IN_USE"), false);
+		equals(said("SEGMENT_IN_USE", "Two broadcasts use it."), "Two broadcasts use it.");
+		holds(said("SEGMENT_IN_USE", "") !== "", "an error without a message says nothing");
+		equals(said("SEGMENT_IN_USE", ""), explain(undefined), "an error without a message");
+	},
+	"a server that stopped or gave up says so, whatever its code"() {
+		const interrupted = said("UNAVAILABLE", "", { reason: "interrupted" });
+		const late = said("UNAVAILABLE", "", { reason: "deadline" });
+		equals(new Set([interrupted, late, said("UNAVAILABLE")]).size, 3, "the number of different sentences");
+		equals(said("INTERNAL_ERROR", "", { reason: "interrupted" }), interrupted);
+		equals(said("TIMEOUT", "x", { reason: "deadline" }), late);
+		equals(said("UNAVAILABLE", "", { reason: "another" }), said("UNAVAILABLE"));
+	},
+	"errors of other kinds say what they know"() {
+		equals(explain(new Error("Nothing to send.")), "Nothing to send.");
+		for (const other of [new Error(""), "text", null, undefined, 7, {}]) equals(explain(other), explain(undefined));
+		holds(explain(undefined) !== "", "an unknown error says nothing");
+	},
+};
+
+export default tests;

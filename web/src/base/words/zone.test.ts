@@ -1,0 +1,87 @@
+import { equals, holds, Random, type Tests } from "../testing";
+import { timesOf, wallTime } from "./zone";
+
+/** Zones with whole, half and quarter hours, with and without changes of clocks, also by half an hour or a whole day. */
+const zones = [
+	"UTC",
+	"Europe/Berlin",
+	"Europe/Lisbon",
+	"America/New_York",
+	"America/St_Johns",
+	"America/Sao_Paulo",
+	"Africa/Casablanca",
+	"Africa/Cairo",
+	"Asia/Kathmandu",
+	"Asia/Tehran",
+	"Australia/Lord_Howe",
+	"Pacific/Apia",
+	"Pacific/Kiritimati",
+];
+
+const iso = (times: Date[]) => times.map((t) => t.toISOString().slice(0, 16));
+
+const tests: Tests = {
+	"clocks of a zone show a time"() {
+		const at = new Date("2026-07-01T22:45:59Z");
+		const want: [zone: string, wall: string][] = [
+			["UTC", "2026-07-01T22:45"],
+			["Europe/Berlin", "2026-07-02T00:45"],
+			["America/New_York", "2026-07-01T18:45"],
+			["Asia/Kathmandu", "2026-07-02T04:30"],
+			["America/St_Johns", "2026-07-01T20:15"],
+		];
+		for (const [zone, wall] of want) equals(wallTime(at, zone), wall, zone);
+		equals(wallTime(new Date("2026-01-01T00:00:00Z"), "UTC"), "2026-01-01T00:00", "midnight");
+	},
+	"clocks that are changed jump over times, and show others twice"() {
+		const times: [wall: string, zone: string, want: string[]][] = [
+			["2026-03-29T01:59", "Europe/Berlin", ["2026-03-29T00:59"]],
+			["2026-03-29T02:30", "Europe/Berlin", []],
+			["2026-03-29T03:00", "Europe/Berlin", ["2026-03-29T01:00"]],
+			["2026-10-25T02:30", "Europe/Berlin", ["2026-10-25T00:30", "2026-10-25T01:30"]],
+			["2026-10-25T03:00", "Europe/Berlin", ["2026-10-25T02:00"]],
+			["2026-11-01T01:30", "America/New_York", ["2026-11-01T05:30", "2026-11-01T06:30"]],
+			["2026-10-04T02:15", "Australia/Lord_Howe", []],
+			["2026-04-05T01:45", "Australia/Lord_Howe", ["2026-04-04T14:45", "2026-04-04T15:15"]],
+			["2011-12-30T12:00", "Pacific/Apia", []],
+			["2011-12-31T12:00", "Pacific/Apia", ["2011-12-30T22:00"]],
+		];
+		for (const [wall, zone, want] of times) equals(iso(timesOf(wall, zone)), want, `${wall} in ${zone}`);
+	},
+	"what is no time has none"() {
+		for (const wall of ["", "tomorrow", "2026-13-01T00:00", "2026-05-09"])
+			equals(timesOf(wall, "Europe/Berlin"), [], wall);
+	},
+	"each time is among those that its clocks show"() {
+		const random = new Random(3);
+		for (let n = 0; n < 400; n++) {
+			const zone = random.of(zones);
+			const at = Date.UTC(2000 + random.below(30), 0, 1) + random.below(366 * 24 * 60) * 60_000;
+			const found = timesOf(wallTime(new Date(at), zone), zone).map(Number);
+			holds(
+				found.includes(at),
+				`${new Date(at).toISOString()} in ${zone} is not among ${iso(found.map((t) => new Date(t)))}`,
+			);
+			holds(found.length <= 2, `${found.length} times in ${zone}`);
+			equals(
+				[...found].sort((a, b) => a - b),
+				found,
+				"the times in order",
+			);
+		}
+	},
+	"each time that is found is shown by the clocks"() {
+		const random = new Random(4);
+		for (let n = 0; n < 400; n++) {
+			const zone = random.of(zones);
+			const wall = new Date(
+				Date.UTC(2005 + random.below(25), random.below(12), 1) + random.below(31 * 24 * 4) * 900_000,
+			)
+				.toISOString()
+				.slice(0, 16);
+			for (const at of timesOf(wall, zone)) equals(wallTime(at, zone), wall, zone);
+		}
+	},
+};
+
+export default tests;
