@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Field.module.css";
-import type { Problems } from "./form";
+import type { Problems } from "./problems";
 
 const words = catalogue("shell.formProblems", { title: "This was not saved" });
 

@@ -39,4 +39,4 @@ export function timesOf(wall: string, zone: string): Date[] {
 export const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** today returns the day in a zone, as "2026-05-09". */
-export const today = (zone: string) => wallTime(new Date(), zone).slice(0, 10);
+export const today = (zone: string, now = new Date()) => wallTime(now, zone).slice(0, 10);

@@ -14,7 +14,9 @@ import { type Config, same } from "../sequences/graph";
 import { RuleField } from "../sequences/fields/Rule";
 import StepFields from "../sequences/StepFields";
 import fields from "../sequences/StepFields.module.css";
-import { type Names, nameOfKind, titleOf, triggerWords, useNames } from "../sequences/steps";
+import { iconOf } from "../sequences/stepIcons";
+import { type Names, nameOfKind, titleOf, triggerWords } from "../sequences/steps";
+import { useNames } from "../sequences/useNames";
 import { TriggerFields } from "../sequences/Trigger";
 import { type Place, useWorkingCopy } from "../../sync/workingCopy";
 import { StateBadge } from "../../ui/Badge";
@@ -399,7 +401,7 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 										start
 										label={words.add}
 										actions={actionKinds.map((k) => {
-											const Icon = k.icon;
+											const Icon = iconOf(k);
 											return {
 												id: k.id,
 												label: nameOfKind(k.id).name,

@@ -1,6 +1,6 @@
 import { Braces } from "lucide-react";
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
-import { useFields } from "../rules/fields";
+import { useFields } from "../rules/useFields";
 import { described, Frame } from "../../ui/Field";
 import field from "../../ui/Field.module.css";
 import { Popup } from "../../ui/Popup";

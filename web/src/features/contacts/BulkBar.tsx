@@ -6,8 +6,9 @@ import type { BulkContactsRequestBody, Contact, ContactSelectorBody, ListContact
 import { useCollection } from "../../base/collections";
 import { useKey, useWhyNot } from "../../base/session";
 import { fieldOptions } from "../rules/fieldOptions";
-import { useFields } from "../rules/fields";
-import { initialValue, ValueEditor } from "../rules/ValueEditor";
+import { initialValue } from "../rules/fields";
+import { useFields } from "../rules/useFields";
+import { ValueEditor } from "../rules/ValueEditor";
 import { Button } from "../../ui/Button";
 import { Combo, Picks } from "../../ui/Combo";
 import { Confirm, Dialog } from "../../ui/Dialog";

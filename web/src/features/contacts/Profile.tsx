@@ -6,7 +6,7 @@ import { useCollection } from "../../base/collections";
 import { useKey, useWhyNot } from "../../base/session";
 import { Combo } from "../../ui/Combo";
 import { Columns, Select, Switch, TextField } from "../../ui/Field";
-import { problemsOf } from "../../ui/form";
+import { problemsOf } from "../../ui/problems";
 import { Card, Facts, Callout } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";

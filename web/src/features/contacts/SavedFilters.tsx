@@ -4,7 +4,7 @@ import { api } from "../../api/client";
 import type { SavedFilterRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useKey, useSession } from "../../base/session";
-import type { Filter } from "../rules/FilterBar";
+import type { Filter } from "../rules/filters";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, TextField } from "../../ui/Field";

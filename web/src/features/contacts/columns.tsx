@@ -1,7 +1,8 @@
 import { useMemo } from "react";
 import { Link } from "wouter";
 import type { Contact } from "../../api/schema";
-import { type FieldInfo, useRuleFields } from "../rules/fields";
+import type { FieldInfo } from "../rules/fields";
+import { useRuleFields } from "../rules/useFields";
 import { StateBadge } from "../../ui/Badge";
 import { NotSet } from "../../ui/Page";
 import type { Column } from "../../ui/Table";

@@ -20,7 +20,7 @@ import { CodeWithImages } from "../assets/CodeWithImages";
 import { Combo } from "../../ui/Combo";
 import { Copy } from "../../ui/Copy";
 import { Columns, Radios, TextArea, TextField } from "../../ui/Field";
-import { type Problems, problemsOf } from "../../ui/form";
+import { type Problems, problemsOf } from "../../ui/problems";
 import { MailFrame } from "../../ui/MailFrame";
 import { keptText } from "../../ui/keptForm";
 import { Card, Callout, Page } from "../../ui/Page";

@@ -14,7 +14,8 @@ import { Select, TextArea } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Builder.module.css";
-import { type FieldInfo, useRuleFields } from "./fields";
+import type { FieldInfo } from "./fields";
+import { useRuleFields } from "./useFields";
 import { EventRules, LeafEditor } from "./LeafEditor";
 import {
 	type Condition,

@@ -8,10 +8,10 @@ import { NumberField, Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Builder.module.css";
 import { fieldOptions } from "./fieldOptions";
-import { type FieldInfo, operatorName, operators, shapeOf } from "./fields";
+import { type FieldInfo, initialValue, operatorName, operators, shapeOf } from "./fields";
 import { type Kind, kindOf, type Leaf, leafOperators, leafWords, newLeaf } from "./leaves";
 import { Condition } from "./Properties";
-import { initialValue, ValueEditor } from "./ValueEditor";
+import { ValueEditor } from "./ValueEditor";
 
 const words = catalogue("rules.leafEditor", {
 	about: "About",

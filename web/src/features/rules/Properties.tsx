@@ -8,8 +8,9 @@ import { Combo } from "../../ui/Combo";
 import { Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Builder.module.css";
-import { type FieldKind, operatorName, operators, shapeOf } from "./fields";
-import { initialValue, ValueEditor } from "./ValueEditor";
+import { type FieldKind, initialValue, operatorName, operators, shapeOf } from "./fields";
+import { type PropertyFilter, type PropertyKind, propertyKind } from "./propertyFilters";
+import { ValueEditor } from "./ValueEditor";
 
 const words = catalogue("rules.properties", {
 	property: "Property",
@@ -23,29 +24,6 @@ const words = catalogue("rules.properties", {
 	remove: "Remove the condition on {property}",
 	removeEmpty: "Remove the condition on a property",
 });
-
-/** PropertyFilter is a condition on a property of an event. */
-export type PropertyFilter = { property: string; operator: string; value?: unknown };
-
-type Kind = keyof typeof words.kinds;
-
-function kindOf(f: PropertyFilter): Kind {
-	if (operators.boolean.slice(0, 2).some((o) => o === f.operator)) return "boolean";
-	const sample = Array.isArray(f.value) ? f.value[0] : f.value;
-	if (typeof sample === "number") return "number";
-	if (operators.text.some((o) => o === f.operator)) return "text";
-	return operators.number.some((o) => o === f.operator && o !== "between") ? "number" : "date";
-}
-
-/** filterWords writes a condition on a property: "total is more than 100". */
-export const filterWords = (f: PropertyFilter) => {
-	const value = Array.isArray(f.value)
-		? f.value.join(", ")
-		: typeof f.value === "object" && f.value
-			? Object.values(f.value).join(" ")
-			: String(f.value ?? "");
-	return [f.property, operatorName(f.operator), shapeOf(f.operator) === "none" ? "" : value].filter(Boolean).join(" ");
-};
 
 type Props = {
 	eventName?: string;
@@ -100,7 +78,7 @@ export function Condition({
 }) {
 	const key = useKey();
 	const [typed, setTyped] = useState("");
-	const [kind, setKind] = useState(kindOf(filter));
+	const [kind, setKind] = useState(propertyKind(filter));
 	const known = useQuery({
 		queryKey: key("suggestions", "event_properties", eventName, typed),
 		enabled: Boolean(eventName),
@@ -110,7 +88,7 @@ export function Condition({
 	});
 	// A text of a property has no suggestions, so its field is of a kind that has none either.
 	const valueKind: FieldKind = kind === "text" ? "reference" : kind;
-	const change = (operator: string, of: Kind) =>
+	const change = (operator: string, of: PropertyKind) =>
 		onChange({
 			...filter,
 			operator,
@@ -131,8 +109,8 @@ export function Condition({
 				label={words.kind}
 				value={kind}
 				onChange={(k) => {
-					setKind(k as Kind);
-					change(operators[k as Kind][0] ?? "equals", k as Kind);
+					setKind(k as PropertyKind);
+					change(operators[k as PropertyKind][0] ?? "equals", k as PropertyKind);
 				}}
 				choices={Object.entries(words.kinds).map(([value, label]) => ({ value, label }))}
 			/>

@@ -25,22 +25,6 @@ const words = catalogue("rules.valueEditor", {
 
 type Period = { amount: number; unit: string };
 
-/** initialValue returns a value of the shape that an operator takes. */
-export function initialValue(operator: string, kind: FieldInfo["kind"]): unknown {
-	switch (shapeOf(operator)) {
-		case "none":
-			return undefined;
-		case "many":
-			return [];
-		case "two":
-			return kind === "number" ? [0, 0] : ["", ""];
-		case "period":
-			return { amount: 30, unit: "day" };
-		default:
-			return kind === "number" ? 0 : kind === "boolean" ? true : "";
-	}
-}
-
 type Props = { field: FieldInfo; operator: string; value: unknown; onChange: (value: unknown) => void; error?: string };
 
 /** ValueEditor edits the value of a condition, by the kind of its field and the shape that its operator takes. */

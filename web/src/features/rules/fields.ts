@@ -1,6 +1,4 @@
-import { useMemo } from "react";
-import type { CustomFieldRow, StageRow } from "../../api/schema";
-import { useCollection } from "../../base/collections";
+import type { CustomFieldRow, EmailCategoryRow, EmailTypeRow, SegmentSession, StageRow } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import { stateOf } from "../../base/words/status";
 
@@ -193,6 +191,22 @@ export function shapeOf(o: string): "none" | "one" | "many" | "two" | "period" {
 	return "one";
 }
 
+/** initialValue returns a value of the shape that an operator takes. */
+export function initialValue(operator: string, kind: FieldKind): unknown {
+	switch (shapeOf(operator)) {
+		case "none":
+			return undefined;
+		case "many":
+			return [];
+		case "two":
+			return kind === "number" ? [0, 0] : ["", ""];
+		case "period":
+			return { amount: 30, unit: "day" };
+		default:
+			return kind === "number" ? 0 : kind === "boolean" ? true : "";
+	}
+}
+
 const statuses = (kind: "contact" | "deliverability", all: string[]) =>
 	all.map((value) => ({ value, label: stateOf(kind, value).word }));
 
@@ -227,7 +241,7 @@ const recorded = (): FieldInfo[] => [
 	f("last_touch_at", g.origin, "date"),
 ];
 
-function standard(stages: StageRow[], lists: { value: string; label: string }[]): FieldInfo[] {
+function standard(stages: Pick<StageRow, "slug" | "name">[], lists: { value: string; label: string }[]): FieldInfo[] {
 	return [
 		f("email", g.person, "text"),
 		f("email_domain", g.person, "text"),
@@ -297,50 +311,46 @@ const kinds: { [T in CustomFieldRow["field_type"]]: FieldKind } = {
 	contact: "reference",
 };
 
-/** useFields returns the fields of the workspace's contacts: those that all have, and its own. */
-export function useFields(): FieldInfo[] {
-	const custom = useCollection("custom_fields");
-	const stages = useCollection("stages");
-	const segments = useCollection("segments");
-	return useMemo(() => {
-		const lists = (segments.data?.data ?? [])
-			.filter((s) => s.type === "static")
-			.map((s) => ({ value: s.segment_key, label: s.name }));
-		const own = (custom.data?.data ?? []).map(
-			(c): FieldInfo => ({
-				field: `custom_fields.${c.field_key}`,
-				name: c.name,
-				group: words.groups.custom,
-				kind: kinds[c.field_type],
-				choices: c.enum_values?.map((value) => ({ value, label: value })),
-			}),
-		);
-		return [...standard(stages.data?.data ?? [], lists), ...own];
-	}, [custom.data, stages.data, segments.data]);
+/** fieldsOf returns the fields of a workspace's contacts: those that all have, and its own. */
+export function fieldsOf(
+	custom: Pick<CustomFieldRow, "field_key" | "name" | "field_type" | "enum_values">[],
+	stages: Pick<StageRow, "slug" | "name">[],
+	segments: Pick<SegmentSession, "segment_key" | "name" | "type">[],
+): FieldInfo[] {
+	const lists = segments.filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }));
+	const own = custom.map(
+		(c): FieldInfo => ({
+			field: `custom_fields.${c.field_key}`,
+			name: c.name,
+			group: words.groups.custom,
+			kind: kinds[c.field_type],
+			choices: c.enum_values?.map((value) => ({ value, label: value })),
+		}),
+	);
+	return [...standard(stages, lists), ...own];
 }
 
-/** useRuleFields returns all that filters and rules can ask about, group by group. */
-export function useRuleFields(): FieldInfo[] {
-	const known = useFields();
-	const types = useCollection("email_types");
-	const categories = useCollection("email_categories");
-	return useMemo(() => {
+/** ruleFieldsOf returns all that filters and rules can ask about, group by group: the fields of contacts, what is recorded of them, and what they subscribe to. */
+export function ruleFieldsOf(
+	contactFields: FieldInfo[],
+	types: Pick<EmailTypeRow, "type_key" | "display_name" | "category_id">[],
+	categories: Pick<EmailCategoryRow, "id" | "name">[],
+): FieldInfo[] {
+	const consents = [
 		// A type with a category follows the category.
-		const consents = [
-			...(types.data?.data ?? [])
-				.filter((t) => t.category_id === null)
-				.map((t) => ({
-					field: `subscriptions.${t.type_key}`,
-					name: t.display_name,
-					group: words.groups.subscriptions,
-				})),
-			...(categories.data?.data ?? []).map((c) => ({
-				field: `category_subscriptions.${c.id}`,
-				name: c.name,
-				group: words.groups.categories,
+		...types
+			.filter((t) => t.category_id === null)
+			.map((t) => ({
+				field: `subscriptions.${t.type_key}`,
+				name: t.display_name,
+				group: words.groups.subscriptions,
 			})),
-		].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
-		const groups = Object.values(words.groups);
-		return [...known, ...recorded(), ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
-	}, [known, types.data, categories.data]);
+		...categories.map((c) => ({
+			field: `category_subscriptions.${c.id}`,
+			name: c.name,
+			group: words.groups.categories,
+		})),
+	].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
+	const groups = Object.values(words.groups);
+	return [...contactFields, ...recorded(), ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
 }

@@ -6,9 +6,12 @@ import {
 	fits,
 	type Group,
 	heightOf,
+	insertAt,
 	isGroup,
 	moveTo,
 	pathOf,
+	pathText,
+	replaceAt,
 	stepTo,
 } from "./groups";
 
@@ -29,6 +32,15 @@ const stepped = (path: number[], by: 1 | -1) => {
 	return to ? names(moveTo(rule, path, to).group) : null;
 };
 
+/** anyRule returns a rule by chance. */
+function anyRule(random: Random): Group {
+	const any = (depth: number): Condition =>
+		depth < deepest && random.below(3) === 0
+			? group(...Array.from({ length: 1 + random.below(3) }, () => any(depth + 1)))
+			: leaf(`f${random.below(1000)}`);
+	return group(...Array.from({ length: 1 + random.below(4) }, () => any(1)));
+}
+
 const tests: Tests = {
 	"a step goes over leaves, into groups and out of them"() {
 		equals(stepped([0], 1), "((a b c) d)");
@@ -42,12 +54,8 @@ const tests: Tests = {
 	},
 	"what moves is where it is said to be, and nothing is lost"() {
 		const random = new Random(1);
-		const any = (depth: number): Condition =>
-			depth < deepest && random.below(3) === 0
-				? group(...Array.from({ length: 1 + random.below(3) }, () => any(depth + 1)))
-				: leaf(`f${random.below(1000)}`);
 		for (let n = 0; n < 500; n++) {
-			const g = group(...Array.from({ length: 1 + random.below(4) }, () => any(1)));
+			const g = anyRule(random);
 			const paths = every(g);
 			const from = paths[random.below(paths.length)] ?? [0];
 			const to = [...(paths[random.below(paths.length)] ?? [0])];
@@ -70,6 +78,61 @@ const tests: Tests = {
 		equals(pathOf("definition.conditions[1].conditions[12].value[0]"), [1, 12]);
 		equals(pathOf("conditions[3].segment_keys[1]"), [3]);
 		equals(pathOf("definition"), []);
+		equals(pathOf("name"), []);
+		equals(pathOf("filters[2]"), []);
+	},
+	"a path is read as it is written"() {
+		const random = new Random(9);
+		for (let n = 0; n < 200; n++) {
+			const path = random.list(6, () => random.below(30));
+			equals(pathOf(pathText(path)), path);
+			equals(pathOf(`definition.${pathText(path)}`), path);
+		}
+	},
+	"a condition is replaced or removed where its path leads, and nowhere else"() {
+		const random = new Random(2);
+		for (let n = 0; n < 200; n++) {
+			const g = anyRule(random);
+			const before = JSON.stringify(g);
+			const path = random.of(every(g));
+			const replaced = replaceAt(g, path, leaf("new"));
+			equals(conditionAt(replaced, path), leaf("new"));
+			equals(replaceAt(replaced, path, conditionAt(g, path) ?? null), g, "what is replaced back");
+			const removed = replaceAt(g, path, null);
+			equals(insertAt(removed, path, conditionAt(g, path) ?? leaf("none")), g, "what is removed and inserted again");
+			equals(JSON.stringify(g), before, "the rule that was given");
+		}
+	},
+	"a path that leads nowhere changes nothing"() {
+		for (const path of [[], [0, 1], [1, 0, 3]]) {
+			equals(replaceAt(rule, path, leaf("new")), rule, `replaced at ${path}`);
+			if (path.length > 0) equals(insertAt(rule, path, leaf("new")), rule, `inserted at ${path}`);
+		}
+		equals(conditionAt(rule, [5]), undefined);
+		equals(conditionAt(rule, [0, 0]), undefined);
+		equals(conditionAt(rule, []), rule);
+		equals(stepTo(rule, [], 1), null);
+		equals(moveTo(rule, [7], [0]), { group: rule, path: [7] });
+	},
+	"groups are counted by how deep they nest"() {
+		equals([heightOf(leaf("a")), heightOf(group()), heightOf(rule)], [0, 1, 2]);
+		equals(heightOf(group(leaf("a"), group(group(leaf("b"))), group(leaf("c")))), 3);
+	},
+	"every step leads somewhere else, and the step back from there leads back"() {
+		const random = new Random(6);
+		for (let n = 0; n < 300; n++) {
+			const g = anyRule(random);
+			const path = random.of(every(g));
+			const by = random.of([1, -1] as const);
+			const to = stepTo(g, path, by);
+			if (!to || !fits(g, path, to)) continue;
+			const there = moveTo(g, path, to);
+			holds(names(there.group) !== names(g), `${names(g)} ${path} by ${by} stays as it is`);
+			const back = stepTo(there.group, there.path, by === 1 ? -1 : 1);
+			holds(back !== null, `${names(there.group)} ${there.path} has no way back`);
+			if (back)
+				equals(names(moveTo(there.group, there.path, back).group), names(g), `${names(g)} ${path} by ${by} and back`);
+		}
 	},
 };
 

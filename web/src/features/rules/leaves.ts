@@ -1,7 +1,6 @@
 import { catalogue } from "../../base/words/catalogue";
-import type { Filter } from "./FilterBar";
-import { type FieldInfo, operators } from "./fields";
-import { initialValue } from "./ValueEditor";
+import { type FieldInfo, initialValue, operators } from "./fields";
+import type { Filter } from "./filters";
 
 // A rule is a tree: groups of conditions, whose leaves ask about a field, about mail, events, page views,
 // lists and so on. The server checks it; here it is only edited.

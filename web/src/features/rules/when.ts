@@ -1,5 +1,6 @@
 import { catalogue } from "../../base/words/catalogue";
 import { calendarDay, dateTime, timeZone } from "../../base/words/formats";
+import { today as todayIn } from "../../base/words/zone";
 
 // What relative dates mean today. Days are days of the account, as for the server.
 
@@ -15,28 +16,33 @@ type Period = { amount?: number; unit?: string };
 
 /** away returns the day that a period is away from another, in the direction of sign; both are at 00:00 UTC. */
 function away(from: Date, { amount = 0, unit = "day" }: Period, sign: 1 | -1): Date {
-	const n = amount * sign;
-	const of = unit.replace(/s$/, "");
+	const count = amount * sign;
+	const singular = unit.replace(/s$/, "");
 	const to = new Date(from);
-	if (of === "day" || of === "week") {
-		to.setUTCDate(to.getUTCDate() + n * (of === "week" ? 7 : 1));
+	if (singular === "day" || singular === "week") {
+		to.setUTCDate(to.getUTCDate() + count * (singular === "week" ? 7 : 1));
 		return to;
 	}
+	// A month without that day ends earlier: a month after 31 January is 28 February.
 	to.setUTCDate(1);
-	to.setUTCMonth(to.getUTCMonth() + n * (of === "year" ? 12 : 1));
-	const last = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() + 1, 0)).getUTCDate();
-	to.setUTCDate(Math.min(from.getUTCDate(), last));
+	to.setUTCMonth(to.getUTCMonth() + count * (singular === "year" ? 12 : 1));
+	const lastDay = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() + 1, 0)).getUTCDate();
+	to.setUTCDate(Math.min(from.getUTCDate(), lastDay));
 	return to;
 }
 
 /** meaning says which dates a relative operator selects today: "since 28 Oct 2026". It is empty for other operators. */
 export function meaning(operator: string | undefined, value: unknown, now = new Date()): string {
-	const p = value as Period | undefined;
-	if (!operator || !p || typeof p !== "object" || !(Number(p.amount) > 0) || Number(p.amount) > 10_000) return "";
-	const hours = p.unit?.startsWith("hour");
-	const today = new Date(`${new Intl.DateTimeFormat("en-CA", { timeZone: timeZone() }).format(now)}T00:00:00Z`);
+	const period = value as Period | undefined;
+	if (!operator || !period || typeof period !== "object") return "";
+	const amount = Number(period.amount);
+	if (!(amount > 0) || amount > 10_000) return "";
+	const hours = period.unit?.startsWith("hour");
+	const today = new Date(`${todayIn(timeZone(), now)}T00:00:00Z`);
 	const at = (sign: 1 | -1) =>
-		hours ? dateTime(new Date(now.getTime() + sign * Number(p.amount) * 3_600_000)) : calendarDay(away(today, p, sign));
+		hours
+			? dateTime(new Date(now.getTime() + sign * amount * 3_600_000))
+			: calendarDay(away(today, { ...period, amount }, sign));
 	switch (operator) {
 		case "in_the_last":
 			return words.since({ from: at(-1) });
@@ -49,7 +55,10 @@ export function meaning(operator: string | undefined, value: unknown, now = new 
 		case "anniversary_in_next":
 			return hours
 				? ""
-				: words.between({ from: calendarDay(today, "short"), to: calendarDay(away(today, p, 1), "short") });
+				: words.between({
+						from: calendarDay(today, "short"),
+						to: calendarDay(away(today, { ...period, amount }, 1), "short"),
+					});
 		default:
 			return "";
 	}

@@ -7,7 +7,7 @@ import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Radios, Select, TextArea, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
-import { problemsOf } from "../../ui/form";
+import { problemsOf } from "../../ui/problems";
 import { List } from "../../ui/List";
 import { Callout, NotSet } from "../../ui/Page";
 import { toast } from "../../ui/Toast";

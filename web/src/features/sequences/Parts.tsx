@@ -6,6 +6,7 @@ import css from "./Flow.module.css";
 import { issuesOf, shownDetail, spoken, type View } from "./flowView";
 import type { Place, Step } from "./graph";
 import { stepOf } from "./graph";
+import { iconOf } from "./stepIcons";
 import { kindOf, labelOf, problemWords, titleOf } from "./steps";
 
 const words = catalogue("sequences.parts", {
@@ -32,7 +33,7 @@ const words = catalogue("sequences.parts", {
 /** StepButton is a step: what it does, and what is wrong with it. */
 export function StepButton({ view: v, step: s }: { view: View; step: Step }) {
 	const k = kindOf(s);
-	const Icon = k.icon;
+	const Icon = iconOf(k);
 	const problems = issuesOf(v, s.id);
 	const detail = shownDetail(v, s);
 	return (

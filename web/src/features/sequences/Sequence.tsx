@@ -21,7 +21,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { FlowEditor } from "./Flow";
 import type { Config } from "./graph";
-import { type Names, triggerWords, useNames } from "./steps";
+import { type Names, triggerWords } from "./steps";
+import { useNames } from "./useNames";
 import { useFlow } from "./useFlow";
 
 const People = later(() => import("./People"));

@@ -26,7 +26,8 @@ import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import own from "./Sequences.module.css";
 import { beginWith, type Starter, starters } from "./starters";
-import { triggerWords, useNames } from "./steps";
+import { triggerWords } from "./steps";
+import { useNames } from "./useNames";
 
 const words = catalogue("sequences.sequences", {
 	title: "Sequences",

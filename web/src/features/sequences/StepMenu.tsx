@@ -12,6 +12,7 @@ import {
 import { later } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
 import { type Clip, type Graph, order, type Place, stepOf, targetOf } from "./graph";
+import { iconOf } from "./stepIcons";
 import { type Kind, kinds, type MenuGroup, type Names, nameOfKind, stepWords, titleOf } from "./steps";
 import css from "./StepMenu.module.css";
 
@@ -75,7 +76,7 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 		});
 	for (const group of groups)
 		for (const k of kinds.filter((x) => x.group === group)) {
-			const Icon = k.icon;
+			const Icon = iconOf(k);
 			all.push({
 				id: k.id,
 				...nameOfKind(k.id),

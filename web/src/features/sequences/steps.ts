@@ -1,31 +1,7 @@
-import {
-	Bell,
-	CalendarClock,
-	Clock,
-	Flag,
-	GitBranch,
-	GitFork,
-	Globe,
-	Hourglass,
-	Layers,
-	ListChecks,
-	type LucideIcon,
-	Mail,
-	MousePointerClick,
-	OctagonX,
-	PencilLine,
-	Repeat,
-	Shuffle,
-	Signpost,
-	Tag,
-	UserCheck,
-	Zap,
-} from "lucide-react";
-import { useCollection } from "../../base/collections";
-import { type FieldInfo, operatorName, shapeOf, useFields } from "../rules/fields";
+import { type FieldInfo, operatorName, shapeOf } from "../rules/fields";
 import { type Condition, type Group, isGroup } from "../rules/groups";
 import type { Leaf } from "../rules/leaves";
-import { filterWords, type PropertyFilter } from "../rules/Properties";
+import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
 import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, full } from "../../base/words/formats";
 import type { Config, Graph, Step, StepType } from "./graph";
@@ -202,7 +178,7 @@ export const stepWords = catalogue("sequences.steps", {
 export type MenuGroup = keyof typeof stepWords.groups;
 
 /** Kind is what the step menu offers: a type of step, and of waits each mode. */
-export type Kind = { id: string; type: StepType; group: MenuGroup; icon: LucideIcon; config: () => Config };
+export type Kind = { id: string; type: StepType; group: MenuGroup; config: () => Config };
 
 const timeout = { amount: 3, unit: "day" };
 
@@ -210,68 +186,59 @@ const timeout = { amount: 3, unit: "day" };
 const definition = () => ({ logic: "and", conditions: [] });
 
 export const kinds: Kind[] = [
-	{ id: "send", type: "send", group: "send", icon: Mail, config: () => ({}) },
+	{ id: "send", type: "send", group: "send", config: () => ({}) },
 	{
 		id: "duration",
 		type: "wait",
 		group: "wait",
-		icon: Clock,
 		config: () => ({ mode: "duration", amount: 1, unit: "day" }),
 	},
 	{
 		id: "until_time",
 		type: "wait",
 		group: "wait",
-		icon: CalendarClock,
 		config: () => ({ mode: "until_time", days: [1, 2, 3, 4, 5], time: "09:00", timezone: "contact" }),
 	},
 	{
 		id: "until_date",
 		type: "wait",
 		group: "wait",
-		icon: CalendarClock,
 		config: () => ({ mode: "until_date", field: "" }),
 	},
 	{
 		id: "until_event",
 		type: "wait",
 		group: "wait",
-		icon: Hourglass,
 		config: () => ({ mode: "until_event", event_name: "", timeout }),
 	},
 	{
 		id: "until_segment",
 		type: "wait",
 		group: "wait",
-		icon: Layers,
 		config: () => ({ mode: "until_segment", segment_key: "", state: "in", timeout }),
 	},
 	{
 		id: "until_engagement",
 		type: "wait",
 		group: "wait",
-		icon: MousePointerClick,
 		config: () => ({ mode: "until_engagement", node_id: "", event: "clicked", timeout }),
 	},
 	{
 		id: "condition",
 		type: "condition",
 		group: "decide",
-		icon: GitBranch,
 		config: () => ({ definition: definition() }),
 	},
 	{
 		id: "branch",
 		type: "branch",
 		group: "decide",
-		icon: GitFork,
 		config: () => ({ branches: [{ label: "A", definition: definition() }] }),
 	},
 	{
 		id: "split",
 		type: "split",
 		group: "decide",
-		icon: Shuffle,
 		config: () => ({
 			branches: [
 				{ label: "A", weight: 50 },
@@ -279,23 +246,22 @@ export const kinds: Kind[] = [
 			],
 		}),
 	},
-	{ id: "list", type: "list", group: "contact", icon: ListChecks, config: () => ({ action: "add", segment_key: "" }) },
-	{ id: "tag", type: "tag", group: "contact", icon: Tag, config: () => ({ action: "add", tags: [] }) },
-	{ id: "update_contact", type: "update_contact", group: "contact", icon: PencilLine, config: () => ({ fields: {} }) },
-	{ id: "stage", type: "stage", group: "contact", icon: Signpost, config: () => ({}) },
+	{ id: "list", type: "list", group: "contact", config: () => ({ action: "add", segment_key: "" }) },
+	{ id: "tag", type: "tag", group: "contact", config: () => ({ action: "add", tags: [] }) },
+	{ id: "update_contact", type: "update_contact", group: "contact", config: () => ({ fields: {} }) },
+	{ id: "stage", type: "stage", group: "contact", config: () => ({}) },
 	{
 		id: "subscription",
 		type: "subscription",
 		group: "contact",
-		icon: UserCheck,
 		config: () => ({ action: "subscribe", email_type_key: "" }),
 	},
-	{ id: "event", type: "event", group: "contact", icon: Zap, config: () => ({ event_name: "" }) },
-	{ id: "webhook", type: "webhook", group: "outside", icon: Globe, config: () => ({ url: "" }) },
-	{ id: "notify", type: "notify", group: "outside", icon: Bell, config: () => ({ to: [], subject: "", body: "" }) },
-	{ id: "enroll", type: "enroll", group: "outside", icon: Repeat, config: () => ({}) },
-	{ id: "goal", type: "goal", group: "end", icon: Flag, config: () => ({ definition: definition() }) },
-	{ id: "exit", type: "exit", group: "end", icon: OctagonX, config: () => ({}) },
+	{ id: "event", type: "event", group: "contact", config: () => ({ event_name: "" }) },
+	{ id: "webhook", type: "webhook", group: "outside", config: () => ({ url: "" }) },
+	{ id: "notify", type: "notify", group: "outside", config: () => ({ to: [], subject: "", body: "" }) },
+	{ id: "enroll", type: "enroll", group: "outside", config: () => ({}) },
+	{ id: "goal", type: "goal", group: "end", config: () => ({ definition: definition() }) },
+	{ id: "exit", type: "exit", group: "end", config: () => ({}) },
 ];
 
 /** kindOf returns the kind of a step. */
@@ -323,25 +289,6 @@ export type Names = {
 	forms: Map<string, string>;
 	fields: FieldInfo[];
 };
-
-/** useNames reads the names of records that steps refer to. */
-export function useNames(): Names {
-	const messages = useCollection("messages");
-	const types = useCollection("email_types");
-	const segments = useCollection("segments");
-	const stages = useCollection("stages");
-	const sequences = useCollection("sequences");
-	const forms = useCollection("forms");
-	return {
-		messages: new Map(messages.data?.data.map((m) => [m.id, m.name])),
-		types: new Map(types.data?.data.map((t) => [t.type_key, t.display_name])),
-		segments: new Map(segments.data?.data.map((s) => [s.segment_key, s.name])),
-		stages: new Map(stages.data?.data.map((s) => [s.id, s.name])),
-		sequences: new Map(sequences.data?.data.map((s) => [s.id, s.name])),
-		forms: new Map(forms.data?.data.map((f) => [f.slug, f.name])),
-		fields: useFields(),
-	};
-}
 
 const w = stepWords;
 const textOf = (v: unknown): string => (typeof v === "string" || typeof v === "number" ? String(v) : "");

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api } from "../../api/client";
 import { useKey } from "../../base/session";
-import { useFields } from "../rules/fields";
+import { useFields } from "../rules/useFields";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Source.module.css";
 

@@ -2,7 +2,7 @@ import type { PreviewProblem } from "../../api/schema";
 import { Dialog } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
-import type { Problems } from "../../ui/form";
+import type { Problems } from "../../ui/problems";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { useState } from "react";

@@ -11,7 +11,7 @@ import { CodeWithImages } from "../assets/CodeWithImages";
 import { Code } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Radios, TextField } from "../../ui/Field";
-import { type Problems as Faults, problemsOf } from "../../ui/form";
+import { type Problems as Faults, problemsOf } from "../../ui/problems";
 import { MailFrame } from "../../ui/MailFrame";
 import { type Action, Menu } from "../../ui/Menu";
 import { keptText } from "../../ui/keptForm";

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { useFields } from "../rules/fields";
+import { useFields } from "../rules/useFields";
 import type { Name } from "../../ui/Code";
 import type { Schema } from "./draft";
 

@@ -1,5 +1,6 @@
 import { EventName } from "../../rules/LeafEditor";
-import { Properties, type PropertyFilter } from "../../rules/Properties";
+import { Properties } from "../../rules/Properties";
+import type { PropertyFilter } from "../../rules/propertyFilters";
 import { Combo } from "../../../ui/Combo";
 import { Columns, Radios, Select, TextField } from "../../../ui/Field";
 import { titleOf } from "../steps";

@@ -1,0 +1,134 @@
+import { equals, holds, type Tests } from "../../base/testing";
+import { type FieldKind, fieldsOf, initialValue, operatorName, operators, ruleFieldsOf, shapeOf } from "./fields";
+
+const kinds = Object.keys(operators) as FieldKind[];
+const custom = (field_key: string, field_type: string, enum_values: string[] | null = null) =>
+	({ field_key, name: `Own ${field_key}`, field_type, enum_values }) as never;
+
+const fields = fieldsOf(
+	[custom("size", "number"), custom("plan", "enum", ["free", "paid"])],
+	[{ slug: "lead", name: "Lead" }],
+	[
+		{ segment_key: "members", name: "Members", type: "static" },
+		{ segment_key: "active", name: "Active", type: "dynamic" },
+	],
+);
+const named = (field: string) => fields.find((f) => f.field === field);
+
+const tests: Tests = {
+	"every operator has words, and stands once in its kind"() {
+		for (const kind of kinds) {
+			equals(new Set(operators[kind]).size, operators[kind].length, `the number of different operators of ${kind}`);
+			for (const o of operators[kind])
+				holds(operatorName(o) !== "" && !operatorName(o).includes("_"), `${o} has no words`);
+		}
+		equals(operatorName("sounds_like"), "sounds_like", "an operator of a later version");
+	},
+	"the first value of a condition has the shape that its operator takes"() {
+		const empty: { [shape: string]: (v: unknown) => boolean } = {
+			none: (v) => v === undefined,
+			one: (v) => v !== undefined && typeof v !== "object",
+			many: (v) => Array.isArray(v) && v.length === 0,
+			two: (v) => Array.isArray(v) && v.length === 2,
+			period: (v) => JSON.stringify(v) === '{"amount":30,"unit":"day"}',
+		};
+		for (const kind of kinds)
+			for (const o of operators[kind]) {
+				const value = initialValue(o, kind);
+				holds(empty[shapeOf(o)]?.(value) ?? false, `${JSON.stringify(value)} is not ${shapeOf(o)}, as ${o} takes it`);
+			}
+	},
+	"the first value is of the kind of the field"() {
+		const values: [operator: string, kind: FieldKind, want: unknown][] = [
+			["equals", "number", 0],
+			["between", "number", [0, 0]],
+			["equals", "boolean", true],
+			["equals", "text", ""],
+			["between", "date", ["", ""]],
+			["equals", "reference", ""],
+		];
+		for (const [operator, kind, want] of values) equals(initialValue(operator, kind), want, `${operator} of ${kind}`);
+	},
+	"shapes are those that the API takes"() {
+		const shapes: { [operator: string]: string } = {
+			equals: "one",
+			contains: "one",
+			on_or_after: "one",
+			is_set: "none",
+			is_true: "none",
+			unsubscribed: "none",
+			not_in: "many",
+			has_none: "many",
+			between: "two",
+			in_the_last: "period",
+			not_in_the_last: "period",
+			anniversary_in_next: "period",
+			more_than_ago: "period",
+		};
+		for (const [operator, want] of Object.entries(shapes)) equals(shapeOf(operator), want, operator);
+	},
+	"fields are those of all contacts, and the workspace's own"() {
+		equals(new Set(fields.map((f) => f.field)).size, fields.length, "the number of different fields");
+		for (const f of fields) holds(f.name !== "" && f.group !== "", `${f.field} has no name or group`);
+		equals(named("email")?.kind, "text");
+		equals(named("custom_fields.size"), {
+			field: "custom_fields.size",
+			name: "Own size",
+			group: named("custom_fields.plan")?.group,
+			kind: "number",
+		});
+		equals(named("custom_fields.plan")?.choices, [
+			{ value: "free", label: "free" },
+			{ value: "paid", label: "paid" },
+		]);
+		equals(named("stage")?.choices, [{ value: "lead", label: "Lead" }]);
+		equals(named("list")?.choices, [{ value: "members", label: "Members" }], "only lists have members by hand");
+		equals(
+			named("global_status")?.choices?.map((c) => c.value),
+			["active", "pending", "unsubscribed", "bounced", "complained", "suppressed"],
+		);
+	},
+	"each type of custom field is of a kind with operators"() {
+		const types: { [type: string]: FieldKind } = {
+			string: "text",
+			email: "text",
+			url: "text",
+			number: "number",
+			currency: "number",
+			boolean: "boolean",
+			date: "date",
+			datetime: "date",
+			time: "time",
+			enum: "choice",
+			tags: "tags",
+			timezone: "choice",
+			country: "choice",
+			contact: "reference",
+		};
+		for (const [type, want] of Object.entries(types))
+			equals(fieldsOf([custom("x", type)], [], []).at(-1)?.kind, want, type);
+	},
+	"rules ask about fields, what is recorded, and subscriptions, group by group"() {
+		const all = ruleFieldsOf(
+			fields,
+			[
+				{ type_key: "news", display_name: "News", category_id: null },
+				{ type_key: "offers", display_name: "Offers", category_id: "c1" as never },
+			],
+			[{ id: "c1" as never, name: "Marketing" }],
+		);
+		const has = (field: string) => all.some((f) => f.field === field);
+		for (const f of fields) holds(has(f.field), `${f.field} cannot be asked about`);
+		holds(has("bounce_type") && has("first_touch_source"), "what is recorded cannot be asked about");
+		equals(
+			[has("subscriptions.news"), has("subscriptions.offers"), has("category_subscriptions.c1")],
+			[true, false, true],
+			"a type with a category follows the category",
+		);
+		const groups = all.map((f) => f.group).filter((g, i, list) => g !== list[i - 1]);
+		equals(new Set(groups).size, groups.length, "the number of different groups in a row");
+		equals(all.find((f) => f.field === "subscriptions.news")?.kind, "subscription");
+	},
+};
+
+export default tests;

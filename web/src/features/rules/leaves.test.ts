@@ -1,0 +1,63 @@
+import { equals, holds, type Tests } from "../../base/testing";
+import { type FieldInfo, fieldsOf, operators } from "./fields";
+import { isNegative, type Kind, kindOf, leafOperators, leafWords, newLeaf } from "./leaves";
+
+const kinds = Object.keys(leafWords.kinds) as Kind[];
+const fields = fieldsOf([], [], []);
+
+const tests: Tests = {
+	"a new leaf is of its kind, with an operator of that kind"() {
+		for (const kind of kinds) {
+			const leaf = newLeaf(kind, fields);
+			equals(kindOf(leaf), kind, "the kind");
+			const all: readonly string[] = kind === "field" ? operators.choice : leafOperators[kind];
+			holds(all.includes(leaf.operator ?? ""), `${leaf.operator} is no operator of ${kind}`);
+		}
+	},
+	"a leaf without a type asks about a field"() {
+		equals(kindOf({ field: "email", operator: "is_set" }), "field");
+	},
+	"a new condition on a field begins with one that exists"() {
+		equals(newLeaf("field", fields), { field: "country", operator: "in", value: [] });
+		const own: FieldInfo = { field: "custom_fields.size", name: "Size", group: "Own", kind: "number" };
+		equals(newLeaf("field", [own]), { field: "custom_fields.size", operator: "equals", value: 0 });
+		equals(newLeaf("field", []), { field: "email", operator: "equals" });
+	},
+	"what is counted over time begins with the last month"() {
+		const month = { in_the_last: { amount: 30, unit: "day" } };
+		for (const kind of ["email", "event", "page_view"] as const) equals(newLeaf(kind, fields).window, month, kind);
+		for (const kind of ["list", "segment", "broadcast", "form", "sequence", "suppression"] as const)
+			equals(newLeaf(kind, fields).window, undefined, kind);
+	},
+	"each operator has words, and one of two that are opposites is negative"() {
+		for (const kind of kinds) {
+			if (kind === "field") continue;
+			for (const o of leafOperators[kind])
+				holds(o === "equals" || o in leafWords.operators, `${o} of ${kind} has no words`);
+			const negative = leafOperators[kind].filter((operator) => isNegative({ type: kind, operator }));
+			equals(
+				negative.length,
+				kind === "form" || leafOperators[kind].length > 1 ? 1 : 0,
+				`negative operators of ${kind}`,
+			);
+		}
+	},
+	"a leaf is negative if it matches those to whom something does not apply"() {
+		const operatorsOf: [operator: string | undefined, want: boolean][] = [
+			["not_in", true],
+			["did_not", true],
+			["never", true],
+			["has_none", true],
+			["not_contains", true],
+			["in", false],
+			["did", false],
+			["ever", false],
+			["is_not_set", false],
+			["less_than", false],
+			[undefined, false],
+		];
+		for (const [operator, want] of operatorsOf) equals(isNegative({ field: "x", operator }), want, String(operator));
+	},
+};
+
+export default tests;

@@ -1,0 +1,51 @@
+import {
+	Bell,
+	CalendarClock,
+	Clock,
+	Flag,
+	GitBranch,
+	GitFork,
+	Globe,
+	Hourglass,
+	Layers,
+	ListChecks,
+	type LucideIcon,
+	Mail,
+	MousePointerClick,
+	OctagonX,
+	PencilLine,
+	Repeat,
+	Shuffle,
+	Signpost,
+	Tag,
+	UserCheck,
+	Zap,
+} from "lucide-react";
+import type { Kind } from "./steps";
+
+const icons: { [id: string]: LucideIcon } = {
+	send: Mail,
+	duration: Clock,
+	until_time: CalendarClock,
+	until_date: CalendarClock,
+	until_event: Hourglass,
+	until_segment: Layers,
+	until_engagement: MousePointerClick,
+	condition: GitBranch,
+	branch: GitFork,
+	split: Shuffle,
+	list: ListChecks,
+	tag: Tag,
+	update_contact: PencilLine,
+	stage: Signpost,
+	subscription: UserCheck,
+	event: Zap,
+	webhook: Globe,
+	notify: Bell,
+	enroll: Repeat,
+	goal: Flag,
+	exit: OctagonX,
+};
+
+/** iconOf returns the picture of a kind of steps. */
+export const iconOf = (kind: Pick<Kind, "id">): LucideIcon => icons[kind.id] ?? Mail;
