@@ -1,4 +1,4 @@
-import { type Cell, csvText, parseRows } from "./csv";
+import { type Cell, csvCell, csvText, parseRows } from "./csv";
 import { equals, Random, type Tests } from "./testing";
 
 const rows = (text: string, separator = ",", most = 100) => parseRows(text, separator, most);
@@ -42,6 +42,27 @@ const tests: Tests = {
 		equals(rows("a\nb\nc\n", ",", 2), [["a"], ["b"]]);
 		equals(rows("a\nb", ",", 1), [["a"]]);
 		equals(rows("a", ",", 0), []);
+	},
+	"a cell is quoted if it must be, and text that looks like a formula is marked"() {
+		const cells: [cell: Cell, want: string][] = [
+			[null, ""],
+			[undefined, ""],
+			["", ""],
+			[0, "0"],
+			[-5, "-5"],
+			["plain", "plain"],
+			["a,b", '"a,b"'],
+			['say "hi"', '"say ""hi"""'],
+			["two\nlines", '"two\nlines"'],
+			["=1+1", "'=1+1"],
+			["-5", "'-5"],
+			["+49", "'+49"],
+			["@me", "'@me"],
+			["\tx", "'\tx"],
+			["=a,b", `"'=a,b"`],
+			["a=b", "a=b"],
+		];
+		for (const [cell, want] of cells) equals(csvCell(cell), want, String(cell));
 	},
 	"what is written is read again"() {
 		const random = new Random(7);

@@ -1,5 +1,5 @@
 import { equals, holds, Random, type Tests } from "../testing";
-import { timesOf, wallTime } from "./zone";
+import { timesOf, today, wallTime } from "./zone";
 
 /** Zones with whole, half and quarter hours, with and without changes of clocks, also by half an hour or a whole day. */
 const zones = [
@@ -32,6 +32,13 @@ const tests: Tests = {
 		];
 		for (const [zone, wall] of want) equals(wallTime(at, zone), wall, zone);
 		equals(wallTime(new Date("2026-01-01T00:00:00Z"), "UTC"), "2026-01-01T00:00", "midnight");
+	},
+	"a day begins when the clocks of its zone say so"() {
+		const at = new Date("2026-07-01T22:45:59Z");
+		equals(
+			["UTC", "Europe/Berlin", "Pacific/Kiritimati", "Pacific/Pago_Pago"].map((zone) => today(zone, at)),
+			["2026-07-01", "2026-07-02", "2026-07-02", "2026-07-01"],
+		);
 	},
 	"clocks that are changed jump over times, and show others twice"() {
 		const times: [wall: string, zone: string, want: string[]][] = [

@@ -24,6 +24,12 @@ const tests: Tests = {
 			"LANE_UNVERIFIEDb",
 		]);
 		equals(warned(null, [warning("NO_SCHEDULED_AT")]), []);
+		const at = (field: string, line: number) => ({ ...warning("DEAD_LINK"), field, line });
+		equals(
+			warned([at("html", 1), at("html", 2), at("text", 1)], [at("html", 1)]).length,
+			3,
+			"warnings of one kind at several places",
+		);
 	},
 	"the senders are those that will send"() {
 		const chosen = { sending_identity_emails: ["a@example.com", "b@example.com"] };
@@ -42,6 +48,13 @@ const tests: Tests = {
 			["a@example.com", "b@example.com"],
 		);
 		equals(sendersOf({ sending_identity_emails: null }, { senders: [] }), []);
+		equals(
+			sendersOf(chosen, {
+				senders: [share("a@example.com", 3, "x"), share("b@example.com", 1, "x"), share("b@example.com", 4, "y")],
+			}),
+			["b@example.com", "a@example.com"],
+			"the sum of what several MTA configs send",
+		);
 	},
 	"the subjects are those of the variants"() {
 		const draft = (subject: string | null, ...own: (string | undefined)[]) =>

@@ -24,6 +24,7 @@ const tests: Tests = {
 		const filters: [filter: Filter, want: string][] = [
 			[{ field: "email", operator: "contains", value: "@example.com" }, "Email contains @example.com"],
 			[{ field: "email", operator: "is_set" }, "Email is set"],
+			[{ field: "email", operator: "is_not_set", value: "of before" }, "Email is not set"],
 			[{ field: "country", operator: "in", value: ["DE", "AT", "CH"] }, "Country is any of Germany, Austria, CH"],
 			[{ field: "country", operator: "in", value: "DE" }, "Country is any of Germany"],
 			[{ field: "score", operator: "between", value: [1, 10] }, "Score is between 1 and 10"],

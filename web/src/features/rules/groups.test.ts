@@ -70,6 +70,8 @@ const tests: Tests = {
 	},
 	"a group does not move into itself, nor too deep"() {
 		holds(!fits(rule, [1], [1, 0]), "a group is not within itself");
+		holds(!fits(rule, [2], [0, 0]), "a leaf has no conditions");
+		holds(!fits(rule, [5], [0]) && !fits(rule, [], [0]), "what is not there, and the rule itself, do not move");
 		const five = group(group(group(group(group(leaf("x"))))), leaf("y"), group(leaf("z")));
 		holds(fits(five, [1], [0, 0, 0, 0, 0]), "a leaf may stand in the deepest group");
 		holds(!fits(five, [2], [0, 0, 0, 0, 0]), "a group may not");

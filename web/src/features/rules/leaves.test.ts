@@ -14,6 +14,23 @@ const tests: Tests = {
 			holds(all.includes(leaf.operator ?? ""), `${leaf.operator} is no operator of ${kind}`);
 		}
 	},
+	"a new leaf has what its kind needs"() {
+		const window = { in_the_last: { amount: 30, unit: "day" } };
+		const leaves: { [K in Exclude<Kind, "field">]: object } = {
+			list: { type: "list", operator: "in", segment_keys: [] },
+			segment: { type: "segment", operator: "in", segment_keys: [] },
+			email: { type: "email", operator: "did", event: "clicked", window },
+			broadcast: { type: "broadcast", operator: "did", event: "opened" },
+			event: { type: "event", operator: "did", event_name: "", window },
+			page_view: { type: "page_view", operator: "did", url: "", match: "contains", window },
+			form: { type: "form", operator: "did" },
+			subscription: { type: "subscription", operator: "subscribed" },
+			sequence: { type: "sequence", operator: "active" },
+			suppression: { type: "suppression", operator: "listed" },
+			trigger_event: { type: "trigger_event", property: "", operator: "equals", value: "" },
+		};
+		for (const [kind, want] of Object.entries(leaves)) equals(newLeaf(kind as Kind, fields), want, kind);
+	},
 	"a leaf without a type asks about a field"() {
 		equals(kindOf({ field: "email", operator: "is_set" }), "field");
 	},
@@ -22,12 +39,6 @@ const tests: Tests = {
 		const own: FieldInfo = { field: "custom_fields.size", name: "Size", group: "Own", kind: "number" };
 		equals(newLeaf("field", [own]), { field: "custom_fields.size", operator: "equals", value: 0 });
 		equals(newLeaf("field", []), { field: "email", operator: "equals" });
-	},
-	"what is counted over time begins with the last month"() {
-		const month = { in_the_last: { amount: 30, unit: "day" } };
-		for (const kind of ["email", "event", "page_view"] as const) equals(newLeaf(kind, fields).window, month, kind);
-		for (const kind of ["list", "segment", "broadcast", "form", "sequence", "suppression"] as const)
-			equals(newLeaf(kind, fields).window, undefined, kind);
 	},
 	"each operator has words, and one of two that are opposites is negative"() {
 		for (const kind of kinds) {

@@ -61,6 +61,10 @@ const tests: Tests = {
 		equals(meant("in_the_last", days("30")), meant("in_the_last", days(30)));
 		equals(meant("in_the_next", { amount: "2", unit: "month" }), "until 31 May 2026");
 	},
+	"a period without a unit is of days, and ten thousand of them are the most"() {
+		equals(meant("in_the_last", { amount: 7 }), meant("in_the_last", days(7)));
+		equals(meant("in_the_last", days(10_000)), "since 13 Nov 1998");
+	},
 	"a longer period reaches further back, and as far ahead"() {
 		const random = new Random(2);
 		const dayOf = (text: string) => Date.parse(`${text.replace(/^\w+ /, "")} UTC`);
