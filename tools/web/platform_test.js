@@ -52,4 +52,60 @@
 	}
 
 	Object.assign(Intl, { DateTimeFormat, PluralRules, ListFormat, RelativeTimeFormat });
+
+	/** Parameters of an address, as forms encode them. */
+	class URLSearchParams {
+		constructor(from = "") {
+			const decode = (text) => decodeURIComponent(text.replaceAll("+", " "));
+			const pairs = (text) =>
+				text
+					.replace(/^\?/, "")
+					.split("&")
+					.filter((pair) => pair !== "")
+					.map((pair) => [pair.split("=")[0], pair.split("=").slice(1).join("=")].map(decode));
+			this.pairs = typeof from === "string" ? pairs(from) : Object.entries(from).map(([k, v]) => [k, String(v)]);
+		}
+		get(name) {
+			return this.pairs.find(([k]) => k === name)?.[1] ?? null;
+		}
+		has(name) {
+			return this.get(name) !== null;
+		}
+		delete(name) {
+			this.pairs = this.pairs.filter(([k]) => k !== name);
+		}
+		set(name, value) {
+			const first = this.pairs.find(([k]) => k === name);
+			if (first === undefined) this.pairs.push([name, String(value)]);
+			else {
+				first[1] = String(value);
+				this.pairs = this.pairs.filter((pair) => pair === first || pair[0] !== name);
+			}
+		}
+		[Symbol.iterator]() {
+			return this.pairs[Symbol.iterator]();
+		}
+		toString() {
+			const encode = (text) =>
+				encodeURIComponent(text).replace(/[!'()~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`).replaceAll("%20", "+");
+			return this.pairs.map((pair) => pair.map(encode).join("=")).join("&");
+		}
+	}
+
+	/** Addresses of the web. */
+	class URL {
+		constructor(text) {
+			const parts = /^(https?:)\/\/([^/?#\s]+)([^?#]*)(\?[^#]*)?(#.*)?$/i.exec(text);
+			if (!parts) throw new TypeError(`${text} is no address`);
+			[this.href, this.protocol, this.host, this.pathname, this.search = "", this.hash = ""] = parts;
+			this.pathname ||= "/";
+		}
+	}
+
+	/** What a form sends, of which only the type is looked at. */
+	class FormData {}
+
+	const crypto = { getRandomValues: (bytes) => bytes.map(() => Math.floor(Math.random() * 256)) };
+
+	Object.assign(globalThis, { URLSearchParams, URL, FormData, crypto });
 }

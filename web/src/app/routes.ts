@@ -1,5 +1,6 @@
 import type { ComponentType } from "react";
 import { Code } from "./page";
+import { listOf, pageAt } from "./pagePaths";
 
 // The pages of a workspace by address. Each is loaded when it is first opened, or when a link to it is
 // hovered or focused.
@@ -67,21 +68,12 @@ export const pages: Page[] = [
 	page("/automations/:id", () => import("../features/automations/Automation")),
 ];
 
-/** find returns the page at a path. */
-function find(path: string): Page | undefined {
-	const parts = path.split("?")[0]?.split("/") ?? [];
-	return pages.find((p) => {
-		const want = p.path.split("/");
-		return want.length === parts.length && want.every((w, i) => w.startsWith(":") || w === parts[i]);
-	});
-}
-
 /** withoutRecord returns the path of the page that lists what the page at a path shows one of, or else the path. */
-export const withoutRecord = (path: string) => find(path)?.path.replace(/\/:.*$/, "") ?? "/";
+export const withoutRecord = (path: string) => listOf(pageAt(pages, path)?.path ?? "/");
 
 /** prefetch loads the code of the page at a path. */
 export function prefetch(path: string) {
-	find(path)
+	pageAt(pages, path)
 		?.code.load()
 		.catch(() => undefined);
 }

@@ -1,5 +1,6 @@
 import { useCallback } from "react";
 import { useLocation, useSearch } from "wouter";
+import { changedSearch } from "./search";
 
 // The address bar is the state of a view: tab, filter, sort, open drawer. Each change of it is a step that the
 // browser's Back undoes. What changes with each key, such as the text of a search, replaces the step instead.
@@ -13,13 +14,7 @@ export function useParams(): [
 	const [path, navigate] = useLocation();
 	const set = useCallback(
 		(changes: { [name: string]: string | null }, options?: { replace?: boolean }) => {
-			const params = new URLSearchParams(window.location.search);
-			for (const [name, value] of Object.entries(changes)) {
-				if (value === null || value === "") params.delete(name);
-				else params.set(name, value);
-			}
-			const text = params.toString();
-			const next = text ? `?${text}` : "";
+			const next = changedSearch(window.location.search, changes);
 			if (next !== window.location.search) navigate(path + next, { replace: options?.replace ?? false });
 		},
 		[path, navigate],

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { shortcutOf } from "./keys";
 
 // Shortcuts of one key never fire in a field or a dialog, and can be turned off (WCAG 2.1.4).
 
@@ -33,6 +34,8 @@ const typing = (e: KeyboardEvent) => {
 	);
 };
 
+const dialogs = "[role=dialog], [role=alertdialog], dialog[open]";
+
 let prefix = "";
 let prefixTimer = 0;
 
@@ -46,20 +49,12 @@ export function useShortcuts(shortcuts: { [keys: string]: (e: KeyboardEvent) => 
 	useEffect(() => {
 		const press = (e: KeyboardEvent) => {
 			if (e.defaultPrevented || e.isComposing) return;
-			const mod = e.metaKey || e.ctrlKey;
-			const name = mod ? `mod+${e.key.toLowerCase()}` : e.key;
-			let run = current.current[name];
-			if (name === "mod+z" && typing(e)) return; // the field undoes
-			if (!mod) {
-				if (
-					e.altKey ||
-					typing(e) ||
-					!singleKeys() ||
-					(!drawer && document.querySelector("[role=dialog], [role=alertdialog], dialog[open]"))
-				)
-					return;
-				run = prefix ? current.current[`${prefix} ${e.key}`] : run;
-			}
+			const name = shortcutOf(e, {
+				prefix,
+				typing: () => typing(e),
+				off: () => !singleKeys() || (!drawer && document.querySelector(dialogs) !== null),
+			});
+			const run = name === null ? undefined : current.current[name];
 			if (!run) return;
 			prefix = "";
 			e.preventDefault();

@@ -4,9 +4,13 @@
 /** Tests are functions that throw, or reject, if what their name says is not so. */
 export type Tests = { [claim: string]: () => void | Promise<void> };
 
+/** JSON has no sets and maps: they are written as the lists of what they have. */
+const json = (value: unknown) =>
+	JSON.stringify(value, (_, v: unknown) => (v instanceof Set || v instanceof Map ? [...v] : v));
+
 /** equals fails unless two values are the same in JSON. */
 export function equals(have: unknown, want: unknown, what = "value") {
-	const [a, b] = [JSON.stringify(have), JSON.stringify(want)];
+	const [a, b] = [json(have), json(want)];
 	if (a !== b) throw new Error(`${what} is ${a}; want ${b}`);
 }
 

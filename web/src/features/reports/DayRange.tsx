@@ -4,7 +4,7 @@ import { useParams } from "../../base/params";
 import { Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import { today } from "../../base/words/zone";
-import { daysOf, mostDays, presets, rangeOf, usual } from "./range";
+import { daysOf, defaultDays, mostDays, presets, rangeOf } from "./range";
 import css from "./Reports.module.css";
 
 const words = catalogue("reports.dayRange", {
@@ -46,7 +46,7 @@ export function DayRange({
 	const choose = (v: string) =>
 		v === "own"
 			? set({ days: null, from: range.from, to: range.to })
-			: set({ from: null, to: null, days: v === String(usual) ? null : v });
+			: set({ from: null, to: null, days: v === String(defaultDays) ? null : v });
 	const end = today(zone);
 	return (
 		<div className={css.choose}>

@@ -5,15 +5,15 @@ import { today } from "../../base/words/zone";
 export const presets = [7, 30, 90, 365] as const;
 
 /** The days of a range if none is chosen, as the API takes them. */
-export const usual = 30;
+export const defaultDays = 30;
 
 /** The most days of a range. */
 export const mostDays = 400;
 
 const dayLength = 86_400_000;
 
-/** shifted returns the day that is some days after another. */
-export const shifted = (date: string, days: number) =>
+/** addDays returns the day that is some days after another. */
+export const addDays = (date: string, days: number) =>
 	new Date(Date.parse(`${date}T00:00:00Z`) + days * dayLength).toISOString().slice(0, 10);
 
 /** daysOf counts the days from one to another, both included. */
@@ -22,13 +22,13 @@ export const daysOf = (from: string, to: string) => Math.round((Date.parse(to) -
 export type Range = { from: string; to: string; days: number | null };
 
 /** rangeOf reads the range that an address names: `from` and `to`, or `days` until today in the account's zone. */
-export function rangeOf(params: URLSearchParams, zone: string): Range {
+export function rangeOf(params: URLSearchParams, zone: string, now = new Date()): Range {
 	const from = params.get("from");
 	const to = params.get("to");
 	if (from && to) return { from, to, days: null };
-	const days = presets.find((p) => String(p) === params.get("days")) ?? usual;
-	const end = today(zone);
-	return { from: shifted(end, 1 - days), to: end, days };
+	const days = presets.find((p) => String(p) === params.get("days")) ?? defaultDays;
+	const end = today(zone, now);
+	return { from: addDays(end, 1 - days), to: end, days };
 }
 
 /** named writes a day. Days of reports are dates without a time, so no zone moves them. */

@@ -1,0 +1,38 @@
+import { recent, remember } from "./recentRecords";
+import { equals, type Tests } from "./testing";
+
+const titles = (workspace: string) => recent(workspace).map((r) => r.title);
+
+const tests: Tests = {
+	"the last record comes first, and each stands once"() {
+		remember("a", "/contacts/1", "Ann");
+		remember("a", "/contacts/2", "Bo");
+		remember("a", "/contacts/1", "Ann Lee");
+		equals(recent("a"), [
+			{ to: "/contacts/1", title: "Ann Lee" },
+			{ to: "/contacts/2", title: "Bo" },
+		]);
+		equals(recent("b"), [], "another workspace");
+	},
+	"a record is the same on all of its pages"() {
+		remember("pages", "/broadcasts/1/edit", "News");
+		remember("pages", "/broadcasts/1/report", "News");
+		equals(recent("pages"), [{ to: "/broadcasts/1", title: "News" }]);
+	},
+	"pages that show no record are not kept"() {
+		for (const to of ["/", "/contacts", "/contacts/", "/contacts/import", "/segments/new"]) remember("none", to, to);
+		equals(recent("none"), []);
+	},
+	"a record that has gone is forgotten"() {
+		remember("gone", "/contacts/1", "Ann");
+		remember("gone", "/contacts/2", "Bo");
+		remember("gone", "/contacts/1", null);
+		equals(titles("gone"), ["Bo"]);
+	},
+	"only the last eight are kept"() {
+		for (let n = 1; n <= 10; n++) remember("many", `/contacts/${n}`, String(n));
+		equals(titles("many"), ["10", "9", "8", "7", "6", "5", "4", "3"]);
+	},
+};
+
+export default tests;
