@@ -72,6 +72,9 @@ func TestImportsPointDown(t *testing.T) {
 		for _, found := range imported.FindAllSubmatch(text, -1) {
 			imports++
 			target := path.Join(path.Dir(file), string(found[1]))
+			if target == "base/testing" {
+				continue // tests of every floor
+			}
 			switch toFloor, toFeature := placeOf(target); {
 			case toFloor > floor:
 				t.Errorf("%s imports %s: a floor imports only those before it (%s)", file, target, strings.Join(floors, ", "))

@@ -274,7 +274,7 @@ export default function Broadcasts() {
 							id: "audience",
 							name: words.audience,
 							width: 160,
-							spare: true,
+							droppable: true,
 							cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment,
 						},
 						{
@@ -296,7 +296,7 @@ export default function Broadcasts() {
 							name: words.recipients,
 							about: term("recipients").definition,
 							width: 100,
-							spare: true,
+							droppable: true,
 							align: "end",
 							cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />),
 						},
@@ -322,7 +322,7 @@ export default function Broadcasts() {
 							id: "trend",
 							name: words.trend,
 							width: 110,
-							spare: true,
+							droppable: true,
 							cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} />,
 						},
 						{

@@ -252,12 +252,19 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 										name: words.variant,
 										width: 100,
 										least: 84,
-										spare: true,
+										droppable: true,
 										cell: (r: RecipientRow) => variantName(r.variant_id) ?? <NotSet />,
 									},
 								]
 							: []),
-						{ id: "sent", name: words.sent, width: 120, least: 96, spare: true, cell: (r) => <Time at={r.sent_at} /> },
+						{
+							id: "sent",
+							name: words.sent,
+							width: 120,
+							least: 96,
+							droppable: true,
+							cell: (r) => <Time at={r.sent_at} />,
+						},
 						{ id: "opened", name: words.opened, width: 120, least: 100, cell: (r) => <Time at={r.first_opened_at} /> },
 						{
 							id: "clicked",

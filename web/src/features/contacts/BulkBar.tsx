@@ -14,7 +14,7 @@ import { Combo, Picks } from "../../ui/Combo";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { Checkbox, TextField } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
-import { useReturnToTable } from "../../ui/Table";
+import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";

@@ -8,7 +8,7 @@ import { jobsChanged } from "../../base/shell";
 import { StateBadge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
 import { Progress } from "../../ui/Progress";
-import { useReturnToTable } from "../../ui/Table";
+import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { full } from "../../base/words/formats";

@@ -121,7 +121,7 @@ function columnsOf(
 					usualWidths[f.field] ??
 					(f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
 				least: widths[f.field] ? undefined : (leastWidths[f.field] ?? (f.kind === "date" ? 120 : 108)),
-				spare: initial && !widths[f.field] && !leastWidths[f.field],
+				droppable: initial && !widths[f.field] && !leastWidths[f.field],
 				align: f.kind === "number" ? "end" : undefined,
 				sortable: sortable.includes(f.field),
 				cell: cell(f, stages),

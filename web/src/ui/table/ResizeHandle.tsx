@@ -1,0 +1,52 @@
+import { useRef } from "react";
+import { catalogue } from "../../base/words/catalogue";
+import css from "../Table.module.css";
+
+const words = catalogue("shell.resizeHandle", { resize: "Width of {name}" });
+
+const narrowest = 64;
+const widest = 800;
+
+/** ResizeHandle changes the width of a column: by dragging, or by the arrow keys. */
+export function ResizeHandle({
+	name,
+	width,
+	onResize,
+}: {
+	name: string;
+	width: number;
+	onResize: (width: number) => void;
+}) {
+	const from = useRef<{ x: number; width: number } | null>(null);
+	const set = (to: number) => onResize(Math.max(narrowest, Math.min(widest, Math.round(to))));
+	return (
+		<div
+			role="separator"
+			tabIndex={0}
+			aria-orientation="vertical"
+			aria-label={words.resize({ name })}
+			aria-valuenow={width}
+			aria-valuemin={narrowest}
+			aria-valuemax={widest}
+			className={css.handle}
+			onKeyDown={(e) => {
+				if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
+				e.preventDefault();
+				e.stopPropagation();
+				set(width + (e.key === "ArrowRight" ? 16 : -16));
+			}}
+			onPointerDown={(e) => {
+				e.preventDefault();
+				from.current = { x: e.clientX, width };
+				e.currentTarget.setPointerCapture(e.pointerId);
+			}}
+			onPointerMove={(e) => from.current && set(from.current.width + e.clientX - from.current.x)}
+			onPointerUp={() => {
+				from.current = null;
+			}}
+			onPointerCancel={() => {
+				from.current = null;
+			}}
+		/>
+	);
+}

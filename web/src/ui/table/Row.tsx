@@ -1,0 +1,87 @@
+import { memo, type ReactNode, type RefObject } from "react";
+import { catalogue } from "../../base/words/catalogue";
+import { CurrentRow } from "../row";
+import css from "../Table.module.css";
+
+const words = catalogue("shell.tableRow", { select: "Select {name}" });
+
+/** RowColumn is what a row shows in a column. */
+export type RowColumn<T> = { id: string; name: string; align?: "end"; cell: (row: T) => ReactNode };
+
+/** Acts is what rows do; it is read when they do it. */
+export type Acts<T> = {
+	focus: (id: string, index: number) => void;
+	toggle: (index: number, range: boolean) => void;
+	open?: (row: T) => void;
+	name: (row: T) => string;
+	card: (row: T) => ReactNode;
+};
+
+type RowProps<T> = {
+	id: string;
+	row: T;
+	index: number;
+	start: number;
+	size: number;
+	chosen: boolean;
+	current: boolean;
+	phone: boolean;
+	columns: RowColumn<T>[];
+	pick: boolean;
+	acts: RefObject<Acts<T>>;
+};
+
+function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns, pick, acts }: RowProps<T>) {
+	return (
+		// biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles keys
+		<div
+			role="row"
+			data-index={index}
+			aria-rowindex={index + 2}
+			aria-selected={pick ? chosen : undefined}
+			tabIndex={current ? 0 : -1}
+			className={phone ? css.card : css.row}
+			style={{ transform: `translateY(${start}px)`, blockSize: size }}
+			onFocus={() => acts.current.focus(id, index)}
+			onClick={(e) => {
+				if ((e.target as HTMLElement).closest("a, button, input, [role=menu]")) return;
+				if (e.shiftKey) acts.current.toggle(index, true);
+				else acts.current.open?.(row);
+			}}
+		>
+			{pick && (
+				<div role="gridcell" className={`${css.cell} ${css.pick}`}>
+					<input
+						type="checkbox"
+						tabIndex={-1}
+						aria-label={words.select({ name: acts.current.name(row) })}
+						checked={chosen}
+						onChange={(e) => acts.current.toggle(index, (e.nativeEvent as MouseEvent).shiftKey)}
+					/>
+				</div>
+			)}
+			{phone ? (
+				<div role="gridcell" className={css.cardBody}>
+					{acts.current.card(row)}
+				</div>
+			) : (
+				<CurrentRow value={current}>
+					{columns.map((c, i) => (
+						<div
+							key={c.id}
+							role={i === 0 ? "rowheader" : "gridcell"}
+							className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu]
+								.filter(Boolean)
+								.join(" ")}
+						>
+							{c.cell(row)}
+						</div>
+					))}
+				</CurrentRow>
+			)}
+		</div>
+	);
+}
+
+/** Row is drawn again only when something about it changes, so that scrolling draws only the rows that come into view. */
+export const Row = memo(RowOf) as typeof RowOf;

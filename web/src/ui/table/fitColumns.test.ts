@@ -1,0 +1,93 @@
+import { equals, holds, Random, type Tests } from "../../base/testing";
+import { type ColumnSize, fitColumns, gridTemplate, minWidth } from "./fitColumns";
+
+type Column = ColumnSize & { id: string };
+
+const columns: Column[] = [
+	{ id: "name" },
+	{ id: "status", width: 120 },
+	{ id: "sent", width: 160, least: 80 },
+	{ id: "opened", width: 160, least: 80, droppable: true },
+	{ id: "tags", droppable: true },
+];
+
+const fitted = (room: number, all = columns) =>
+	fitColumns(all, room).map((c) => (c.width ? `${c.id} ${c.width}` : c.id));
+
+const tests: Tests = {
+	"columns keep their widths where there is room for the name"() {
+		const whole = ["name", "status 120", "sent 160", "opened 160", "tags"];
+		equals(fitted(Number.POSITIVE_INFINITY), whole);
+		equals(fitted(290 + 120 + 160 + 160 + 120), whole);
+	},
+	"columns become narrower before the name does, by the same part of what they can give"() {
+		equals(fitted(290 + 120 + 120 + 120 + 120), ["name", "status 120", "sent 120", "opened 120", "tags"]);
+		equals(fitted(290 + 120 + 80 + 80 + 120), ["name", "status 120", "sent 80", "opened 80", "tags"]);
+		equals(fitted(200 + 120 + 80 + 80 + 120), ["name", "status 120", "sent 80", "opened 80", "tags"]);
+	},
+	"columns that can be missed go, the last of them first"() {
+		equals(fitted(200 + 120 + 80 + 80 + 119), ["name", "status 120", "sent 94", "opened 94"]);
+		equals(fitted(200 + 120 + 80 + 79), ["name", "status 120", "sent 80"]);
+		equals(fitted(100), ["name", "status 120", "sent 80"], "room for nothing");
+		equals(fitted(0, []), []);
+	},
+	"a column without a width may have a least one"() {
+		equals(fitted(250, [{ id: "name" }, { id: "tags", least: 50, droppable: true }]), ["name", "tags"]);
+		equals(fitted(249, [{ id: "name" }, { id: "tags", least: 50, droppable: true }]), ["name"]);
+	},
+	"whatever the columns, they fit, and none goes or shrinks without need"() {
+		const random = new Random(12);
+		for (let n = 0; n < 1000; n++) {
+			const all: Column[] = [
+				{ id: "name" },
+				...random.list(
+					7,
+					(i): Column => ({
+						id: `c${i}`,
+						width: random.of([undefined, 80, 120, 200]),
+						least: random.of([undefined, 60, 100, 150]),
+						droppable: random.below(2) === 0,
+					}),
+				),
+			];
+			const room = 100 + random.below(1200);
+			const shown = fitColumns(all, room);
+			const needs = (of: Column[]) =>
+				of.reduce(
+					(sum, c) =>
+						sum + (c.width ? Math.min(c.width, c.least ?? c.width) : (c.least ?? (c.id === "name" ? 200 : 120))),
+					0,
+				);
+			const said = `${JSON.stringify(all)} in ${room}`;
+			equals(
+				shown.map((c) => c.id),
+				all.filter((c) => shown.some((s) => s.id === c.id)).map((c) => c.id),
+				`the order of ${said}`,
+			);
+			const dropped = all.filter((c) => !shown.some((s) => s.id === c.id));
+			holds(
+				dropped.every((c) => c.droppable),
+				`a column that must be seen went: ${said}`,
+			);
+			holds(minWidth(shown, false) <= room || !shown.some((c) => c.droppable), `it does not fit: ${said}`);
+			const [first] = dropped;
+			if (first) {
+				const with_ = all.filter((c) => c === first || !dropped.includes(c));
+				holds(needs(with_) > room, `${first.id} went without need: ${said}`);
+			}
+			for (const s of shown) {
+				const c = all.find((x) => x.id === s.id);
+				holds((s.width ?? 0) <= (c?.width ?? 0), `${s.id} became wider: ${said}`);
+				holds((s.width ?? 999) >= Math.min(c?.width ?? 0, c?.least ?? c?.width ?? 0), `${s.id} is too narrow: ${said}`);
+			}
+		}
+	},
+	"the name takes twice the part of what is left"() {
+		equals(gridTemplate(columns.slice(0, 3), false), "minmax(200px, 2fr) 120px 160px");
+		equals(gridTemplate([{}, {}, { least: 50 }], true), "40px minmax(200px, 2fr) minmax(120px, 1fr) minmax(50px, 1fr)");
+		equals([minWidth(columns, false), minWidth(columns, true)], [760, 800]);
+		equals(minWidth([], true), 40);
+	},
+};
+
+export default tests;

@@ -1,0 +1,55 @@
+// Which row of a table Tab reaches, where keys lead from it, and which rows are selected.
+
+/** TabStop is the row that Tab reaches: by its key, and where it is or was last. Without a key it is the row at that place. */
+export type TabStop = { key: string | null; index: number };
+
+/** indexOf returns where a row is among rows. A row that has gone is replaced by the nearest one of before, following ones first. */
+export function indexOf({ key, index }: TabStop, keys: string[], before: string[]): number {
+	const last = keys.length - 1;
+	if (keys === before || key === null) return Math.min(index, last);
+	const here = keys.indexOf(key);
+	if (here >= 0) return here;
+	const places = new Map(keys.map((k, i) => [k, i]));
+	const was = before.indexOf(key);
+	for (const neighbour of was < 0 ? [] : [...before.slice(was + 1), ...before.slice(0, was).reverse()]) {
+		const place = places.get(neighbour);
+		if (place !== undefined) return place;
+	}
+	return Math.min(index, last);
+}
+
+/** clamp returns the row of some that is nearest to a place. */
+export const clamp = (index: number, count: number) => Math.max(0, Math.min(count - 1, index));
+
+/** moveOf returns the row that a key leads to from another, where a page has some rows; null for other keys. */
+export function moveOf(key: string, from: number, count: number, page: number): number | null {
+	const moves: { [key: string]: number } = {
+		ArrowDown: from + 1,
+		j: from + 1,
+		ArrowUp: from - 1,
+		k: from - 1,
+		PageDown: from + page,
+		PageUp: from - page,
+		Home: 0,
+		End: count - 1,
+	};
+	return Object.hasOwn(moves, key) ? clamp(moves[key] ?? from, count) : null;
+}
+
+/** toggled returns a selection with a row added, or taken away if it was selected. */
+export function toggled(selected: ReadonlySet<string>, key: string): Set<string> {
+	const next = new Set(selected);
+	if (!next.delete(key)) next.add(key);
+	return next;
+}
+
+/** extended returns a selection with the rows from where a range begins, which is the first row if none was chosen, to another. */
+export function extended(
+	selected: ReadonlySet<string>,
+	keys: string[],
+	anchor: string | null,
+	to: number,
+): Set<string> {
+	const begin = Math.max(0, keys.indexOf(anchor ?? keys[0] ?? ""));
+	return new Set([...selected, ...keys.slice(Math.min(begin, to), Math.max(begin, to) + 1)]);
+}

@@ -1,0 +1,68 @@
+import { equals, holds, Random, type Tests } from "../../base/testing";
+import { Slots } from "./slots";
+
+const written = (rows: { id: string; slot: number }[]) => rows.map((r) => `${r.id}${r.slot}`).join(" ");
+
+const tests: Tests = {
+	"the element of a row that leaves shows the one that comes"() {
+		const slots = new Slots();
+		equals(written(slots.assign(["a", "b", "c"], false)), "a0 b1 c2");
+		equals(written(slots.assign(["b", "c", "d"], true)), "d0 b1 c2", "while the table moves");
+		equals(written(slots.assign(["c", "d", "e"], true)), "d0 e1 c2");
+		equals(written(slots.assign(["c", "d", "e"], false)), "c2 d0 e1", "in the order of the rows");
+	},
+	"more rows have more elements, fewer have fewer"() {
+		const slots = new Slots();
+		slots.assign(["a", "b"], false);
+		equals(written(slots.assign(["a", "x", "y", "z"], true)), "a0 x1 y2 z3");
+		equals(written(slots.assign(["y"], false)), "y2");
+		equals(written(slots.assign(["y", "n"], false)), "y2 n3");
+		equals(slots.assign([], true), []);
+	},
+	"a row says where it is among those that are shown"() {
+		const slots = new Slots();
+		slots.assign(["a", "b", "c"], false);
+		const rows = slots.assign(["b", "x", "c"], true);
+		for (const { id, at } of rows) equals(["b", "x", "c"][at], id);
+	},
+	"rows that stay keep their elements, and no two have one"() {
+		const random = new Random(5);
+		const slots = new Slots();
+		let last = new Map<string, number>();
+		let orderOfElements: number[] = [];
+		let start = 0;
+		for (let n = 0; n < 400; n++) {
+			start = Math.max(0, start + random.below(9) - 4);
+			const shown = Array.from({ length: random.below(6) + 3 }, (_, i) => `r${start + i}`);
+			if (random.below(4) === 0) shown.push("r1000"); // the row that Tab reaches
+			const moving = random.below(3) > 0;
+			const rows = slots.assign(shown, moving);
+			equals(rows.map((r) => r.id).sort(), [...shown].sort(), "the rows");
+			equals(new Set(rows.map((r) => r.slot)).size, rows.length, "the number of different elements");
+			for (const r of rows) if (last.has(r.id)) equals(r.slot, last.get(r.id), `the element of ${r.id}`);
+			const kept = rows.map((r) => r.slot).filter((s) => orderOfElements.includes(s));
+			if (moving)
+				equals(
+					kept,
+					orderOfElements.filter((s) => kept.includes(s)),
+					"the order of elements",
+				);
+			else
+				equals(
+					rows.map((r) => r.id),
+					shown,
+					"the order of rows",
+				);
+			const used = new Set(last.values());
+			const fresh = rows.filter((r) => !used.has(r.slot)).length;
+			holds(
+				fresh === Math.max(0, rows.length - last.size) || fresh === 0,
+				`${fresh} new elements for ${rows.length} rows after ${last.size}`,
+			);
+			last = new Map(rows.map((r) => [r.id, r.slot]));
+			orderOfElements = rows.map((r) => r.slot);
+		}
+	},
+};
+
+export default tests;
