@@ -80,6 +80,7 @@ const tests: Tests = {
 		equals(extended(new Set(), before, "c", 2), ["c"]);
 		equals(extended(new Set(["e", "z"]), before, "a", 1), ["e", "z", "a", "b"], "rows that were selected before");
 		equals(extended(new Set(), before, null, 2), ["a", "b", "c"], "without a beginning");
+		equals(extended(new Set(["a"]), before, "gone", 3), ["a", "d"], "from a row that has gone");
 	},
 };
 

@@ -43,13 +43,17 @@ export function toggled(selected: ReadonlySet<string>, key: string): Set<string>
 	return next;
 }
 
-/** extended returns a selection with the rows from where a range begins, which is the first row if none was chosen, to another. */
+/**
+ * extended returns a selection with the rows from where a range begins to another. Without a beginning it is the first
+ * row; one that has gone begins no range, because it could have stood anywhere.
+ */
 export function extended(
 	selected: ReadonlySet<string>,
 	keys: string[],
 	anchor: string | null,
 	to: number,
 ): Set<string> {
-	const begin = Math.max(0, keys.indexOf(anchor ?? keys[0] ?? ""));
+	const found = anchor === null ? 0 : keys.indexOf(anchor);
+	const begin = found < 0 ? to : found;
 	return new Set([...selected, ...keys.slice(Math.min(begin, to), Math.max(begin, to) + 1)]);
 }
