@@ -3,6 +3,7 @@ import { line } from "d3-shape";
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from "react";
 import { full, number } from "../../base/words/formats";
 import css from "./LinePlot.module.css";
+import { apart, isStep, nearest, stepped, tickEvery } from "./points";
 
 export type Line = {
 	name: string;
@@ -54,22 +55,20 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 		.x((_, i) => x(i) ?? 0)
 		.y((v) => y(v ?? 0));
 	// Names of lines that end close to each other are moved apart.
-	const names = lines.map((l) => ({ name: l.name, y: y(l.values.at(-1) ?? 0) })).sort((a, b) => b.y - a.y);
-	for (const [i, n] of names.entries()) n.y = Math.min(n.y, (names[i - 1]?.y ?? Number.POSITIVE_INFINITY) - 15);
-	const nameY = (name: string) => (names.find((n) => n.name === name)?.y ?? 0) + 4;
-	const room = Math.max(2, Math.min(6, Math.floor((width - margin.left - margin.right) / tickWidth))); // for names of points
-	const every = Math.max(1, Math.ceil(points.length / room));
+	const nameHeights = apart(
+		lines.map((l) => y(l.values.at(-1) ?? 0)),
+		15,
+	);
+	const inner = width - margin.left - margin.right;
+	const every = tickEvery(points.length, inner, tickWidth);
 	const key = (e: KeyboardEvent) => {
-		const step = { ArrowRight: 1, ArrowLeft: -1, Home: -points.length, End: points.length }[e.key] ?? 0;
-		if (step === 0) return;
+		if (!isStep(e.key)) return;
 		e.preventDefault();
-		setAt((now) => Math.max(0, Math.min(points.length - 1, (now ?? (step > 0 ? -1 : points.length)) + step)));
+		setAt((now) => stepped(e.key, now, points.length));
 	};
 	const point = (e: PointerEvent<SVGSVGElement>) => {
 		const box = e.currentTarget.getBoundingClientRect();
-		const step = (width - margin.left - margin.right) / Math.max(1, points.length - 1);
-		const i = Math.round((((e.clientX - box.left) / box.width) * width - margin.left) / step);
-		setAt(Math.max(0, Math.min(points.length - 1, i)));
+		setAt(nearest(((e.clientX - box.left) / box.width) * width - margin.left, inner, points.length));
 	};
 	const said =
 		at === null
@@ -119,7 +118,7 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 					{at !== null && (
 						<line className={css.cross} x1={x(at)} x2={x(at)} y1={margin.top} y2={height - margin.bottom} />
 					)}
-					{lines.map((l) => (
+					{lines.map((l, i) => (
 						<g key={l.name}>
 							<path
 								d={path(l.values) ?? ""}
@@ -129,7 +128,7 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 								strokeDasharray={l.dash}
 								strokeLinejoin="round"
 							/>
-							<text x={width - margin.right + 8} y={nameY(l.name)} style={{ fill: l.color }}>
+							<text x={width - margin.right + 8} y={(nameHeights[i] ?? 0) + 4} style={{ fill: l.color }}>
 								{l.name}
 							</text>
 							{points.length === 1 && <circle cx={x(0)} cy={y(l.values[0] ?? 0)} r={3} fill={l.color} />}
