@@ -123,12 +123,18 @@ export function referenceIn(message: string): Reference | undefined {
 	return found ? { kind: (found[1] ?? found[2]) as Reference["kind"], name: found[3] ?? "" } : undefined;
 }
 
-/** sectionAt returns the section that the code is in at a line. */
+/** sectionAt returns the section in which an item stands at a line; undefined if it stands in none. */
 export function sectionAt(code: string, line: number, item: string): string | undefined {
 	const upTo = code.split("\n").slice(0, line).join("\n");
-	const at = upTo.search(new RegExp(`\\{\\{\\s*item\\s*:\\s*${item}\\s*\\}\\}[^]*$`));
-	const opened = [...(at < 0 ? upTo : upTo.slice(0, at)).matchAll(/\{\{\s*#section\s+([a-z0-9_]+)\s*\}\}/g)];
-	return opened.at(-1)?.[1];
+	const items = [...upTo.matchAll(new RegExp(`\\{\\{\\s*item\\s*:\\s*${item}\\s*\\}\\}`, "g"))];
+	const open: string[] = [];
+	for (const tag of upTo
+		.slice(0, items.at(-1)?.index)
+		.matchAll(/\{\{\s*(?:#section\s+([a-z0-9_]+)|\/section)\s*\}\}/g)) {
+		if (tag[1] === undefined) open.pop();
+		else open.push(tag[1]);
+	}
+	return open.at(-1);
 }
 
 /** rename replaces a name wherever the bodies and the groups of a draft use it. */
