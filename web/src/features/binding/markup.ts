@@ -1,3 +1,5 @@
+import { hideStyles, sameMarkup, showStyles, unescapeLiquid } from "./markupText";
+
 // Rich text between its source and an editable element. The policy of the page refuses style="" in parsed
 // HTML, so styles travel as data-style and are set by script; pictures of other hosts are shown by name.
 
@@ -17,8 +19,7 @@ const renamed: { [tag: string]: string } = { strike: "s", del: "s", ins: "u", h5
 
 /** toEditor returns the content of an editable element for a source. Pasted text also loses its styles. */
 export function toEditor(source: string, pasted = false): DocumentFragment {
-	const hidden = source.replace(/(<[a-z][^<>]*?\s)style(\s*=)/gi, "$1data-style$2");
-	const parsed = new DOMParser().parseFromString(hidden, "text/html");
+	const parsed = new DOMParser().parseFromString(hideStyles(source), "text/html");
 	const out = document.createDocumentFragment();
 	for (const child of parsed.body.childNodes) out.append(...copy(child, pasted));
 	return out;
@@ -60,31 +61,13 @@ export function fromEditor(of: Node): string {
 		chip.replaceWith(`\u0000${pictures.length - 1}\u0000`);
 	}
 	for (const el of holder.querySelectorAll<HTMLElement>("[style]")) el.removeAttribute("style");
-	const text = holder.innerHTML.replace(/(<[a-z][^<>]*?\s)data-style=/gi, "$1style=");
+	const text = showStyles(holder.innerHTML);
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: it stands for a picture
 	const html = text.replace(/\u0000(\d+)\u0000/g, (_, i: string) => pictures[Number(i)] ?? "");
 	return html === "<br>" || html === "<div><br></div>" || html === "<p><br></p>" ? "" : unescapeLiquid(html);
 }
 
-/** Liquid is code: what is written in it is not escaped. */
-const unescapeLiquid = (html: string) =>
-	html.replace(/\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g, (code) =>
-		code.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").replaceAll("&nbsp;", " "),
-	);
-
-/** plain is a source without differences that mean nothing. */
-const plain = (source: string) =>
-	source
-		.replace(/\s*\/>/g, ">")
-		.replace(/&nbsp;|\u00a0/g, " ")
-		.replace(/&quot;/g, '"')
-		.replace(/&#39;|&apos;/g, "'")
-		.replace(/="([^"]*)"|='([^']*)'/g, '="$1$2"')
-		.replace(/\s+/g, " ")
-		.trim()
-		.toLowerCase();
-
 /** keeps reports whether formatted editing keeps a source as it is. */
 export function keeps(source: string): boolean {
-	return source === "" || plain(fromEditor(toEditor(source))) === plain(source);
+	return source === "" || sameMarkup(fromEditor(toEditor(source)), source);
 }
