@@ -1,0 +1,80 @@
+import type { GraphIssue, SequenceNodeReport } from "../../api/schema";
+import { equals, holds, type Tests } from "../../base/testing";
+import { issuesOf, shownDetail, spoken, type View } from "./flowView";
+import { order, stepOf } from "./graph";
+import { diamond, line, step } from "./graph.test";
+
+const view = (graph = diamond(), parts: Partial<View> = {}): View => ({
+	graph,
+	names: {
+		messages: new Map(),
+		types: new Map(),
+		segments: new Map(),
+		stages: new Map(),
+		sequences: new Map(),
+		forms: new Map(),
+		fields: [],
+	},
+	steps: order(graph),
+	editable: true,
+	selected: new Set(),
+	current: null,
+	issues: [],
+	numbers: null,
+	trigger: "",
+	focus: () => {},
+	open: () => {},
+	openTrigger: () => {},
+	openPeople: () => {},
+	add: () => {},
+	act: () => {},
+	...parts,
+});
+
+const issue = (node_id: string, message: string) => ({ node_id, message }) as GraphIssue;
+
+const said = (v: View, id: string) => {
+	const s = stepOf(v.graph, id);
+	return s ? spoken(v, s) : "";
+};
+
+const tests: Tests = {
+	"a step says where it is, what it does and what follows"() {
+		const v = view(line(step("a", "tag", { tags: ["vip"] }), step("b", "stage"), step("c", "exit")));
+		equals(said(v, "a"), "Step 1 of 3, Add vip, then Move to …");
+		equals(said(v, "b"), "Step 2 of 3, Move to …, then Exit");
+		equals(said(v, "c"), "Step 3 of 3, Exit, the end");
+		equals(said(view(line(step("a"))), "a"), "Step 1 of 1, Add …, then the end");
+	},
+	"a step with several ways counts them"() {
+		equals(said(view(), "if"), "Step 1 of 4, no condition yet?, then 2 ways");
+		const one = view(line(step("by", "branch", { branches: [] })));
+		holds(said(one, "by").endsWith("then the end"), said(one, "by"));
+	},
+	"problems, people and the selection are said, too"() {
+		const issues = [issue("yes", "tags: is empty"), issue("yes", "tags: is wrong"), issue("no", "is wrong")];
+		const numbers = new Map([["yes", { waiting: 1 } as SequenceNodeReport]]);
+		const v = view(diamond(), { issues, numbers, selected: new Set(["yes", "no"]) });
+		equals(said(v, "yes"), "Step 2 of 4, Add …, Tags: is empty, then Add …; 1 person is here; 2 problems; selected");
+		equals(said(v, "no"), "Step 3 of 4, Add …, is wrong, then Add …; 1 problem; selected");
+		equals(said(v, "last"), "Step 4 of 4, Add …, then the end");
+		const alone = view(diamond(), { selected: new Set(["yes"]) });
+		holds(!said(alone, "yes").includes("selected"), "one step that is selected is the one that is open");
+	},
+	"below the title stands what is wrong, or else the detail"() {
+		const s = step("w", "wait", { mode: "until_event", timeout: { amount: 2, unit: "day" } });
+		const v = view(line(s));
+		equals(shownDetail(v, s), "At most 2 days");
+		equals(
+			shownDetail({ ...v, issues: [issue("w", "timeout: is too long"), issue("w", "is wrong")] }, s),
+			"Time limit: is too long",
+		);
+		equals(shownDetail({ ...v, issues: [issue("x", "is wrong")] }, s), "At most 2 days", "a problem of another step");
+		equals(
+			issuesOf({ issues: [issue("w", "a"), issue("x", "b"), issue("w", "c")] }, "w").map((i) => i.message),
+			["a", "c"],
+		);
+	},
+};
+
+export default tests;
