@@ -1,5 +1,5 @@
 import { equals, holds, Random, type Tests } from "../testing";
-import { timesOf, today, wallTime } from "./zone";
+import { addDays, startOfDay, timesOf, today, wallTime } from "./zone";
 
 /** Zones with whole, half and quarter hours, with and without changes of clocks, also by half an hour or a whole day. */
 const zones = [
@@ -58,6 +58,34 @@ const tests: Tests = {
 	"what is no time has none"() {
 		for (const wall of ["", "tomorrow", "2026-13-01T00:00", "2026-05-09"])
 			equals(timesOf(wall, "Europe/Berlin"), [], wall);
+	},
+	"days are counted over months, leap days and years"() {
+		const days: [date: string, by: number, want: string][] = [
+			["2026-05-09", 0, "2026-05-09"],
+			["2026-05-31", 1, "2026-06-01"],
+			["2028-02-28", 1, "2028-02-29"],
+			["2026-01-01", -1, "2025-12-31"],
+			["2026-05-09", 365, "2027-05-09"],
+			["", 1, ""],
+			["soon", 1, ""],
+		];
+		for (const [date, by, want] of days) equals(addDays(date, by), want, `${by} days after ${date}`);
+	},
+	"a day begins with its first moment, also on days when clocks are changed"() {
+		const days: [date: string, zone: string, want: string | undefined][] = [
+			["2026-05-09", "UTC", "2026-05-09T00:00"],
+			["2026-03-29", "Europe/Berlin", "2026-03-28T23:00"],
+			["2026-03-30", "Europe/Berlin", "2026-03-29T22:00"],
+			["2026-11-01", "America/New_York", "2026-11-01T04:00"],
+			["2026-10-04", "Australia/Sydney", "2026-10-03T14:00"],
+			["2026-04-05", "Australia/Sydney", "2026-04-04T13:00"],
+			["2026-09-27", "Pacific/Auckland", "2026-09-26T12:00"],
+			["2018-11-04", "America/Sao_Paulo", "2018-11-04T03:00"],
+			["2011-12-30", "Pacific/Apia", undefined],
+			["", "UTC", undefined],
+		];
+		for (const [date, zone, want] of days)
+			equals(startOfDay(date, zone)?.toISOString().slice(0, 16), want, `${date} in ${zone}`);
 	},
 	"each time is among those that its clocks show"() {
 		const random = new Random(3);

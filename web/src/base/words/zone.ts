@@ -40,3 +40,21 @@ export const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** today returns the day in a zone, as "2026-05-09". */
 export const today = (zone: string, now = new Date()) => wallTime(now, zone).slice(0, 10);
+
+/** addDays returns the day that is some days after another; "" for what is no day. */
+export function addDays(date: string, days: number): string {
+	const at = new Date(`${date}T00:00:00Z`);
+	if (Number.isNaN(at.getTime())) return "";
+	at.setUTCDate(at.getUTCDate() + days);
+	return at.toISOString().slice(0, 10);
+}
+
+/** startOfDay returns the first moment of a day in a zone; undefined for what is no day, or one that the zone left out. */
+export function startOfDay(date: string, zone: string): Date | undefined {
+	// Where clocks jump over midnight, the day begins later.
+	for (const time of ["00:00", "00:30", "01:00"]) {
+		const [first] = timesOf(`${date}T${time}`, zone);
+		if (first) return first;
+	}
+	return undefined;
+}

@@ -1,5 +1,6 @@
 import { equals, Random, type Tests } from "../../base/testing";
-import { addDays, daysOf, presets, rangeOf } from "./range";
+import { addDays } from "../../base/words/zone";
+import { daysOf, presets, rangeOf } from "./range";
 
 const now = new Date("2026-05-09T22:30:00Z");
 const range = (search: string, zone = "UTC") => rangeOf(new URLSearchParams(search), zone, now);

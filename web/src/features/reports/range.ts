@@ -1,5 +1,5 @@
 import { calendarDay } from "../../base/words/formats";
-import { today } from "../../base/words/zone";
+import { addDays, today } from "../../base/words/zone";
 
 /** The ranges that can be chosen by one press, in days. */
 export const presets = [7, 30, 90, 365] as const;
@@ -11,10 +11,6 @@ export const defaultDays = 30;
 export const mostDays = 400;
 
 const dayLength = 86_400_000;
-
-/** addDays returns the day that is some days after another. */
-export const addDays = (date: string, days: number) =>
-	new Date(Date.parse(`${date}T00:00:00Z`) + days * dayLength).toISOString().slice(0, 10);
 
 /** daysOf counts the days from one to another, both included. */
 export const daysOf = (from: string, to: string) => Math.round((Date.parse(to) - Date.parse(from)) / dayLength) + 1;

@@ -11,6 +11,7 @@ import { Callout, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { dayTime, exact, timeZone } from "../../base/words/formats";
+import { addDays, startOfDay } from "../../base/words/zone";
 import css from "./Settings.module.css";
 
 const words = catalogue("settings.audit", {
@@ -134,16 +135,6 @@ function known(chosen: string) {
 	return !chosen || all.some((k) => k.value === chosen) ? all : [...all, { value: chosen, label: chosen }];
 }
 
-/** dayStart returns the first moment of a day of the account, or of one that many days later. */
-function dayStart(date: string, later = 0): string | undefined {
-	const noon = new Date(`${date}T12:00:00Z`);
-	if (Number.isNaN(noon.getTime())) return undefined;
-	const utc = Date.UTC(noon.getUTCFullYear(), noon.getUTCMonth(), noon.getUTCDate() + later);
-	// The zone's distance from UTC at about that time: what its clocks show then, read as UTC.
-	const clocks = new Date(`${new Date(utc).toLocaleString("sv-SE", { timeZone: timeZone() }).replace(" ", "T")}Z`);
-	return new Date(utc - (clocks.getTime() - utc)).toISOString();
-}
-
 /** targetOf names what was acted on: by its name, or such as "sending domain …b081ac". */
 const targetOf = (type: string, id: string, name?: string | null) =>
 	name ?? `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
@@ -160,8 +151,8 @@ export default function Audit() {
 		action: of("what") || undefined,
 		target_type: of("type") || undefined,
 		target_id: of("target") || undefined,
-		since: dayStart(of("since")),
-		before: dayStart(of("until"), 1),
+		since: startOfDay(of("since"), timeZone())?.toISOString(),
+		before: startOfDay(addDays(of("until"), 1), timeZone())?.toISOString(),
 	};
 	const filtered = Object.values(query).some(Boolean);
 	const users = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}), enabled: !why });
