@@ -12,6 +12,7 @@ import { type Config, type Step, targetOf, placesOf, stepOf } from "./graph";
 import { detailOf, kindOf, labelOf, nameOfKind, problemWords, titleOf } from "./steps";
 
 const StepFields = later(() => import("./StepFields"));
+import { problemAt } from "./problemAt";
 
 const words = catalogue("sequences.stepDrawer", {
 	done: "Done",
@@ -35,19 +36,6 @@ const words = catalogue("sequences.stepDrawer", {
 /** Problems that begin with these paths stand at their fields. */
 const shownAtField =
 	/^(message_id|version|email_type_key|sending_identity_emails|from_name|reply_to|mta_config_key|tags|amount|unit|event_name|segment_key|node_id|timeout|definition|branches|stage_id|sequence_id|url|headers|body|to|subject|custom_fields|fields|field|at|time|days)\b/;
-
-/** problemAt returns the problem of a field among messages that begin with its path. */
-export const problemAt = (messages: string[]) => (path: string) => {
-	const found = messages.find(
-		(m) =>
-			m === path ||
-			m.startsWith(`${path}:`) ||
-			m.startsWith(`${path}[`) ||
-			m.startsWith(`${path}.`) ||
-			(path.includes("[") && m.startsWith(`${path} `)),
-	);
-	return found?.replace(/^[\w.[\]-]+: /, "");
-};
 
 type Props = { view: View; step: Step; onChange: (config: Config) => void; onDelete: () => void; onClose: () => void };
 

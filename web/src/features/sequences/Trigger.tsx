@@ -11,6 +11,7 @@ import { catalogue } from "../../base/words/catalogue";
 import type { Config } from "./graph";
 import { DateField, Offset } from "./fields/When";
 import type { Names } from "./steps";
+import { fieldValue } from "./fieldValue";
 
 const words = catalogue("sequences.trigger", {
 	what: "What starts it",
@@ -205,7 +206,7 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 						help={words.valueHelp}
 						optional
 						value={c.to === undefined || c.to === null ? "" : String(c.to)}
-						onChange={(v) => set({ to: v === "" ? undefined : parsed(names, textOf(c.field), v) })}
+						onChange={(v) => set({ to: v === "" ? undefined : fieldValue(names.fields, textOf(c.field), v) })}
 						error={problem("to")}
 					/>
 				</>
@@ -269,12 +270,4 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 			)}
 		</>
 	);
-}
-
-/** parsed returns what was typed as a value of the field's kind. */
-function parsed(names: Names, field: string, text: string): unknown {
-	const kind = names.fields.find((f) => f.field === field)?.kind;
-	if (kind === "number" && Number.isFinite(Number(text))) return Number(text);
-	if (kind === "boolean" && (text === "true" || text === "false")) return text === "true";
-	return text;
 }
