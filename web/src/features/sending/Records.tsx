@@ -5,6 +5,7 @@ import { Card } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { stateOf } from "../../base/words/status";
 import css from "./Domain.module.css";
+import { zoneLine } from "./zoneLine";
 
 const words = catalogue("sending.records", {
 	records: "DNS records",
@@ -31,17 +32,6 @@ const words = catalogue("sending.records", {
 	},
 	announce: "{purpose}: {state}",
 });
-
-/** zoneLine writes a record as a line of a zone file (RFC 1035, section 5). */
-export function zoneLine(r: DNSRecord): string {
-	const value =
-		r.type === "TXT"
-			? (r.value.match(/.{1,255}/g) ?? [""]).map((part) => `"${part.replaceAll('"', '\\"')}"`).join(" ")
-			: r.type === "MX"
-				? `${r.priority ?? 10} ${r.value.replace(/\.?$/, ".")}`
-				: r.value.replace(/\.?$/, ".");
-	return `${r.host.replace(/\.?$/, ".")} 3600 IN ${r.type} ${value}`;
-}
 
 /** Records shows the DNS records of a domain, wanted beside found, and says when one changes. */
 export function Records({ domain: d }: { domain: SendingDomain }) {
