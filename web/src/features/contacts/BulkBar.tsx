@@ -19,8 +19,8 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Contacts.module.css";
-import { fieldOf } from "./columns";
 import { doneText } from "./skipped";
+import { type BulkAction, type UndoStep, undoSteps } from "./undoSteps";
 
 const words = catalogue("contacts.bulkBar", {
 	selected: "{count, plural, one {# selected} other {# selected}}",
@@ -81,7 +81,6 @@ const words = catalogue("contacts.bulkBar", {
 	more: "More",
 });
 
-type ActionName = BulkContactsRequestBody["action"];
 type Ask =
 	| "add_tags"
 	| "remove_tags"
@@ -109,48 +108,6 @@ type Props = {
 	exported: string[];
 };
 
-/** One change that undoes a part of an action. */
-type Step = { action: ActionName; params?: { [name: string]: unknown }; ids: string[] };
-
-/** opposite returns the change that takes an action back from those contacts that were otherwise before. */
-function opposite(action: ActionName, contacts: Contact[], params: { [name: string]: unknown } = {}): Step[] {
-	const those = (is: (c: Contact) => boolean) => contacts.filter(is).map((c) => c.id);
-	const tags = Array.isArray(params.tags) ? (params.tags as string[]) : [];
-	switch (action) {
-		case "delete":
-			return [{ action: "restore", ids: those((c) => c.global_status !== "suppressed") }];
-		case "restore":
-			return [{ action: "delete", ids: those((c) => c.global_status === "suppressed") }];
-		case "add_tags":
-			return tags.map((t) => ({
-				action: "remove_tags",
-				params: { tags: [t] },
-				ids: those((c) => !c.tags.includes(t)),
-			}));
-		case "remove_tags":
-			return tags.map((t) => ({ action: "add_tags", params: { tags: [t] }, ids: those((c) => c.tags.includes(t)) }));
-		case "set_do_not_contact":
-			return [{ action, params: { value: !params.value }, ids: those((c) => c.do_not_contact !== params.value) }];
-		case "set_stage":
-			return [...new Set(contacts.map((c) => c.stage_id))]
-				.filter((stage) => stage !== params.stage_id)
-				.map((stage) => ({ action, params: { stage_id: stage }, ids: those((c) => c.stage_id === stage) }));
-		case "set_field": {
-			const field = String(params.field);
-			const before = new Map<string, { value: unknown; ids: string[] }>();
-			for (const c of contacts) {
-				const value = fieldOf(c, field) ?? null;
-				const same = before.get(JSON.stringify(value)) ?? { value, ids: [] };
-				same.ids.push(c.id);
-				before.set(JSON.stringify(value), same);
-			}
-			return [...before.values()].map(({ value, ids }) => ({ action, params: { field, value }, ids }));
-		}
-		default:
-			return [];
-	}
-}
-
 /** membersAmong returns which of some contacts are members of a list. */
 async function membersAmong(ids: string[], list: unknown): Promise<Set<string>> {
 	const members = new Set<string>();
@@ -173,7 +130,7 @@ async function membersAmong(ids: string[], list: unknown): Promise<Set<string>> 
 }
 
 /** Actions after which the contacts are gone from most views, so that nothing more is done with them. */
-const leaving: ActionName[] = ["delete", "anonymize"];
+const leaving: BulkAction[] = ["delete", "anonymize"];
 
 type Question = "delete" | "suppress" | "anonymize" | "reset_status" | "restore" | "block" | "unblock";
 
@@ -201,7 +158,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		onJob(job);
 	};
 	const changed = () => void client.invalidateQueries({ queryKey: key("contacts") });
-	const takeBack = async (steps: Step[]) => {
+	const takeBack = async (steps: UndoStep[]) => {
 		const done = new Set<string>();
 		try {
 			for (const { action, params, ids } of steps) {
@@ -218,16 +175,16 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		changed();
 	};
 	// An undo changes only the contacts that the action changed. It is offered if all are known as they were before.
-	const stepsBack = async (action: ActionName, params?: { [name: string]: unknown }): Promise<Step[]> => {
+	const stepsBack = async (action: BulkAction, params?: { [name: string]: unknown }): Promise<UndoStep[]> => {
 		if (action === "add_to_list" || action === "remove_from_list") {
 			const members = await membersAmong(ids, params?.segment_key);
 			return action === "add_to_list"
 				? [{ action: "remove_from_list", params, ids: ids.filter((id) => !members.has(id)) }]
 				: [{ action: "add_to_list", params, ids: ids.filter((id) => members.has(id)) }];
 		}
-		return contacts.length === ids.length ? opposite(action, contacts, params) : [];
+		return contacts.length === ids.length ? undoSteps(action, contacts, params) : [];
 	};
-	const send = async (action: ActionName, params?: { [name: string]: unknown }) => {
+	const send = async (action: BulkAction, params?: { [name: string]: unknown }) => {
 		if (busy) return;
 		setBusy(true);
 		try {
@@ -253,7 +210,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		setBusy(false);
 	};
 	// Jobs cannot be undone, so what else happens at once is asked about.
-	const oneOrAsk = (question: Question, action: ActionName, params?: { [name: string]: unknown }) =>
+	const oneOrAsk = (question: Question, action: BulkAction, params?: { [name: string]: unknown }) =>
 		everybody ? setConfirm(question) : void send(action, params);
 	const exportThem = async () => {
 		try {
@@ -389,7 +346,7 @@ const asks = (): {
 		title: (values: { count: number }) => string;
 		text: string;
 		action: string;
-		does: ActionName;
+		does: BulkAction;
 		params?: { [name: string]: unknown };
 	};
 } => ({

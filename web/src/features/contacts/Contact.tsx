@@ -17,7 +17,7 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { Consent } from "./Consent";
-import { nameOf } from "./columns";
+import { nameOf } from "./contactFields";
 import { About } from "./About";
 import { Eligibility } from "./Eligibility";
 import { Lists } from "./Lists";

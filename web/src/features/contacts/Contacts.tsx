@@ -9,7 +9,7 @@ import { pollEvery } from "../../base/live";
 import { useParams } from "../../base/params";
 import { useKey, useWhyNot } from "../../base/session";
 import { FilterBar } from "../rules/FilterBar";
-import type { Filter } from "../rules/filters";
+import { filtersIn } from "../rules/filters";
 import { useRuleFields } from "../rules/useFields";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
@@ -28,7 +28,8 @@ import { BulkBar } from "./BulkBar";
 import { BulkJob } from "./BulkJob";
 import { ColumnChooser } from "./ColumnChooser";
 import css from "./Contacts.module.css";
-import { exportOf, initialColumns, nameOf, parseWidths, useColumns } from "./columns";
+import { initialColumns, useColumns } from "./columns";
+import { exportOf, nameOf, parseWidths } from "./contactFields";
 import { Peek } from "./Peek";
 import { SavedFilters } from "./SavedFilters";
 
@@ -62,15 +63,6 @@ const words = catalogue("contacts.contacts", {
 const most = 10_000;
 const pageSize = 200;
 
-function parseFilters(text: string | null): Filter[] {
-	try {
-		const all: unknown = JSON.parse(text ?? "[]");
-		return Array.isArray(all) ? (all as Filter[]) : [];
-	} catch {
-		return [];
-	}
-}
-
 /** Contacts is the table of all contacts, with its filters. */
 export default function Contacts() {
 	const key = useKey();
@@ -87,7 +79,7 @@ export default function Contacts() {
 	const search = useDeferredValue(params.get("q") ?? "");
 	const filterText = params.get("filters");
 	const widthText = params.get("widths");
-	const filters = useMemo(() => parseFilters(filterText), [filterText]);
+	const filters = useMemo(() => filtersIn(filterText), [filterText]);
 	const sort = params.get("sort") ?? "created_at";
 	const dir = params.get("dir") === "asc" ? "asc" : "desc";
 	const widths = useMemo(() => parseWidths(widthText), [widthText]);

@@ -10,7 +10,7 @@ import { Dialog } from "../../ui/Dialog";
 import { Facts } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
-import { nameOf } from "./columns";
+import { nameOf } from "./contactFields";
 import css from "./Contacts.module.css";
 import { useUsualVerdict } from "./Eligibility";
 

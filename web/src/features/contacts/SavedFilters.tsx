@@ -4,7 +4,6 @@ import { api } from "../../api/client";
 import type { SavedFilterRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useKey, useSession } from "../../base/session";
-import type { Filter } from "../rules/filters";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, TextField } from "../../ui/Field";
@@ -13,6 +12,7 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Contacts.module.css";
+import { shows, type View } from "./savedView";
 
 const words = catalogue("contacts.savedFilters", {
 	label: "Saved filters",
@@ -31,26 +31,9 @@ const words = catalogue("contacts.savedFilters", {
 	actions: "Actions of {name}",
 });
 
-type State = { search: string; filters: Filter[]; sort: string; dir: string; columns: string[] };
-
-/** canonical writes a value as JSON with the names of objects in order, since PostgreSQL keeps them in its own. */
-const canonical = (value: unknown) =>
-	JSON.stringify(value, (_, v: unknown) =>
-		v && typeof v === "object" && !Array.isArray(v)
-			? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-			: v,
-	);
-
-const same = (f: SavedFilterRow, s: State) =>
-	(f.search ?? "") === s.search &&
-	canonical(f.filters) === canonical(s.filters) &&
-	f.sort === s.sort &&
-	f.dir === s.dir &&
-	(f.columns.length === 0 || f.columns.join() === s.columns.join());
-
 type Props = {
 	current: string | null;
-	state: State;
+	state: View;
 	onApply: (f: SavedFilterRow) => void;
 	onReset: () => void;
 	onSave: (name: string, shared: boolean) => void;
@@ -67,7 +50,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 	const saved = useCollection("saved_filters");
 	const all = saved.data?.data ?? [];
 	const now = all.find((f) => f.id === current);
-	const changed = now && !same(now, state);
+	const changed = now && !shows(state, now);
 	const dirty = now ? changed : state.search !== "" || state.filters.length > 0;
 	const refresh = () => client.invalidateQueries({ queryKey: key("saved-filters") });
 	const update = useMutation({

@@ -10,35 +10,15 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { number } from "../../base/words/formats";
 import css from "./Contacts.module.css";
+import { fieldOf, nameOf } from "./contactFields";
 
 const words = catalogue("contacts.columns", { name: "Name", yes: "Yes", no: "No" });
-
-/** nameOf returns a contact's name, or else the address. */
-export const nameOf = (c: Contact) => c.full_name || [c.first_name, c.last_name].filter(Boolean).join(" ") || c.email;
 
 /** Fields that the server sorts by. */
 const sortable = ["email", "created_at", "updated_at", "last_activity_at", "prospect_score", "customer_score"];
 
 /** initialColumns are shown until others are chosen. */
 export const initialColumns = ["global_status", "company", "country", "tags", "last_activity_at", "created_at"];
-
-/** exportOf returns the fields of an export of some columns: the address and the names, and then those of the columns. */
-export const exportOf = (columns: string[]) => [
-	...new Set([
-		"email",
-		"first_name",
-		"last_name",
-		"full_name",
-		...columns.filter((c) => c !== "email_domain").map((c) => (c === "stage" ? "stage_id" : c)),
-	]),
-];
-
-/** fieldOf returns the value of a contact in a field. */
-export function fieldOf(c: Contact, field: string): unknown {
-	return field.startsWith("custom_fields.")
-		? c.custom_fields[field.slice("custom_fields.".length)]
-		: (c as unknown as { [f: string]: unknown })[field];
-}
 
 function cell(f: FieldInfo, stages: Map<string, string>) {
 	return (c: Contact) => {
@@ -54,16 +34,6 @@ function cell(f: FieldInfo, stages: Map<string, string>) {
 		if (typeof v === "number") return number(v);
 		return String(v);
 	};
-}
-
-/** parseWidths reads the widths of columns from the address: "company:220,country:96". */
-export function parseWidths(text: string | null): { [field: string]: number } {
-	const pairs = (text ?? "").split(",").map((part) => part.split(":"));
-	return Object.fromEntries(
-		pairs
-			.filter(([, width]) => Number(width) >= 64 && Number(width) <= 800)
-			.map(([field, width]) => [field, Number(width)]),
-	);
 }
 
 /** The widths of columns whose texts are shorter or longer than most, in pixels. */

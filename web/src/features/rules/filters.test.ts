@@ -1,6 +1,6 @@
 import { equals, type Tests } from "../../base/testing";
 import type { FieldInfo } from "./fields";
-import { type Filter, ruleOf, sentence } from "./filters";
+import { type Filter, filtersIn, ruleOf, sentence } from "./filters";
 
 const fields: FieldInfo[] = [
 	{ field: "email", name: "Email", group: "Person", kind: "text" },
@@ -67,6 +67,10 @@ const tests: Tests = {
 			},
 		);
 		equals(ruleOf([]), { logic: "and", conditions: [] });
+	},
+	"filters are read from an address, none from what is no list"() {
+		equals(filtersIn('[{"field":"email","operator":"is_set"}]'), [{ field: "email", operator: "is_set" }]);
+		for (const text of [null, "", "[", "{}", "null", "3"]) equals(filtersIn(text), [], String(text));
 	},
 };
 

@@ -60,3 +60,13 @@ export const ruleOf = (filters: Filter[]) => ({
 		f.field === "list" ? { type: "list", operator: f.operator, segment_keys: f.value } : f,
 	),
 });
+
+/** filtersIn reads filters from an address; none from what is no list. */
+export function filtersIn(text: string | null): Filter[] {
+	try {
+		const all: unknown = JSON.parse(text ?? "[]");
+		return Array.isArray(all) ? (all as Filter[]) : [];
+	} catch {
+		return [];
+	}
+}

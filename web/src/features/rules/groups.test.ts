@@ -12,6 +12,7 @@ import {
 	pathOf,
 	pathText,
 	replaceAt,
+	ruleIn,
 	stepTo,
 } from "./groups";
 
@@ -115,6 +116,13 @@ const tests: Tests = {
 		equals(conditionAt(rule, []), rule);
 		equals(stepTo(rule, [], 1), null);
 		equals(moveTo(rule, [7], [0]), { group: rule, path: [7] });
+	},
+	"a rule is read from an address"() {
+		equals(ruleIn(JSON.stringify(rule)), rule);
+		equals(ruleIn('{"logic":"or","conditions":[],"negate":true}'), { logic: "or", conditions: [], negate: true });
+		equals(ruleIn('{"conditions":[]}'), { conditions: [], logic: "and" });
+		for (const text of [null, "", "{", "null", "[]", "{}", '{"conditions":3}'])
+			equals(ruleIn(text), null, String(text));
 	},
 	"groups are counted by how deep they nest"() {
 		equals([heightOf(leaf("a")), heightOf(group()), heightOf(rule)], [0, 1, 2]);

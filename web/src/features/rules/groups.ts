@@ -107,3 +107,15 @@ export function pathOf(text: string): number[] {
 	const steps = /^(?:definition\.)?((?:conditions\[\d+\]\.?)*)/.exec(text)?.[1] ?? "";
 	return [...steps.matchAll(/\[(\d+)\]/g)].map((m) => Number(m[1]));
 }
+
+/** ruleIn returns the rule in an address: links to the people behind a number carry one. */
+export function ruleIn(text: string | null): Group | null {
+	try {
+		const rule = JSON.parse(text ?? "null") as Partial<Group> | null;
+		return rule && Array.isArray(rule.conditions)
+			? { ...rule, logic: rule.logic === "or" ? "or" : "and", conditions: rule.conditions }
+			: null;
+	} catch {
+		return null;
+	}
+}

@@ -5,7 +5,7 @@ import { api, newKey } from "../../api/client";
 import type { AddedMembers, MembersRequestBody, SegmentSession } from "../../api/schema";
 import { useTyped } from "../../base/params";
 import { useKey, useWhyNot } from "../../base/session";
-import { nameOf } from "../contacts/columns";
+import { nameOf } from "../contacts/contactFields";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";

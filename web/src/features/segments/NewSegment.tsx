@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import { useParams } from "../../base/params";
 import { useKey, useWhyNot } from "../../base/session";
-import { asSent, type Group } from "../rules/groups";
+import { asSent, type Group, ruleIn } from "../rules/groups";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
@@ -12,7 +12,8 @@ import { useForm } from "../../ui/form";
 import { Locked } from "../../ui/Locked";
 import { Card, Callout, Page } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
-import { definitionFault, Rules } from "./Rules";
+import { definitionFault } from "./definitionFault";
+import { Rules } from "./Rules";
 
 const words = catalogue("segments.newSegment", {
 	title: "New segment",
@@ -30,18 +31,6 @@ const example: Group = {
 		{ type: "email", event: "clicked", operator: "did", window: { in_the_last: { amount: 30, unit: "day" } } },
 	],
 };
-
-/** ruleIn returns the rule in an address: links to the people behind a number carry one. */
-function ruleIn(text: string | null): Group | null {
-	try {
-		const rule = JSON.parse(text ?? "null") as Partial<Group> | null;
-		return rule && Array.isArray(rule.conditions)
-			? { ...rule, logic: rule.logic === "or" ? "or" : "and", conditions: rule.conditions }
-			: null;
-	} catch {
-		return null;
-	}
-}
 
 /** NewSegment creates a segment by rule. */
 export default function NewSegment() {

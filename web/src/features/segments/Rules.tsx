@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Clock } from "lucide-react";
-import { ApiError, api } from "../../api/client";
+import { api } from "../../api/client";
 import type { SegmentPreviewSession } from "../../api/schema";
 import { useKey } from "../../base/session";
-import { nameOf } from "../contacts/columns";
+import { nameOf } from "../contacts/contactFields";
 import { Builder, type Fault } from "../rules/Builder";
 import type { Group } from "../rules/groups";
 import { Card } from "../../ui/Page";
@@ -12,6 +12,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { ago } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Segment.module.css";
+import { definitionFault } from "./definitionFault";
 
 const words = catalogue("segments.rules", {
 	rule: "Rule",
@@ -28,18 +29,6 @@ const words = catalogue("segments.rules", {
 		"{count, plural, one {# problem in the rule, at its condition.} other {# problems in the rule, at their conditions.}}",
 	first: "Some of them",
 });
-
-/** definitionFault returns the problem that the server found in a rule, with its path. */
-export function definitionFault(error: unknown): Fault | null {
-	if (!(error instanceof ApiError) || error.status !== 400) return null;
-	const [first, ...others] = error.fields;
-	const path = error.details.path;
-	return {
-		path: first?.path ?? (typeof path === "string" ? path : ""),
-		message: first?.message ?? explain(error),
-		others,
-	};
-}
 
 type Props = {
 	value: Group;

@@ -24,7 +24,8 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { Members } from "./Members";
-import { definitionFault, Rules } from "./Rules";
+import { definitionFault } from "./definitionFault";
+import { Rules } from "./Rules";
 import css from "./Segment.module.css";
 
 const words = catalogue("segments.segment", {

@@ -5,7 +5,7 @@ import { api, newKey } from "../../api/client";
 import type { Contact, ImportedSuppressions, SuppressionRow } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
 import { useKey, useWhyNot } from "../../base/session";
-import { nameOf } from "../contacts/columns";
+import { nameOf } from "../contacts/contactFields";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Select, TextArea, TextField } from "../../ui/Field";

@@ -1,0 +1,21 @@
+import type { SavedFilterRow } from "../../api/schema";
+import type { Filter } from "../rules/filters";
+
+/** View is what the table of contacts shows, and how. */
+export type View = { search: string; filters: Filter[]; sort: string; dir: string; columns: string[] };
+
+/** canonical writes a value as JSON with the names of objects in order, since PostgreSQL keeps them in its own. */
+const canonical = (value: unknown) =>
+	JSON.stringify(value, (_, v: unknown) =>
+		v && typeof v === "object" && !Array.isArray(v)
+			? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: v,
+	);
+
+/** shows reports whether a view is that of a saved filter. One without columns leaves them as they are. */
+export const shows = (view: View, saved: Pick<SavedFilterRow, "search" | "filters" | "sort" | "dir" | "columns">) =>
+	(saved.search ?? "") === view.search &&
+	canonical(saved.filters) === canonical(view.filters) &&
+	saved.sort === view.sort &&
+	saved.dir === view.dir &&
+	(saved.columns.length === 0 || saved.columns.join() === view.columns.join());
