@@ -16,6 +16,7 @@ import { day } from "../../base/words/formats";
 import { ActivityEvent } from "./ActivityEvent";
 import css from "./Activity.module.css";
 import { kinds, typesOf } from "./kinds";
+import { newerThan } from "./newer";
 
 const words = catalogue("activity.feed", {
 	kind: "Kind",
@@ -41,13 +42,6 @@ const pageSize = 50;
 
 /** How often the feed looks for what is newer, in milliseconds. */
 const pause = 10_000;
-
-/** newerThan returns how many rows of a fresh first page stand before what is shown, and whether there may be more. */
-function newerThan(shown: FeedRow[], fresh: FeedRow[]): { count: number; more: boolean } {
-	const known = new Set(shown.map((r) => r.id));
-	const first = fresh.findIndex((r) => known.has(r.id));
-	return first < 0 ? { count: fresh.length, more: fresh.length >= pageSize } : { count: first, more: false };
-}
 
 /** Feed lists the activity of all contacts. What is newer waits behind a button, so that nothing moves while one reads. */
 export function Feed() {
@@ -89,7 +83,7 @@ export function Feed() {
 		staleTime: 60_000,
 	});
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
-	const newer = found.data && fresh.data ? newerThan(rows, fresh.data.data) : { count: 0, more: false };
+	const newer = found.data && fresh.data ? newerThan(rows, fresh.data.data, pageSize) : { count: 0, more: false };
 	const show = () => {
 		if (fresh.data) client.setQueryData(feedKey, { pages: [fresh.data], pageParams: [null] });
 		document.getElementById("main")?.scrollTo({ top: 0 });

@@ -41,4 +41,5 @@ const types: { [K in Kind]: string[] } = {
 export const kinds = (Object.keys(names) as Kind[]).map((k) => ({ value: k as string, label: names[k] }));
 
 /** typesOf returns the types of a kind as the API takes them; undefined for all. */
-export const typesOf = (kind: string): string | undefined => (types as { [kind: string]: string[] })[kind]?.join();
+export const typesOf = (kind: string): string | undefined =>
+	Object.hasOwn(types, kind) ? types[kind as Kind].join() : undefined;

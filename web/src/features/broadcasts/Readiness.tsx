@@ -14,6 +14,7 @@ import { inAudience } from "./peopleLinks";
 import { useReveal } from "./sections";
 import { useBegins } from "./useBegins";
 import { TemplateChanged } from "./TemplateChanged";
+import { pathIn, sectionOf } from "./sectionOf";
 
 const words = catalogue("broadcasts.readiness", {
 	ready: "Ready to send",
@@ -82,22 +83,6 @@ const guards: { [guard: string]: Place } = {
 	content: { section: "content", path: "content.subject" },
 	identity: { section: "from", path: "sending_identity_emails" },
 };
-
-/** sectionOf returns the section of the composer that a field is in. */
-export function sectionOf(path: string): string {
-	if (path.startsWith("variants")) return "variants";
-	if (path.includes("segment")) return "audience";
-	if (/^(email_type|sending_identity|mta_config|delivery_lanes|content\.from_name|content\.reply_to)/.test(path))
-		return "from";
-	if (
-		path.startsWith("content") ||
-		path.startsWith("parameters") ||
-		path.startsWith("sections") ||
-		path.startsWith("slots")
-	)
-		return "content";
-	return path === "name" ? "name" : "delivery";
-}
 
 function placeOf(code: string, guard?: string, field?: string): Place {
 	if (field) return { section: sectionOf(field), path: field };
@@ -302,6 +287,3 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 		</>
 	);
 }
-
-/** pathIn returns the field that a message begins with, such as "content.subject, line 1: …". */
-const pathIn = (message: string) => message.match(/^((?:content|variants)[\w.[\]]*)[:,]/)?.[1];

@@ -15,6 +15,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import css from "./Seeds.module.css";
 import { providers } from "./seedProviders";
+import { seedEntries } from "./seedEntries";
 
 const words = catalogue("sending.updateSeeds", {
 	title: "Update the addresses",
@@ -79,15 +80,6 @@ const outcomes: { [C in SeedChange["change"]]: string } = catalogue("sending.upd
 /** summaryOf says what an update did. */
 export const summaryOf = (r: Parameters<typeof words.summary>[0]) => words.summary(r);
 
-/** entriesOf reads pasted addresses: one a line, with a provider after a comma, semicolon or tab, if there is one. */
-function entriesOf(text: string) {
-	return text
-		.split("\n")
-		.map((line) => line.split(/[,;\t]/).map((p) => p.trim()))
-		.filter(([email]) => email)
-		.map(([email = "", provider]) => ({ email, provider: provider || null }));
-}
-
 /** UpdateSeeds replaces or changes the addresses of a seed list. It always shows first what would change. */
 export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: () => void }) {
 	const key = useKey();
@@ -105,11 +97,11 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 			const flags = { dry_run, allow_large_change: !dry_run && tried?.large_change === true };
 			const query = { include_changes: dry_run || undefined };
 			return mode === "replace"
-				? api("PUT /seed-lists/{id}/seeds", { path, query, body: { seeds: entriesOf(all), ...flags } })
+				? api("PUT /seed-lists/{id}/seeds", { path, query, body: { seeds: seedEntries(all), ...flags } })
 				: api("POST /seed-lists/{id}/seeds/changes", {
 						path,
 						query,
-						body: { add: entriesOf(add), remove: entriesOf(remove).map((e) => e.email), ...flags },
+						body: { add: seedEntries(add), remove: seedEntries(remove).map((e) => e.email), ...flags },
 					});
 		},
 		onSuccess: (result) => {
@@ -126,7 +118,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 		onError: () => setTried(null),
 	});
 	const empty =
-		mode === "replace" ? entriesOf(all).length === 0 : entriesOf(add).length + entriesOf(remove).length === 0;
+		mode === "replace" ? seedEntries(all).length === 0 : seedEntries(add).length + seedEntries(remove).length === 0;
 	const unsure = tried?.large_change && typed.trim() !== String(tried.retired);
 	const problems = send.error ? problemsOf(send.error, []) : { byPath: {}, general: [] };
 	return (
@@ -175,7 +167,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 							code
 							rows={14}
 							label={words.all}
-							help={words.help({ count: entriesOf(all).length })}
+							help={words.help({ count: seedEntries(all).length })}
 							value={all}
 							onChange={setAll}
 							spellCheck={false}
@@ -186,7 +178,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 								code
 								rows={7}
 								label={words.add}
-								help={words.help({ count: entriesOf(add).length })}
+								help={words.help({ count: seedEntries(add).length })}
 								value={add}
 								onChange={setAdd}
 								spellCheck={false}

@@ -9,6 +9,7 @@ import { useForm } from "../../ui/form";
 import { NewPassword } from "../../ui/NewPassword";
 import { catalogue } from "../../base/words/catalogue";
 import { WithLink } from "./link";
+import { slugOf } from "./slug";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 
@@ -24,17 +25,6 @@ const words = catalogue("signin.signUp", {
 	password: "Password",
 	submit: "Make the workspace",
 });
-
-/** slugOf derives the address of a workspace from its name. */
-export const slugOf = (name: string) =>
-	name
-		.normalize("NFKD")
-		.replace(/\p{M}/gu, "")
-		.toLowerCase()
-		.replaceAll("ß", "ss")
-		.replace(/[^a-z0-9]+/g, "-")
-		.slice(0, 40)
-		.replace(/^-+|-+$/g, "");
 
 /** The fields that are to be corrected when the server refuses them as duplicates. */
 const duplicates: { [code: string]: string } = { DUPLICATE_SLUG: "tenant_slug", DUPLICATE_EMAIL: "email" };

@@ -1,0 +1,10 @@
+/** newerThan returns how many rows of a fresh first page stand before what is shown, and whether there may be more. */
+export function newerThan(
+	shown: { id: string }[],
+	fresh: { id: string }[],
+	pageSize: number,
+): { count: number; more: boolean } {
+	const known = new Set(shown.map((r) => r.id));
+	const first = fresh.findIndex((r) => known.has(r.id));
+	return first < 0 ? { count: fresh.length, more: fresh.length >= pageSize } : { count: first, more: false };
+}

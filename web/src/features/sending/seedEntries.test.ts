@@ -1,0 +1,29 @@
+import { equals, type Tests } from "../../base/testing";
+import { seedEntries } from "./seedEntries";
+
+const tests: Tests = {
+	"addresses are read one a line, with a provider if there is one"() {
+		const texts: [text: string, want: [email: string, provider: string | null][]][] = [
+			["", []],
+			["a@example.com", [["a@example.com", null]]],
+			[
+				"a@example.com,gmail\r\n b@example.com ; outlook \nc@example.com\tyahoo",
+				[
+					["a@example.com", "gmail"],
+					["b@example.com", "outlook"],
+					["c@example.com", "yahoo"],
+				],
+			],
+			["\n\n  \n,gmail\na@example.com,\n", [["a@example.com", null]]],
+			["a@example.com,gmail,more", [["a@example.com", "gmail"]]],
+		];
+		for (const [text, want] of texts)
+			equals(
+				seedEntries(text).map((e) => [e.email, e.provider]),
+				want,
+				text,
+			);
+	},
+};
+
+export default tests;
