@@ -10,14 +10,24 @@ export const sampleSize = 64 * 1024;
 /** readSample reads the header and the first ten rows of a file. */
 export async function readSample(file: File): Promise<Sample> {
 	const bytes = await file.slice(0, sampleSize).arrayBuffer();
-	const text = new TextDecoder("utf-8").decode(bytes).replace(/^\ufeff/, "");
-	const first = text.split(/\r?\n/, 1)[0] ?? "";
-	const separator = [",", ";", "\t"].reduce(
-		(best, s) => (first.split(s).length > first.split(best).length ? s : best),
-		",",
-	);
-	const rows = parseRows(text, separator, 11);
-	return { separator, header: (rows[0] ?? []).map(columnName), rows: rows.slice(1), more: file.size > sampleSize };
+	return sampleOf(new TextDecoder("utf-8").decode(bytes), file.size > sampleSize);
+}
+
+/** sampleOf reads the header and the first ten rows of a text. */
+export function sampleOf(text: string, more: boolean): Sample {
+	const table = text.replace(/^\ufeff/, "");
+	const declaration = /^sep=([,;\t|])(?:\r?\n|$)/i.exec(table); // as spreadsheets write it
+	const separator = declaration?.[1] ?? separatorOf(table);
+	const [header = [], ...rows] = parseRows(table.slice(declaration?.[0].length), separator, 11);
+	return { separator, header: header.map(columnName), rows, more };
+}
+
+/** separatorOf returns the separator that occurs most often in a header, outside of quotes; a comma if several do. */
+function separatorOf(table: string): string {
+	const [header = ""] = /^[\r\n]*(?:"[^"]*"?|[^"\r\n]+)*/.exec(table) ?? [];
+	const bare = header.replace(/"[^"]*"?/g, "");
+	const count = (s: string) => bare.split(s).length;
+	return [",", ";", "\t", "|"].reduce((best, s) => (count(s) > count(best) ? s : best));
 }
 
 /** columnName returns a cell of the header as the server names its column: without the apostrophe that keeps spreadsheets from reading a formula. */
