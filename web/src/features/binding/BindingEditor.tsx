@@ -17,10 +17,10 @@ import {
 	issuesOf,
 	type Item,
 	objectAt,
-	useBindingOptions,
 	withMember,
 	withoutUnknown,
 } from "./binding";
+import { useBindingOptions } from "./useBindingOptions";
 import { Control } from "./Control";
 import { usePicked } from "./picked";
 import { Rows } from "./Rows";

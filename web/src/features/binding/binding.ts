@@ -1,8 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client";
 import type { BindingOptions, Issue, ParameterEntry, PreviewProblem, SectionEntry, SlotOption } from "../../api/schema";
-import { bindingOptions } from "../../base/collections";
-import { useKey } from "../../base/session";
 
 // A binding is the values that fill a template: parameters, rows of sections, and what fills slots. It is
 // kept as it was typed, wrong values and unknown names included, until somebody changes them.
@@ -52,19 +48,6 @@ export function words(name: string): string {
 
 /** Scope is what can be filled: a template, or a block in a slot. */
 export type Scope = { parameters_schema: ParameterEntry[]; sections_schema: SectionEntry[] };
-
-/** useBindingOptions reads what a template can be filled with. */
-export function useBindingOptions(template: string | null | undefined) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key("template", template, "options"),
-		enabled: Boolean(template),
-		// One that does not exist is asked for by itself, so that the answer says so.
-		queryFn: async ({ signal }) =>
-			(await bindingOptions(template ?? "")) ??
-			api("GET /templates/{id}/binding-options", { path: { id: template ?? "" }, signal }),
-	});
-}
 
 /** templateOptions are the choices of a template: all, or the chosen one until they are loaded. */
 export const templateOptions = (
