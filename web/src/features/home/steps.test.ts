@@ -1,0 +1,19 @@
+import { equals, holds, type Tests } from "../../base/testing";
+import { missing, optional, type Step, stepWords } from "./steps";
+
+const step = (key: string, done: boolean, detail?: string) => ({ key, done, detail }) as Step;
+
+const tests: Tests = {
+	"a step says what the account lacks, as a sentence"() {
+		equals(missing(step("account", false, "the postal address is missing")), "The postal address is missing");
+		equals(missing(step("account", false)), stepWords("account").about);
+		equals(missing(step("account", true, "all is well")), stepWords("account").about, "a step that is done");
+	},
+	"steps that are optional have words, and an unknown one its name"() {
+		for (const key of optional)
+			holds(stepWords(key).about !== "" && stepWords(key).name !== key, `${key} has no words`);
+		equals(stepWords("unheard_of"), { name: "unheard_of", about: "" });
+	},
+};
+
+export default tests;
