@@ -129,7 +129,7 @@ func TestAnEditorIsInvitedAndAccepts(t *testing.T) {
 		page.expectURL("^/app/" + harness.Tenant + "$")
 		page.open("/settings/members")
 		page.Main().ExpectText("Ed Itor")
-		if got, want := page.DisabledReason("Invite somebody"), "Only admins and owners of this workspace may do this. Ask one of them."; got != want {
+		if got, want := page.DisabledReason("Invite somebody"), "Only admins and owners of this workspace can do this. Ask one of them."; got != want {
 			t.Errorf("an editor is told %q, want %q", got, want)
 		}
 		page.open("/contacts")

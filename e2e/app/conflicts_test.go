@@ -91,10 +91,10 @@ func TestUnsavedInputIsShownAfterItsRecordIsDeleted(t *testing.T) {
 			page.Fill(s.field, typed)
 			page.call(http.MethodDelete, s.path(id), nil)
 			page.Evaluate(`[...document.querySelectorAll('button')].findLast(b => b.textContent.trim() === 'Save' && b.getAttribute('aria-disabled') !== 'true')?.click()`)
-			page.All().ExpectText("It does not exist any more")
+			page.All().ExpectText("This no longer exists")
 			page.open(s.page + id)
-			page.Main().ExpectText("It does not exist any more")
-			page.In("region", "What you had not saved").ExpectText(typed)
+			page.Main().ExpectText("This no longer exists")
+			page.In("region", "Your unsaved changes").ExpectText(typed)
 		}
 	})
 }

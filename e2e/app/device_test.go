@@ -161,9 +161,9 @@ func TestUnsavedInputIsRestoredAfterAReload(t *testing.T) {
 		// The record is deleted meanwhile: what was typed is shown on its page, and can be deleted.
 		page.call(http.MethodDelete, "/segments/"+segment["segment_key"].(string), nil)
 		page.open("/segments/" + segment["id"].(string))
-		page.Main().ExpectText("What you had not saved")
-		page.In("region", "What you had not saved").ExpectText("People of Germany")
-		page.Click("Delete it")
+		page.Main().ExpectText("Your unsaved changes")
+		page.In("region", "Your unsaved changes").ExpectText("People of Germany")
+		page.Click("Delete")
 		page.All().ExpectNoText("People of Germany")
 		page.expectOnDevice("People of Germany", false)
 		page.Click("Search")

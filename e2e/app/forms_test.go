@@ -271,7 +271,7 @@ func (page appPage) replayFailedDelivery() *hookReceiver {
 	page.expectURL("/settings/webhooks/")
 	page.Click("Send a test")
 	page.WaitFor(`[...document.querySelectorAll('tbody td')].some(c => c.textContent.trim() === '500')`)
-	page.Click("A test")
+	page.Click("Test event")
 	page.Dialog().ExpectText("out of order")
 	page.Dialog().ExpectText("This is a test.")
 	page.Dialog().ExpectText("Retrying")

@@ -48,7 +48,7 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 		page.open("")
 		page.Click("Open rate")
 		page.In("dialog", "What “Open rate” means").ExpectText("1 who opened ÷ 25 mails")
-		page.PressEnterOn("Open the report")
+		page.PressEnterOn("Open report")
 		page.expectURL("/reports$")
 		page.open("/reports?from=2020-01-01&to=2020-01-31")
 		page.Main().ExpectText("No mail was sent on these days")

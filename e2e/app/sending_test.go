@@ -53,7 +53,7 @@ func TestADomainIsManagedInTheApplication(t *testing.T) {
 			t.Fatal(err)
 		}
 		page.open("/sending/domains/" + domain.ID)
-		page.Main().ExpectText("Too many recipients complained of its mail.")
+		page.Main().ExpectText("Too many recipients reported its email as spam.")
 		page.expectAccessible("a paused domain")
 		page.Click("Resume")
 		page.All().ExpectNoText("Too many recipients complained")

@@ -47,7 +47,7 @@ func TestWorkspacesOfOneUserShowNothingOfEachOther(t *testing.T) {
 		page.SetScreen(390, 844, "light")
 		page.open("/segments")
 		page.Click("More")
-		page.Click("Another workspace")
+		page.Click("Switch workspace")
 		page.Main().ExpectText("Choose a workspace")
 		page.SetScreen(1280, 900, "light")
 		in := func(route string) {
@@ -63,7 +63,7 @@ func TestWorkspacesOfOneUserShowNothingOfEachOther(t *testing.T) {
 				}
 			}
 		}
-		page.Main().ExpectText("It does not exist any more")
+		page.Main().ExpectText("This no longer exists")
 
 		in("/broadcasts/" + made["broadcast"] + "/edit")
 		page.Must(page.Offline(page.Ctx, true))

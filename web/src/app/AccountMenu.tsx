@@ -10,7 +10,7 @@ const words = catalogue("shell.accountMenu", {
 	me: "Your account",
 	light: "Light theme",
 	dark: "Dark theme",
-	system: "Theme of the system",
+	system: "System theme",
 	reference: "API reference",
 	out: "Sign out",
 });

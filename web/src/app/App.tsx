@@ -42,17 +42,17 @@ const Me = later(() => import("../features/settings/Me"));
 const SignInDialog = later(() => import("./SignInDialog"));
 
 const words = catalogue("shell.app", {
-	unknown: "There is no such page",
-	away: "The server does not answer as it should",
+	unknown: "Page not found",
+	away: "The server is not responding correctly",
 	again: "Try again",
-	unknownText: "The address may be mistyped, or belong to a newer version.",
+	unknownText: "Check the address. The page may also belong to a newer version of the application.",
 	home: "Home",
 	notYours: "You are not a member of this workspace",
-	notYoursText: "Choose another, or ask somebody who is a member for an invitation.",
+	notYoursText: "Choose another workspace, or ask one of its members for an invitation.",
 	choose: "Choose a workspace",
-	crashed: "This page has stopped",
-	changed: "This page could not be loaded. There may be a new version of the application.",
-	wait: "{count, plural, one {Too many requests at once. Going on in # second.} other {Too many requests at once. Going on in # seconds.}}",
+	crashed: "This page stopped working",
+	changed: "This page could not be loaded. A new version of the application may be available.",
+	wait: "{count, plural, one {Too many requests. Continuing in # second.} other {Too many requests. Continuing in # seconds.}}",
 });
 
 const client = newClient();

@@ -16,14 +16,14 @@ import { useKey, useWhyNot } from "../base/session";
 import { jobsChanged, underWay, useShell } from "../base/shell";
 
 const words = catalogue("shell.jobsChip", {
-	title: "Jobs under way",
+	title: "Jobs in progress",
 	chip: "{count, plural, one {# job} other {# jobs}}",
 	chipWith: "{count, plural, one {# job} other {# jobs}} · {percent} %",
 	of: "{count, number} of {total, number}",
 	cancel: "Cancel",
 	cancelName: "Cancel {title}",
 	all: "All jobs",
-	begun: "{title}: begun, 0 %",
+	begun: "{title}: started, 0 %",
 	half: "{title}: 50 %",
 	ended: "{title}: 100 %, {state}",
 });

@@ -9,9 +9,9 @@ const words = catalogue("shell.liveIndicator", {
 	polling: "Updating",
 	offline: "Offline",
 	about: {
-		live: "Changes appear by themselves.",
-		polling: "The page asks for changes now and then.",
-		offline: "The server cannot be reached. What is on screen may be old.",
+		live: "Changes appear automatically.",
+		polling: "The page checks for changes from time to time.",
+		offline: "The server cannot be reached. What you see may be out of date.",
 	},
 });
 

@@ -16,8 +16,8 @@ import { density, setDensity } from "../base/density";
 import { applyTheme } from "../base/theme";
 
 const words = catalogue("shell.palette", {
-	title: "Search, jump or act",
-	placeholder: "Search or jump to",
+	title: "Search, go to or run",
+	placeholder: "Search or go to",
 	hint: "@ contacts, # segments, > actions, ? help",
 	here: "On this page",
 	recent: "Recent",
@@ -33,16 +33,16 @@ const words = catalogue("shell.palette", {
 	action: "Action",
 	create: "Create",
 	actions: {
-		contact: "Add a contact",
+		contact: "Add contact",
 		broadcast: "New broadcast",
 		template: "New template",
 		segment: "New segment",
 		undo: "Undo: {what}",
 		light: "Light theme",
 		dark: "Dark theme",
-		system: "Theme of the system",
-		comfortable: "Comfortable rows in tables",
-		compact: "Compact rows in tables",
+		system: "System theme",
+		comfortable: "Comfortable table rows",
+		compact: "Compact table rows",
 		out: "Sign out",
 	},
 	more: {

@@ -23,15 +23,15 @@ const Palette = later(() => import("./Palette"));
 const Help = later(() => import("./Help"));
 
 const words = catalogue("shell.shell", {
-	skip: "Skip to the content",
+	skip: "Skip to content",
 	main: "Main",
 	collapse: "Collapse the navigation",
 	expand: "Expand the navigation",
-	search: "Search or jump to",
+	search: "Search or go to",
 	help: "Keyboard shortcuts and help",
 	more: "More",
 	all: "All pages",
-	workspaces: "Another workspace",
+	workspaces: "Switch workspace",
 });
 
 const railKey = "packetboat-rail";

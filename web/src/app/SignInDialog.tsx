@@ -11,7 +11,7 @@ import { onTabs, tellTabs } from "../base/tabs";
 
 const words = catalogue("shell.signInDialog", {
 	title: "Your session has ended",
-	text: "Sign in again as {email} to go on. Nothing on the page is lost.",
+	text: "Sign in again as {email} to continue. Nothing on this page is lost.",
 	password: "Password",
 	enter: "Sign in",
 	leave: "Leave",

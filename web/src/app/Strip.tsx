@@ -10,20 +10,20 @@ import { hasNewer, subscribeNewer } from "../base/version";
 
 const words = catalogue("shell.strip", {
 	paused: "This workspace is paused. Nothing is sent.",
-	offline: "You are offline. What you write is kept on this device; sending and deleting wait.",
+	offline: "You are offline. Your changes are kept on this device. Sending and deleting have to wait.",
 	offlineAlone:
-		"You are offline, and this browser keeps nothing. What you write is on this page alone until you are online again.",
+		"You are offline, and this browser keeps nothing. Your changes exist only on this page until you are online again.",
 	alone:
-		"This browser keeps nothing on this device. What you have not saved is kept on the server, a moment after you write it.",
-	newer: "A new version of the application is there.",
+		"This browser keeps nothing on this device. Unsaved changes are kept on the server shortly after you make them.",
+	newer: "A new version of the application is available.",
 	reload: "Reload",
 	down: "No mail leaves through {name}.",
 	domainPaused: "Sending from {name} is paused.",
 	domainFailed: "DNS records of {name} are missing.",
 	look: "See why",
-	held: "The operator of this installation holds all sends. Nothing is sent until they are released.",
-	trial: "Trial: all mail goes to the built-in mailbox.",
-	open: "Open the mailbox",
+	held: "The operator of this installation has put all sends on hold. Nothing is sent until they are released.",
+	trial: "Trial: all email goes to the built-in mailbox.",
+	open: "Open mailbox",
 	change: "Change how mail leaves",
 	account: "Workspace",
 });

@@ -17,7 +17,7 @@ const words = catalogue("shell.switcher", {
 	more: "All workspaces",
 	command: "the command",
 	add: "New workspace",
-	operator: "The operator of this installation creates workspaces, with this command:",
+	operator: "The operator of this installation creates workspaces with this command:",
 });
 
 const command = "packetboat tenant create --slug acme --name Acme";

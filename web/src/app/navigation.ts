@@ -36,8 +36,8 @@ const words = catalogue("shell.navigation", {
 	reporting: "Results",
 	reports: "Reports",
 	activity: "Activity",
-	setup: "Set-up",
-	sending: "Sending set-up",
+	setup: "Setup",
+	sending: "Sending setup",
 	settings: "Settings",
 });
 

@@ -8,7 +8,7 @@ import { and } from "./words/formats";
 import { liveState, subscribeLive } from "./live";
 
 const words = catalogue("shell.session", {
-	may: "Only {who} of this workspace may do this. Ask one of them.",
+	may: "Only {who} of this workspace can do this. Ask one of them.",
 	offline: "The server cannot be reached. Try again when you are online.",
 });
 

@@ -11,12 +11,12 @@ import { toast } from "./Toast";
 const words = catalogue("shell.cards", {
 	duplicate: "Duplicate",
 	remove: "Remove",
-	removed: "{title} was removed.",
+	removed: "{title} removed",
 	up: "Move up",
 	down: "Move down",
-	first: "It is the first.",
-	last: "It is the last.",
-	moved: "{title} is now at place {to}",
+	first: "This is already the first one.",
+	last: "This is already the last one.",
+	moved: "{title} moved to position {to}",
 });
 
 type Props<T> = {

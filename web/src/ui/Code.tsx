@@ -6,8 +6,8 @@ import css from "./Code.module.css";
 import { useFixed } from "./Locked";
 
 const words = catalogue("shell.code", {
-	leave: "Escape, then Tab, leaves the editor",
-	help: "Ctrl Space completes, F1 explains",
+	leave: "Press Escape, then Tab, to leave the editor",
+	help: "Ctrl+Space completes, F1 explains",
 });
 
 const CodeEditor = later(() => import("./editor/CodeEditor"));

@@ -6,7 +6,7 @@ import { Button, IconButton } from "./Button";
 const words = catalogue("shell.copy", {
 	copy: "Copy {what}",
 	copied: "Copied",
-	failed: "Copying failed: select the text",
+	failed: "Copying failed. Select the text and copy it yourself.",
 });
 
 /** Copy puts a text on the clipboard. With children it is a button with words. */

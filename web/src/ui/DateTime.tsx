@@ -5,12 +5,12 @@ import { ownZone, timesOf, wallTime } from "../base/words/zone";
 import { Radios, TextField } from "./Field";
 
 const words = catalogue("shell.dateTime", {
-	zone: "Time in {zone}, the workspace's zone.",
-	own: "Time in {account}, the workspace's zone; in yours ({zone}) it is {own}.",
-	gap: "Clocks go forward over this time, so it does not exist. Choose another.",
-	twice: "Clocks go back, so this time comes twice",
-	first: "The first time",
-	second: "The second time, an hour later",
+	zone: "Time in {zone}, the time zone of this workspace.",
+	own: "Time in {account}, the time zone of this workspace. In yours ({zone}) it is {own}.",
+	gap: "Clocks go forward at this time, so it does not exist. Choose another time.",
+	twice: "Clocks go back, so this time occurs twice",
+	first: "First occurrence",
+	second: "Second occurrence, an hour later",
 });
 
 type Props = {

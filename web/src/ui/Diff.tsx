@@ -2,11 +2,11 @@ import { catalogue } from "../base/words/catalogue";
 import css from "./Diff.module.css";
 
 const words = catalogue("shell.diff", {
-	same: "There is no difference.",
+	same: "No differences.",
 	added: "Added",
 	removed: "Removed",
-	skipped: "{count} equal lines",
-	long: "The texts are too long to compare line by line.",
+	skipped: "{count} unchanged lines",
+	long: "These texts are too long to compare line by line.",
 });
 
 export type Line = { kind: "same" | "added" | "removed"; text: string };

@@ -11,7 +11,7 @@ import css from "./Field.module.css";
 
 const words = catalogue("shell.field", {
 	optional: "optional",
-	problems: "{count, plural, =1 {One problem} other {{count} problems}}",
+	problems: "{count, plural, =1 {1 problem} other {{count} problems}}",
 	left: "{used} of {most}",
 });
 

@@ -8,8 +8,8 @@ import { Popup } from "./Popup";
 const words = catalogue("shell.figure", {
 	about: "What “{name}” means",
 	asOf: "As of {at, time}.",
-	people: "Show the people",
-	report: "Open the report",
+	people: "Show people",
+	report: "Open report",
 });
 
 export type About = {

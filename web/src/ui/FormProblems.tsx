@@ -3,7 +3,7 @@ import { catalogue } from "../base/words/catalogue";
 import css from "./Field.module.css";
 import type { Problems } from "./problems";
 
-const words = catalogue("shell.formProblems", { title: "This was not saved" });
+const words = catalogue("shell.formProblems", { title: "Your changes were not saved" });
 
 /** FormProblems lists the problems of a form that belong to none of its fields. It takes the focus. */
 export function FormProblems({ problems }: { problems: Problems }) {

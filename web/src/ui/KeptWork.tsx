@@ -13,11 +13,11 @@ import { Card } from "./Page";
 import { toast } from "./Toast";
 
 const words = catalogue("shell.keptWork", {
-	title: "What you had not saved",
-	text: "It was kept, although the record is gone. Copy what you need to a new one.",
+	title: "Your unsaved changes",
+	text: "These were kept although the record no longer exists. Copy what you need into a new one.",
 	copy: "Copy all",
-	remove: "Delete it",
-	removed: "What you had not saved was deleted.",
+	remove: "Delete",
+	removed: "Your unsaved changes were deleted.",
 });
 
 type Part = { path: string; text: string };

@@ -7,7 +7,7 @@ import { Framed } from "./Framed";
 import css from "./MailFrame.module.css";
 
 const words = catalogue("shell.mailFrame", {
-	mail: "The mail as it looks",
+	mail: "Email preview",
 	width: "Width",
 	phone: "Phone",
 	desktop: "Desktop",
@@ -16,17 +16,17 @@ const words = catalogue("shell.mailFrame", {
 	light: "Light",
 	dark: "Dark",
 	forced: "Forced dark",
-	forcedNote: "An approximation: programs that force dark colours each do it in a way of their own.",
+	forcedNote: "An approximation: mail programs force dark colours in different ways.",
 	images: "Images",
 	view: "View",
 	html: "HTML",
 	text: "Text",
 	source: "Source",
 	headers: "Headers",
-	address: "Leads to {a}",
-	large: "{size}. Gmail cuts mails above 102 KB",
+	address: "Links to {a}",
+	large: "{size}. Gmail cuts emails above 102 KB",
 	cut: "{size}, above 102 KB: Gmail cuts it",
-	nothing: "There is nothing to show.",
+	nothing: "Nothing to show.",
 });
 
 /** Above this many bytes some programs cut a mail. */

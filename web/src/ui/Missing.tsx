@@ -7,8 +7,8 @@ import { SearchButton } from "./SearchButton";
 import { Empty, Failure, Skeleton } from "./States";
 
 const words = catalogue("shell.missing", {
-	title: "It does not exist any more",
-	text: "The record was deleted, or the address is mistyped.",
+	title: "This no longer exists",
+	text: "The record was deleted, or the address is wrong.",
 	back: "Back to {name}",
 });
 

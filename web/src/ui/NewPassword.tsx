@@ -2,10 +2,10 @@ import { catalogue } from "../base/words/catalogue";
 import { TextField } from "./Field";
 
 const words = catalogue("shell.newPassword", {
-	rule: "At least 10 characters. Several words that do not belong together are best.",
-	more: "{count, plural, one {# more character is needed.} other {# more characters are needed.}}",
-	weak: "Weak: easy to guess for a program. Add a word or two.",
-	fair: "Fair: another word would make it strong.",
+	rule: "At least 10 characters. Several unrelated words work best.",
+	more: "{count, plural, one {# more character needed.} other {# more characters needed.}}",
+	weak: "Weak: easy for a program to guess. Add a word or two.",
+	fair: "Fair: one more word would make it strong.",
 	strong: "Strong.",
 });
 

@@ -7,7 +7,7 @@ import { Checkbox } from "./Field";
 import css from "./Secret.module.css";
 
 const words = catalogue("shell.secret", {
-	once: "It is shown this once. Store it where your program reads it.",
+	once: "You can see this only once. Store it where your program reads it.",
 	stored: "I have stored it",
 	done: "Done",
 	copy: "Copy",

@@ -25,7 +25,7 @@ import { useRovingGrid } from "./table/useRovingGrid";
 const words = catalogue("shell.table", {
 	all: "{more, select, true {Select the first {count, number} rows} other {{count, plural, one {Select the row} other {Select the # rows loaded}}}}",
 	none: "Clear the selection",
-	deselected: "{count, plural, one {# row is not selected any more} other {# rows are not selected any more}}",
+	deselected: "{count, plural, one {# row is no longer selected} other {# rows are no longer selected}}",
 });
 
 /** How many rows the box of the header selects at most: as many as one request may name. */

@@ -12,189 +12,212 @@ export type Term = {
 const terms = catalogue("shell.glossary", {
 	matched: {
 		name: "Matched",
-		definition: "People in the chosen segments and lists, without those that are left out, when the send began.",
+		definition:
+			"People in the selected segments and lists, minus those in the exclusions, at the time the send started.",
 	},
 	excluded: {
-		name: "Left out",
-		definition: "People of the audience who get no mail, each counted under the first reason that applies.",
+		name: "Excluded",
+		definition: "People in the audience who get no email. Each is counted under the first reason that applies.",
 	},
 	recipients: {
 		name: "Recipients",
-		definition: "People for whom a mail was prepared. Every rate is over this number.",
+		definition: "People for whom an email was prepared. All rates are based on this number.",
 	},
 	sent: {
 		name: "Sent",
-		definition: "Mails whose first hand-over ended: the next server took them, or refused them for the address.",
+		definition: "Emails that were given to the next server, whether it accepted them or refused the address.",
 	},
 	delivered: {
 		name: "Delivered",
 		definition:
-			"Mails that the next server took and that did not come back: sent without bounced. It says nothing about the folder.",
+			"Emails that the next server accepted and that did not come back. This says nothing about inbox or spam folder.",
 	},
-	bounced: { name: "Bounced", definition: "Mails that a server refused for good, at once or later." },
+	bounced: { name: "Bounced", definition: "Emails that a server refused permanently, immediately or later." },
 	failed: {
 		name: "Failed",
 		definition:
-			"Mails that were never handed over, for a reason on this side: content that cannot be rendered, or no connection until time ran out.",
+			"Emails that never reached a server, because the content could not be generated or no connection succeeded in time.",
 	},
 	skipped: {
 		name: "Skipped",
 		definition:
-			"People who could not be mailed any more when their turn came, such as those who unsubscribed meanwhile.",
+			"People who could no longer be mailed when it was their turn, such as those who had unsubscribed in the meantime.",
 	},
-	held: { name: "Held back", definition: "People for whom no day of the plan had room." },
-	cancelled: { name: "Cancelled", definition: "Mails that waited when the send was cancelled." },
-	waiting: { name: "Waiting", definition: "Mails that were not tried yet, or that are to be tried again." },
-	deferred: { name: "To be tried again", definition: "Waiting mails of which a server has said to come again later." },
-	noWord: { name: "No word yet", definition: "Mails that were handed over and neither confirmed nor returned." },
+	held: { name: "Held back", definition: "People for whom the plan had no room on any day." },
+	cancelled: { name: "Cancelled", definition: "Emails that were still waiting when the send was cancelled." },
+	waiting: { name: "Waiting", definition: "Emails that have not been tried yet or will be tried again." },
+	deferred: { name: "Deferred", definition: "Waiting emails for which a server asked to try again later." },
+	noWord: {
+		name: "Unconfirmed",
+		definition: "Emails that were given to a server and have been neither confirmed nor returned.",
+	},
 	opened: {
 		name: "Open rate",
 		definition:
-			"People with an open by a person or a privacy proxy, or with a click by a person. Opens by machines alone do not count.",
+			"People with an open by a person or a privacy proxy, or a click by a person. Opens by machines alone do not count.",
 		part: "who opened",
 	},
 	clicked: { name: "Click rate", definition: "People with at least one click by a person.", part: "who clicked" },
 	unsubscribed: {
 		name: "Unsubscribed",
-		definition: "People who unsubscribed from this type, its category or everything by this mail.",
+		definition: "People who used this email to unsubscribe from its type, its category or everything.",
 	},
-	complained: { name: "Complaints", definition: "People who reported this mail as spam, as far as providers tell." },
+	complained: {
+		name: "Spam complaints",
+		definition: "People who reported this email as spam, as far as mailbox providers tell.",
+	},
 	confirmed: {
 		name: "Confirmed",
 		definition:
-			"An open by a person that something else supports: a click, a second open ten minutes apart, or an open by a program that loads images itself.",
+			"An open by a person that is backed by something else: a click, a second open ten minutes later, or a program that loads images itself.",
 	},
-	people: { name: "People", definition: "At least one open by a person, without those by privacy proxies." },
+	people: { name: "People", definition: "At least one open by a person, not counting privacy proxies." },
 	verified: {
-		name: "People, with privacy proxies",
+		name: "People, including privacy proxies",
 		definition:
-			"At least one open by a person or a privacy proxy, or a click that is not a machine's. This is the open rate.",
+			"At least one open by a person or a privacy proxy, or a click that was not by a machine. This is the open rate.",
 	},
 	apparent: {
 		name: "Any open",
-		definition: "At least one open of any kind, those by machines and those not yet judged included.",
+		definition: "At least one open of any kind, including opens by machines and opens not yet classified.",
 	},
 	machines: {
 		name: "Machines only",
-		definition: "Every open was by a machine, such as a security program that looks at mail before it is delivered.",
+		definition: "All opens were by machines, such as security software that checks email before delivery.",
 	},
 	pending: {
-		name: "Not yet judged",
-		definition: "Every open is so recent that it was not told yet whether a person or a machine caused it.",
+		name: "Not yet classified",
+		definition: "All opens are so recent that it is not yet known whether a person or a machine caused them.",
 	},
-	machineClicks: { name: "Clicks by machines only", definition: "Every click was by a machine that follows links." },
-	pendingClicks: { name: "Clicks not yet judged", definition: "Every click is so recent that it was not judged yet." },
+	machineClicks: { name: "Clicks by machines only", definition: "All clicks were by machines that follow links." },
+	pendingClicks: {
+		name: "Clicks not yet classified",
+		definition: "All clicks are so recent that they have not been classified yet.",
+	},
 	linkPeople: {
 		name: "People who clicked",
 		definition:
-			"People with at least one click by a person on this address. One person may click several, so these do not add up.",
+			"People with at least one click on this address. One person may click several links, so these numbers do not add up.",
 	},
 	mails: {
-		name: "Mails",
-		definition: "Mails whose attempts ended on these days: handed over, or failed. Every rate is over this number.",
+		name: "Emails",
+		definition: "Emails that were given to a server or failed on these days. All rates are based on this number.",
 	},
 	mailsDelivered: {
 		name: "Delivered",
 		definition:
-			"Mails that the next server took on these days and that did not come back. It says nothing about the folder.",
+			"Emails that the next server accepted on these days and that did not come back. This says nothing about inbox or spam folder.",
 	},
 	mailsBounced: {
 		name: "Bounced",
-		definition: "Mails that a server refused for good on these days, at once or later.",
+		definition: "Emails that a server refused permanently on these days, immediately or later.",
 	},
-	mailsFailed: { name: "Failed", definition: "Mails that were never handed over, for a reason on this side." },
+	mailsFailed: { name: "Failed", definition: "Emails that never reached a server." },
 	openedThen: {
 		name: "Open rate",
 		definition:
-			"First opens by a person or a privacy proxy on these days, and first clicks by people, of mails that were sent on any day. Opens by machines alone do not count.",
+			"First opens by people or privacy proxies and first clicks by people on these days, whenever the email was sent. Opens by machines alone do not count.",
 		part: "who opened",
 	},
 	clickedThen: {
 		name: "Click rate",
-		definition: "First clicks by people on these days, of mails that were sent on any day.",
+		definition: "First clicks by people on these days, whenever the email was sent.",
 		part: "who clicked",
 	},
 	leftThen: {
 		name: "Unsubscribed",
-		definition: "People who unsubscribed from a type, its category or everything by a mail on these days.",
+		definition: "People who used an email to unsubscribe from a type, its category or everything on these days.",
 	},
 	complainedThen: {
-		name: "Complaints",
-		definition: "Mails that people reported as spam on these days, as far as providers tell.",
+		name: "Spam complaints",
+		definition: "Emails that people reported as spam on these days, as far as mailbox providers tell.",
 	},
-	clicks: { name: "Clicks", definition: "Clicks by people, counted each time. One person may click often." },
-	withOpens: { name: "Opens", definition: "Recipients who opened in this way, by themselves or by a privacy proxy." },
-	withClicks: { name: "Clicks", definition: "Recipients who clicked in this way themselves." },
-	linkRate: { name: "Click rate", definition: "People who clicked this address ÷ all recipients of the mail." },
-	bounceCount: { name: "Bounces", definition: "Mails to these that a server refused, at once or later." },
+	clicks: { name: "Clicks", definition: "All clicks by people. One person may click several times." },
+	withOpens: { name: "Opens", definition: "Recipients who opened with this, themselves or through a privacy proxy." },
+	withClicks: { name: "Clicks", definition: "Recipients who clicked with this themselves." },
+	linkRate: {
+		name: "Click rate",
+		definition: "People who clicked this address, divided by all recipients of the email.",
+	},
+	bounceCount: {
+		name: "Bounces",
+		definition: "Emails to these addresses that a server refused, immediately or later.",
+	},
 	bouncedHard: {
 		name: "Hard",
-		definition: "Refused for good because the address does not exist. It gets no more mail.",
+		definition: "Refused permanently because the address does not exist. It gets no more email.",
 	},
-	bouncedSoft: { name: "Soft", definition: "Refused for now, such as by a full mailbox, until the attempts ran out." },
+	bouncedSoft: {
+		name: "Soft",
+		definition: "Refused temporarily, for example because of a full mailbox, until there were no attempts left.",
+	},
 	bouncedBlock: {
 		name: "Blocked",
-		definition: "Refused for the content, the policy of the receiver, or the reputation of the sender.",
+		definition: "Refused because of the content, the recipient's policy or the sender's reputation.",
 	},
 	mailable: {
 		name: "Can be mailed",
 		definition:
-			"Active contacts that may be contacted and whose address is not on the suppression list. Whether they left a type of mail is asked when mail of it is sent.",
+			"Active contacts that may be contacted and whose address is not on the suppression list. Whether they unsubscribed from a type is checked when an email of that type is sent.",
 	},
-	members: { name: "Members", definition: "All contacts in it, those that cannot be mailed included." },
+	members: { name: "Members", definition: "All contacts in it, including those that cannot be mailed." },
 	contacts: {
 		name: "Contacts",
-		definition: "All contacts of the workspace that are not deleted, whatever their status.",
+		definition: "All contacts in this workspace that are not deleted, whatever their status.",
 	},
 	prospectScore: {
 		name: "Prospect score",
-		definition: "Points for what somebody did before they became a customer. The rules are under Settings, Scoring.",
+		definition: "Points for what a person did before becoming a customer. Set the rules under Settings, Scoring.",
 	},
 	customerScore: {
 		name: "Customer score",
-		definition: "Points for what a customer did. The rules are under Settings, Scoring.",
+		definition: "Points for what a customer did. Set the rules under Settings, Scoring.",
 	},
 	deliveries: {
 		name: "Deliveries",
-		definition: "Mails from this domain that the next server took in the last 24 hours.",
+		definition: "Emails from this domain that the next server accepted in the last 24 hours.",
 	},
 	hardBounceRate: {
 		name: "Hard bounces",
 		definition:
-			"Mails to addresses that do not exist ÷ mails that were taken or refused for good, in the last 24 hours. From 1,000 deliveries on, 2 % warns and 10 % pauses the domain.",
+			"Emails to addresses that do not exist, divided by emails accepted or permanently refused, in the last 24 hours. From 1,000 deliveries, 2 % triggers a warning and 10 % pauses the domain.",
 	},
 	complaintRate: {
-		name: "Complaints",
+		name: "Spam complaints",
 		definition:
-			"Mails that people reported as spam ÷ deliveries, in the last 24 hours. From 1,000 deliveries on, 0.1 % warns and 0.3 % pauses the domain.",
+			"Emails that people reported as spam, divided by deliveries, in the last 24 hours. From 1,000 deliveries, 0.1 % triggers a warning and 0.3 % pauses the domain.",
 	},
 	sentToday: {
 		name: "Sent today",
-		definition: "Mails that the next server took or refused for good today, in the time zone of the workspace.",
+		definition:
+			"Emails that the next server accepted or permanently refused today, in the time zone of this workspace.",
 	},
-	leftToday: { name: "Left today", definition: "How many mails its limits allow until the day ends." },
-	inside: { name: "Inside", definition: "People who have not come to an end yet, also while the sequence is paused." },
-	entered: { name: "Entered", definition: "How often contacts entered. One who came back counts again." },
-	completed: { name: "Completed", definition: "Those who came to the end of a path." },
-	converted: { name: "Converted", definition: "Those who reached a goal." },
-	here: { name: "Here now", definition: "People who are in this step now." },
-	wentOn: { name: "Went on", definition: "How often contacts left this step for the next." },
+	leftToday: { name: "Left today", definition: "How many more emails its limits allow today." },
+	inside: {
+		name: "Inside",
+		definition: "People who have not reached an end yet, including while the sequence is paused.",
+	},
+	entered: { name: "Entered", definition: "How often contacts entered. A contact that came back counts again." },
+	completed: { name: "Completed", definition: "People who reached the end of a path." },
+	converted: { name: "Converted", definition: "People who reached a goal." },
+	here: { name: "Here now", definition: "People who are at this step now." },
+	wentOn: { name: "Moved on", definition: "How often contacts moved from this step to the next." },
 	runs: {
 		name: "Runs",
-		definition: "How often its actions were carried out for a contact. Runs that were skipped do not count.",
+		definition: "How often its actions ran for a contact. Skipped runs do not count.",
 	},
-	submissions: { name: "Submissions", definition: "How often the form was sent, those taken for spam excluded." },
+	submissions: { name: "Submissions", definition: "How often the form was submitted, not counting spam." },
 	eventsSeen: {
 		name: "Times",
 		definition: "How often an event with this name was recorded since the name was first seen.",
 	},
 	medianOpen: {
 		name: "Half opened within",
-		definition: "Of those who opened, half did so within this time after delivery.",
+		definition: "Half of the people who opened did so within this time after delivery.",
 	},
 	medianClick: {
 		name: "Half clicked within",
-		definition: "Of those who clicked, half did so within this time after delivery.",
+		definition: "Half of the people who clicked did so within this time after delivery.",
 	},
 });
 

@@ -7,13 +7,13 @@ export type State = { word: string; tone: Tone; sentence?: string };
 
 const words = catalogue("shell.status", {
 	broadcast: {
-		draft: { word: "Draft", sentence: "Not scheduled. Only its authors see it." },
-		scheduled: { word: "Scheduled", sentence: "It starts by itself at its time." },
-		sending: { word: "Sending", sentence: "Mail is being handed to servers." },
+		draft: { word: "Draft", sentence: "Not scheduled yet." },
+		scheduled: { word: "Scheduled", sentence: "It starts automatically at the scheduled time." },
+		sending: { word: "Sending", sentence: "Emails are being given to servers." },
 		paused: { word: "Paused", sentence: "Nothing is sent until it is resumed." },
-		completed: { word: "Completed", sentence: "Every recipient has been handled." },
-		failed: { word: "Failed", sentence: "It could not be sent; the reason is on its page." },
-		cancelled: { word: "Cancelled", sentence: "It was stopped before its end." },
+		completed: { word: "Completed", sentence: "Every recipient has been processed." },
+		failed: { word: "Failed", sentence: "It could not be sent. Open it to see the reason." },
+		cancelled: { word: "Cancelled", sentence: "It was stopped before it finished." },
 	},
 	phase: {
 		preparing: { word: "Preparing" },
@@ -30,30 +30,36 @@ const words = catalogue("shell.status", {
 		skipped: { word: "Skipped" },
 	},
 	pause: {
-		user: { word: "Paused by hand", sentence: "It goes on when somebody presses Resume." },
-		capacity_collapsed: { word: "No MTA config up", sentence: "None of its MTA configs takes mail." },
+		user: { word: "Paused by hand", sentence: "It continues when somebody presses Resume." },
+		capacity_collapsed: { word: "No sending server up", sentence: "None of its sending servers accepts mail." },
 		domain_paused: { word: "Domain paused", sentence: "Its sending domain is paused." },
 		tenant_paused: { word: "Workspace paused", sentence: "The whole workspace is paused." },
 	},
 	domainPause: {
-		complaint_rate: { word: "Paused: many complaints", sentence: "Too many recipients complained of its mail." },
-		bounce_rate: { word: "Paused: many bounces", sentence: "Too many addresses that got its mail do not exist." },
+		complaint_rate: {
+			word: "Paused: many spam complaints",
+			sentence: "Too many recipients reported its email as spam.",
+		},
+		bounce_rate: {
+			word: "Paused: many bounces",
+			sentence: "Too many addresses that were sent email from this domain do not exist.",
+		},
 		dns_lost: {
 			word: "Paused: DNS records are missing",
-			sentence: "Its DNS records have not been found for some time. It can be resumed when they are there again.",
+			sentence: "Its DNS records have been missing for some time. Resume it when they are back.",
 		},
 		operator: { word: "Paused by the operator", sentence: "The operator of this installation has paused it." },
 	},
 	recipient: {
 		pending: { word: "Waiting", sentence: "Not yet queued." },
 		queued: { word: "Queued", sentence: "Next to be sent." },
-		sent: { word: "Sent", sentence: "Handed to a server that has not confirmed delivery." },
+		sent: { word: "Sent", sentence: "Given to a server that has not confirmed delivery." },
 		delivered: { word: "Delivered", sentence: "Accepted by the next server." },
-		deferred: { word: "To be tried again", sentence: "The server asked to try again later." },
-		bounced: { word: "Bounced", sentence: "The server returned it." },
-		failed: { word: "Failed", sentence: "It could not be handed over." },
-		skipped: { word: "Skipped", sentence: "Not mailed, for a reason that its row gives." },
-		held_back: { word: "Held back", sentence: "Beyond the end of the plan." },
+		deferred: { word: "Deferred", sentence: "The server asked to try again later." },
+		bounced: { word: "Bounced", sentence: "A server refused or returned it." },
+		failed: { word: "Failed", sentence: "It could not be given to a server." },
+		skipped: { word: "Skipped", sentence: "Not mailed. The row gives the reason." },
+		held_back: { word: "Held back", sentence: "The plan had no room for it." },
 		cancelled: { word: "Cancelled", sentence: "The send was stopped first." },
 	},
 	contact: {
@@ -74,7 +80,7 @@ const words = catalogue("shell.status", {
 		human: { word: "Person" },
 		privacy: { word: "Privacy proxy" },
 		bot: { word: "Machine" },
-		pending: { word: "Not yet judged" },
+		pending: { word: "Not yet classified" },
 	},
 	sequence: {
 		draft: { word: "Draft" },
@@ -86,7 +92,7 @@ const words = catalogue("shell.status", {
 		active: { word: "Active" },
 		paused: { word: "Paused" },
 		completed: { word: "Completed" },
-		exited: { word: "Exited" },
+		exited: { word: "Left early" },
 		failed: { word: "Failed" },
 	},
 	outcome: {
@@ -108,10 +114,10 @@ const words = catalogue("shell.status", {
 		archived: { word: "Archived" },
 	},
 	submission: {
-		accepted: { word: "Accepted", sentence: "The contact was added or filled in." },
-		awaiting_confirmation: { word: "To be confirmed", sentence: "A mail asks whether the address is theirs." },
-		confirmed: { word: "Confirmed", sentence: "The link of the mail was followed." },
-		spam: { word: "Spam", sentence: "Sent by a program; nothing was changed. Deleted after 30 days." },
+		accepted: { word: "Accepted", sentence: "The contact was added or updated." },
+		awaiting_confirmation: { word: "To be confirmed", sentence: "An email asks whether the address is theirs." },
+		confirmed: { word: "Confirmed", sentence: "The link in the email was opened." },
+		spam: { word: "Spam", sentence: "Sent by a program. Nothing was changed. Deleted after 30 days." },
 	},
 	automation: {
 		active: { word: "Active" },
@@ -119,9 +125,9 @@ const words = catalogue("shell.status", {
 		archived: { word: "Archived" },
 	},
 	domain: {
-		pending: { word: "Waiting for DNS", sentence: "Its records are not all published yet." },
+		pending: { word: "Waiting for DNS", sentence: "Not all of its records are published yet." },
 		verified: { word: "Verified" },
-		failed: { word: "Failed", sentence: "Its records are gone or wrong." },
+		failed: { word: "Failed", sentence: "Its records are missing or wrong." },
 	},
 	record: {
 		missing: { word: "Missing" },
@@ -129,7 +135,7 @@ const words = catalogue("shell.status", {
 		ok: { word: "Found" },
 	},
 	tracking: {
-		pending: { word: "Pending" },
+		pending: { word: "Waiting for DNS" },
 		live: { word: "Live" },
 		failed: { word: "Failed" },
 	},
@@ -152,10 +158,10 @@ const words = catalogue("shell.status", {
 		disabled: { word: "Disabled" },
 	},
 	delivery: {
-		pending: { word: "Waiting", sentence: "It is sent in a moment." },
-		retrying: { word: "Retrying", sentence: "An attempt failed; another follows." },
+		pending: { word: "Waiting", sentence: "It will be sent in a moment." },
+		retrying: { word: "Retrying", sentence: "An attempt failed. Another one follows." },
 		delivered: { word: "Delivered" },
-		failed: { word: "Failed", sentence: "All attempts failed. It can be replayed." },
+		failed: { word: "Failed", sentence: "All attempts failed. You can replay it." },
 	},
 	key: {
 		active: { word: "Active" },
@@ -178,7 +184,7 @@ const words = catalogue("shell.status", {
 		no_rotation: { word: "No rotation" },
 		fresh: { word: "Fresh" },
 		due_soon: { word: "Due soon" },
-		grace: { word: "Grace" },
+		grace: { word: "Overdue" },
 		stale: { word: "Stale" },
 	},
 });
