@@ -92,7 +92,7 @@ func TestARefusedPartOfADraftIsKept(t *testing.T) {
 	page := openApp(t, "")
 	broadcast := page.createDraft(nil)
 	page.open("/broadcasts/" + broadcast + "/edit")
-	page.Fill("At most an hour", "-5")
+	page.Fill("Limit per hour", "-5")
 	page.Fill("Name", "Kept")
 	page.In("region", "Review").ExpectText("Not saved:")
 	e2etest.Eventually(t, func() (any, bool) { v := page.getBroadcast(broadcast)["name"]; return v, v == "Kept" })
@@ -113,9 +113,9 @@ func TestARefusedPartOfADraftIsKept(t *testing.T) {
 	page.WaitFor(`[...document.querySelectorAll('input')].some(i => i.value === '-5')`)
 	// What is corrected before the answer comes is saved, too.
 	page.Evaluate(`$.holdWrites()`)
-	page.Fill("At most an hour", "-7")
+	page.Fill("Limit per hour", "-7")
 	page.WaitFor(`window.held.length > 0`)
-	page.Fill("At most an hour", "500")
+	page.Fill("Limit per hour", "500")
 	page.Evaluate(`window.release()`)
 	if got := e2etest.Eventually(t, func() (any, bool) {
 		v := page.getBroadcast(broadcast)["throttle_per_hour"]
@@ -224,14 +224,14 @@ func TestProblemsOfADraftLinkToTheirFields(t *testing.T) {
 		}
 		start("2020-01-02T09:00")
 		page.In("region", "Delivery").ExpectText("This time is over.")
-		page.Main().ExpectText("Its start is over.")
+		page.Main().ExpectText("The start time is in the past.")
 		page.Click("Review and send")
 		page.Dialog().ExpectText("It cannot be sent yet")
 		page.Click("Not yet")
 		start("")
 		page.Main().ExpectText("Ready to send")
 		// The warning about the postal address is fixed without leaving the draft.
-		page.Click("Enter it")
+		page.Click("Enter address")
 		page.Fill("Street or box", "Quay 1")
 		page.Fill("City", "Hamburg")
 		page.Fill("Country", "DE")
@@ -279,7 +279,7 @@ func TestContentErrorsLinkToTheirFields(t *testing.T) {
 	page.FillCode("<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>")
 	page.WaitFor(clean)
 
-	page.Click("Compare two versions")
+	page.Click("Compare versions")
 	page.fillField("variants[1].content_overrides.subject", "{{ contact.city | nothing }}")
 	leads(unsaved, "variants[1].content_overrides.subject")
 	page.Click("Send one version to everybody")
@@ -305,16 +305,16 @@ func TestContentErrorsLinkToTheirFields(t *testing.T) {
 	}
 	page.Evaluate(lacking + `.querySelector('a').click()`)
 	page.expectURL("/segments/new$")
-	page.In("region", "Who matches now").ExpectText("25 match, 25 of them can be mailed.")
+	page.In("region", "Matches now").ExpectText("25 match, 25 of them can be mailed.")
 
 	template := page.firstID("/templates")
 	page.call(http.MethodDelete, "/templates/"+template+"?force=true", nil)
 	page.open("/broadcasts/" + broadcast + "/edit")
 	leads(coded("TEMPLATE_CHANGED"), "content.template_slug")
 	page.In("region", "Review").ExpectText("The template was deleted")
-	page.Click("Compare, and render anew")
-	page.WaitFor(`[...document.querySelectorAll('[role=dialog] button')].find(b => b.innerText === 'Render anew' && b.getAttribute('aria-disabled') === 'true')`)
-	page.Click("Keep it")
+	page.Click("Compare and update")
+	page.WaitFor(`[...document.querySelectorAll('[role=dialog] button')].find(b => b.innerText === 'Update' && b.getAttribute('aria-disabled') === 'true')`)
+	page.Click("Keep as is")
 	page.Check("Own code")
 	page.FillCode("<p>Hello</p>")
 	page.WaitFor(clean)
@@ -368,7 +368,7 @@ func TestStaleSeedListsAndIncompleteVariantsLinkToTheirFields(t *testing.T) {
 
 		unsaved := `[...document.querySelectorAll('aside li')].find(l => l.innerText.includes('Not saved'))`
 		clean := `document.querySelector('aside [data-ready]')?.innerText.includes('Ready to send') && !document.querySelector('aside').innerText.includes('Not saved')`
-		page.Click("Compare two versions")
+		page.Click("Compare versions")
 		page.WaitFor(`document.querySelector('[data-path="variants[1].name"]')`)
 		for path, good := range map[string]string{"variants[1].name": "Second", "variants[1].weight": "2", "variants[1].content_overrides.subject": "Another"} {
 			page.WaitFor(fmt.Sprintf(`document.querySelector('[data-path=%q]')`, path))
@@ -381,7 +381,7 @@ func TestStaleSeedListsAndIncompleteVariantsLinkToTheirFields(t *testing.T) {
 			page.WaitFor(clean)
 		}
 		page.fillField("variants[1].weight", "-1")
-		page.WaitFor(unsaved + `?.innerText.includes('Variant 2, weight')`)
+		page.WaitFor(unsaved + `?.innerText.includes('Version 2, weight')`)
 		page.fillField("variants[1].weight", "2")
 		page.WaitFor(clean)
 		variants, _ := page.getBroadcast(broadcast)["variants"].([]any)
@@ -411,7 +411,7 @@ func (page appPage) sendTotals() map[string]int {
 func (page appPage) expectTotalsAddUp(when string) map[string]int {
 	page.T.Helper()
 	l := page.sendTotals()
-	parts := l["Handed over"] + l["Failed"] + l["Skipped"] + l["Held back"] + l["Cancelled"] + l["Waiting"]
+	parts := l["Given to servers"] + l["Failed"] + l["Skipped"] + l["Held back"] + l["Cancelled"] + l["Waiting"]
 	if l["Recipients"] != parts || l["Matched"] < l["Recipients"] {
 		page.T.Errorf("%s, the ledger does not add up: %v", when, l)
 	}
@@ -441,7 +441,7 @@ func TestTotalsOfASpreadSendAddUpUntilItsEnd(t *testing.T) {
 			return p, p != nil && p["plan"] != nil
 		})
 		page.open("/broadcasts/" + broadcast)
-		page.Main().ExpectText("Where everybody is")
+		page.Main().ExpectText("Delivery status")
 		page.WaitFor(`document.querySelector('main figure li[data-status=skipped]')`)
 		page.expectAccessible("a live broadcast")
 		if l := page.expectTotalsAddUp("while it is sent"); l["Recipients"] != 25 {
@@ -452,7 +452,7 @@ func TestTotalsOfASpreadSendAddUpUntilItsEnd(t *testing.T) {
 		days = `[...document.querySelectorAll('main figure button[aria-pressed=false]')]`
 		page.WaitFor(days + `.length > 0`)
 		page.Evaluate(days + `.at(-1).click()`)
-		page.Click("Save the new plan")
+		page.Click("Save new plan")
 		e2etest.Eventually(t, func() (any, bool) {
 			v, _ := page.getBroadcast(broadcast)["skipped_dates"].([]any)
 			return v, len(v) == 2
@@ -482,12 +482,12 @@ func TestTotalsOfASpreadSendAddUpUntilItsEnd(t *testing.T) {
 
 		page.Evaluate(`document.querySelector('main header [aria-haspopup=menu][aria-label="More actions"]').click()`)
 		page.WaitFor(`document.querySelector('[role=menuitem]')`)
-		page.Evaluate(`[...document.querySelectorAll('[role=menuitem]')].find(m => m.textContent.includes('Cancel the send')).click()`)
+		page.Evaluate(`[...document.querySelectorAll('[role=menuitem]')].find(m => m.textContent.includes('Cancel send')).click()`)
 		page.In("dialog", "Cancel Slow news?").ExpectText("will not get it")
-		page.Click("Cancel the send")
+		page.Click("Cancel send")
 		page.waitForStatus(broadcast, "cancelled")
 		page.WaitFor(`[...document.querySelectorAll('main table tbody th')].some(h => h.innerText.includes('Cancelled'))`)
-		if l := page.expectTotalsAddUp("after it was cancelled"); l["Cancelled"]+l["Handed over"] != 25 {
+		if l := page.expectTotalsAddUp("after it was cancelled"); l["Cancelled"]+l["Given to servers"] != 25 {
 			t.Errorf("cancelled: %v", l)
 		}
 	})
@@ -565,10 +565,10 @@ func TestASegmentIsMadeOfWhoClickedALink(t *testing.T) {
 		// One of the nine criteria, from the menu.
 		page.open("/broadcasts/" + broadcast)
 		page.expectAccessible("overview")
-		page.Click("Make a segment of")
+		page.Click("Create segment of")
 		page.WaitFor(`document.querySelectorAll('[role=menuitem]').length === 9`)
 		page.Evaluate(`[...document.querySelectorAll('[role=menuitem]')].find(m => m.textContent.includes('did not click')).click()`)
-		page.Click("Create the segment")
+		page.Click("Create segment")
 		page.expectURL("/segments/")
 		key = page.EvaluateString(`location.pathname.split('/').pop()`)
 		if n := page.call(http.MethodPost, "/segments/"+key+"/refresh-count", nil)["member_count"]; n != 24.0 {

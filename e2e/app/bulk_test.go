@@ -87,7 +87,7 @@ func (page appPage) changeByIDs(sequence string) {
 		return map[string]any{"field": "company", "operator": "equals", "value": name}
 	}
 	page.selectRows()
-	page.chooseMore("Set a field", "Shift+Tab")
+	page.chooseMore("Set field", "Shift+Tab")
 	page.ChooseOption("Company")
 	page.TabTo("Value")
 	page.Type("Harbour")
@@ -105,19 +105,19 @@ func (page appPage) changeByIDs(sequence string) {
 	page.PressEnterOn("Add to a list", "Shift+Tab")
 	page.ChooseOption("Crew")
 	page.PressEnterOn("Apply")
-	page.ExpectMessage("2 contacts changed, 1 left as they were (1 needed no change)")
+	page.ExpectMessage("2 contacts changed, 1 skipped (1 unchanged)")
 	page.expectCount(chosen, inList)
 	page.undo(2)
 	page.expectCount(1, inList) // who was in it before
 
-	page.chooseMore("Add to a sequence")
+	page.chooseMore("Add to sequence")
 	page.ChooseOption("Welcome")
 	page.PressEnterOn("Apply")
 	active := func() string {
 		return fmt.Sprint(len(page.get("/sequences/" + sequence + "/enrollments?status=active")["data"].([]any)))
 	}
 	e2etest.Eventually(page.T, func() (string, bool) { n := active(); return n, n == "3" })
-	page.chooseMore("Take out of a sequence")
+	page.chooseMore("Remove from sequence")
 	page.ChooseOption("Welcome")
 	page.PressEnterOn("Apply")
 	e2etest.Eventually(page.T, func() (string, bool) { n := active(); return n, n == "0" })
@@ -157,9 +157,9 @@ func (page appPage) changeAsJobs(sequence string) {
 	page.Press("x")
 	page.PressEnterOn("Select all 28 that match", "Shift+Tab")
 	page.Main().ExpectText("All 28 that match")
-	page.chooseMore("Set a field")
+	page.chooseMore("Set field")
 	page.ChooseOption("Company")
-	page.In("dialog", "Set a field").ExpectText("28 contacts are selected. This runs as a job.")
+	page.In("dialog", "Set field").ExpectText("28 contacts are selected. This runs as a job.")
 	page.TabTo("Value")
 	page.Type("Everybody")
 	page.PressEnterOn("Apply")
@@ -188,11 +188,11 @@ func (page appPage) changeAsJobs(sequence string) {
 	page.TabTo("person")
 	page.Press("x")
 	page.PressEnterOn("Select all 28 that match", "Shift+Tab")
-	page.chooseMore("Add to a sequence")
+	page.chooseMore("Add to sequence")
 	page.ChooseOption("Welcome")
 	page.call(http.MethodPost, "/sequences/"+sequence+"/pause", nil)
 	page.PressEnterOn("Apply")
-	page.expectJobEnd("Completed 0 contacts changed, 28 left as they were (28 while the sequence was not active)")
+	page.expectJobEnd("Completed 0 contacts changed, 28 skipped (28 while the sequence was not active)")
 
 	page.TabTo("person")
 	page.Press("x")
@@ -224,13 +224,13 @@ func (page appPage) exportAndAnonymize() {
 	page.RecordMessages()
 	page.selectAllRows()
 	page.chooseMore("Unsubscribe from an email type", "Shift+Tab")
-	page.ChooseOption("All mail")
+	page.ChooseOption("All email")
 	page.PressEnterOn("Apply")
 	status := func(s string) map[string]any {
 		return map[string]any{"field": "global_status", "operator": "equals", "value": s}
 	}
 	page.expectCount(chosen, status("unsubscribed"))
-	page.chooseMore("Reset the status")
+	page.chooseMore("Reset status")
 	page.WaitFor(`document.activeElement.matches('[role=alertdialog] input')`)
 	page.Type("3")
 	page.Press("Enter")
@@ -265,7 +265,7 @@ func (page appPage) anonymizeAll() {
 	page.chooseMore("Anonymise")
 	page.WaitFor(`document.activeElement.matches('[role=alertdialog] input')`)
 	page.Dialog().ExpectText("Anonymise 25 contacts?")
-	page.In("dialog", "Anonymise 25 contacts?").ExpectText("This runs as a job. It can be cancelled, but not undone.")
+	page.In("dialog", "Anonymise 25 contacts?").ExpectText("This runs as a job. You can cancel it, but not undo it.")
 	page.Type("24")
 	page.Press("Enter")
 	if page.EvaluateString(`Boolean(document.querySelector('[role=alertdialog]'))`) != "true" {

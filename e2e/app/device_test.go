@@ -54,7 +54,7 @@ func TestUnsavedInputIsRestoredAfterAReload(t *testing.T) {
 			t.Errorf("the subject is %v", got)
 		}
 		loses(edit, func() { page.Fill("Subject", "Lost on the way") })
-		page.Main().ExpectText("Brought back from this device.")
+		page.Main().ExpectText("Restored from this device.")
 		if got := subject(); got != "Lost on the way" {
 			t.Errorf("the subject is %v", got)
 		}
@@ -120,8 +120,8 @@ func TestUnsavedInputIsRestoredAfterAReload(t *testing.T) {
 		page.expectOnDevice("Kiel", false)
 
 		form := page.call(http.MethodPost, "/forms", map[string]any{"name": "Join", "fields": []any{map[string]any{"type": "contact", "binding": "email", "label": "Email", "required": true}}})
-		loses("/forms/"+form["id"].(string), func() { page.Fill("Text of the button", "Come in") })
-		page.Main().ExpectText("Brought back from this device.")
+		loses("/forms/"+form["id"].(string), func() { page.Fill("Button text", "Come in") })
+		page.Main().ExpectText("Restored from this device.")
 		if got := page.call(http.MethodGet, "/forms/"+form["id"].(string), nil); got["submit_label"] != "Come in" {
 			t.Errorf("the button says %v", got["submit_label"])
 		}
@@ -187,7 +187,7 @@ func TestUnsavedInputIsRestoredAfterAReload(t *testing.T) {
 		page.Evaluate(`$.failWrites(Infinity)`)
 		page.Fill("Name", "Not for others")
 		page.expectOnDevice("Not for others", true)
-		page.Main().ExpectText("Kept here:")
+		page.Main().ExpectText("Kept on this device:")
 		page.Evaluate(`document.querySelector('button[aria-label^="Account of"]').click()`)
 		page.ChooseMenuItem("Sign out")
 		page.WaitFor(`location.pathname === '/app/-/login' && document.querySelector('input[type=password]')`)

@@ -132,8 +132,8 @@ func (page appPage) insertImage() {
 	})
 
 	page.open("/broadcasts/new")
-	page.Check("A finished mail to change")
-	page.SelectOption("Mail to begin with", "Welcome")
+	page.Check("A finished email")
+	page.SelectOption("Starter template", "Welcome")
 	page.Dialog().Click("Create")
 	page.expectURL(`broadcasts/[0-9a-f-]+/edit$`)
 	content := page.getBroadcast(page.EvaluateString(`location.pathname.split('/').at(-2)`))["content"].(map[string]any)
@@ -303,22 +303,22 @@ func (page appPage) fillInForm() {
 	page.Check("Another page")
 	page.Click("Publish")
 	page.Main().ExpectText("One thing is missing before it can be published")
-	page.Evaluate(`[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('Address of the page')).click()`)
+	page.Evaluate(`[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('Page URL')).click()`)
 	page.WaitFor(`document.activeElement.dataset.path === 'redirect_url'`)
-	page.Check("A message in place of the form")
+	page.Check("A message instead of the form")
 	page.Fill("Message", "Welcome aboard")
 	page.Click("Publish")
 	page.Messages().ExpectText("The form is published.")
 	// The preview shows what is typed, before it is saved.
 	stored := page.EvaluateString(`document.querySelector('input[data-path=submit_label]').value`)
 	page.Evaluate(`(() => { const real = window.fetch; window.fetch = async (...a) => { const r = await real(...a); if (String(a[0].url ?? a[0]).endsWith('/preview')) r.clone().json().then(j => { window.shown = j.html }); return r } })()`)
-	page.Fill("Text of the button", "Come aboard")
+	page.Fill("Button text", "Come aboard")
 	page.WaitFor(`document.querySelector('main iframe') && window.shown?.includes('Come aboard</button>')`)
 	if got := page.get("/forms/" + form)["submit_label"]; got != stored {
 		page.T.Errorf("the form is stored with the button %v before it is saved", got)
 	}
 	page.Click("Discard changes")
-	page.Click("Get the code")
+	page.Click("Get code")
 	page.WaitFor(`document.querySelector('section[aria-label="With the script"] pre')`)
 	snippet := page.EvaluateString(`document.querySelector('section[aria-label="With the script"] pre').textContent`)
 
@@ -359,7 +359,7 @@ func (page appPage) fillInForm() {
 	page.open("/forms/" + form + "?tab=submissions&submission=" + submission)
 	page.Dialog().ExpectText("Confirmed")
 	page.Dialog().ExpectText("“Send me the")
-	page.Dialog().Click("Open the contact")
+	page.Dialog().Click("Open contact")
 	page.expectURL("/contacts/")
 	page.Main().ExpectText("Active")
 	contact := strings.TrimPrefix(page.EvaluateString(`location.pathname`), "/app/"+harness.Tenant)
@@ -379,7 +379,7 @@ func (page appPage) checkConsentLog() {
 	tab := "/contacts/" + contact + "?tab=consent"
 	page.Main().ExpectText("Agreed Newsletter")
 	page.Main().ExpectText("on the form Harbour news “Send me the")
-	page.Main().ExpectText("Confirmed by a link in a mail")
+	page.Main().ExpectText("Confirmed by a link in an email")
 
 	page.call(http.MethodPost, "/segments/"+page.account.List+"/members", map[string]any{"contact_ids": []string{contact}})
 	broadcast := page.createDraft(map[string]any{"content": map[string]any{"subject": "News", "body_html": `<p>News <a href="{{ preferences_url }}">Preferences</a></p>`}})
@@ -407,7 +407,7 @@ func (page appPage) checkConsentLog() {
 	page.Main().ExpectText("on the preferences page")
 	page.call(http.MethodPost, "/contacts/bulk", map[string]any{"action": "subscribe", "contact_ids": []string{contact}, "params": map[string]any{"email_type_key": "newsletter"}})
 	page.open(tab)
-	page.Main().ExpectText("Chosen, without a record")
+	page.Main().ExpectText("Set without a record")
 
 	unsubscribe := regexp.MustCompile(`http://[^>\s"]+/_q/u/[^>\s"]+`).FindString(fmt.Sprint(mail["headers"]))
 	res, err := http.PostForm(unsubscribe, url.Values{"List-Unsubscribe": {"One-Click"}})
@@ -417,15 +417,15 @@ func (page appPage) checkConsentLog() {
 		page.T.Fatalf("the button of a mail program at %q answers %s", unsubscribe, res.Status)
 	}
 	page.open(tab)
-	page.Main().ExpectText("with the button of a mail program")
-	page.Main().ExpectText("By the link or the address in a mail")
+	page.Main().ExpectText("with the unsubscribe button of a mail program")
+	page.Main().ExpectText("Through the link or address in an email")
 	rows := page.get("/contacts/" + contact + "/consents")["data"].([]any)
-	if shown := page.EvaluateString(`document.querySelectorAll('section[aria-label="How consent came about"] tbody tr').length`); shown != fmt.Sprint(len(rows)) || len(rows) != 3 {
+	if shown := page.EvaluateString(`document.querySelectorAll('section[aria-label="Consent history"] tbody tr').length`); shown != fmt.Sprint(len(rows)) || len(rows) != 3 {
 		page.T.Errorf("the page shows %s choices, the API has %d; want 3, as what is written by the API has no record", shown, len(rows))
 	}
 	page.expectAccessible("the log of consents")
 	page.SetScreen(390, 844, "dark")
-	page.WaitFor(`document.querySelector('ul[aria-label="How consent came about"] li')`)
+	page.WaitFor(`document.querySelector('ul[aria-label="Consent history"] li')`)
 	page.expectAccessible("the log of consents on a phone")
 	page.SetScreen(1280, 900, "light")
 }

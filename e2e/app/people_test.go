@@ -92,11 +92,11 @@ func (page appPage) importPeople() appPage {
 	page.WaitFor(`document.activeElement.value === 'Plan' && document.activeElement.closest('[role=dialog]')`)
 	page.Press("Enter")
 	page.WaitFor(`[...document.querySelectorAll('select')].some(s => s.value === 'custom_fields.plan')`)
-	page.PressEnterOn("Check the file")
-	page.In("region", "What happens").ExpectText("Would be created 19,985 Would be updated 0 Would be left 0 Invalid 15")
-	page.In("region", "What happens").ExpectText("The first 10 of 15 rows with errors")
-	page.In("region", "What happens").ExpectText("19 E-Mail")
-	page.In("region", "What happens").ExpectText("not an address 999")
+	page.PressEnterOn("Check file")
+	page.In("region", "Options").ExpectText("Would be created 19,985 Would be updated 0 Would be skipped 0 Invalid 15")
+	page.In("region", "Options").ExpectText("The first 10 of 15 rows with errors")
+	page.In("region", "Options").ExpectText("19 E-Mail")
+	page.In("region", "Options").ExpectText("not an address 999")
 	if n := page.countContacts(); n != 25 {
 		page.T.Errorf("after the check there are %d contacts, want 25", n)
 	}
@@ -113,8 +113,8 @@ func (page appPage) importPeople() appPage {
 	page.SetScreen(1280, 900, "light")
 	page.open("/jobs")
 	page.PressEnterOn("Import of people.csv")
-	page.Main().ExpectText("Created 19,985 Updated 0 Left as they were 0 Invalid 15")
-	page.TabTo("Download the rows with errors")
+	page.Main().ExpectText("Created 19,985 Updated 0 Skipped 0 Invalid 15")
+	page.TabTo("Download rows with errors")
 	var file string
 	page.EvaluateInto(`fetch(document.activeElement.href).then(r => r.text())`, &file)
 	rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
@@ -128,18 +128,18 @@ func (page appPage) importPeople() appPage {
 	if err := csv.NewWriter(&corrected).WriteAll(rows); err != nil {
 		page.T.Fatal(err)
 	}
-	page.TabTo("Try these rows again")
+	page.TabTo("Retry these rows")
 	page.PressEnterOn("Import another file")
 	page.SetInputFile("corrected.csv", strconv.Quote(corrected.String()))
 	page.SelectByKeys("Becomes: Vorname", "fi", "First name")
 	page.SelectByKeys("Becomes: Land", "cou", "Country")
 	page.PressEnterOn("Import")
-	page.Main().ExpectText("Created 15 Updated 0 Left as they were 0 Invalid 0")
+	page.Main().ExpectText("Created 15 Updated 0 Skipped 0 Invalid 0")
 	if n := page.countContacts(map[string]any{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}); n != 6667-6 { // six of the rows with errors would have been pro
 		page.T.Errorf("%d contacts have the plan pro, want 6,661", n)
 	}
-	page.Main().ExpectText("See the contacts") // when the job has ended
-	page.PressEnterOn("See the contacts")
+	page.Main().ExpectText("View contacts") // when the job has ended
+	page.PressEnterOn("View contacts")
 	page.Main().ExpectText("20,025 contacts")
 	return page
 }
@@ -179,7 +179,7 @@ func (page appPage) changeMany() {
 	slow := page.slowDownStages()
 	page.PressEnterOn("Select all 20,025 that match", "Shift+Tab")
 	page.PressEnterOn("More")
-	page.ChooseMenuItem("Set the stage")
+	page.ChooseMenuItem("Set stage")
 	page.ChooseOption("Customer")
 	page.PressEnterOn("Apply")
 	page.WaitFor(`document.querySelector('main [role=progressbar]')?.getAttribute('aria-valuenow') > 0`)
@@ -229,7 +229,7 @@ func (page appPage) cancelInJobList() {
 	page.Press("x")
 	page.PressEnterOn("Select all", "Shift+Tab")
 	page.PressEnterOn("More")
-	page.ChooseMenuItem("Set the stage")
+	page.ChooseMenuItem("Set stage")
 	page.ChooseOption("Partner")
 	page.PressEnterOn("Apply")
 	chip := `[...document.querySelectorAll('header button')].find(b => /^1 job · \d+ %$/.test(b.textContent))`
@@ -355,7 +355,7 @@ func (page appPage) repairContact() {
 	page.In("region", "Can be mailed?").ExpectText("On the suppression list hard bounce, since")
 	page.Main().ExpectText("Machine")
 	page.Main().ExpectText("The program names itself as a bot, a library or a scanner")
-	page.PressEnterOn("Open the suppression list")
+	page.PressEnterOn("Open suppression list")
 	page.expectURL("/suppressions$")
 	page.SetScreen(1280, 900, "dark")
 	page.WaitFor(`[...document.querySelectorAll('main [role=row] a')].some(a => a.textContent === 'Reader3')`) // who has the address
@@ -408,21 +408,21 @@ func (page appPage) buildSegment() {
 	page.Press("Shift+Tab")
 	page.PressEnterOn("Add a group", "Shift+Tab")
 	page.WaitFor(`document.querySelectorAll('fieldset[data-depth="2"]').length === 1`)
-	page.SelectByKeys("About", "event", "Event of your programs", "Shift+Tab")
+	page.SelectByKeys("About", "event", "Custom event", "Shift+Tab")
 	const faulty = `[...document.querySelectorAll('[data-bad]')].map(f => f.getAttribute('aria-label') + ' of depth ' + f.closest('[data-depth]').dataset.depth).join()`
 	page.WaitFor(faulty + ` === 'Condition 1 of depth 1'`) // nobody has left the other one yet
-	page.In("region", "Who matches now").ExpectText("2 problems in the rule, at their conditions.")
+	page.In("region", "Matches now").ExpectText("2 problems in the rule, at their conditions.")
 	page.TabTo("Event")
 	page.Type("purchase")
 	page.WaitFor(faulty + ` === 'Condition 1 of depth 1'`)
 	page.TabTo("Values", "Shift+Tab")
 	page.ChooseOption("FR")
 	page.WaitFor(faulty + ` === ''`)
-	page.In("region", "Who matches now").ExpectText("Nobody matches.") // no person has clicked
+	page.In("region", "Matches now").ExpectText("Nobody matches.") // no person has clicked
 	page.TabTo("Move Group 3", "Shift+Tab")                            // before it is the condition on clicks
 	page.PressEnterOn("More actions", "Shift+Tab")
 	page.ChooseMenuItem("Remove")
-	page.In("region", "Who matches now").ExpectText("2 match, 2 of them can be mailed.")
+	page.In("region", "Matches now").ExpectText("2 match, 2 of them can be mailed.")
 	page.PressEnterOn("Create", "Shift+Tab")
 	page.expectURL("/segments/buyers$")
 	page.PressEnterOn("Members")
@@ -434,7 +434,7 @@ func (page appPage) buildSegment() {
 	page.ChooseMenuItem("Delete")
 	page.WaitFor(`document.activeElement.closest('[role=alertdialog]') && document.activeElement.textContent === 'Cancel'`)
 	page.PressEnterOn("Delete")
-	page.In("dialog", "Delete Buyers?").ExpectText("It is in use, so it cannot be deleted yet")
+	page.In("dialog", "Delete Buyers?").ExpectText("This segment is in use and cannot be deleted yet")
 	page.PressEnterOn("To buyers")
 	page.expectURL("/broadcasts/" + draft + "/edit$")
 	if got := page.get("/segments/buyers"); got["name"] != "Buyers" {

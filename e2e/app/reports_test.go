@@ -83,12 +83,12 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 		page.open("/activity?kind=clicks")
 		page.Click("Look at the mail")
 		page.WaitFor(fmt.Sprintf(`location.pathname.endsWith('/broadcasts/%s/recipients/%s') && `, broadcast, contact) + settled)
-		page.Main().ExpectText("The mail as it was sent")
+		page.Main().ExpectText("Email as sent")
 		page.In("region", "What the servers said").ExpectText("250 2.0.0 stored in the mailbox")
 		page.Evaluate(`document.querySelector('main h1').focus()`)
 		page.SelectByKeys("Colours", "forced", "Forced dark")
 		page.WaitFor(`new URLSearchParams(location.search).get('colours') === 'forced'`)
-		page.In("region", "The mail as it was sent").ExpectText("An approximation")
+		page.In("region", "Email as sent").ExpectText("An approximation")
 		evidence := page.call(http.MethodGet, "/broadcasts/"+broadcast+"/recipients/"+contact, nil)
 		for _, hit := range evidence["hits"].([]any) {
 			for _, rule := range hit.(map[string]any)["rules"].([]any) {

@@ -32,7 +32,7 @@ func TestSegmentsAreChangedInTheApplication(t *testing.T) {
 		page.Row("All sendable contacts").ExpectText("Everybody who can be mailed Built in")
 		page.Row("Germans").ExpectText("By rule 25 25")
 		page.WaitFor(`[...document.querySelectorAll('tbody tr')].some(r => r.innerText.includes('Germans') && r.innerText.includes('1 use'))`)
-		page.PressEnterOn("New from a report")
+		page.PressEnterOn("New from report")
 		page.WaitFor(`document.activeElement.getAttribute('role') === 'combobox'`)
 		page.ChooseOption("News")
 		page.TabTo("Who")
@@ -42,11 +42,11 @@ func TestSegmentsAreChangedInTheApplication(t *testing.T) {
 		page.WaitFor(`document.activeElement.matches('[role=dialog] input') && document.activeElement.value === 'News: people who got it and did not open'`)
 		page.Press("Enter")
 		page.expectURL("did_not_open$")
-		page.In("region", "Who matches now").ExpectText("25 match, 25 of them can be mailed.")
+		page.In("region", "Matches now").ExpectText("25 match, 25 of them can be mailed.")
 
 		page.open("/segments/germans")
-		page.In("region", "Who matches now").ExpectText("25 match, 25 of them can be mailed.")
-		page.In("region", "Who matches now").ExpectText("As many as of the saved rule")
+		page.In("region", "Matches now").ExpectText("25 match, 25 of them can be mailed.")
+		page.In("region", "Matches now").ExpectText("As many as of the saved rule")
 		page.changeRule()
 		page.fillList()
 		page.pasteThousands()
@@ -87,7 +87,7 @@ func (page appPage) changeRule() {
 	is("DE () (DE AT)")
 	page.PressEnterOn("Move Group 2")
 	page.PressEnterOn("More actions")
-	page.ChooseMenuItem("Remove the group")
+	page.ChooseMenuItem("Remove group")
 	is("DE (DE AT)")
 	// What takes the place of the removed group has the focus.
 	page.WaitFor(`document.activeElement.closest('[data-path]')?.dataset.path === '1'`)
@@ -104,8 +104,8 @@ func (page appPage) changeRule() {
 	page.Must(page.Drag(page.Ctx, from[0], from[1], to[0], to[2]+16))
 	is("AT DE (DE)")
 	page.SetScreen(1280, 900, "light")
-	page.In("region", "Who matches now").ExpectText("Nobody matches.")
-	page.In("region", "Who matches now").ExpectText("That is 25 fewer than the 25 of the saved rule")
+	page.In("region", "Matches now").ExpectText("Nobody matches.")
+	page.In("region", "Matches now").ExpectText("That is 25 fewer than the 25 of the saved rule")
 	page.expectAccessible("a changed rule")
 
 	// As JSON, and back.
@@ -121,7 +121,7 @@ func (page appPage) changeRule() {
 
 	// A segment is built on this one: it is named before the rule is saved.
 	page.PressEnterOn("Save", "Shift+Tab")
-	page.In("dialog", "Save the new rule?").ExpectText("These use the segment, and follow its new rule from now on: Parts segment")
+	page.In("dialog", "Save the new rule?").ExpectText("These use the segment and will follow the new rule: Parts segment")
 	page.expectAccessible("who uses a segment")
 	page.PressEnterOn("Save")
 	page.WaitFor(`document.activeElement.textContent === 'Save' && document.activeElement.getAttribute('aria-disabled') === 'true'`) // nothing is left to save
@@ -146,7 +146,7 @@ func (page appPage) fillList() {
 	}
 	page.Must(page.Paste(page.Ctx, text.String()))
 	page.PressEnterOn("Add people")
-	page.In("dialog", "Add people").ExpectText("3 added, 0 were members. 1 address belongs to no contact: nobody@example.org")
+	page.In("dialog", "Add people").ExpectText("3 added, 0 were already members. 1 address belongs to no contact: nobody@example.org")
 	page.expectAccessible("addresses that were not found")
 	page.Press("Escape")
 	page.Main().ExpectText("reader7@example.org")
@@ -185,7 +185,7 @@ func (page appPage) pasteThousands() {
 	page.TabTo("Or addresses")
 	page.Must(page.Paste(page.Ctx, text.String()))
 	page.PressEnterOn("Add people")
-	page.In("dialog", "Add people").ExpectText("4,200 added, 0 were members. 650 addresses belong to no contact:")
+	page.In("dialog", "Add people").ExpectText("4,200 added, 0 were already members. 650 addresses belong to no contact:")
 	lost := page.EvaluateString(`document.querySelector('[role=dialog] p[tabindex="0"]').innerText`)
 	if n := strings.Count(lost, ",") + 1; n != 650 || !strings.Contains(lost, "stranger599@harbour.example") || !strings.Contains(lost, "no-address-49") || strings.Contains(lost, "person") {
 		page.T.Errorf("%d addresses were not found: %.300s", n, lost)
@@ -230,7 +230,7 @@ func (page appPage) referToItself() {
 	page.Type(`{"logic": "and", "conditions": [{"field": "country", "operator": "equals", "value": "DE"}, {"type": "segment", "operator": "in", "segment_keys": ["parts"]}]}`)
 	page.PressEnterOn("Builder", "Shift+Tab")
 	page.PressEnterOn("Save", "Shift+Tab")
-	page.In("dialog", "Save the new rule?").ExpectText("These use the segment, and follow its new rule from now on: Parts segment")
+	page.In("dialog", "Save the new rule?").ExpectText("These use the segment and will follow the new rule: Parts segment")
 	page.WaitFor(`document.activeElement.textContent === 'Cancel'`)
 	page.PressEnterOn("Save")
 	page.In("region", "Rule").ExpectText("germans → parts → germans")

@@ -56,7 +56,7 @@ func TestADomainIsManagedInTheApplication(t *testing.T) {
 		page.Main().ExpectText("Too many recipients reported its email as spam.")
 		page.expectAccessible("a paused domain")
 		page.Click("Resume")
-		page.All().ExpectNoText("Too many recipients complained")
+		page.All().ExpectNoText("Too many recipients reported")
 		if now := page.call(http.MethodGet, path, nil); now["paused"] != false {
 			t.Errorf("after Resume the domain is %v", now)
 		}

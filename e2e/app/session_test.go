@@ -160,7 +160,7 @@ func TestABrowserWithoutStorageKeepsWorkOnTheServer(t *testing.T) {
 
 	broadcast := page.createDraft(nil)
 	page.open("/broadcasts/" + broadcast + "/edit")
-	page.Fill("At most an hour", "-5")
+	page.Fill("Limit per hour", "-5")
 	page.In("region", "Review").ExpectText("Not saved:")
 	copies := func(want int) {
 		t.Helper()
@@ -191,6 +191,6 @@ func TestABrowserWithoutStorageKeepsWorkOnTheServer(t *testing.T) {
 	page.open("/broadcasts/" + broadcast + "/edit")
 	page.Evaluate(`$.failWrites(Infinity)`)
 	page.Fill("Name", "On this page")
-	page.Main().ExpectText("On this page alone:")
+	page.Main().ExpectText("Only on this page:")
 
 }

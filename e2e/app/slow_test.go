@@ -26,20 +26,20 @@ func TestAnAudienceThatCannotBeCountedIsShownAsUnknown(t *testing.T) {
 		const counting = `[...document.querySelectorAll('[role=status]')].find(s => s.querySelector('svg[aria-label=Counting]') && getComputedStyle(s).color !== getComputedStyle(document.body).color)`
 		const count = "25 match, 25 of them can be mailed."
 		page.open("/segments/germans")
-		page.In("region", "Who matches now").ExpectText(count)
+		page.In("region", "Matches now").ExpectText(count)
 		free := page.blockContacts()
 		page.fillRule(rule("AT"))
 		page.WaitFor(counting + `?.innerText.includes('` + count + `')`)
 		page.expectAccessible("a slow count")
-		page.In("region", "Who matches now").ExpectText("It took too long, so the server gave up.")
+		page.In("region", "Matches now").ExpectText("It took too long, so the server gave up.")
 		page.Fill("JSON", rule("FR"))
 		page.WaitFor(counting)
 		free()
 		page.Fill("JSON", rule("US")) // on SQLite the count that is under way would not end; it is given up
-		page.In("region", "Who matches now").ExpectText("Nobody matches.")
+		page.In("region", "Matches now").ExpectText("Nobody matches.")
 		page.WaitFor(`!` + counting)
 		page.Fill("JSON", rule("DE"))
-		page.In("region", "Who matches now").ExpectText(count)
+		page.In("region", "Matches now").ExpectText(count)
 
 		const unknown = "Loading the audience took too long"
 		free = page.blockContacts()

@@ -99,8 +99,8 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 		page.WaitFor(`[` + column("By code", 0) + `.sort().join()].includes('550 5.1.1,550 5.7.1')`)
 		shows("By domain", 0, "example.org")
 		shows("By domain", 1, "2")
-		page.WaitFor(column("Returned mail", 0) + `.sort().join() === 'reader3@example.org,reader4@example.org'`)
-		file := page.download(`document.querySelector('[aria-label="Download the returned mail as CSV"]')`)
+		page.WaitFor(column("Bounced emails", 0) + `.sort().join() === 'reader3@example.org,reader4@example.org'`)
+		file := page.download(`document.querySelector('[aria-label="Download bounced emails as CSV"]')`)
 		for _, row := range list(bounces["data"]) {
 			if want := fmt.Sprintf("%s,%s,%s,%s,%v,%s,", row["contact_id"], row["email"], row["type"], row["category"], row["smtp_code"], row["enhanced_code"]); !strings.Contains(file, want) {
 				t.Errorf("the file of returned mail lacks %q:\n%s", want, file)
@@ -110,7 +110,7 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 		page.Click("People")
 		people := `[...document.querySelectorAll('main [role=row], main tbody tr')].filter(r => r.textContent.includes('@example.org')).map(r => /reader\d+@example.org/.exec(r.textContent)[0])`
 		page.WaitFor(people + `.length > 10`)
-		file = page.download(`document.querySelector('[aria-label="Download the recipients as CSV"]')`)
+		file = page.download(`document.querySelector('[aria-label="Download recipients as CSV"]')`)
 		var states []string
 		for _, row := range list(get("/recipients?limit=50")["data"]) {
 			states = append(states, fmt.Sprint(row["status"]))

@@ -11,13 +11,13 @@ import { catalogue } from "../../base/words/catalogue";
 import { countryField } from "../../base/words/countries";
 
 const words = catalogue("broadcasts.addressDrawer", {
-	title: "Postal address of the workspace",
-	about: "It stands below every mail. Many laws ask for it.",
-	line1: "Street or box",
-	line2: "More",
+	title: "Postal address of this workspace",
+	about: "It appears below every email. Many laws require it.",
+	line1: "Street or PO box",
+	line2: "Address line 2",
 	postal_code: "Postal code",
 	city: "City",
-	state: "State",
+	state: "State or region",
 	country: "Country",
 	save: "Save",
 });

@@ -16,14 +16,14 @@ import { peopleOf } from "./peopleLinks";
 
 const words = catalogue("broadcasts.audience", {
 	include: "Send to",
-	includeHelp: "Members of any of these get it once, even those in several.",
-	exclude: "Leave out",
+	includeHelp: "Members of any of these get it once, even if they are in several.",
+	exclude: "Exclude",
 	make: "New segment",
 	counted: "{count, number} can be mailed",
 	matched: "Matched",
 	recipients: "{count, plural, one {# recipient} other {# recipients}}",
-	asked: "as of {at, time}; asked again when it starts",
-	asking: "Counting who gets it",
+	asked: "as of {at, time}; checked again when it starts",
+	asking: "Counting recipients",
 	nobody: "Choose at least one segment or list.",
 	estimated: "estimated",
 	once: "Each person is counted under the first reason that applies.",

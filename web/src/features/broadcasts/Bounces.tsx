@@ -21,15 +21,15 @@ import { useExport } from "./useExport";
 
 const words = catalogue("broadcasts.bounces", {
 	kinds: "Kinds",
-	hard: "Hard: the address does not exist",
-	soft: "Soft: for now",
+	hard: "Hard bounces: the address does not exist",
+	soft: "Soft bounces: temporary",
 	block: "Blocked: by policy or reputation",
-	rows: "Returned mail",
+	rows: "Bounced emails",
 	who: "Address",
 	kind: "Kind",
 	words: "What the server said",
 	when: "When",
-	none: "No mail was returned",
+	none: "No emails bounced",
 	more: "More",
 	hardWord: "Hard",
 	softWord: "Soft",
@@ -38,10 +38,10 @@ const words = catalogue("broadcasts.bounces", {
 	domain: "Domain",
 	codes: "By code",
 	code: "Code",
-	count: "Mails",
-	first: "{count, plural, one {The newest one is shown.} other {The newest # are shown.}}",
+	count: "Emails",
+	first: "{count, plural, one {The latest one is shown.} other {The latest # are shown.}}",
 	csv: "CSV",
-	csvLabel: "Download the returned mail as CSV",
+	csvLabel: "Download bounced emails as CSV",
 });
 
 /** Bounces lists the mail that servers returned, with their words. */

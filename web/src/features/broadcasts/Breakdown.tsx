@@ -13,7 +13,7 @@ import { term } from "../../base/words/glossary";
 import css from "./Report.module.css";
 
 const words = catalogue("broadcasts.breakdown", {
-	variants: "Variants",
+	variants: "Versions",
 	senders: "Senders",
 	providers: "Mailbox providers",
 	clients: "Mail programs",
@@ -32,8 +32,8 @@ const words = catalogue("broadcasts.breakdown", {
 	clicks: "Clicks",
 	unknown: "Unknown",
 	none: "Nothing to compare yet",
-	few: "Fewer than a hundred recipients: a few people make a large difference.",
-	hits: "Opens and clicks by people, by what their program says of itself.",
+	few: "Fewer than a hundred recipients: a few people make a big difference.",
+	hits: "Opens and clicks by people, according to what their program says about itself.",
 });
 
 /** names are those of programs, devices and providers, by the API's words. */

@@ -3,11 +3,11 @@ import { Confirm } from "../../ui/Dialog";
 import { catalogue } from "../../base/words/catalogue";
 
 const words = catalogue("broadcasts.cancelSend", {
-	action: "Cancel the send",
+	action: "Cancel send",
 	title: "Cancel {name}?",
 	people: "{count, plural, one {# person will not get it.} other {# people will not get it.}}",
 	nobody: "Nothing has been sent, and nobody will get it.",
-	note: "Mail that is with servers already goes its way.",
+	note: "Emails already given to servers will still arrive.",
 	final: "This cannot be undone.",
 });
 

@@ -11,13 +11,14 @@ import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 
 const words = catalogue("broadcasts.confirmLane", {
-	title: "Confirm with one mail",
-	about: "One mail is sent from this sender by this MTA config. If the server takes it, the pair counts as tried.",
+	title: "Confirm with a test email",
+	about:
+		"This sends one email from this sender through this sending server. If the server accepts it, the combination is confirmed.",
 	to: "To",
 	send: "Send",
 	close: "Close",
-	accepted: "The server took it.",
-	refused: "The server did not take it.",
+	accepted: "The server accepted it.",
+	refused: "The server refused it.",
 });
 
 /** ConfirmLane tries an MTA config with a sender, by one mail. */

@@ -22,20 +22,20 @@ import { Inbox, Preview, usePreview } from "./Preview";
 const TemplateBinding = later(() => import("../binding/BindingEditor"));
 
 const words = catalogue("broadcasts.content", {
-	kind: "How it is made",
+	kind: "Created from",
 	own: "Own code",
-	template: "From a template",
+	template: "Template",
 	choose: "Template",
-	values: "Values of the template",
+	values: "Content values",
 	subject: "Subject",
 	preheader: "Preview text",
-	preheaderHelp: "Programs show it after the subject.",
+	preheaderHelp: "Inboxes show it after the subject.",
 	format: "Format",
 	mjml: "MJML",
 	html: "HTML",
 	body: { mjml: "MJML", html: "HTML" },
 	text: "Plain text",
-	textHelp: "Made from the HTML if empty.",
+	textHelp: "Created from the HTML if empty.",
 });
 
 /** Content is what the mail says: own code or a template, with its subject, and how it looks. */

@@ -4,8 +4,8 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 
 const words = catalogue("broadcasts.emoji", {
-	add: "Add an emoji",
-	addTo: "Add an emoji to {field}",
+	add: "Add emoji",
+	addTo: "Add emoji to {field}",
 });
 
 const emoji: [string, string][] = [

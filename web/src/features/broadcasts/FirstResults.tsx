@@ -10,8 +10,8 @@ const words = catalogue("broadcasts.firstResults", {
 	title: "First opens and clicks",
 	opened: "Opened",
 	clicked: "Clicked",
-	pending: "{count, number} not yet judged",
-	next: "The next verdicts are due about {at}.",
+	pending: "{count, number} not yet classified",
+	next: "The next results are due about {at}.",
 });
 
 /** FirstResults shows the opens and clicks of a send that is under way. */

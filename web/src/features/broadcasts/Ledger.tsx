@@ -14,25 +14,25 @@ import { peopleOf } from "./peopleLinks";
 import css from "./Report.module.css";
 
 const words = catalogue("broadcasts.ledger", {
-	title: "Where everybody is",
-	progress: "Handed over",
+	title: "Delivery status",
+	progress: "Given to servers",
 	of: "{count, number} of {all, number}",
 	rate: "{count, number} a minute in the last two minutes",
 	average: "{count, number} a minute on average",
 	averageToday: "{count, number} a minute on average today",
-	eta: "done about {at, datetime}",
-	etaToday: "done about {at, time}",
-	noEta: "no end can be told yet",
-	noEtaPaused: "no end can be told while it is paused",
+	eta: "finishes about {at, datetime}",
+	etaToday: "finishes about {at, time}",
+	noEta: "no finish time yet",
+	noEtaPaused: "no finish time while it is paused",
 	next: "next batch {at, datetime}",
-	handed: "Handed over",
+	handed: "Given to servers",
 	state: "State",
 	number: "People",
 	share: "Share",
-	seeds: "Seed copies sent: {sent, number}. They are in no other number.",
+	seeds: "Seed copies sent: {sent, number}. They are not counted anywhere else.",
 	asOfNow:
-		"The links to people who matched or were left out find who matches now. Since the send began, that may have changed by some.",
-	stale: "Seed copies not sent, because their list is stale: {count, number}.",
+		"The links to people who matched or were excluded find the people who match now. That may have changed since the send started.",
+	stale: "Seed copies not sent because their list is out of date: {count, number}.",
 	show: "Show the people: {name}",
 });
 

@@ -6,9 +6,9 @@ import css from "./Report.module.css";
 
 const words = catalogue("broadcasts.limit", {
 	limited: "Limited by",
-	none: "Limited by: only the servers' own speed.",
+	none: "Limited by: only the speed of the receiving servers.",
 	waiting: "Nothing is due until the next batch.",
-	config: "MTA config",
+	config: "sending server",
 	provider: "provider {name}",
 	rate: "on average at most {rate, number} a minute",
 	until: "until {at, time}",

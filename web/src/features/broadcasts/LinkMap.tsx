@@ -13,18 +13,18 @@ import { full, percent } from "../../base/words/formats";
 import css from "./Report.module.css";
 
 const words = catalogue("broadcasts.linkMap", {
-	title: "On the mail",
+	title: "On the email",
 	about:
-		"Each mark is the people who clicked the link at its side, as a share of recipients. The mail is shown with sample values.",
+		"Each mark shows the people who clicked that link, as a share of recipients. The email is shown with sample values.",
 	several:
 		"{count, plural, one {# address stands at several places, which share one figure: ×2 and so on tells at how many.} other {# addresses stand at several places, which share one figure: ×2 and so on tells at how many.}}",
-	mail: "The mail with the clicks of its links",
+	mail: "The email with the clicks on its links",
 	width: "Width",
 	phone: "Phone",
 	desktop: "Desktop",
-	variant: "Variant",
+	variant: "Version",
 	mark: "{shown}, {label}: {count, plural, one {# person} other {# people}}{places, plural, =0 {} =1 {} other {, at {places, number} places}}",
-	gone: "The mail has no HTML.",
+	gone: "This email has no HTML.",
 });
 
 /** addressOf returns an address without the parameters that tracking adds to it. */

@@ -24,8 +24,8 @@ const words = catalogue("broadcasts.links", {
 	rate: "Of recipients",
 	first: "First click",
 	last: "Last click",
-	none: "This mail has no links",
-	note: "One person may click several links, so these do not add up. Several places with one address share one figure.",
+	none: "This email has no links",
+	note: "One person may click several links, so these numbers do not add up. Places with the same address share one number.",
 });
 
 /** Links lists the links of a mail with their clicks by people. */

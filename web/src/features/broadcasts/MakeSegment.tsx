@@ -5,7 +5,7 @@ import { Menu } from "../../ui/Menu";
 import { catalogue } from "../../base/words/catalogue";
 import { type Criterion, criteria, segmentName } from "./criteria";
 
-const words = catalogue("broadcasts.makeSegment", { menu: "Make a segment of" });
+const words = catalogue("broadcasts.makeSegment", { menu: "Create segment of" });
 
 const NameSegment = later(() => import("./NameSegment"));
 

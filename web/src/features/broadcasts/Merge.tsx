@@ -7,7 +7,7 @@ import type { Conflict, Joined } from "./draft";
 import { partName } from "./partNames";
 
 const words = catalogue("broadcasts.merge", {
-	text: "{who} changed this draft at {at}. What only one of you changed is kept. Choose for the rest.",
+	text: "{who} changed this draft at {at}. Changes that only one of you made are kept. Choose for the rest.",
 	somebody: "Somebody else",
 	joinedTitle: "{who} changed this draft at {at}. Both changes are kept.",
 	joinedParts: "Changed by them: {parts}.",

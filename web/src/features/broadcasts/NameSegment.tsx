@@ -13,8 +13,8 @@ import { type Criterion, nameOf } from "./criteria";
 const words = catalogue("broadcasts.nameSegment", {
 	title: "New segment",
 	name: "Name",
-	about: "It counts again each time, so late opens and clicks are in it too.",
-	create: "Create the segment",
+	about: "It is recounted each time, so late opens and clicks are included.",
+	create: "Create segment",
 });
 
 /** NameSegment asks for the name of a segment of a broadcast, and makes it. */

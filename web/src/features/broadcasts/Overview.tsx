@@ -17,15 +17,15 @@ import { reasonName } from "./forecast";
 import css from "./Report.module.css";
 
 const words = catalogue("broadcasts.overview", {
-	figures: "Result",
+	figures: "Results",
 	of: "of",
 	funnel: "From the audience to clicks",
 	opened: "Opened",
 	clickedWord: "Clicked",
 	who: "People and machines",
-	whyTitle: "Why not the bigger number?",
-	why: "Security programs open mail and follow links before anybody sees it, and some mail programs fetch images in advance. Those opens and clicks are told apart by the address that they come from, the program, and what it does. “Any open” counts them all, so it grows with the readers' security, not with their interest.",
-	next: "Opens and clicks are judged again about {at}.",
+	whyTitle: "Why is this number lower than elsewhere?",
+	why: "Security software opens emails and follows links before anybody sees them, and some mail programs load images ahead of time. Those opens and clicks are identified by their network, their program and what they do. “Any open” counts them all, so it grows with your recipients' security, not with their interest.",
+	next: "Opens and clicks are classified again about {at}.",
 	late: "Late opens and clicks count until {until}.",
 	before: "{count, plural, one {{rate} in the one before} other {{rate} in the # before}}",
 	points: "{d} points",

@@ -17,15 +17,15 @@ import css from "./Report.module.css";
 const words = catalogue("broadcasts.plan", {
 	title: "Plan",
 	edit: "Change skipped days",
-	editing: "Press a day to skip it, or to use it again. Only days to come can be changed.",
-	new: "The new plan",
-	newText: "It is not saved yet. The numbers are of mail that was not sent.",
-	save: "Save the new plan",
-	cancel: "Keep the old plan",
+	editing: "Press a day to skip it or to use it again. Only future days can be changed.",
+	new: "New plan",
+	newText: "Not saved yet. The numbers are emails not yet sent.",
+	save: "Save new plan",
+	cancel: "Keep old plan",
 	saved: "The plan was changed",
 	finishes: "The last batch would be due {at}.",
 	held: "{count, plural, one {# person would be held back.} other {# people would be held back.}}",
-	none: "Nothing has changed.",
+	none: "No changes.",
 });
 
 /** Plan shows the days of a send, and skips days to come after showing the plan without them. */

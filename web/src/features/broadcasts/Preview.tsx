@@ -15,17 +15,17 @@ import { Problems } from "./Problems";
 
 const words = catalogue("broadcasts.preview", {
 	preview: "Preview",
-	as: "As it looks for",
+	as: "Preview as",
 	samples: "Sample values",
-	variant: "Variant",
-	without: "Without a variant",
-	inbox: "In the inbox of a phone",
+	variant: "Version",
+	without: "Base version",
+	inbox: "In a phone's inbox",
 	noSubject: "No subject yet",
 	sender: "Sender",
-	missing: "Without a value here: {paths}.",
+	missing: "No value for: {paths, list}.",
 	lengths:
 		"Subject {subject, plural, one {# character} other {# characters}}, preview text {preheader, plural, one {# character} other {# characters}}.",
-	long: "Phones cut subjects after about 40 characters; over 150 is too long anywhere.",
+	long: "Phones cut subjects after about 40 characters. More than 150 is too long everywhere.",
 });
 
 /** contentOf returns the fields of content that requests take. */

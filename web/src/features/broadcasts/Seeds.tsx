@@ -10,13 +10,13 @@ import type { Draft } from "./draft";
 
 const words = catalogue("broadcasts.seeds", {
 	title: "Seed lists",
-	usual: "Those that are on by default for its senders",
-	chosen: "Chosen lists",
+	usual: "Lists that are on by default for its senders",
+	chosen: "Selected lists",
 	none: "None",
 	noUsual: "No list is on by default for its senders.",
 	addresses: "{count, plural, one {# address} other {# addresses}}",
 	updated: "updated",
-	stale: "stale since",
+	stale: "out of date since",
 	due: "due for an update",
 	noCopies: "gets no copies until it is updated",
 	for: "for {senders}",

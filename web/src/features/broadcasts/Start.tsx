@@ -4,8 +4,8 @@ import { useBegins } from "./useBegins";
 
 const words = catalogue("broadcasts.start", {
 	start: "Start",
-	empty: "Empty: a minute after you press Send.",
-	over: "This time is over. Choose a later one, or empty the field to begin when you press Send.",
+	empty: "Empty: one minute after you press Send.",
+	over: "This time is in the past. Choose a later one, or clear the field to start when you press Send.",
 });
 
 /** Start chooses when something begins. */

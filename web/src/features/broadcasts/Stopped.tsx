@@ -13,22 +13,22 @@ import { stateOf } from "../../base/words/status";
 import css from "./Report.module.css";
 
 const words = catalogue("broadcasts.stopped", {
-	gone: "The cause is gone. It can be resumed.",
-	active: "It can be resumed once the cause is gone.",
-	configs: "MTA configs",
+	gone: "The cause is resolved. You can resume.",
+	active: "You can resume once the cause is resolved.",
+	configs: "Sending servers",
 	types: "Email types",
 	senders: "Senders",
-	account: "The workspace's settings",
+	account: "Workspace settings",
 	failed: "The send failed on {at}",
-	count: "{count, plural, one {# mail failed.} other {# mails failed.}}",
+	count: "{count, plural, one {# email failed.} other {# emails failed.}}",
 	samples: "Some of them",
-	all: "All that failed",
+	all: "All failures",
 	fixes: {
-		EMAIL_TYPE_DELETED: "Copy the broadcast and choose another email type.",
-		MTA_CONFIG_DELETED: "Copy the broadcast and choose another MTA config.",
-		NO_IDENTITY: "Make a sender of this email type usable, then copy the broadcast.",
-		RENDER_FAILED: "Copy the broadcast and correct its content.",
-		ALL_FAILED: "Look at why the mails failed, correct it, then copy the broadcast.",
+		EMAIL_TYPE_DELETED: "Duplicate the broadcast and choose another email type.",
+		MTA_CONFIG_DELETED: "Duplicate the broadcast and choose another sending server.",
+		NO_IDENTITY: "Make a sender of this email type usable, then duplicate the broadcast.",
+		RENDER_FAILED: "Duplicate the broadcast and correct its content.",
+		ALL_FAILED: "Check why the emails failed, fix it, then duplicate the broadcast.",
 	},
 });
 

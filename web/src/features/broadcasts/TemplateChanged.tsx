@@ -17,13 +17,13 @@ import { Problems } from "./Problems";
 const words = catalogue("broadcasts.templateChanged", {
 	title: "The template has changed",
 	about:
-		"This draft holds the mail as it was made from the template then. Rendered anew, it would look like the second.",
-	kept: "As it is in the draft",
-	anew: "Rendered anew",
+		"This draft contains the email as it was made from the template at that time. Updated, it would look like the second one.",
+	kept: "As in the draft",
+	anew: "Updated",
 	difference: "Differences in the HTML",
-	take: "Render anew",
-	keep: "Keep it",
-	gone: "The template was deleted. Choose another one in the content, or write your own code.",
+	take: "Update",
+	keep: "Keep as is",
+	gone: "The template was deleted. Choose another one, or write your own code.",
 });
 
 /** TemplateChanged compares a draft with what its template would make of it now. */

@@ -15,24 +15,24 @@ import type { Draft } from "./draft";
 import { ContactPick } from "./Preview";
 
 const words = catalogue("broadcasts.testSend", {
-	title: "Send a test",
+	title: "Send test",
 	to: "To",
-	help: "Up to 10 addresses, separated by commas. Tests count in no report.",
-	send: "{count, plural, one {Send # mail} other {Send # mails}}",
+	help: "Up to 10 addresses, separated by commas. Tests are not counted in reports.",
+	send: "{count, plural, one {Send # email} other {Send # emails}}",
 	close: "Close",
 	sent: "Sent",
 	suppressed: "On the suppression list",
 	failed: "Failed",
-	address: "Write at least one address.",
-	variant: "Choose at least one variant.",
-	most: "Ten addresses at most.",
-	as: "With the data of",
-	asHelp: "Without a contact, sample values stand in the mail.",
-	variants: "Variants",
+	address: "Enter at least one address.",
+	variant: "Choose at least one version.",
+	most: "No more than ten addresses.",
+	as: "With data from",
+	asHelp: "Without a contact, sample values are used.",
+	variants: "Versions",
 	copies:
 		"{addresses, plural, one {# address} other {# addresses}}{variants, plural, =0 {} =1 {} one { × # variant} other { × # variants}}{senders, plural, =0 {} =1 {} one { × # sender} other { × # senders}}",
 	from: "from {sender}",
-	variantOf: "variant {name}",
+	variantOf: "version {name}",
 });
 
 /** TestSend sends the draft to a few addresses. */

@@ -37,7 +37,7 @@ const words = catalogue("broadcasts.timing", {
 	day: "Per day",
 	reading: "Opens and clicks",
 	sending: "Sent and delivered",
-	openSentence: "Most people opened first in one period: {count, number}, {when}.",
+	openSentence: "Most people opened for the first time in one period: {count, number}, {when}.",
 	noOpens: "Nobody has opened it yet.",
 	sendSentence: "Most was sent in one period: {count, number}, {when}.",
 	zone: "Times in {zone}.",

@@ -8,9 +8,9 @@ const words = catalogue("broadcasts.criteria", {
 		clickers: "People who clicked",
 		non_clickers: "People who got it and did not click",
 		bouncers: "People whose mail bounced",
-		complainers: "People who complained",
+		complainers: "People who reported it as spam",
 		unsubscribers: "People who unsubscribed",
-		not_received: "People of the audience who were not sent it",
+		not_received: "People in the audience who were not sent it",
 	},
 });
 

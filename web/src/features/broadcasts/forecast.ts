@@ -12,7 +12,7 @@ const reasons = catalogue("broadcasts.forecast", {
 	suppressed_address: "on the suppression list",
 	unsubscribed_category: "unsubscribed from its category",
 	unsubscribed_type: "unsubscribed from this type",
-	invalid_email: "with an address that cannot be used",
+	invalid_email: "with an unusable address",
 });
 
 /** reasonName says why people of an audience get no mail. */

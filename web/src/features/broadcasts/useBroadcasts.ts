@@ -14,10 +14,10 @@ import { type Copy, problemsIn } from "./workingCopy";
 
 const words = catalogue("broadcasts.useBroadcasts", {
 	archived: "{count, plural, one {Archived # broadcast} other {Archived # broadcasts}}",
-	skipped: "{count, plural, one {# has not ended, and stays} other {# have not ended, and stay}}",
-	restored: "Moved out of the archive",
-	deleted: "Deleted the draft",
-	counted: "Counted again",
+	skipped: "{count, plural, one {# has not finished and stays} other {# have not finished and stay}}",
+	restored: "Restored from archive",
+	deleted: "Draft deleted",
+	counted: "Recounted",
 });
 
 /** The list is loaded by this many months, the newest first. */

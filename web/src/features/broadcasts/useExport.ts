@@ -9,7 +9,7 @@ import { type Cell, csvText, download } from "../../base/csv";
 import { explain } from "../../base/words/errors";
 
 const words = catalogue("broadcasts.useExport", {
-	job: "More than {most, number} rows: a job makes the file. It will be under Jobs.",
+	job: "More than {most, number} rows: a job creates the file. Find it under Jobs.",
 });
 
 /** The most rows that a file made in the browser has; a job makes files with more. */

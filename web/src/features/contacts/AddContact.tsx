@@ -11,16 +11,16 @@ import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 
 const words = catalogue("contacts.addContact", {
-	title: "Add a contact",
+	title: "Add contact",
 	email: "Email",
 	first: "First name",
 	last: "Last name",
 	company: "Company",
 	tags: "Tags",
 	tagsHelp: "Separated by commas.",
-	add: "Add",
-	exists: "This address belongs to a contact already.",
-	open: "Open that contact",
+	add: "Add contact",
+	exists: "A contact with this address already exists.",
+	open: "Open contact",
 });
 
 /** AddContact is a drawer with the fields of a new contact. */

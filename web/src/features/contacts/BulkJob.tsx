@@ -20,13 +20,13 @@ const words = catalogue("contacts.bulkJob", {
 	of: "{count, number} of {total, number}",
 	cancel: "Cancel",
 	cancelled:
-		"{count, plural, one {Cancelled. # contact was changed before, and stays so.} other {Cancelled. # contacts were changed before, and stay so.}}",
+		"{count, plural, one {Cancelled. # contact had already been changed and stays changed.} other {Cancelled. # contacts had already been changed and stay changed.}}",
 	stopped: "Cancelled.",
 	failed: "{message}. {done} before.",
 	exported: "{count, plural, one {# row exported} other {# rows exported}}",
 	download: "Download",
 	close: "Close",
-	contact: "One contact",
+	contact: "1 contact",
 });
 
 const ended = ["completed", "failed", "cancelled"];

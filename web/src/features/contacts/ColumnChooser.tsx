@@ -11,7 +11,7 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Contacts.module.css";
 
 const words = catalogue("contacts.columnChooser", {
-	title: "Columns of the table",
+	title: "Table columns",
 	search: "Search fields",
 	shown: "Shown",
 	others: "Others",

@@ -13,20 +13,20 @@ import { parseRows } from "../../base/csv";
 import css from "./Import.module.css";
 
 const words = catalogue("contacts.importJob", {
-	checking: "Check of the file",
+	checking: "File check",
 	running: "Import",
-	leave: "You can leave this page; the import goes on.",
+	leave: "You can leave this page. The import continues.",
 	cancel: "Cancel",
 	rows: "Rows",
 	created: "Created",
 	updated: "Updated",
-	skipped: "Left as they were",
+	skipped: "Skipped",
 	invalid: "Invalid",
-	would: { created: "Would be created", updated: "Would be updated", skipped: "Would be left", invalid: "Invalid" },
-	errors: "Download the rows with errors",
+	would: { created: "Would be created", updated: "Would be updated", skipped: "Would be skipped", invalid: "Invalid" },
+	errors: "Download rows with errors",
 	again: "Import another file",
-	retry: "Try these rows again",
-	retryHelp: "When fields or stages have been added meanwhile. Else correct the downloaded file and import that.",
+	retry: "Retry these rows",
+	retryHelp: "Use this after adding the missing fields or stages. Otherwise correct the downloaded file and import it.",
 	first: "The first {count, number} of {all, number} rows with errors",
 	all: "{count, plural, one {The row with an error} other {The # rows with errors}}",
 	stopped:
@@ -38,7 +38,7 @@ const words = catalogue("contacts.importJob", {
 	problem: "Problem",
 	fileName: "rows-with-errors.csv",
 	value: "Value",
-	see: "See the contacts",
+	see: "View contacts",
 	of: "{count, number} of {total, number} rows",
 	done: "{count, plural, one {# row read} other {# rows read}}",
 });

@@ -15,8 +15,8 @@ import css from "./Lists.module.css";
 
 const words = catalogue("contacts.lists", {
 	title: "Lists",
-	none: "In no list.",
-	add: "Add to a list",
+	none: "Not on any list.",
+	add: "Add to list",
 	remove: "Remove",
 	since: "since",
 	done: "Removed from {name}",

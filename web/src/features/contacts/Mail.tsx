@@ -15,17 +15,17 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Contacts.module.css";
 
 const words = catalogue("contacts.mail", {
-	title: "Mail that was sent",
-	mail: "Mail",
+	title: "Emails sent",
+	mail: "Email",
 	when: "Sent",
-	empty: "No mail yet",
-	emptyText: "What is sent to this person appears here, and opens as it was.",
+	empty: "No emails yet",
+	emptyText: "Emails sent to this person appear here and open as they were sent.",
 	open: "Open {name} as it was sent",
 	show: "Open",
-	more: "Load earlier mail",
+	more: "Load earlier emails",
 	servers: "What the servers said",
 	hits: "Opens and clicks",
-	page: "All about this mail, on a page of its own",
+	page: "Open full page",
 });
 
 /** Mail lists the mail that was sent to a contact. That of broadcasts opens as it was sent. */

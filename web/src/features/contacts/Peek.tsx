@@ -24,7 +24,7 @@ const words = catalogue("contacts.peek", {
 	no: "No: {why}",
 	company: "Company",
 	tags: "Tags",
-	recent: "Last events",
+	recent: "Recent events",
 	none: "Nothing has happened yet.",
 });
 

@@ -22,12 +22,12 @@ const words = catalogue("contacts.savedFilters", {
 	save: "Save",
 	saveAs: "Save as",
 	reset: "Reset",
-	title: "Save this filter",
+	title: "Save filter",
 	name: "Name",
-	share: "Share it with everybody in the workspace",
-	remove: "Delete this filter",
-	removed: "Deleted “{name}”",
-	saved: "Saved “{name}”",
+	share: "Share with everybody in this workspace",
+	remove: "Delete filter",
+	removed: "“{name}” deleted",
+	saved: "“{name}” saved",
 	actions: "Actions of {name}",
 });
 

@@ -16,11 +16,11 @@ import css from "./Lists.module.css";
 
 const words = catalogue("contacts.sequences", {
 	title: "Sequences",
-	none: "In no sequence.",
+	none: "Not in any sequence.",
 	entered: "entered",
-	exit: "Exit",
-	question: "Exit {name}?",
-	text: "The person gets no further mail of this sequence. This cannot be undone.",
+	exit: "Remove",
+	question: "Remove from {name}?",
+	text: "This person gets no more emails from this sequence. This cannot be undone.",
 });
 
 /** Sequences shows the sequences that a contact went or goes through. */

@@ -14,15 +14,15 @@ import { day } from "../../base/words/formats";
 import css from "./Timeline.module.css";
 
 const words = catalogue("contacts.timeline", {
-	kind: "Kind of event",
+	kind: "Event type",
 	all: "All events",
-	email: "Mail",
+	email: "Email",
 	website: "Website",
 	form: "Forms",
 	api: "Events",
 	account: "Workspace",
 	empty: "Nothing has happened yet",
-	emptyText: "Mail sent to this person, opens and clicks, page views and events of your programs appear here.",
+	emptyText: "Emails sent to this person, opens and clicks, page views and custom events appear here.",
 	more: "Load earlier events",
 });
 

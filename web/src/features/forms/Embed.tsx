@@ -12,29 +12,30 @@ import { and } from "../../base/words/formats";
 import css from "./Form.module.css";
 
 const words = catalogue("forms.embed", {
-	draft: "This form is a draft: pages that contain it cannot send it before it is published.",
-	archived: "This form is archived: pages that contain it cannot send it.",
-	noHost: "There is no address yet at which the form can be reached",
+	draft: "This form is a draft. Pages that contain it cannot submit it until it is published.",
+	archived: "This form is archived. Pages that contain it cannot submit it.",
+	noHost: "The form cannot be reached from other websites yet",
 	noHostText:
-		"The code below has relative addresses and does not work on another website. Make the tracking host of a sending domain live, then come back for the code.",
+		"The code below uses relative addresses and does not work on another website. Get the tracking host of a sending domain live, then come back for the code.",
 	domains: "Sending domains",
 	snippet: "With the script",
-	snippetAbout: "The form is checked, sent and answered without leaving the page. Put this where it should stand.",
+	snippetAbout:
+		"The form is validated and submitted without leaving the page. Put this code where the form should appear.",
 	again:
-		"The fields, their texts and the button are in this code. After you change them, put the new code into your pages; what happens after sending needs no new code.",
+		"This code contains the fields, their texts and the button. After you change them, put the new code on your pages. Changes to what happens after submitting need no new code.",
 	plain: "Plain HTML",
 	plainAbout:
-		"Works without any script. The browser shows a page of ours after sending, or goes to the page that you chose.",
+		"Works without JavaScript. After submitting, the browser shows a built-in page or goes to the page you chose.",
 	copy: "Copy",
-	where: "Where it may stand",
-	anywhere: "On every website. Name the websites under Build to keep others from using it.",
-	only: "On {origins} only. Elsewhere it is refused.",
-	host: "It is served by {host}.",
-	policy: "If your page has a content security policy, allow this host in script-src, connect-src and form-action.",
-	policyCaptcha: "The captcha needs the hosts of its provider there, too.",
+	where: "Allowed websites",
+	anywhere: "Every website. To restrict it, enter websites under Build.",
+	only: "Only {origins}. Other websites are refused.",
+	host: "Served by {host}.",
+	policy: "If your page has a Content Security Policy, allow this host in script-src, connect-src and form-action.",
+	policyCaptcha: "The captcha also needs its provider's hosts there.",
 	states:
-		"Style it with the CSS of your page: .packetboat-form, .packetboat-field, .packetboat-error, .packetboat-status. The attribute data-packetboat-state of the form says sending, error, accepted or confirmation_sent.",
-	event: "After sending, the form fires the event packetboat:submitted.",
+		"Style it with your page's CSS: .packetboat-form, .packetboat-field, .packetboat-error, .packetboat-status. The form's data-packetboat-state attribute is sending, error, accepted or confirmation_sent.",
+	event: "After submitting, the form fires the packetboat:submitted event.",
 });
 
 /** Embed gives the code that puts a form into a page. */

@@ -24,7 +24,7 @@ import { term } from "../../base/words/glossary";
 
 const words = catalogue("forms.forms", {
 	title: "Forms",
-	about: "Sign-up forms for your website. Who fills one in becomes a contact, with proof of consent.",
+	about: "Sign-up forms for your website. Everybody who submits one becomes a contact, with proof of consent.",
 	add: "New form",
 	search: "Search forms",
 	status: "Status",
@@ -36,18 +36,18 @@ const words = catalogue("forms.forms", {
 	submissions: "Submissions",
 	last: "Last submission",
 	updated: "Changed",
-	empty: "No form yet",
+	empty: "No forms yet",
 	emptyText:
-		"For example: a field for the address, a box “Send me the newsletter”, and a button. You build it here, and put its code into a page of yours.",
+		"For example: a field for the email address, a checkbox “Send me the newsletter” and a button. Build it here, then put its code on your page.",
 	none: "No form matches",
 	noneArchived: "No form is archived",
 	create: "Create",
-	nameHelp: "For you. Visitors do not see it.",
-	start: "Begin with",
+	nameHelp: "Visitors do not see it.",
+	start: "Start with",
 	starts: {
-		newsletter: { name: "Newsletter sign-up", about: "Address, and a box for the consent" },
+		newsletter: { name: "Newsletter sign-up", about: "Email address and a consent checkbox" },
 		contact: { name: "Contact details", about: "Name, company, address, phone" },
-		blank: { name: "The address alone", about: "" },
+		blank: { name: "Email address only", about: "" },
 	},
 	labels: {
 		email: "Email",

@@ -5,7 +5,7 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Form.module.css";
 
 const words = catalogue("forms.preview", {
-	title: "The form as visitors see it",
+	title: "Preview",
 	width: "Width",
 	phone: "Phone",
 	wide: "Wide",
@@ -13,20 +13,20 @@ const words = catalogue("forms.preview", {
 	light: "Light",
 	dark: "Dark",
 	state: "State",
-	empty: "At first",
+	empty: "Initial",
 	error: "Error",
 	sent: "Sent",
-	confirm: "To be confirmed",
-	about: "This is the markup that is embedded, with plain sample styles. On your page it takes the styles of the page.",
-	redirect: "After sending, the browser goes to {url}.",
-	single: "Without double opt-in nobody is asked to confirm.",
+	confirm: "Confirmation needed",
+	about: "This is the embedded markup with plain sample styles. On your website it takes the styles of the page.",
+	redirect: "After submitting, the browser goes to {url}.",
+	single: "Without double opt-in, nobody is asked to confirm.",
 });
 
 // What the script and the pages of the form say.
 const said = catalogue("forms.preview.said", {
 	marked: "Please correct the marked fields.",
 	missing: "Please fill in this field.",
-	check: "Please check your mail and confirm your address.",
+	check: "Please check your email and confirm your address.",
 });
 
 type State = "empty" | "error" | "sent" | "confirm";

@@ -9,19 +9,19 @@ const words = catalogue("forms.bindings", {
 	custom: "Custom field",
 	consent: "Consent",
 	hidden: "Hidden field",
-	text: "Text between the fields",
-	category: "{name} (all of the category)",
+	text: "Text between fields",
+	category: "{name} (whole category)",
 	columns: {
 		email: "Email",
 		first_name: "First name",
 		last_name: "Last name",
-		full_name: "Name in one field",
+		full_name: "Full name",
 		title: "Job title",
 		company: "Company",
 		phone: "Phone",
 		website: "Website",
-		address_line1: "Street",
-		address_line2: "Street, second line",
+		address_line1: "Address line 1",
+		address_line2: "Address line 2",
 		city: "City",
 		state: "State or region",
 		postal_code: "Postal code",
@@ -29,7 +29,7 @@ const words = catalogue("forms.bindings", {
 		timezone: "Time zone",
 	},
 	sentence: "Send me the {type}",
-	sample: "Write here what visitors should know.",
+	sample: "Write what visitors should know.",
 });
 
 export type FieldType = FormField["type"];

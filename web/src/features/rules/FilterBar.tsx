@@ -14,15 +14,15 @@ import { meaning } from "./when";
 
 const words = catalogue("rules.filterBar", {
 	add: "Filter",
-	edit: "Change the filter: {sentence}",
-	remove: "Remove the filter: {sentence}",
+	edit: "Edit filter: {sentence}",
+	remove: "Remove filter: {sentence}",
 	field: "Field",
 	operator: "Condition",
 	apply: "Apply",
 	new: "New filter",
 	advanced: "Advanced",
 	advancedHint: "Opens these filters in the segment builder",
-	left: "Opens these filters in the segment builder. The search words are left out: a segment has none.",
+	left: "Opens these filters in the segment builder. Search words are not included, because segments have none.",
 });
 
 type Props = {

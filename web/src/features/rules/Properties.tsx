@@ -14,15 +14,15 @@ import { ValueEditor } from "./ValueEditor";
 
 const words = catalogue("rules.properties", {
 	property: "Property",
-	propertyHelp: "With dots for objects and [] for lists: items[].sku",
+	propertyHelp: "Use dots for objects and [] for lists: items[].sku",
 	kind: "Kind",
 	kinds: { text: "Text", number: "Number", date: "Date", boolean: "Yes or no" },
 	condition: "Condition",
 	values: "Values",
 	valuesHelp: "Separated by commas.",
-	add: "Add a condition on a property",
-	remove: "Remove the condition on {property}",
-	removeEmpty: "Remove the condition on a property",
+	add: "Add property condition",
+	remove: "Remove condition on {property}",
+	removeEmpty: "Remove property condition",
 });
 
 type Props = {

@@ -33,12 +33,12 @@ export type Leaf = Filter & {
 
 export const leafWords = catalogue("rules.leaves", {
 	kinds: {
-		field: "Field of the contact",
-		list: "Member of a list",
-		segment: "Member of a segment",
-		email: "Any mail",
+		field: "Contact field",
+		list: "List member",
+		segment: "Segment member",
+		email: "Any email",
 		broadcast: "One broadcast",
-		event: "Event of your programs",
+		event: "Custom event",
 		page_view: "Page view",
 		form: "Form",
 		subscription: "Subscription",
@@ -57,24 +57,24 @@ export const leafWords = catalogue("rules.leaves", {
 		ever: "was ever in",
 		never: "was never in",
 		completed: "completed",
-		exited: "left",
+		exited: "left early",
 		listed: "is on the list",
 		not_listed: "is not on the list",
 	},
 	events: {
 		recipient: "was a recipient",
 		sent: "was sent",
-		delivered: "got",
+		delivered: "received",
 		opened: "opened",
 		clicked: "clicked",
 		engaged: "opened or clicked",
 		bounced: "bounced",
-		complained: "complained",
+		complained: "reported as spam",
 		unsubscribed: "unsubscribed",
 	},
 	counts: { at_least: "at least", at_most: "at most", exactly: "exactly" },
-	levels: { verified: "by people", confirmed: "confirmed", apparent: "counting machines" },
-	matches: { equals: "is", contains: "contains", starts_with: "begins with" },
+	levels: { verified: "by people", confirmed: "confirmed", apparent: "including machines" },
+	matches: { equals: "is", contains: "contains", starts_with: "starts with" },
 });
 
 export type Kind = keyof typeof leafWords.kinds;

@@ -20,7 +20,7 @@ const words = catalogue("segments.newSegment", {
 	segments: "Segments",
 	name: "Name",
 	save: "Create",
-	left: "The search for “{search}” was left out: a segment has conditions only. Add one on the name or the address, if it matters.",
+	left: "Your search for “{search}” was not taken over, because segments only have conditions. Add a condition on the name or address if you need it.",
 });
 
 /** The example that a new segment begins with. */

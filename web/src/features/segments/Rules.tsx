@@ -16,18 +16,18 @@ import { definitionFault } from "./definitionFault";
 
 const words = catalogue("segments.rules", {
 	rule: "Rule",
-	matches: "Who matches now",
+	matches: "Matches now",
 	counting: "Counting",
 	sum: "{total, number} match, {sendable, number} of them can be mailed.",
 	before: "{total, number} matched the saved rule, counted {when}.",
 	more: "{count, number} more",
 	fewer: "{count, number} fewer",
-	than: "That is {difference} than the {total, number} of the saved rule, counted {when}.",
-	asMany: "As many as of the saved rule, counted {when}.",
+	than: "That is {difference} than the {total, number} matching the saved rule, counted {when}.",
+	asMany: "The same number as the saved rule, counted {when}.",
 	nobody: "Nobody matches.",
 	incomplete:
 		"{count, plural, one {# problem in the rule, at its condition.} other {# problems in the rule, at their conditions.}}",
-	first: "Some of them",
+	first: "Sample",
 });
 
 type Props = {
