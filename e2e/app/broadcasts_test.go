@@ -232,7 +232,7 @@ func TestProblemsOfADraftLinkToTheirFields(t *testing.T) {
 		page.Main().ExpectText("Ready to send")
 		// The warning about the postal address is fixed without leaving the draft.
 		page.Click("Enter address")
-		page.Fill("Street or box", "Quay 1")
+		page.Fill("Street or PO box", "Quay 1")
 		page.Fill("City", "Hamburg")
 		page.Fill("Country", "DE")
 		page.Click("Save")
@@ -545,7 +545,7 @@ func TestASegmentIsMadeOfWhoClickedALink(t *testing.T) {
 		if got := page.EvaluateString(`new URL(location).searchParams.get('link')`); got != links[0].URL {
 			t.Errorf("the address names the link %q", got)
 		}
-		page.Click("Make a segment")
+		page.Click("Create a segment")
 		page.expectURL("/segments/new$")
 		page.Click("Create")
 		page.WaitFor(`location.pathname.includes('/segments/') && !location.pathname.endsWith('/new') && ` + settled)

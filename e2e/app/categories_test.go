@@ -15,8 +15,8 @@ func TestCategoriesOfEmailTypesAreEdited(t *testing.T) {
 		page := openApp(t, address)
 		const drawerGone = `!document.querySelector('[role=dialog]')`
 		page.open("/sending/types")
-		page.Click("Add a category")
-		page.In("dialog", "Add a category").ExpectText("Readers see it on their preference page.")
+		page.Click("Add category")
+		page.In("dialog", "Add category").ExpectText("Recipients see it on their preference page.")
 		page.Dialog().Click("Save")
 		page.WaitFor(`document.querySelector('[role=dialog] [aria-invalid=true]')`)
 		page.Fill("Name", "News")

@@ -35,8 +35,8 @@ func sharedRecords() []shared {
 		{name: "sequence", list: "/sequences", create: `{"name": "Welcome"}`, change: `{"name": "Renamed"}`, page: "/sequences/"},
 		{name: "webhook", list: "/settings/webhooks", create: `{"url": "https://www.example.com/hook", "event_types": ["mta.down"]}`, change: `{"description": "Renamed"}`, page: "/settings/webhooks/", drawer: "?edit=1", field: "Note"},
 		{name: "seed list", list: "/seed-lists", create: `{"name": "Vendor"}`, change: `{"name": "Renamed"}`, page: "/sending/seeds/", drawer: "?edit=1", field: "Vendor"},
-		{name: "sender", list: "/sending-identities", create: `{"display_name": "Second", "email_address": "second@example.com"}`, change: `{"display_name": "Renamed"}`, page: "/sending/senders/", drawer: "?edit=1", field: "Name that readers see"},
-		{name: "MTA config", list: "/mta-configs", create: `{"name": "Spare", "type": "sink"}`, change: `{"name": "Renamed"}`, page: "/sending/mta/", field: "Name", typed: true},
+		{name: "sender", list: "/sending-identities", create: `{"display_name": "Second", "email_address": "second@example.com"}`, change: `{"display_name": "Renamed"}`, page: "/sending/senders/", drawer: "?edit=1", field: "Name that recipients see"},
+		{name: "Sending server", list: "/mta-configs", create: `{"name": "Spare", "type": "sink"}`, change: `{"name": "Renamed"}`, page: "/sending/mta/", field: "Name", typed: true},
 	}
 }
 
@@ -109,23 +109,23 @@ func TestActionsOnAWebhookThatChangedMeanwhileAreRefused(t *testing.T) {
 		id := page.call(http.MethodPost, hooks, map[string]any{"url": "https://www.example.com/hook", "event_types": []string{"mta.down"}, "active": false})["id"].(string)
 		page.open(hooks + "/" + id)
 		page.changeBeforeRequest(http.MethodPut, hooks+"/"+id, http.MethodPut, `{"description": "Do not switch it on"}`)
-		page.Click("Switch it on")
+		page.Click("Switch on")
 		page.Messages().ExpectText("Somebody else has changed it meanwhile.")
 		page.Main().ExpectText("Do not switch it on")
 		if page.call(http.MethodGet, hooks+"/"+id, nil)["active"] != false {
 			t.Error("it was switched on all the same")
 		}
-		page.Click("Switch it on")
+		page.Click("Switch on")
 		page.Messages().ExpectText("It is on again.")
 
 		const menu = `document.querySelector('main button[aria-label="More actions"]')`
 		page.Evaluate(menu + `.click()`)
-		page.ChooseMenuItem("Rotate the secret")
+		page.ChooseMenuItem("Rotate secret")
 		page.changeBeforeRequest(http.MethodPost, hooks+"/"+id, http.MethodPut, `{"description": "Do not rotate it"}`)
-		page.Dialog().Click("Rotate the secret")
+		page.Dialog().Click("Rotate secret")
 		page.WaitFor(`document.querySelector('[role=alertdialog] [role=alert]')?.innerText === 'Somebody else has changed it meanwhile.'`)
 		page.Main().ExpectText("Do not rotate it")
-		page.Dialog().Click("Rotate the secret")
+		page.Dialog().Click("Rotate secret")
 		page.WaitFor(`document.querySelector('[role=dialog] code')?.textContent.startsWith('whsec_')`)
 	})
 }

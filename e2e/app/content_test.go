@@ -232,9 +232,9 @@ func TestATemplateIsFilledInTheApplication(t *testing.T) {
 		page.Check("Replace them")
 		page.Click("Insert 3 rows")
 		page.fillField("parameters.headline", strings.Repeat("long ", 12))
-		page.Check("A block that you choose")
+		page.Check("A block you choose")
 		page.Main().ExpectText("3 problems to solve") // too long, not a number, no block
-		page.Click("Choose a block")
+		page.Click("Choose block")
 		use := `document.querySelector('[aria-label="Use Spring offer"]')`
 		page.ClickElement(use)
 		page.WaitFor(`document.querySelector('[data-path="slots.promo.parameters.title"]')`)

@@ -143,7 +143,7 @@ func TestUnsavedInputIsRestoredAfterAReload(t *testing.T) {
 			page.WaitFor(`document.querySelector('[data-path=amount]')`)
 			page.fillField("amount", "9")
 		})
-		page.Main().ExpectText("Work of yours that was kept on this device was brought back")
+		page.Main().ExpectText("Your work was restored from this device")
 		if got := e2etest.Eventually(t, func() (string, bool) { g := graph(); return g, strings.Contains(g, `"amount":9`) }); !strings.Contains(got, `"amount":9`) {
 			t.Errorf("the steps are %s", got)
 		}

@@ -101,7 +101,7 @@ func (page appPage) insertImage() {
 	template, err := page.account.Owner.Must(page.Ctx, http.MethodPost, "/templates", map[string]any{"name": "Plain", "format": "html", "content_html": "<h1>Hello</h1>"})
 	page.Must(err)
 	page.open("/templates/" + template["id"].(string))
-	const insert = `[...document.querySelectorAll('button')].find(b => b.textContent.trim() === 'Insert an image')`
+	const insert = `[...document.querySelectorAll('button')].find(b => b.textContent.trim() === 'Insert image')`
 	page.WaitFor(insert + ` && $.code()`)
 	page.Evaluate(`(() => {
 		const data = new DataTransfer();
@@ -112,7 +112,7 @@ func (page appPage) insertImage() {
 		return fmt.Sprintf(`$.code().textContent.split('alt="harbour"').length === %d`, n+1)
 	}
 	page.WaitFor(images(1))
-	page.Click("Insert an image")
+	page.Click("Insert image")
 	page.Dialog().ExpectText("257 × 257")
 	page.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
 	page.WaitFor(images(2))
@@ -123,7 +123,7 @@ func (page appPage) insertImage() {
 	page.Evaluate(`$.code().focus()`)
 	page.Press("Control+Home")
 	page.Press(slices.Repeat([]string{"ArrowRight"}, len("<mjml><mj-body><mj-section><mj-column>"))...)
-	page.Click("Insert an image")
+	page.Click("Insert image")
 	page.Dialog().ExpectText("257 × 257")
 	page.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
 	e2etest.Eventually(page.T, func() (any, bool) {
@@ -200,7 +200,7 @@ func (page appPage) fillImageValues() {
 		page.T.Errorf("the chosen image is %q, want %q", chosen, pasted)
 	}
 	page.expectNoDialog()
-	page.Click("Insert an image")
+	page.Click("Insert image")
 	page.WaitFor(`document.querySelectorAll('[role=dialog] li button').length > 0`)
 	page.Evaluate(`document.querySelector('[role=dialog] li button').click()`)
 	if inside := value("inside", func(v string) bool { return strings.Contains(v, "<img") }); !strings.Contains(inside, "/_q/a/") {
@@ -261,7 +261,7 @@ func (page appPage) replayFailedDelivery() *hookReceiver {
 	page.open("/settings/webhooks")
 	page.Click("New webhook")
 	page.Fill("Address", hooks.URL)
-	page.Check("Chosen events")
+	page.Check("Selected events")
 	page.Check("A form was submitted")
 	page.Dialog().Click("Save")
 	page.WaitFor(`document.querySelector('[role=dialog] code')?.textContent.startsWith('whsec_')`)
@@ -269,7 +269,7 @@ func (page appPage) replayFailedDelivery() *hookReceiver {
 	page.Check("I have stored it")
 	page.Dialog().Click("Done")
 	page.expectURL("/settings/webhooks/")
-	page.Click("Send a test")
+	page.Click("Send test event")
 	page.WaitFor(`[...document.querySelectorAll('tbody td')].some(c => c.textContent.trim() === '500')`)
 	page.Click("Test event")
 	page.Dialog().ExpectText("out of order")
@@ -295,7 +295,7 @@ func (page appPage) fillInForm() {
 	page.Dialog().Click("Create")
 	page.expectURL(`/forms/[0-9a-f-]+$`)
 	form := page.EvaluateString(`location.pathname.split('/').at(-1)`)
-	page.SelectOption("Add a field", "First")
+	page.SelectOption("Add field", "First")
 	page.WaitFor(`[...document.querySelectorAll('summary')].some(s => s.textContent.includes('First name'))`)
 	if page.EvaluateString(`document.querySelector('[role=switch]').getAttribute('aria-checked')`) != "true" {
 		page.Evaluate(`document.querySelector('[role=switch]').click()`)
@@ -433,7 +433,7 @@ func (page appPage) checkConsentLog() {
 func (page appPage) correctDomain(zone *dnstest.Server) {
 	page.T.Helper()
 	page.open("/sending")
-	page.Click("Add a domain")
+	page.Click("Add domain")
 	page.Fill("Domain", "harbour.example")
 	page.Dialog().Click("Add")
 	page.expectURL("/sending/domains/")

@@ -21,7 +21,7 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 		page.open("/reports")
 		page.Main().ExpectText("Nothing has been sent yet")
 		page.open("/activity?tab=seen")
-		page.Main().ExpectText("No events have arrived yet")
+		page.Main().ExpectText("No events yet")
 		broadcast, contact := page.sendAndFollowLink()
 
 		// The report counts what the API counts, and its address keeps the days and the type.
@@ -34,7 +34,7 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 		page.In("region", "Totals").ExpectText("Mails 25 Before: 0")
 		page.In("region", "Totals").ExpectText("Click rate 1 of 25 · 4.0 % Before: 0")
 		page.Click("Click rate")
-		page.In("dialog", "What “Click rate” means").ExpectText("1 who clicked ÷ 25 mails")
+		page.In("dialog", "What “Click rate” means").ExpectText("1 who clicked ÷ 25 emails")
 		page.Press("Escape")
 		page.Click("As a table")
 		page.WaitFor(`document.querySelectorAll('main table[class] tbody tr').length > 30`)
@@ -47,14 +47,14 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 		page.In("region", "Totals").ExpectText("Mails 25")
 		page.open("")
 		page.Click("Open rate")
-		page.In("dialog", "What “Open rate” means").ExpectText("1 who opened ÷ 25 mails")
+		page.In("dialog", "What “Open rate” means").ExpectText("1 who opened ÷ 25 emails")
 		page.PressEnterOn("Open report")
 		page.expectURL("/reports$")
 		page.open("/reports?from=2020-01-01&to=2020-01-31")
-		page.Main().ExpectText("No mail was sent on these days")
+		page.Main().ExpectText("No emails were sent on these days")
 		page.Main().ExpectText("25 of 25 delivered")
 		page.open("/reports?from=2020-01-31&to=2020-01-01")
-		page.Main().ExpectText("The first day is after the last.")
+		page.Main().ExpectText("The first day is after the last day.")
 
 		// The keyboard reaches the report, and the activity waits with what is newer.
 		page.open("/activity?kind=events")
@@ -81,7 +81,7 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 
 		// One person: the mail, its way, and why the click counts.
 		page.open("/activity?kind=clicks")
-		page.Click("Look at the mail")
+		page.Click("View email")
 		page.WaitFor(fmt.Sprintf(`location.pathname.endsWith('/broadcasts/%s/recipients/%s') && `, broadcast, contact) + settled)
 		page.Main().ExpectText("Email as sent")
 		page.In("region", "What the servers said").ExpectText("250 2.0.0 stored in the mailbox")

@@ -40,14 +40,14 @@ func TestADomainIsManagedInTheApplication(t *testing.T) {
 		page.open("/sending/domains/" + domain.ID)
 		page.In("region", "Details").ExpectText("Next check")
 		page.PressEnterOn("More")
-		page.ChooseMenuItem("Change the signing key")
-		page.Dialog().Click("Change the signing key")
-		page.In("region", "The signing key is being changed").ExpectText("A new key is made. Publish its record, es2")
-		page.In("region", "The signing key is being changed").ExpectText("Until then the old key does.")
+		page.ChooseMenuItem("Replace signing key")
+		page.Dialog().Click("Replace signing key")
+		page.In("region", "The signing key is being replaced").ExpectText("A new key has been created. Publish its record, es2")
+		page.In("region", "The signing key is being replaced").ExpectText("Until then, the old key is used.")
 		read(http.MethodGet, "").Publish(t, zone, "dkim")
 		page.Click("Check now")
-		page.In("region", "The signing key is being changed").ExpectText("Mail is signed with the key es2.")
-		page.In("region", "The signing key is being changed").ExpectText("Keep the record of the old key, es1")
+		page.In("region", "The signing key is being replaced").ExpectText("Email is signed with the key es2.")
+		page.In("region", "The signing key is being replaced").ExpectText("Keep the record of the old key, es1")
 
 		if _, err := e2etest.Database(t, page.program).Exec(page.Ctx, `UPDATE sending_domain SET paused = TRUE, pause_reason = 'complaint_rate' WHERE domain = 'harbour.example'`); err != nil {
 			t.Fatal(err)
@@ -63,12 +63,12 @@ func TestADomainIsManagedInTheApplication(t *testing.T) {
 
 		sender := page.call(http.MethodPost, "/sending-identities", map[string]any{"email_address": "hello@harbour.example", "display_name": "Harbour"})
 		page.PressEnterOn("More")
-		page.ChooseMenuItem("Delete the domain")
+		page.ChooseMenuItem("Delete domain")
 		page.Fill("Type harbour.example", "harbour.example")
-		page.Dialog().Click("Delete the domain")
+		page.Dialog().Click("Delete domain")
 		page.In("dialog", "Delete harbour.example?").ExpectText("It is used by 1 sender.")
 		page.call(http.MethodDelete, "/sending-identities/"+sender["id"].(string), nil)
-		page.Dialog().Click("Delete the domain")
+		page.Dialog().Click("Delete domain")
 		page.expectURL("/sending$")
 		if a, err := page.account.Owner.Do(page.Ctx, http.MethodGet, path, nil); err != nil || a.Status != http.StatusNotFound {
 			t.Errorf("the deleted domain: %d, %v", a.Status, err)
@@ -92,7 +92,7 @@ func TestAnMTAConfigIsManagedInTheApplication(t *testing.T) {
 		page.call(http.MethodPost, "/broadcasts/"+broadcast+"/schedule", nil)
 		route := "/sending/mta/" + lane["id"].(string)
 		page.open(route)
-		page.In("region", "Warm-up").ExpectText("Today at most 200 mails")
+		page.In("region", "Warm-up").ExpectText("Today's limit: 200 emails")
 		page.In("region", "Limits").ExpectText("3,600 an hour")
 		page.In("region", "Limits").ExpectText("1,200 an hour")
 		page.In("region", "Health").ExpectText("Remaining today 200")
@@ -102,7 +102,7 @@ func TestAnMTAConfigIsManagedInTheApplication(t *testing.T) {
 		}
 		page.expectAccessible("an MTA config that warms up")
 
-		page.Fill("Mails a day", "900")
+		page.Fill("Emails per day", "900")
 		page.Fill("Password", "never-kept")
 		copyOf := "/working-copies/mta_config/" + lane["id"].(string)
 		kept := e2etest.Eventually(t, func() (string, bool) {
@@ -130,7 +130,7 @@ func TestAnMTAConfigIsManagedInTheApplication(t *testing.T) {
 		}
 
 		page.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Active').click()`)
-		page.In("region", "SMTP relay").ExpectText("Once this is saved, no mail leaves through it.")
+		page.In("region", "SMTP relay").ExpectText("Once you save this, no mail leaves through it.")
 		page.In("region", "SMTP relay").ExpectText("By relay")
 		page.Click("Delete")
 		page.Fill("Type Relay", "Relay")
@@ -164,7 +164,7 @@ func TestUnsavedSettingsAreRestored(t *testing.T) {
 		// The first attempts to keep it fail.
 		page.Evaluate(`$.failWrites(2)`)
 		page.Fill("City", "Kiel")
-		page.Fill("Street", "Harbour Road 1")
+		page.Fill("Address line 1", "Harbour Road 1")
 		waits("account_address", id, true)
 		// Somebody else saves the street: the page asks about it before it saves.
 		postal := account["postal_address"].(map[string]any)
@@ -193,19 +193,19 @@ func TestUnsavedSettingsAreRestored(t *testing.T) {
 		waits("email_type", "new-"+id, true)
 		page.Press("Escape")
 		page.open("/sending/types?edit=new")
-		page.In("dialog", "Add a type").ExpectText("They are not saved yet.")
+		page.In("dialog", "Add type").ExpectText("They are not saved yet.")
 		page.Dialog().Click("Cancel")
 		waits("email_type", "new-"+id, false)
 		page.open("/sending/types")
-		page.In("region", "The preference page").ExpectText("Readers choose among these:")
+		page.In("region", "Preference page").ExpectText("Recipients choose from:")
 
 		page.open("/settings/account")
-		page.Click("Delete the workspace")
+		page.Click("Delete workspace")
 		page.In("dialog", "Delete acme?").ExpectText("for good after 30 days")
 		page.Fill("Type "+harness.Tenant, "wrong")
-		page.WaitFor(`[...document.querySelectorAll('[role=dialog] button, [role=alertdialog] button')].find(b => b.textContent.trim() === 'Delete the workspace').getAttribute('aria-disabled') === 'true'`)
+		page.WaitFor(`[...document.querySelectorAll('[role=dialog] button, [role=alertdialog] button')].find(b => b.textContent.trim() === 'Delete workspace').getAttribute('aria-disabled') === 'true'`)
 		page.Fill("Type "+harness.Tenant, harness.Tenant)
-		page.Dialog().Click("Delete the workspace")
+		page.Dialog().Click("Delete workspace")
 		page.WaitFor(`!location.pathname.startsWith('/app/` + harness.Tenant + `')`)
 	})
 }
@@ -222,7 +222,7 @@ func TestEditsOfOneSenderByTwoPeopleAreMerged(t *testing.T) {
 		edit := strings.Replace(path, "/sending-identities", "/sending/senders", 1) + "?edit=1"
 
 		page.open(edit)
-		page.Fill("Name that readers see", "Harbour news")
+		page.Fill("Name that recipients see", "Harbour news")
 		page.call(http.MethodPut, path, map[string]any{"utm_code": "theirs"})
 		page.Dialog().Click("Save")
 		page.WaitFor(drawerGone)
@@ -239,7 +239,7 @@ func TestEditsOfOneSenderByTwoPeopleAreMerged(t *testing.T) {
 			if (answer.status === 412) window.conflicts++
 			return answer
 		} })()`)
-		page.Fill("Name that readers see", "Harbour")
+		page.Fill("Name that recipients see", "Harbour")
 		page.Dialog().Click("Save")
 		page.WaitFor(drawerGone)
 		if name, utm, conflicts := field("display_name"), field("utm_code"), page.EvaluateString(`window.conflicts`); name != "Harbour" || utm != "between" || conflicts != "1" {
@@ -247,7 +247,7 @@ func TestEditsOfOneSenderByTwoPeopleAreMerged(t *testing.T) {
 		}
 
 		page.open(edit)
-		page.Fill("Name that readers see", "Mine")
+		page.Fill("Name that recipients see", "Mine")
 		page.call(http.MethodPut, path, map[string]any{"display_name": "Theirs"})
 		page.Dialog().Click("Save")
 		page.Dialog().ExpectText("Two versions of the same part")
@@ -280,17 +280,17 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 		page.open("/sending/mta/new")
 		page.Check("Direct")
 		page.Fill("Name", "Direct")
-		page.Click("Add an address")
+		page.Click("Add address")
 		page.fillField("settings.ips[0].ip", "not an address")
-		page.Fill("Its name", "mail.example.net")
+		page.Fill("Hostname", "mail.example.net")
 		page.Click("Save")
 		page.In("region", "Direct").ExpectText("must be an IPv4 or IPv6 address")
 		page.WaitFor(`document.activeElement.dataset.path === 'settings.ips[0].ip' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
 		page.fillField("settings.ips[0].ip", "203.0.113.7")
 		page.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Warm-up').click()`)
-		page.Fill("Mails on the first day", "40")
+		page.Fill("Emails on the first day", "40")
 		page.WaitFor(`document.querySelector('[data-path="warmup.started_on"]').type === 'date'`)
-		page.Fill("Tries again for, in hours", "12")
+		page.Fill("Retry for, in hours", "12")
 		page.expectAccessible("a config that delivers by itself")
 		page.Click("Save")
 		direct := read(made())
@@ -308,7 +308,7 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 		page.open("/sending/mta/new")
 		page.Check("Built-in mailbox")
 		page.Fill("Name", "Refusing")
-		page.Click("Add a pattern")
+		page.Click("Add pattern")
 		page.fillField("settings.fail_patterns[0].pattern", "*@refused.example")
 		page.Click("Save")
 		if patterns := read(made())["settings"].(map[string]any)["fail_patterns"].([]any); len(patterns) != 1 || patterns[0].(map[string]any)["pattern"] != "*@refused.example" {
@@ -318,7 +318,7 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 		relay := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Rcpt, To: "nobody@example.com", Reply: "550 5.1.1 There is nobody of this name"}}})
 		smtp := page.call(http.MethodPost, "/mta-configs", map[string]any{"name": "Relay", "type": "smtp", "settings": map[string]any{"host": "127.0.0.1", "port": relay.Port(), "tls": "none", "auth": "none"}})["id"].(string)
 		page.open("/sending/mta/" + smtp)
-		page.Click("Add a record")
+		page.Click("Add record")
 		page.fillField("return_path_records[0].value", "not a host")
 		page.Click("Save")
 		page.WaitFor(`document.activeElement.dataset.path === 'return_path_records[0].value' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
@@ -330,12 +330,12 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 			t.Errorf("its records are %v", records)
 		}
 		page.Fill("To", "nobody@example.com")
-		page.Click("Try it now")
+		page.Click("Send test email")
 		page.In("region", "Health").ExpectText("Refused")
 		page.In("region", "Health").ExpectText("550 5.1.1 There is nobody of this name")
 		page.Fill("To", "reader@example.com")
-		page.Click("Try it now")
-		page.In("region", "Health").ExpectText("Taken in")
+		page.Click("Send test email")
+		page.In("region", "Health").ExpectText("Accepted in")
 		page.WaitFor(`[...document.querySelectorAll('code')].some(c => c.textContent.startsWith('250 '))`)
 	})
 }

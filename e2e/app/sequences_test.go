@@ -95,7 +95,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 
 		// The empty page offers flows to adapt.
 		page.open("/sequences")
-		page.Main().ExpectText("No sequence yet")
+		page.Main().ExpectText("No sequences yet")
 		trial := `[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('End of trial'))`
 		page.ClickElement(trial)
 		page.WaitFor(`/sequences\/[0-9a-f-]{36}$/.test(location.pathname) && document.querySelectorAll('[data-step]').length === 4`)
@@ -112,10 +112,10 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 
 		// The outline: a first step, whose problem stands at it until it is solved.
 		page.Click("Outline")
-		page.WaitFor(`document.querySelector('[aria-label="Add the first step"]')`)
-		page.Evaluate(`document.querySelector('[aria-label="Add the first step"]').click()`)
-		page.chooseStep("Send a mail")
-		page.SelectOption("Mail of the library", "Hello")
+		page.WaitFor(`document.querySelector('[aria-label="Add first step"]')`)
+		page.Evaluate(`document.querySelector('[aria-label="Add first step"]').click()`)
+		page.chooseStep("Send an email")
+		page.SelectOption("Library email", "Hello")
 		page.closeStep("Send Hello")
 		page.Main().ExpectText("Not saved yet: 1 problem")
 		page.Press("ArrowUp", "F8")
@@ -170,8 +170,8 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.WaitFor(`!document.querySelector('svg [data-kind=loop]')`)
 		page.Evaluate(step(", Country is") + `.focus()`)
 		page.Press("Delete")
-		page.Check("Goes the way “No”, to: Wait 1 day")
-		page.In("dialog", "Delete the step “Country is any of DE?”?").ExpectText("1 step goes with it")
+		page.Check("Takes the path “No” to: Wait 1 day")
+		page.In("dialog", "Delete step “Country is any of DE?”?").ExpectText("1 step is deleted with it")
 		page.Dialog().Click("Delete")
 		page.WaitFor(`[...document.querySelectorAll('[data-step]')].map(s => s.querySelector('b').textContent).join() === 'Send Hello,Wait 1 day,Goal: Tags has any of customer'`)
 		page.expectFocusedStep("Send Hello, As Newsletter, then Wait 1 day")
@@ -182,7 +182,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 
 		// A test run, then contacts.
 		page.Click("Test run")
-		page.SelectOption("With the data of", "Reader1")
+		page.SelectOption("With data from", "Reader1")
 		page.Dialog().Click("Send")
 		page.In("dialog", "Test run").ExpectText("1 mail sent")
 		page.Dialog().Click("Close")
@@ -254,7 +254,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		if len(timing) != 30 || sums["entered"] != 2 || sums["completed"] != 1 || sums["converted"] != 1 || sums["delivered"] != 2 {
 			t.Errorf("%d days have together %v; want 30 days with 2 who entered, 1 who completed, 1 at the goal and 2 mails", len(timing), sums)
 		}
-		page.In("region", "People in the sequence").ExpectText("2 people.")
+		page.In("region", "People in this sequence").ExpectText("2 people.")
 		page.Click("As a table")
 		page.WaitFor(`document.querySelectorAll('main section[aria-label="Per day"] tbody tr').length === 30`)
 		for n, name := range []string{"entered", "completed", "converted", "exited", "failed", "sent", "delivered", "opened", "clicked", "bounced", "unsubscribed"} {
@@ -302,7 +302,7 @@ func TestEditsOfOneSequenceByTwoPeopleAreMerged(t *testing.T) {
 	page.fillField("amount", "3")
 	page.closeStep("Wait 3 days")
 	call(http.MethodPut, path+"/graph", graph(5, "second"))
-	page.Main().ExpectText("Somebody else changed these steps meanwhile")
+	page.Main().ExpectText("Somebody else changed these steps in the meantime")
 	page.Click("Compare and choose")
 	page.In("dialog", "Two versions of the same part").ExpectText("Wait 3 days, then Add first")
 	page.In("dialog", "Two versions of the same part").ExpectText("Wait 5 days, then Add second")
@@ -329,7 +329,7 @@ func (page appPage) runAutomation() {
 	page.Fill("Name", "Mark buyers")
 	page.Fill("Event", "order_placed")
 	page.Press("Enter")
-	page.Evaluate(`[...document.querySelectorAll('main button')].find(b => b.textContent.trim() === 'Add an action').click()`)
+	page.Evaluate(`[...document.querySelectorAll('main button')].find(b => b.textContent.trim() === 'Add action').click()`)
 	tags := `[...document.querySelectorAll('[role=menuitem]')].find(m => m.textContent.startsWith('Change tags'))`
 	page.ClickElement(tags)
 	page.Fill("Tags", "buyer")

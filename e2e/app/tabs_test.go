@@ -150,20 +150,20 @@ func TestSeedsAreUpdatedInTheApplication(t *testing.T) {
 		page.call(http.MethodPut, path+"/seeds", map[string]any{"seeds": before})
 
 		page.open("/sending/seeds/" + l["id"].(string))
-		page.Click("Update the addresses")
+		page.Click("Update addresses")
 		_, after := seeds(110, 130)
 		page.Fill("The vendor's addresses", after+"no address\nreader1@example.org\n")
-		page.Dialog().Click("Check what changes")
-		page.In("dialog", "Update the addresses").ExpectText("Fewer than half of the addresses would remain")
-		page.In("dialog", "Update the addresses").ExpectText("1 to 50 of 132")
+		page.Dialog().Click("Check changes")
+		page.In("dialog", "Update addresses").ExpectText("Fewer than half of the addresses would remain")
+		page.In("dialog", "Update addresses").ExpectText("1 to 50 of 132")
 		kinds := `[...document.querySelectorAll('[role=dialog] select option')].map(o => o.textContent).join('|')`
 		if got, want := page.EvaluateString(kinds), "All (132)|Not an address (1)|Stays (10)|New (10)|Is a contact (1)|Is retired (110)"; got != want {
 			t.Errorf("the outcomes are %s, want %s", got, want)
 		}
 		page.Click("Next")
 		page.Click("Next")
-		page.In("dialog", "Update the addresses").ExpectText("101 to 132 of 132")
-		page.In("dialog", "Update the addresses").ExpectText("seed109@gmail.com")
+		page.In("dialog", "Update addresses").ExpectText("101 to 132 of 132")
+		page.In("dialog", "Update addresses").ExpectText("seed109@gmail.com")
 		page.Evaluate(`document.querySelector('[role=dialog] input[type=search]').focus()`)
 		page.Type("seed12")
 		page.WaitFor(`[...document.querySelectorAll('[role=dialog] tbody tr')].map(r => r.children[0].textContent).join() === 'seed120@gmail.com,seed121@gmail.com,seed122@gmail.com,seed123@gmail.com,seed124@gmail.com,seed125@gmail.com,seed126@gmail.com,seed127@gmail.com,seed128@gmail.com,seed129@gmail.com'`)

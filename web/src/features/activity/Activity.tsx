@@ -8,7 +8,7 @@ import { Seen } from "./Seen";
 const words = catalogue("activity.activity", {
 	title: "Activity",
 	about:
-		"What contacts do, the latest first: opens and clicks, events, page views, forms, sequences, and changes of their records.",
+		"What contacts do, latest first: opens and clicks, events, page views, forms, sequences and changes to their records.",
 	views: "Views of the activity",
 	feed: "Feed",
 	seen: "Events seen",

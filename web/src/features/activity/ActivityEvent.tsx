@@ -9,7 +9,7 @@ import { ruleSentence } from "../../base/words/rules";
 import css from "./Activity.module.css";
 
 const words = catalogue("activity.activityEvent", {
-	evidence: "Look at the mail",
+	evidence: "View email",
 	subscribed: "Subscribed to {type}",
 	unsubscribed: "Unsubscribed from {type}",
 	link: "Link",

@@ -16,10 +16,10 @@ import css from "./Evidence.module.css";
 const words = catalogue("activity.evidence", {
 	from: "From",
 	subject: "Subject",
-	gone: "Its content is not stored any more.",
+	gone: "Its content is no longer stored.",
 	attempts: "What the servers said",
-	noAttempts: "No server has been asked yet.",
-	config: "MTA config",
+	noAttempts: "Not sent to any server yet.",
+	config: "Sending server",
 	reply: "Answer",
 	when: "When",
 	hits: "Opens and clicks",
@@ -31,8 +31,8 @@ const words = catalogue("activity.evidence", {
 	click: "Click",
 	agent: "Program",
 	network: "Network",
-	noRule: "No rule speaks against a person.",
-	notYet: "It is judged within about a minute.",
+	noRule: "Nothing indicates that this was not a person.",
+	notYet: "It is classified within about a minute.",
 });
 
 /** useEvidence reads what one person got of a broadcast, and what became of it. */

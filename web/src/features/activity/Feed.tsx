@@ -19,23 +19,22 @@ import { kinds, typesOf } from "./kinds";
 import { newerThan } from "./newer";
 
 const words = catalogue("activity.feed", {
-	kind: "Kind",
-	all: "All kinds",
-	event: "Name of an event",
+	kind: "Type",
+	all: "All types",
+	event: "Event name",
 	contact: "Contact",
-	clear: "Clear the filters",
-	feed: "Activity, the latest first",
+	clear: "Clear filters",
+	feed: "Activity, latest first",
 	newer: "{count, plural, one {Show # newer} other {Show # newer}}",
 	manyNewer: "Show more than {count} newer",
 	said: "{count, plural, one {# newer event} other {# newer events}}",
 	more: "Load earlier",
-	end: "That is all there is.",
-	none: "Nobody has done anything yet",
-	noneText:
-		"Opens and clicks of mail, events that your programs send, page views and forms appear here as they happen.",
-	website: "Set up the website script",
+	end: "End of the list.",
+	none: "No activity yet",
+	noneText: "Opens and clicks, custom events, page views and form submissions appear here as they happen.",
+	website: "Set up website script",
 	noMatch: "Nothing matches",
-	noMatchText: "Choose another kind, event or contact.",
+	noMatchText: "Choose another type, event or contact.",
 });
 
 const pageSize = 50;

@@ -20,7 +20,7 @@ import css from "./Activity.module.css";
 
 const words = catalogue("activity.seen", {
 	title: "Events seen",
-	search: "Search names of events",
+	search: "Search event names",
 	name: "Name",
 	count: "Times",
 	last: "Last time",
@@ -30,13 +30,13 @@ const words = catalogue("activity.seen", {
 	kinds: "Values",
 	feed: "Who did it: {name}",
 	who: "Who did it",
-	none: "No events have arrived yet",
+	none: "No events yet",
 	noneText:
-		"Programs and websites send events, such as “order_placed”, with the API or the website script. Their names and properties then appear here and can be used in segments, sequences and automations.",
-	website: "Set up the website script",
-	noMatch: "No event has such a name",
+		"Programs and websites send events, such as “order_placed”, through the API or the website script. Their names and properties then appear here and can be used in segments, sequences and automations.",
+	website: "Set up website script",
+	noMatch: "No events match",
 	noProperties: "This event has no properties.",
-	most: "The 50 that were seen last.",
+	most: "The 50 most recent events.",
 	kindNames: { string: "text", number: "number", boolean: "yes or no", array: "list", object: "group", null: "empty" },
 });
 

@@ -5,13 +5,13 @@ import { catalogue } from "../../base/words/catalogue";
 const names = catalogue("activity.kinds", {
 	opens: "Opens",
 	clicks: "Clicks",
-	trouble: "Mail that failed or came back",
-	unsubscribed: "Unsubscribed or changed",
-	events: "Events of your programs",
+	trouble: "Failed or bounced email",
+	unsubscribed: "Unsubscribes and changes",
+	events: "Custom events",
 	website: "Page views",
 	forms: "Forms",
 	sequences: "Sequences",
-	contacts: "Changes of contacts",
+	contacts: "Contact changes",
 });
 
 export type Kind = keyof typeof names;

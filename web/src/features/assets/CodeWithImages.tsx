@@ -13,7 +13,7 @@ import { hasFiles, imagesOf, markupOf, upload } from "./assets";
 
 const AssetPicker = later(() => import("./AssetPicker"));
 
-const words = catalogue("assets.codeWithImages", { insert: "Insert an image" });
+const words = catalogue("assets.codeWithImages", { insert: "Insert image" });
 
 /** CodeWithImages is a code editor into which images of the account are inserted: chosen, dropped or pasted. */
 export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml" | "html" }) {

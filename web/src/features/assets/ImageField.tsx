@@ -12,7 +12,7 @@ import { hasFiles, imagesOf, upload } from "./assets";
 
 const AssetPicker = later(() => import("./AssetPicker"));
 
-const words = catalogue("assets.imageField", { choose: "Choose an image" });
+const words = catalogue("assets.imageField", { choose: "Choose image" });
 
 /** ImageField adds the images of the account to a field for the address of an image: chosen, dropped or pasted. */
 export function ImageField({

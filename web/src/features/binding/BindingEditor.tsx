@@ -27,7 +27,7 @@ import { Rows } from "./Rows";
 import { Slot } from "./Slot";
 
 const words = catalogue("binding.bindingEditor", {
-	issues: "{count, plural, one {# problem to solve} other {# problems to solve}}",
+	issues: "{count, plural, one {# problem to fix} other {# problems to fix}}",
 	first: "and {count, plural, one {# more} other {# more}}",
 	unknown: "{count, plural, one {Remove the unknown value} other {Remove the # unknown values}}",
 	all: "All values fit the template.",
@@ -36,12 +36,12 @@ const words = catalogue("binding.bindingEditor", {
 	json: "JSON",
 	view: "View",
 	jsonLabel: "Values of the template, as JSON",
-	badJson: "This is not JSON yet; the last valid values are kept.",
-	notFormable: "These values do not have the shape of a form. Correct them here.",
+	badJson: "This is not valid JSON yet. The last valid values are kept.",
+	notFormable: "These values cannot be shown as a form. Correct them here.",
 	nothing: "This template has nothing to fill in.",
 	checkFailed: "The values could not be checked",
 	gone: "The template was deleted",
-	goneText: "What was made from it stays as it is. To change it, choose another template, or write your own code.",
+	goneText: "Emails made from it stay as they are. To change this one, choose another template or write your own code.",
 });
 
 type Props = {

@@ -14,10 +14,10 @@ import { RichText } from "./RichText";
 import { TokenField } from "./Tokens";
 
 const words = catalogue("binding.control", {
-	reset: "Use the default",
-	choose: "Not chosen",
-	other: "{value} (not a choice)",
-	listHelp: "One on each line.",
+	reset: "Use default",
+	choose: "Not selected",
+	other: "{value} (not an option)",
+	listHelp: "One per line.",
 	picture: "Picture of {name}",
 	pick: "Pick {name}",
 	items: "{count, plural, one {# entry} other {# entries}}",

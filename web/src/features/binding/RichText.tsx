@@ -41,7 +41,7 @@ const words = catalogue("binding.richText", {
 	removeLink: "Remove link",
 	source: "Source",
 	visual: "Formatted",
-	loses: "This text has code that formatted editing would change. Edit its source.",
+	loses: "This text contains code that formatted editing would change. Edit its source.",
 	used: "{used} of {most}",
 });
 

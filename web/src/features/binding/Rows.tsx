@@ -14,8 +14,8 @@ const words = catalogue("binding.rows", {
 	titled: "Row {count}: {title}",
 	count:
 		"{min, plural, =0 {{count, plural, one {# row} other {# rows}} of at most {max}} other {{count, plural, one {# row} other {# rows}} of {min} to {max}}}",
-	add: "Add a row",
-	full: "There may be at most {max} rows.",
+	add: "Add row",
+	full: "No more than {max} rows.",
 	paste: "Paste from a spreadsheet",
 });
 

@@ -18,22 +18,22 @@ import { type Faults, Rows } from "./Rows";
 import { useThumbnail } from "./thumbnails";
 
 const words = catalogue("binding.slot", {
-	how: "What fills it",
-	fixed: "A block that you choose",
-	random: "One block, picked for you",
+	how: "Filled with",
+	fixed: "A block you choose",
+	random: "A random block",
 	randomHelp:
 		"When this is saved, one of the {count, plural, one {# block that fits} other {# blocks that fit}} is picked. All recipients get the same one, and it stays while these blocks stay.",
 	now: "Now: {name}.",
 	empty: "Nothing",
 	other: "{value} (not allowed here)",
 	block: "Block",
-	choose: "Choose a block",
+	choose: "Choose block",
 	change: "Choose another",
-	none: "No block is chosen.",
+	none: "No block selected.",
 	noBlocks: "No active block has the tags {tags} and a body in the template's format.",
 	noBlocksAtAll: "There is no active block with a body in the template's format.",
 	newBlock: "Blocks",
-	unknown: "{block} is not a block that fits here.",
+	unknown: "{block} does not fit here.",
 	pick: "Choose a block for {slot}",
 	search: "Search blocks",
 	nothing: "No block matches.",

@@ -8,8 +8,8 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Tokens.module.css";
 
 const words = catalogue("binding.tokens", {
-	menu: "Insert a merge field",
-	menuFor: "Insert a merge field into {name}",
+	menu: "Insert merge field",
+	menuFor: "Insert merge field into {name}",
 	search: "Search fields",
 	links: "Links",
 	unsubscribe: "Unsubscribe link",

@@ -19,25 +19,26 @@ import { catalogue } from "../../base/words/catalogue";
 
 const words = catalogue("blocks.block", {
 	blocks: "Blocks",
-	slugHelp: "Programs, and values of mails, name the block so.",
+	slugHelp: "Programs and content values use this key.",
 	saved: "Saved. Drafts keep the old text until they are saved again.",
-	deleteText: "Mails that have it stay as they are. Drafts that name it cannot be saved until they name another.",
+	deleteText:
+		"Emails that contain it stay as they are. Drafts that use it cannot be saved until they use another block.",
 	drafts:
 		"{count, plural, one {# draft keeps the old text until it is saved again.} other {# drafts keep the old text until they are saved again.}}",
 	recent:
-		"{count, plural, one {# broadcast of the last 30 days has it; it stays as it is.} other {# broadcasts of the last 30 days have it; they stay as they are.}}",
-	nobody: "No draft uses it.",
+		"{count, plural, one {# broadcast in the last 30 days contains it and stays as it is.} other {# broadcasts in the last 30 days contain it and stay as they are.}}",
+	nobody: "No drafts use it.",
 	active: "Active",
-	activeHelp: "It is offered for slots, and may be picked for random ones.",
+	activeHelp: "Offered for slots, and may be picked for random ones.",
 	inactiveHelp:
-		"It is offered nowhere and never picked. Drafts that name it cannot be saved until they name another; mails that have it stay as they are.",
+		"Not offered or picked anywhere. Drafts that use it cannot be saved until they use another block. Emails that contain it stay as they are.",
 	inactive: "Not offered",
 	slots: "Slots",
-	slotsHelp: "Names of slots that it is made for. Tags, not these, decide where it is offered.",
+	slotsHelp: "Names of slots it is made for. Where it is offered depends on tags, not on these.",
 	within: "Preview in",
 	alone: "Alone",
-	noTemplate: "No template has a slot for its tags and bodies.",
-	noValues: "It declares no values.",
+	noTemplate: "No template has a slot that accepts its tags and formats.",
+	noValues: "No values declared.",
 });
 
 function bodyOf(d: Draft): UpdateBlockRequestBody {

@@ -24,7 +24,7 @@ import css from "./Blocks.module.css";
 
 const words = catalogue("blocks.blocks", {
 	title: "Blocks",
-	about: "Parts of mails that fill the slots of templates: a promotion, a quotation, a footer.",
+	about: "Parts of emails that fill slots in templates: a promotion, a quote, a footer.",
 	add: "New block",
 	search: "Search blocks",
 	tag: "Tag",
@@ -32,7 +32,7 @@ const words = catalogue("blocks.blocks", {
 	picture: "Picture",
 	name: "Name",
 	tags: "Tags",
-	formats: "Bodies",
+	formats: "Formats",
 	values: "Values",
 	used: "Used by",
 	changed: "Changed",
@@ -41,12 +41,12 @@ const words = catalogue("blocks.blocks", {
 	inactive: "Not offered",
 	drafts: "{count, plural, one {# draft} other {# drafts}}",
 	recent: "{count, plural, one {# recent broadcast} other {# recent broadcasts}}",
-	empty: "No block yet",
+	empty: "No blocks yet",
 	emptyText:
-		"A block is written once and used in many mails. A template says with tags which blocks a slot takes; a block that has these tags is offered there.",
+		"Write a block once and use it in many emails. A template's slot lists the tags it accepts, and blocks with these tags are offered there.",
 	none: "No block matches",
 	new: "New block",
-	format: "Written in",
+	format: "Format",
 	mjml: "MJML",
 	mjmlHelp: "For templates in MJML.",
 	html: "HTML",

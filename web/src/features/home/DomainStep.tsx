@@ -18,14 +18,14 @@ import { useSetupChanged } from "./Setup";
 
 const words = catalogue("home.domainStep", {
 	domain: "Domain",
-	help: "Such as news.example.com. A subdomain keeps the reputation of your main domain apart.",
-	add: "Add the domain",
+	help: "For example news.example.com. A subdomain keeps your main domain's reputation separate.",
+	add: "Add domain",
 	check: "Check now",
 	try: "I am only trying it out",
 	tryText:
-		"This installation runs on your own machine, which no DNS knows. The domain then counts as verified without records; links in mail lead to this machine, and only here do they work.",
-	trackingHost: "Host of links in mail",
-	accept: "Count it as verified",
+		"This installation runs on your own machine, which is not in the DNS. The domain then counts as verified without records. Links in emails lead to this machine and work only here.",
+	trackingHost: "Host for links in emails",
+	accept: "Mark as verified",
 });
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -15,17 +15,17 @@ import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
 
 const words = catalogue("home.laneStep", {
-	try: "Only try it out",
-	tryText: "All mail lands in the built-in mailbox, and nobody outside gets any. You can change this at any time.",
+	try: "Just trying it out",
+	tryText: "All email goes to the built-in mailbox, and nobody outside gets any. You can change this at any time.",
 	mailbox: "Use the built-in mailbox",
 	mailboxName: "Mailbox",
-	there: "There already",
+	there: "Already set up",
 	use: "Use {name}",
 	live: "Send for real",
 	add: "Set up a relay, Amazon SES or direct delivery",
-	now: "Mail leaves by {name}",
-	later: "Once a sender exists, one mail to yourself tries it here, and shows what the server says.",
-	other: "Change to another",
+	now: "Mail leaves through {name}",
+	later: "Once you have a sender, a test email to yourself checks it here and shows the server's answer.",
+	other: "Choose another",
 });
 
 /** LaneStep chooses the MTA config by which the account's mail leaves. */

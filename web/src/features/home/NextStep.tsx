@@ -6,8 +6,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { missing, optional, stepWords } from "./steps";
 
 const words = catalogue("home.nextStep", {
-	open: "Before your mail can go out",
-	ready: "Everything is set up: what you write can go out at once.",
+	open: "Before your email can go out",
+	ready: "Everything is set up. What you write can be sent immediately.",
 });
 
 /** NextStep names the first step of the checklist that is left before mail can go out. */

@@ -17,19 +17,19 @@ import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
 
 const words = catalogue("home.senderStep", {
-	noDomain: "Add your domain first: a sender has an address on it.",
-	addDomain: "Add the domain",
-	name: "Name that readers see",
+	noDomain: "Add your domain first. A sender needs an address on it.",
+	addDomain: "Add domain",
+	name: "Name that recipients see",
 	local: "Address before the @",
 	domain: "Domain",
-	reply: "Replies go to",
+	reply: "Reply-to address",
 	replyHelp: "An address that somebody reads.",
-	types: "Writes mail of these types",
-	line: "In a mail program",
+	types: "Email types",
+	line: "In the inbox",
 	save: "Save",
-	now: "{email} writes unless a mail says otherwise.",
+	now: "{email} is the sender unless an email has its own.",
 	use: "Use {email}",
-	exists: "There already",
+	exists: "Already set up",
 });
 
 /** SenderStep makes a sender on the account's domain, and the one that writes by default. */

@@ -7,19 +7,22 @@ export type Step = Answer<"GET /overview">["setup"][number];
 
 const words = catalogue("home.steps", {
 	steps: {
-		account: { name: "Who you are", about: "Name, time zone and postal address, which most laws ask for in each mail" },
-		mta_config: {
-			name: "How mail leaves",
-			about: "Through a relay, Amazon SES, straight to recipients, or into the built-in mailbox",
+		account: {
+			name: "Your details",
+			about: "Name, time zone and postal address, which most laws require in every email",
 		},
-		sending_domain: { name: "Your domain", about: "DNS records prove that you may write for it" },
-		sending_identity: { name: "Who writes", about: "A name and an address on your domain" },
-		contacts: { name: "To whom", about: "Import contacts, or add one" },
-		first_mail: { name: "A first mail", about: "Confirm the sender with one mail to yourself" },
-		dmarc: { name: "A DMARC policy", about: "Large providers ask for one" },
-		second_owner: { name: "A second owner", about: "So that somebody can help when you are away" },
-		segment: { name: "A segment", about: "Write to those whom it concerns" },
-		webhooks: { name: "Webhooks", about: "Tell your programs what happens" },
+		mta_config: {
+			name: "Sending server",
+			about: "A relay, Amazon SES, direct delivery or the built-in mailbox",
+		},
+		sending_domain: { name: "Your domain", about: "DNS records prove that you may send for it" },
+		sending_identity: { name: "Sender", about: "A name and an address on your domain" },
+		contacts: { name: "Contacts", about: "Import contacts or add one" },
+		first_mail: { name: "Test email", about: "Confirm the sender with an email to yourself" },
+		dmarc: { name: "DMARC policy", about: "Large mailbox providers require one" },
+		second_owner: { name: "Second owner", about: "So that somebody can help when you are away" },
+		segment: { name: "Segment", about: "Write only to the people it concerns" },
+		webhooks: { name: "Webhooks", about: "Notify your programs of what happens" },
 	},
 });
 

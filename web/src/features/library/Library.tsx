@@ -27,11 +27,11 @@ import css from "./Library.module.css";
 const words = catalogue("library.library", {
 	title: "Library",
 	about:
-		"Mails that are written once and used by broadcasts and sequences. Every save makes a version; versions never change.",
+		"Emails that you write once and use in broadcasts and sequences. Every save creates a version, and versions never change.",
 	add: "New entry",
 	search: "Search entries",
 	status: "Status",
-	current: "All but archived",
+	current: "Not archived",
 	draft: "Drafts",
 	published: "Published",
 	archived: "Archived",
@@ -45,8 +45,8 @@ const words = catalogue("library.library", {
 	changed: "Changed",
 	empty: "The library is empty",
 	emptyText:
-		"Write a mail here, and the steps of a sequence and any broadcast can send it. A welcome mail is a good first entry: change it later, and everything that does not name a version takes the new one.",
-	starters: "Or begin with a finished mail, and change its texts",
+		"Write an email here, and any sequence step or broadcast can send it. A welcome email is a good start: change it later, and everything set to use the current version sends the new one.",
+	starters: "Or start with a finished email and change its texts",
 	none: "No entry matches",
 	none0: "No content yet",
 	new: "New entry",

@@ -24,7 +24,7 @@ export const contentNames = catalogue("library.content", {
 	from_name: "From name",
 	reply_to: "Reply to",
 	template: "Template",
-	binding: "Values of the template",
+	binding: "Content values",
 	mjml: "MJML",
 	html: "HTML",
 	text: "Plain text",

@@ -10,10 +10,10 @@ import css from "./Reports.module.css";
 const words = catalogue("reports.dayRange", {
 	range: "Days",
 	last: "{count, plural, one {Today} other {The last # days}}",
-	own: "Chosen days",
+	own: "Custom range",
 	from: "From",
 	to: "To",
-	backwards: "The first day is after the last.",
+	backwards: "The first day is after the last day.",
 	tooMany: "At most {most} days.",
 });
 

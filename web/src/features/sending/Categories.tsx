@@ -15,14 +15,16 @@ import css from "./Senders.module.css";
 
 const words = catalogue("sending.categories", {
 	title: "Categories",
-	about: "Types of a category are one choice on the preference page: readers keep or leave them together.",
-	add: "Add a category",
+	about:
+		"The types in a category are one choice on the preference page. Recipients keep or unsubscribe from them together.",
+	add: "Add category",
 	edit: "Category {name}",
 	name: "Name",
 	description: "Description",
-	descriptionHelp: "Readers see it on their preference page.",
+	descriptionHelp: "Recipients see it on their preference page.",
 	removeTitle: "Delete {name}?",
-	removeText: "Without a category then: {types, list}. Readers' choices about the category are kept for each of them.",
+	removeText:
+		"These types will have no category: {types, list}. Recipients' choices about the category are kept for each of them.",
 	removeEmptyText: "No email type is in it.",
 });
 

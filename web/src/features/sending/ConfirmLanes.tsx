@@ -11,9 +11,9 @@ import css from "./Senders.module.css";
 
 const words = catalogue("sending.confirmLanes", {
 	confirmed: "Confirmed",
-	confirm: "Confirm with one mail",
-	confirmText: "A mail is sent to you by this MTA config. When its server takes it, broadcasts may use it.",
-	accepted: "The server took it.",
+	confirm: "Confirm with a test email",
+	confirmText: "An email is sent to you through this sending server. If the server accepts it, broadcasts can use it.",
+	accepted: "The server accepted it.",
 	refused: "The server refused it.",
 });
 

@@ -21,18 +21,18 @@ import { Records } from "./Records";
 import { Rotation } from "./Rotation";
 
 const words = catalogue("sending.domain", {
-	sending: "Sending set-up",
+	sending: "Sending setup",
 	check: "Check now",
-	rotate: "Change the signing key",
+	rotate: "Replace signing key",
 	rotateText:
-		"A new key is published beside the old one. It signs when its record is found; the old one can be removed seven days later.",
-	rotation: "The signing key is being changed",
+		"A new key is published next to the old one. It is used once its record is found. The old one can be removed seven days later.",
+	rotation: "The signing key is being replaced",
 	resume: "Resume",
-	resumeText: "After that its rates are counted anew; the mails of before count no more.",
-	delete: "Delete the domain",
+	resumeText: "Its rates start again from zero. Earlier emails no longer count.",
+	delete: "Delete domain",
 	deleteTitle: "Delete {d}?",
 	deleteText:
-		"Its records here and its signing keys are deleted for good, at once. Links in mail that was sent keep working only while their DNS leads here, and bounces of it are no longer understood.",
+		"Its records here and its signing keys are deleted permanently and immediately. Links in emails already sent work only as long as their DNS records point here, and bounces are no longer recognised.",
 	details: "Details",
 	since: "Failing since",
 	checked: "Checked",

@@ -8,21 +8,21 @@ import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 
 const words = catalogue("sending.domainHealth", {
-	title: "Health of the last 24 hours",
+	title: "Health in the last 24 hours",
 	deliveries: "Deliveries",
 	bounces: "Hard bounces",
-	complaints: "Complaints",
+	complaints: "Spam complaints",
 	since: "Since",
-	broadcast: "Open the broadcast",
+	broadcast: "Open broadcast",
 	at: "{sentence} At {provider}.",
 	of: "{count} of {of} ({rate}).",
 	metrics: {
-		complaint_rate: "Many recipients complain.",
+		complaint_rate: "Many recipients report spam.",
 		hard_bounce_rate: "Many addresses do not exist.",
-		refusal_rate: "Much mail is refused for its content or the reputation of the domain.",
-		auth_failure_rate: "Much mail is refused because SPF, DKIM or DMARC fails.",
-		unknown_user_rate: "Many recipients of a new list do not exist.",
-		throughput: "Hardly any mail leaves, though some is due.",
+		refusal_rate: "Many emails are refused because of their content or the domain's reputation.",
+		auth_failure_rate: "Many emails are refused because SPF, DKIM or DMARC fails.",
+		unknown_user_rate: "Many recipients on a new list do not exist.",
+		throughput: "Almost no mail leaves, although emails are waiting.",
 	},
 });
 

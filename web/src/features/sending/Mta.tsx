@@ -20,18 +20,18 @@ import { MtaLimits } from "./MtaLimits";
 import { Warmup } from "./Warmup";
 
 const words = catalogue("sending.mta", {
-	sending: "Sending set-up",
-	add: "Add an MTA config",
+	sending: "Sending setup",
+	add: "Add sending server",
 	health: "Health",
 	since: "Since",
 	sent: "Sent today",
 	left: "Remaining today",
-	noLimit: "No limit a day",
+	noLimit: "No daily limit",
 	lastError: "Last error",
-	test: "Try it now",
-	testHelp: "Sends one mail and shows what the server says.",
+	test: "Send test email",
+	testHelp: "Sends one email and shows the server's answer.",
 	to: "To",
-	took: "Taken in {ms, number} ms",
+	took: "Accepted in {ms, number} ms",
 	refused: "Refused",
 });
 

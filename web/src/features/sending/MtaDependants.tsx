@@ -5,9 +5,9 @@ import { Holders } from "../../ui/Holders";
 import { catalogue } from "../../base/words/catalogue";
 
 const words = catalogue("sending.mtaDependants", {
-	none: "Nothing names it.",
-	need: "These name it, and need another:",
-	account: "The workspace sends through it unless a sender or a broadcast names another.",
+	none: "Nothing uses it.",
+	need: "These use it and need another one:",
+	account: "The workspace sends through it unless a sender or a broadcast has its own.",
 });
 
 /** MtaDependants lists what names an MTA config. */

@@ -5,19 +5,19 @@ import { catalogue } from "../../base/words/catalogue";
 
 const words = catalogue("sending.mtaLimits", {
 	title: "Limits",
-	for: "For",
-	all: "All its mail",
-	none: "No limit is set: mail leaves as fast as the servers take it.",
+	for: "Applies to",
+	all: "All email",
+	none: "No limit is set. Mail leaves as fast as the receiving servers accept it.",
 	limits: "Limits",
-	hour: "So at most",
-	anHour: "{count, number} an hour",
+	hour: "Effective limit",
+	anHour: "up to {count, number} an hour",
 	bounds: {
 		max_per_second: "{count, number} a second",
 		max_per_minute: "{count, number} a minute",
 		max_per_hour: "{count, number} an hour",
 		max_per_day: "{count, number} a day",
 		max_connections: "{count, number} connections",
-		max_messages_per_connection: "{count, number} mails a connection",
+		max_messages_per_connection: "{count, number} emails per connection",
 	},
 });
 

@@ -10,10 +10,10 @@ import { zoneLine } from "./zoneLine";
 const words = catalogue("sending.records", {
 	records: "DNS records",
 	about:
-		"Publish these where your domain's DNS is managed. They are checked every few seconds while this page is open.",
-	all: "Copy all as zone lines",
-	message: "Copy as a message to an administrator",
-	messageText: "Please publish these DNS records, so that our mail for {domain} is recognised as ours:\n\n{zone}\n",
+		"Publish these records where your domain's DNS is managed. They are checked every few seconds while this page is open.",
+	all: "Copy all as zone file lines",
+	message: "Copy as a message to your administrator",
+	messageText: "Please publish these DNS records, so that our email for {domain} is recognised as ours:\n\n{zone}\n",
 	host: "Host",
 	value: "Value",
 	found: "Found",
@@ -25,10 +25,10 @@ const words = catalogue("sending.records", {
 	purposes: {
 		dkim: "Signature (DKIM)",
 		dkim_ed25519: "Second signature (DKIM, Ed25519)",
-		return_path: "Bounces come back here",
-		return_path_spf: "Who may send (SPF)",
+		return_path: "Return path (bounces)",
+		return_path_spf: "Allowed senders (SPF)",
 		dmarc: "Policy (DMARC)",
-		tracking: "Links and opens",
+		tracking: "Links and open tracking",
 	},
 	announce: "{purpose}: {state}",
 });

@@ -6,14 +6,14 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Domain.module.css";
 
 const words = catalogue("sending.rotation", {
-	title: "The signing key is being changed",
+	title: "The signing key is being replaced",
 	done: "Done",
-	open: "To come",
-	made: "A new key is made. Publish its record, {selector}, beside the old one.",
-	signs: "Mail is signed with the key {selector}.",
-	will: "It signs once its record is found. Until then the old key does.",
-	retire: "Keep the record of the old key, {selector}, until this time, for mail on its way. Then remove it.",
-	later: "The record of the old key may be removed seven days after that.",
+	open: "Next",
+	made: "A new key has been created. Publish its record, {selector}, next to the old one.",
+	signs: "Email is signed with the key {selector}.",
+	will: "It is used once its record is found. Until then, the old key is used.",
+	retire: "Keep the record of the old key, {selector}, until this time, for emails still on their way. Then remove it.",
+	later: "The record of the old key can be removed seven days after that.",
 });
 
 /** Rotation shows the three steps of a change of the signing key. */

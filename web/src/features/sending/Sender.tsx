@@ -15,25 +15,25 @@ import { SenderEditor } from "./SenderEditor";
 import css from "./Senders.module.css";
 
 const words = catalogue("sending.sender", {
-	sending: "Sending set-up",
+	sending: "Sending setup",
 	senders: "Senders",
 	edit: "Edit",
 	active: "Active",
 	off: "Off",
-	line: "In a mail program",
+	line: "In the inbox",
 	details: "Details",
 	address: "Address",
 	domain: "Domain",
-	reply: "Replies go to",
-	same: "The address it writes from",
-	types: "Writes mail of these types",
-	mta: "MTA config",
-	account: "That of the workspace",
+	reply: "Reply-to address",
+	same: "Same as the sender address",
+	types: "Email types",
+	mta: "Sending server",
+	account: "Workspace default",
 	utm: "UTM source",
-	links: "Host of links in the content",
-	images: "Host of images",
-	tracking: "Host of counted links",
-	confirmed: "Confirmed MTA configs",
+	links: "Host for content links",
+	images: "Host for images",
+	tracking: "Host for tracked links",
+	confirmed: "Confirmed sending servers",
 });
 
 /** SenderPage shows one sender: how a reader sees it, what it may write, and by which MTA configs. */

@@ -11,25 +11,25 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Senders.module.css";
 
 const words = catalogue("sending.senderEditor", {
-	add: "Add a sender",
+	add: "Add sender",
 	edit: "Sender {email}",
 	name: "Name",
 	email: "Address",
 	emailHelp: "On one of your sending domains.",
-	display: "Name that readers see",
-	reply: "Replies go to",
-	types: "Writes mail of these types",
-	mta: "MTA config",
-	account: "That of the workspace",
+	display: "Name that recipients see",
+	reply: "Reply-to address",
+	types: "Email types",
+	mta: "Sending server",
+	account: "Workspace default",
 	utm: "UTM source",
 	active: "Active",
 	removeTitle: "Delete {email}?",
-	removeText: "Drafts that name it need another sender.",
-	line: "In a mail program",
-	links: "Host of links in the content",
-	linksHelp: "Links in the mail are written with this host instead of their own.",
-	images: "Host of images",
-	imagesHelp: "Addresses of images are written with this host instead of their own.",
+	removeText: "Drafts that use it need another sender.",
+	line: "In the inbox",
+	links: "Host for content links",
+	linksHelp: "Links in the email use this host instead of their own.",
+	images: "Host for images",
+	imagesHelp: "Image addresses use this host instead of their own.",
 });
 
 const valuesOf = (sender?: IdentityRow) => ({

@@ -13,17 +13,17 @@ import css from "./Senders.module.css";
 
 const words = catalogue("sending.senders", {
 	title: "Senders",
-	sending: "Sending set-up",
-	about: "Who mail comes from: a name and an address on one of your domains.",
-	add: "Add a sender",
+	sending: "Sending setup",
+	about: "Who your email comes from: a name and an address on one of your domains.",
+	add: "Add sender",
 	sender: "Sender",
-	types: "Writes mail of these types",
+	types: "Email types",
 	active: "Active",
 	off: "Off",
 	state: "State",
 	confirmed: "Confirmed",
-	none: "No sender yet",
-	noneText: "A mail needs somebody who writes it. Choose a name that readers know.",
+	none: "No senders yet",
+	noneText: "Every email needs a sender. Choose a name that your recipients know.",
 	example: "From: Käthe of Käthe’s Books <news@books.example>",
 });
 

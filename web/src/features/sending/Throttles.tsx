@@ -9,11 +9,11 @@ const words = catalogue("sending.throttles", {
 	title: "Limits for providers and domains",
 	pattern: "Provider or domain",
 	patternHelp: "gmail, outlook, yahoo, icloud, aol, proton, or a domain.",
-	perMinute: "Mails a minute",
-	perHour: "Mails an hour",
+	perMinute: "Emails per minute",
+	perHour: "Emails per hour",
 	connections: "Connections",
-	add: "Add a limit for a provider",
-	removeNamed: "Remove the limit for {pattern}",
+	add: "Add provider limit",
+	removeNamed: "Remove limit for {pattern}",
 });
 
 const bounds = {

@@ -8,14 +8,14 @@ import { calendarDay, full } from "../../base/words/formats";
 const words = catalogue("sending.warmup", {
 	title: "Warm-up",
 	about:
-		"It began with {start, number} mails a day. The limit grows by {growth, number} % after each day of use on which few mails were refused, deferred or complained of.",
-	earned: "Today at most {count, number} mails, as planned.",
-	held: "Today at most {count, number} mails, held below the {planned, number} of the plan: the limit stays where it is after a day on which nothing was sent or health was not good enough.",
+		"It started with {start, number} emails a day. The limit grows by {growth, number} % after each day with sends on which few emails were refused, deferred or reported as spam.",
+	earned: "Today's limit: {count, number} emails, as planned.",
+	held: "Today's limit: {count, number} emails, below the planned {planned, number}. The limit does not grow after a day without sends or with poor health.",
 	planned: "Planned",
 	limit: "Limit",
 	address: "Address",
 	began: "Since",
-	perDay: "Mails a day",
+	perDay: "Emails per day",
 });
 
 /** Warmup shows how the daily limit of a new MTA config grows: what was planned, and what is earned. */

@@ -6,14 +6,14 @@ import { type Graph, labelsOf, lost, remove, stepOf, targetOf } from "./graph";
 import { labelOf, type Names, titleOf } from "./steps";
 
 const words = catalogue("sequences.deleteStep", {
-	title: "Delete the step “{title}”?",
+	title: "Delete step “{title}”?",
 	remove: "Delete",
 	rejoin: "What comes before it",
-	on: "Goes on at: {title}",
-	way: "Goes the way “{label}”, to: {title}",
+	on: "Continues at: {title}",
+	way: "Takes the path “{label}” to: {title}",
 	end: "Ends there",
-	goes: "{count, plural, one {# step goes with it:} other {# steps go with it:}}",
-	undo: "Undo brings it back.",
+	goes: "{count, plural, one {# step is deleted with it:} other {# steps are deleted with it:}}",
+	undo: "You can undo this.",
 });
 
 type Props = {

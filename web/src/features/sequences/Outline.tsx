@@ -9,12 +9,12 @@ import { labelOf, titleOf } from "./steps";
 const words = catalogue("sequences.outline", {
 	label: "Steps",
 	goals: "Goals, from anywhere",
-	apart: "Not reached",
+	apart: "Not reachable",
 	end: "The path ends",
-	join: "Goes on at step {count}: {title}",
+	join: "Continues at step {count}: {title}",
 	loop: "Back to step {count}: {title}",
-	way: "Way: {label}",
-	after: "Afterwards",
+	way: "Path: {label}",
+	after: "Then",
 });
 
 /** Outline shows a graph as a list: each step, and below a step with several ways a list for each. */

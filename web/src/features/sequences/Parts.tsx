@@ -10,13 +10,13 @@ import { iconOf } from "./stepIcons";
 import { kindOf, labelOf, problemWords, titleOf } from "./steps";
 
 const words = catalogue("sequences.parts", {
-	addFirst: "Add the first step",
-	addAtStart: "Add a step at the start",
-	addAfter: "Add a step after: {title}",
-	addOn: "Add a step after: {title}, on the way: {label}",
+	addFirst: "Add first step",
+	addAtStart: "Add step at the start",
+	addAfter: "Add step after: {title}",
+	addOn: "Add step after: {title}, on path: {label}",
 	edit: "Edit",
-	see: "Open",
-	after: "Add a step after",
+	see: "View",
+	after: "Add step after",
 	copy: "Copy",
 	paste: "Paste after",
 	remove: "Delete",

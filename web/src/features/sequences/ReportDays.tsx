@@ -19,7 +19,7 @@ const words = catalogue("sequences.reportDays", {
 	title: "Per day",
 	table: "As a table",
 	plot: "As a plot",
-	people: "People in the sequence",
+	people: "People in this sequence",
 	reading: "Opens and clicks",
 	sending: "Sent and delivered",
 	date: "Day",
@@ -36,12 +36,12 @@ const words = catalogue("sequences.reportDays", {
 	unsubscribed: "Unsubscribed",
 	mostEntered: "Most entered on {when}: {count, plural, one {# person} other {# people}}.",
 	noneEntered: "Nobody entered on these days.",
-	mostOpened: "Most people opened first on {when}: {count, number}.",
+	mostOpened: "Most people opened for the first time on {when}: {count, number}.",
 	noneOpened: "Nobody opened for the first time on these days.",
-	mostSent: "Most was sent on {when}: {count, plural, one {# mail} other {# mails}}.",
+	mostSent: "Most was sent on {when}: {count, plural, one {# email} other {# emails}}.",
 	noneSent: "Nothing was sent on these days.",
 	about:
-		"Days in {zone}. People count on the day on which they entered and on that on which they came to an end; those who left include those who reached a goal. Opens and clicks of people count on the day of the first one in a mail. Mails of steps that were removed since count, too.",
+		"Days in {zone}. People count on the day they entered and on the day they reached an end. “Left” includes people who reached a goal. Opens and clicks by people count on the day of the first one in an email. Emails from steps that have since been removed are included.",
 });
 
 const columns = [

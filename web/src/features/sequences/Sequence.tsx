@@ -42,7 +42,7 @@ const words = catalogue("sequences.sequence", {
 	test: "Test run",
 	activate: "Activate",
 	activateTitle: "Activate {name}?",
-	activateText: "From now on contacts enter: {trigger}.",
+	activateText: "From now on, contacts enter: {trigger}.",
 	pause: "Pause to edit",
 	pauseTitle: "Pause {name}?",
 	pauseText:
@@ -51,29 +51,29 @@ const words = catalogue("sequences.sequence", {
 	resume: "Resume",
 	resumeTitle: "Resume {name}?",
 	resumeText:
-		"{count, plural, =0 {Nobody is inside. From now on contacts enter.} other {{count, plural, one {# person goes} other {# people go}} on with the time that was left. {overdue, plural, =0 {Nobody is overdue.} one {# overdue, spread over 15 minutes.} other {# overdue, spread over 15 minutes.}}}}",
+		"{count, plural, =0 {Nobody is inside. From now on, contacts enter.} other {{count, plural, one {# person continues} other {# people continue}} with the time that was left. {overdue, plural, =0 {Nobody is overdue.} one {# overdue, spread over 15 minutes.} other {# overdue, spread over 15 minutes.}}}}",
 	review: "Review changes",
 	first: "Save or discard your changes first: press Review changes.",
-	problems: "{count, plural, one {Solve # problem first.} other {Solve # problems first.}}",
-	noSteps: "Add a first step.",
+	problems: "{count, plural, one {Fix # problem first.} other {Fix # problems first.}}",
+	noSteps: "Add a step first.",
 	duplicate: "Duplicate",
 	archive: "Archive",
 	archiveTitle: "Archive {name}?",
 	archiveText:
-		"{count, plural, =0 {Nobody is inside.} one {# person is inside. They leave it at once, and this cannot be undone.} other {# people are inside. They leave it at once, and this cannot be undone.}}",
+		"{count, plural, =0 {Nobody is inside.} one {# person is inside and will leave immediately. This cannot be undone.} other {# people are inside and will leave immediately. This cannot be undone.}}",
 	unarchive: "Back to draft",
 	delete: "Delete",
 	deleteTitle: "Delete {name}?",
-	deleteText: "It was never active, so nobody has been in it.",
+	deleteText: "It was never active, so nobody has ever been in it.",
 	done: {
-		activate: "Active: contacts enter from now on",
-		pause: "Paused: nobody enters, and timers stand still",
+		activate: "Active. Contacts enter from now on.",
+		pause: "Paused. Nobody enters, and timers are stopped.",
 		resume: "Resumed",
 		archive: "Archived",
-		unarchive: "It is a draft again",
+		unarchive: "Back to draft",
 	},
 	paused: "Paused",
-	pausedText: "Nobody enters, and timers stand still. Changes are saved when you have reviewed them.",
+	pausedText: "Nobody enters, and timers are stopped. Changes are saved after you review them.",
 });
 
 type Move = "activate" | "pause" | "resume" | "archive" | "unarchive" | "delete";

@@ -31,11 +31,11 @@ import { useNames } from "./useNames";
 
 const words = catalogue("sequences.sequences", {
 	title: "Sequences",
-	about: "Mails and waits that lead each contact along its own way, from when something happens.",
+	about: "Emails and waits that guide each contact along a path, starting when something happens.",
 	add: "New sequence",
 	search: "Search sequences",
 	status: "State",
-	all: "All but archived",
+	all: "Not archived",
 	every: "All",
 	name: "Name",
 	inside: "Inside",
@@ -44,12 +44,12 @@ const words = catalogue("sequences.sequences", {
 	converted: "Converted",
 	changed: "Changed",
 	none: "No sequence matches",
-	empty: "No sequence yet",
+	empty: "No sequences yet",
 	emptyText:
-		"A sequence writes by itself: for example, it welcomes who signs up, and writes again two days later to those who have not clicked. Begin with one of these, and adapt it.",
+		"A sequence sends automatically. For example, it welcomes everybody who signs up, and writes again two days later to those who have not clicked. Start with one of these and adapt it.",
 	blank: "Empty sequence",
-	blankText: "Your own steps from the first.",
-	begin: "Begin with",
+	blankText: "Build your own from scratch.",
+	begin: "Start with",
 	nameLabel: "Name",
 	create: "Create",
 	actions: "Actions of {name}",
@@ -59,11 +59,11 @@ const words = catalogue("sequences.sequences", {
 	unarchive: "Back to draft",
 	delete: "Delete",
 	deleteTitle: "Delete {name}?",
-	deleteText: "It was never active, so nobody has been in it.",
+	deleteText: "It was never active, so nobody has ever been in it.",
 	archiveTitle: "Archive {name}?",
 	archiveText:
-		"{count, plural, =0 {Nobody is inside.} one {# person is inside. They leave it at once, and this cannot be undone.} other {# people are inside. They leave it at once, and this cannot be undone.}}",
-	archived: "Archived {name}",
+		"{count, plural, =0 {Nobody is inside.} one {# person is inside and will leave immediately. This cannot be undone.} other {# people are inside and will leave immediately. This cannot be undone.}}",
+	archived: "{name} archived",
 });
 
 /** Sequences lists the sequences. */

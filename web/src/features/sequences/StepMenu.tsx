@@ -19,15 +19,15 @@ import css from "./StepMenu.module.css";
 const PopupPanel = later(() => import("../../ui/aria/PopupPanel").then((m) => ({ default: m.PopupPanel })));
 
 const words = catalogue("sequences.stepMenu", {
-	title: "Add a step",
+	title: "Add step",
 	search: "Search steps",
 	none: "Nothing matches.",
 	paste: "{count, plural, one {Paste # step} other {Paste # steps}}",
-	pasteHelp: "What was copied goes in here",
+	pasteHelp: "Inserts the copied steps here",
 	end: "End the path here",
-	endHelp: "What follows is removed, unless another way leads there",
-	go: "Go on at",
-	goHelp: "Joins this path to it",
+	endHelp: "The steps after this are removed, unless another path leads to them",
+	go: "Continue at",
+	goHelp: "Joins this path to another step",
 });
 
 type Option = { id: string; name: string; help: string; icon: ReactNode; group: string; run: () => void };

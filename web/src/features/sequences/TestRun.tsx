@@ -17,20 +17,20 @@ import { type Names, titleOf } from "./steps";
 
 const words = catalogue("sequences.testRun", {
 	title: "Test run",
-	text: "Sends every mail of the sequence once, without its waits, marked as a test. Tests count nowhere.",
+	text: "Sends every email in this sequence once, without waits, marked as a test. Tests are not counted in reports.",
 	to: "To",
 	help: "Up to 10 addresses, separated by commas.",
-	as: "With the data of",
-	asHelp: "A contact, whose fields and last event the mails show.",
+	as: "With data from",
+	asHelp: "The emails use this contact's fields and last event.",
 	send: "Send",
 	close: "Close",
 	choose: "Choose a contact.",
-	address: "Write at least one address.",
+	address: "Enter at least one address.",
 	sent: "Sent",
 	suppressed: "On the suppression list",
 	failed: "Failed",
-	done: "{sent, plural, one {# mail sent} other {# mails sent}}{failed, plural, =0 {} one {, # failed} other {, # failed}}",
-	unsaved: "What is not saved yet is not in the test.",
+	done: "{sent, plural, one {# email sent} other {# emails sent}}{failed, plural, =0 {} one {, # failed} other {, # failed}}",
+	unsaved: "Unsaved changes are not part of the test.",
 });
 
 type Props = { sequence: Sequence; names: Names; flush: () => Promise<boolean>; unsaved: boolean; onClose: () => void };

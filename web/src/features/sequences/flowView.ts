@@ -8,7 +8,7 @@ import { detailOf, type Names, problemWords, titleOf } from "./steps";
 const words = catalogue("sequences.flowView", {
 	name: "Step {count} of {of}, {title}, {next}",
 	next: "then {title}",
-	ways: "{count, plural, one {then # way} other {then # ways}}",
+	ways: "{count, plural, one {then # path} other {then # paths}}",
 	end: "then the end",
 	last: "the end",
 	problems: "{count, plural, one {# problem} other {# problems}}",

@@ -11,21 +11,21 @@ const words = catalogue("sequences.starters", {
 	flows: {
 		welcome: {
 			name: "Welcome",
-			text: "Greets new contacts, and writes again to those who have not clicked.",
-			makes: "Makes a draft and two mails in the library.",
+			text: "Greets new contacts and writes again to those who have not clicked.",
+			makes: "Creates a draft and two library emails.",
 		},
 		win_back: {
 			name: "Win back",
-			text: "Writes to people who have not opened a mail for 90 days, and tags those who do not come back.",
-			makes: "Makes a draft, a segment and two mails in the library.",
+			text: "Writes to people who have not opened an email for 90 days, and tags those who do not come back.",
+			makes: "Creates a draft, a segment and two library emails.",
 		},
 		trial: {
 			name: "End of trial",
-			text: "Reminds people before their trial ends. It stops for those who become customers.",
-			makes: "Makes a draft, two mails in the library and, if it is missing, the date field “Trial ends at”.",
+			text: "Reminds people before their trial ends. Stops for those who become customers.",
+			makes: "Creates a draft, two library emails and, if missing, the date field “Trial ends at”.",
 		},
 	},
-	noType: "There is no active email type. Make one under Sending set-up first.",
+	noType: "There is no active email type. Create one under Sending setup first.",
 });
 
 export type Starter = keyof typeof words.flows;

@@ -6,7 +6,7 @@ import { Radios } from "../../ui/Field";
 
 const words = catalogue("settings.languageChoice", {
 	language: "Language",
-	browser: "As the browser",
+	browser: "Browser language",
 });
 
 /** Whether the page is a new one because a language was chosen: the focus then goes back to the choice. */

@@ -13,18 +13,18 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 
 const words = catalogue("settings.sessions", {
-	title: "Where you are signed in",
-	where: "Where",
-	ip: "From",
+	title: "Active sessions",
+	where: "Device",
+	ip: "IP address",
 	last: "Last used",
 	since: "Signed in",
-	here: "this one",
+	here: "this session",
 	on: "{browser} on {system}",
 	program: "Another program",
 	end: "End",
-	endName: "End the session: {where}",
+	endName: "End session: {where}",
 	others: "End all others",
-	alone: "You are signed in nowhere else.",
+	alone: "You are not signed in anywhere else.",
 	ended: "{count, plural, one {One session has ended.} other {# sessions have ended.}}",
 });
 

@@ -5,14 +5,14 @@ import css from "./Settings.module.css";
 
 const words = catalogue("settings.settings", {
 	title: "Settings",
-	account: { name: "Workspace", about: "Name, postal address, time zone, what is tracked" },
-	members: { name: "Members", about: "Who works here, and what they may do" },
+	account: { name: "Workspace", about: "Name, postal address, time zone, tracking" },
+	members: { name: "Members", about: "Who works here and what they can do" },
 	keys: { name: "API keys", about: "For programs that use this workspace" },
-	webhooks: { name: "Webhooks", about: "Tell your programs what happens" },
+	webhooks: { name: "Webhooks", about: "Notify your programs of what happens" },
 	website: { name: "Website", about: "The script for your pages, tracked domains, signed identities" },
-	fields: { name: "Custom fields", about: "What you know of contacts besides the usual" },
+	fields: { name: "Custom fields", about: "What you know about contacts besides the standard fields" },
 	stages: { name: "Stages", about: "Where a contact stands, from stranger to customer" },
-	scoring: { name: "Scoring", about: "Points for what contacts do, their bounds and decay" },
+	scoring: { name: "Scoring", about: "Points for what contacts do, with limits and decay" },
 	jobs: { name: "Jobs", about: "Imports, exports and bulk actions" },
 	audit: { name: "Audit log", about: "Who did what, and when" },
 });

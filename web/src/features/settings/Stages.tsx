@@ -39,7 +39,7 @@ const words = catalogue("settings.stages", {
 		disqualified: "Disqualified",
 		partner: "Partner",
 	},
-	initial: "For new contacts",
+	initial: "Default for new contacts",
 	makeInitial: "Use for new contacts",
 	rename: "Edit",
 	order: "Order",
@@ -48,8 +48,8 @@ const words = catalogue("settings.stages", {
 	save: "Save",
 	cancel: "Cancel",
 	remove: "Delete",
-	removeTitle: "Delete the stage {name}?",
-	replacement: "Its contacts go to",
+	removeTitle: "Delete stage {name}?",
+	replacement: "Move its contacts to",
 });
 
 /** Stages lists the stages of contacts, in their order. */

@@ -17,18 +17,18 @@ import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 
 const words = catalogue("signin.accept", {
-	title: "Accept the invitation",
-	to: "You are invited to work in {tenant}, as {role}.",
-	login: "Login",
+	title: "Accept invitation",
+	to: "You have been invited to {tenant} as {role}.",
+	login: "Account",
 	name: "Your name",
 	choose: "Password",
 	current: "Password",
-	currentHelp: "The one that you sign in with.",
-	unknown: "If you do not know this password, or never chose one:",
-	either: "Choose one of at least 10 characters, or give the one that you sign in with.",
+	currentHelp: "The password you sign in with.",
+	unknown: "If you do not know this password or never set one:",
+	either: "Choose a password of at least 10 characters, or enter the one you sign in with.",
 	submit: "Accept",
 	join: "Accept as {email}",
-	other: "You are signed in as {email}; the invitation is for {invited}. Accepting it signs you in as {invited}.",
+	other: "You are signed in as {email}, but the invitation is for {invited}. Accepting it signs you in as {invited}.",
 	out: "Sign out",
 });
 

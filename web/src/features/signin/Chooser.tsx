@@ -11,7 +11,7 @@ import { Welcome } from "./Welcome";
 
 const words = catalogue("signin.chooser", {
 	title: "Choose a workspace",
-	none: "You are a member of no workspace. Ask somebody for an invitation.",
+	none: "You are not a member of any workspace. Ask somebody for an invitation.",
 	find: "Find a workspace",
 	out: "Sign out",
 });

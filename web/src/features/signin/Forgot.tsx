@@ -13,10 +13,10 @@ import { Welcome } from "./Welcome";
 const words = catalogue("signin.forgot", {
 	title: "Choose a new password",
 	email: "Email",
-	send: "Send a link",
-	sent: "If somebody signs in with this address, a link to choose a new password is on its way. It is valid for an hour.",
-	operator: "This installation sends no mail of its own. Its operator can make a link for you with",
-	copy: "Copy the command",
+	send: "Send link",
+	sent: "If there is an account with this address, a link to choose a new password is on its way. It is valid for one hour.",
+	operator: "This installation does not send email of its own. Its operator can create a link for you with",
+	copy: "Copy command",
 	back: "Back to sign-in",
 });
 

@@ -13,10 +13,10 @@ import { Welcome } from "./Welcome";
 
 const words = catalogue("signin.reset", {
 	title: "Choose a password",
-	about: "All sessions of this login end.",
-	login: "Login",
+	about: "This ends all sessions of this account.",
+	login: "Account",
 	password: "New password",
-	submit: "Save the password",
+	submit: "Save password",
 	done: "Your password is saved",
 	doneText: "All older sessions have ended. Sign in with the new password.",
 	enter: "Sign in",

@@ -15,8 +15,8 @@ const words = catalogue("signin.signIn", {
 	email: "Email",
 	password: "Password",
 	enter: "Sign in",
-	setup: "Nobody has signed up yet. The program logs the link to sign up at each start.",
-	signUp: "Make a workspace",
+	setup: "Nobody has signed up yet. The program logs a sign-up link at each start.",
+	signUp: "Create workspace",
 	forgot: "Forgot your password?",
 });
 

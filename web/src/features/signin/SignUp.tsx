@@ -15,15 +15,15 @@ import { Welcome } from "./Welcome";
 
 const words = catalogue("signin.signUp", {
 	title: "Sign up",
-	about: "This makes a workspace, and you its owner.",
-	workspace: "Name of the workspace",
+	about: "This creates a workspace with you as its owner.",
+	workspace: "Workspace name",
 	workspaceHelp: "Your company or team, such as Acme Ltd.",
-	slug: "Address of the workspace",
-	slugHelp: "{address}: small letters, digits and hyphens. It stays when the name changes.",
+	slug: "Workspace address",
+	slugHelp: "{address}: lower-case letters, digits and hyphens. It stays the same if the name changes.",
 	name: "Your name",
 	email: "Your email address",
 	password: "Password",
-	submit: "Make the workspace",
+	submit: "Create workspace",
 });
 
 /** The fields that are to be corrected when the server refuses them as duplicates. */

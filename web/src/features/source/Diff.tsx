@@ -7,8 +7,8 @@ const words = catalogue("source.diff", {
 	removed: "{count, plural, one {# line removed} other {# lines removed}}",
 	plus: "added:",
 	minus: "removed:",
-	same: "They are equal.",
-	left: "lines that are equal",
+	same: "No differences.",
+	left: "unchanged lines",
 });
 
 /** Diff shows what differs between two texts, line by line. */

@@ -7,11 +7,11 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Source.module.css";
 
 const words = catalogue("source.missing", {
-	title: "Data that this mail lacks here",
+	title: "Data missing from this email",
 	lack: "{count, number} of {of, number} contacts lack {path}",
 	all: "Every contact has {path}",
-	none: "{path} is no field of contacts",
-	open: "Open them",
+	none: "{path} is not a contact field",
+	open: "Show contacts",
 	more: "and {count} more",
 });
 

@@ -13,16 +13,16 @@ import type { Clash, Named } from "./useSource";
 const words = catalogue("source.review", {
 	title: "Save these changes?",
 	save: "Save",
-	cancel: "Go on editing",
+	cancel: "Keep editing",
 	was: "{before} → {after}",
 	nothing: "nothing",
 	warnings: "{count, plural, one {# warning} other {# warnings}}",
-	errors: "{count, plural, one {# error} other {# errors}}: the server will refuse it.",
+	errors: "{count, plural, one {# error} other {# errors}}: this cannot be saved.",
 	clash: "Somebody else changed the same parts",
-	clashText: "Choose what stays. The rest of both versions is joined already.",
+	clashText: "Choose which to keep. The rest of both versions is already merged.",
 	mine: "Mine",
 	theirs: "Theirs",
-	take: "Go on with these",
+	take: "Continue with these",
 });
 
 /** Names are those of the fields of a draft, and which of them are shown as lines of code. */

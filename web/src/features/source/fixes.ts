@@ -4,15 +4,15 @@ import { type Draft, newParameter, type Reference, referenceIn, type Schema, sec
 
 const words = catalogue("source.fixes", {
 	declare: "Declare {name} as {type}",
-	section: "Declare the section {name}",
-	slot: "Declare the slot {name}",
+	section: "Declare section {name}",
+	slot: "Declare slot {name}",
 	remove: "Remove {name}",
 });
 
 /** The names of types of parameters. */
 export const typeNames = catalogue("source.fixes.typeNames", {
 	text: "text",
-	textarea: "text of several lines",
+	textarea: "multi-line text",
 	rich_text: "formatted text",
 	html: "HTML",
 	url: "link",

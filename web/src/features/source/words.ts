@@ -8,7 +8,7 @@ export const fieldNames = catalogue("source.words", {
 	mjml: "MJML",
 	html: "HTML",
 	text: "Text",
-	schema: "What it declares",
+	schema: "Schema",
 	tags: "Tags",
 	slot_keys: "Slots",
 	inline_css: "Inline CSS",

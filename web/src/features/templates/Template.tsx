@@ -16,15 +16,15 @@ import { catalogue } from "../../base/words/catalogue";
 
 const words = catalogue("templates.template", {
 	templates: "Templates",
-	slugHelp: "Programs name the template so. Drafts that name the old key cannot be saved after a change.",
-	inline: "Write styles into elements (inline CSS)",
+	slugHelp: "Programs use this key. If you change it, drafts with the old key cannot be saved.",
+	inline: "Inline CSS",
 	saved: "Saved. Drafts keep the old text until they are saved again.",
-	deleteText: "Mails that were made from it stay as they are.",
+	deleteText: "Emails made from it stay as they are.",
 	drafts:
 		"{count, plural, one {# draft keeps the old text until it is saved again.} other {# drafts keep the old text until they are saved again.}}",
 	recent:
-		"{count, plural, one {# broadcast of the last 30 days was made from it; it stays as it is.} other {# broadcasts of the last 30 days were made from it; they stay as they are.}}",
-	nobody: "No draft uses it.",
+		"{count, plural, one {# broadcast in the last 30 days was made from it and stays as it is.} other {# broadcasts in the last 30 days were made from it and stay as they are.}}",
+	nobody: "No drafts use it.",
 });
 
 function bodyOf(d: Draft, format: "html" | "mjml"): UpdateTemplateRequestBody {

@@ -24,12 +24,12 @@ import { templateOf } from "./fromStarter";
 
 const words = catalogue("templates.templates", {
 	title: "Templates",
-	about: "The look of your mails, with places that each mail fills.",
+	about: "The design of your emails, with fields that each email fills in.",
 	add: "New template",
 	search: "Search templates",
 	name: "Name",
 	format: "Format",
-	places: "Parameters",
+	places: "Fields",
 	sections: "Sections",
 	slots: "Slots",
 	tags: "Tags",
@@ -38,12 +38,12 @@ const words = catalogue("templates.templates", {
 	recent: "{count, plural, one {# recent broadcast} other {# recent broadcasts}}",
 	picture: "Preview of {name}",
 	changed: "Changed",
-	empty: "No template yet",
-	emptyText: "Begin with one of the starters, or with your own code.",
+	empty: "No templates yet",
+	emptyText: "Start with a starter template or with your own code.",
 	none: "No template matches",
-	starters: "Begin with",
+	starters: "Start with",
 	blank: "Empty MJML",
-	blankText: "Your own code from the first line.",
+	blankText: "Write your own code from scratch.",
 	cancel: "Cancel",
 });
 

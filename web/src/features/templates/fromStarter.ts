@@ -10,11 +10,11 @@ const words = catalogue("templates.fromStarter", {
 	newsletter: "Several stories, each with a picture and a link",
 	announcement: "One piece of news and one button",
 	digest: "What is new, with pictures and prices",
-	welcome: "Thanks who signed up, and says how to begin",
-	receipt: "What was bought, with prices and the sum",
-	"event-invitation": "When, where, what for, and a button to say yes",
-	"re-engagement": "Asks who has gone quiet whether to stay",
-	"plain-letter": "Text alone, as written by one person",
+	welcome: "Thanks new subscribers and explains how to start",
+	receipt: "What was bought, with prices and the total",
+	"event-invitation": "When, where and why, with a button to accept",
+	"re-engagement": "Asks quiet subscribers whether they want to stay",
+	"plain-letter": "Text only, like a letter from one person",
 });
 
 /** useStarters reads the templates that an account can begin with. */
