@@ -22,7 +22,7 @@ const words = catalogue("broadcasts.preview", {
 	inbox: "In a phone's inbox",
 	noSubject: "No subject yet",
 	sender: "Sender",
-	missing: "No value for: {paths, list}.",
+	missing: "No value for: {paths}.",
 	lengths:
 		"Subject {subject, plural, one {# character} other {# characters}}, preview text {preheader, plural, one {# character} other {# characters}}.",
 	long: "Phones cut subjects after about 40 characters. More than 150 is too long everywhere.",

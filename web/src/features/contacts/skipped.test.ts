@@ -9,23 +9,23 @@ const tests: Tests = {
 		equals(doneText({ affected: 1, skipped: 0 }), "1 contact changed");
 		equals(
 			doneText({ affected: 3, skipped: 2, errors: errors("UNSUBSCRIBED", "UNSUBSCRIBED") }),
-			"3 contacts changed, 2 left as they were (2 unsubscribed)",
+			"3 contacts changed, 2 skipped (2 unsubscribed)",
 		);
 		equals(
 			doneText({ affected: 0, skipped: 3, errors: errors("CONTACT_NOT_FOUND", "ENROLL_LIMIT") }),
-			"0 contacts changed, 3 left as they were (1 not found, 1 added too often within an hour, and 1 needed no change)",
+			"0 contacts changed, 3 skipped (1 not found, 1 added too often within an hour, and 1 unchanged)",
 		);
 	},
 	"contacts that were in a sequence already are told"() {
 		const results = [{ status: "enrolled" }, { status: "duplicate" }, { status: "duplicate" }];
-		equals(doneText({ affected: 1, skipped: 2, results }), "1 contact changed, 2 left as they were (2 in it already)");
+		equals(doneText({ affected: 1, skipped: 2, results }), "1 contact changed, 2 skipped (2 already in it)");
 	},
 	"of a job, whose errors are not all known, the reasons are some among them"() {
 		const text = doneText({ affected: 0, skipped: 10, errors: errors("UNSUBSCRIBED"), errors_truncated: true });
-		equals(text, "0 contacts changed, 10 left as they were (among them 1 unsubscribed)");
+		equals(text, "0 contacts changed, 10 skipped (including 1 unsubscribed)");
 		equals(
 			doneText({ affected: 0, skipped: 10, errors_truncated: true }),
-			"0 contacts changed, 10 left as they were",
+			"0 contacts changed, 10 skipped",
 			"without any known error",
 		);
 		holds(

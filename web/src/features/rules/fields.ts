@@ -352,5 +352,7 @@ export function ruleFieldsOf(
 		})),
 	].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
 	const groups = Object.values(words.groups);
-	return [...contactFields, ...recorded(), ...consents].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group));
+	return [...contactFields, ...recorded(), ...consents].sort(
+		(a, b) => groups.indexOf(a.group) - groups.indexOf(b.group),
+	);
 }

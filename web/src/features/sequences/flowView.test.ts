@@ -47,7 +47,7 @@ const tests: Tests = {
 		equals(said(view(line(step("a"))), "a"), "Step 1 of 1, Add …, then the end");
 	},
 	"a step with several ways counts them"() {
-		equals(said(view(), "if"), "Step 1 of 4, no condition yet?, then 2 ways");
+		equals(said(view(), "if"), "Step 1 of 4, no condition yet?, then 2 paths");
 		const one = view(line(step("by", "branch", { branches: [] })));
 		holds(said(one, "by").endsWith("then the end"), said(one, "by"));
 	},
@@ -64,12 +64,12 @@ const tests: Tests = {
 	"below the title stands what is wrong, or else the detail"() {
 		const s = step("w", "wait", { mode: "until_event", timeout: { amount: 2, unit: "day" } });
 		const v = view(line(s));
-		equals(shownDetail(v, s), "At most 2 days");
+		equals(shownDetail(v, s), "Up to 2 days");
 		equals(
 			shownDetail({ ...v, issues: [issue("w", "timeout: is too long"), issue("w", "is wrong")] }, s),
 			"Time limit: is too long",
 		);
-		equals(shownDetail({ ...v, issues: [issue("x", "is wrong")] }, s), "At most 2 days", "a problem of another step");
+		equals(shownDetail({ ...v, issues: [issue("x", "is wrong")] }, s), "Up to 2 days", "a problem of another step");
 		equals(
 			issuesOf({ issues: [issue("w", "a"), issue("x", "b"), issue("w", "c")] }, "w").map((i) => i.message),
 			["a", "c"],

@@ -66,12 +66,12 @@ const tests: Tests = {
 			["wait", { mode: "until_date", field: "first_name", offset: day(1) }, "Wait until 1 day before First name"],
 			["wait", { mode: "until_event", event_name: "paid" }, "Wait until paid"],
 			["wait", { mode: "until_segment", segment_key: "members", state: "in" }, "Wait until in Members"],
-			["wait", { mode: "until_segment", segment_key: "members", state: "not_in" }, "Wait until out of Members"],
+			["wait", { mode: "until_segment", segment_key: "members", state: "not_in" }, "Wait until not in Members"],
 			["wait", { mode: "until_engagement", node_id: "send", event: "opened" }, "Wait until Welcome is opened"],
 			["wait", { mode: "until_engagement", node_id: "send", event: "clicked" }, "Wait until Welcome is clicked"],
 			["wait", { mode: "until_engagement", node_id: "gone" }, "Wait until … is clicked"],
 			["condition", { definition: rule(german) }, "Country is Germany?"],
-			["branch", { branches: [{ label: "a" }, { label: "b" }] }, "2 ways and everybody else"],
+			["branch", { branches: [{ label: "a" }, { label: "b" }] }, "2 paths and everybody else"],
 			["branch", { branches: [{ label: "a" }] }, "1 way and everybody else"],
 			["split", { branches: [{ weight: 1 }, { weight: 2 }] }, "Split 33 % / 67 %"],
 			["split", { branches: [{ weight: 0 }, { weight: "x" }] }, "Split 0 % / 0 %"],
@@ -107,7 +107,7 @@ const tests: Tests = {
 			["send", { email_type_key: "news" }, "As Newsletter"],
 			["send", { send_window: window }, "Sat and Sun, 09:00 to 17:00"],
 			["send", { email_type_key: "news", send_window: window }, "As Newsletter · Sat and Sun, 09:00 to 17:00"],
-			["wait", { mode: "until_event", timeout: day(3) }, "At most 3 days"],
+			["wait", { mode: "until_event", timeout: day(3) }, "Up to 3 days"],
 			["wait", { mode: "duration", ...day(1) }, ""],
 			["tag", { tags: ["a"] }, ""],
 		];
@@ -176,7 +176,7 @@ const tests: Tests = {
 	},
 	"a trigger is a sentence"() {
 		const triggers: [type: string | null, config: Config, want: string][] = [
-			[null, {}, "Only by hand, by an automation or by the API"],
+			[null, {}, "Only manually, by an automation or through the API"],
 			["event", { event_name: "paid" }, "When paid happens"],
 			[
 				"event",
@@ -203,7 +203,7 @@ const tests: Tests = {
 			["date", { field: "trial_ends_at" }, "On the day of Trial ends"],
 			["date", { field: "trial_ends_at", offset: { ...day(3), direction: "before" } }, "3 days before Trial ends"],
 			["date", { field: "trial_ends_at", repeat: "yearly" }, "On the day of Trial ends, each year"],
-			["email_engagement", { event: "opened" }, "When a mail is opened"],
+			["email_engagement", { event: "opened" }, "When an email is opened"],
 			["email_engagement", { event: "clicked" }, "When a link in a mail is clicked"],
 			["contact_created", { definition: rule(german) }, "When a contact is created, if Country is Germany"],
 			["contact_created", { definition: rule() }, "When a contact is created"],
@@ -231,10 +231,10 @@ const tests: Tests = {
 	},
 	"a problem names the field instead of its path"() {
 		const problems: [message: string, want: string][] = [
-			["message_id: is missing", "Mail: is missing"],
+			["message_id: is missing", "Email: is missing"],
 			["tags[2]: is too long", "Tags: is too long"],
 			["definition.conditions[0].value: is missing", "Rule: is missing"],
-			["branches[1].definition: conditions[0].value: is missing", "Ways: is missing"],
+			["branches[1].definition: conditions[0].value: is missing", "Paths: is missing"],
 			["url: must begin with https://: no", "Address: must begin with https://: no"],
 			["unheard_of: is wrong", "unheard_of: is wrong"],
 			["is wrong", "is wrong"],
