@@ -135,6 +135,15 @@ func (f File) Delete(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
+// CountBytes returns how many bytes the files of a tenant have.
+func CountBytes(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n int64, err error) {
+	err = db.QueryRow(ctx, `SELECT COALESCE(SUM(size), 0) FROM job_file WHERE tenant_id = $1 /* reads the tenant: counts it */`, tenant).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count the bytes of files: %w", err)
+	}
+	return n, nil
+}
+
 // Writer writes to the end of a file, one chunk at a time. Close writes the last chunk; without it
 // the end of the file is missing.
 func (f *File) Writer(ctx context.Context, db *sqldb.DB) io.WriteCloser {

@@ -88,3 +88,14 @@ func Used(ctx context.Context, db *sqldb.DB, tenant id.Tenant, k Kind) (n int64,
 	}
 	return n, nil
 }
+
+// Correct adds n to the number of bytes that a tenant is said to store, whatever its limit.
+func Correct(ctx context.Context, db *sqldb.DB, tenant id.Tenant, k Kind, n int64) error {
+	_, err := db.Exec(ctx, `
+		INSERT INTO quota (tenant_id, kind, bytes) VALUES ($1, $2, $3)
+		ON CONFLICT (tenant_id, kind) DO UPDATE SET bytes = quota.bytes + excluded.bytes`, tenant, k, n)
+	if err != nil {
+		return fmt.Errorf("correct the number of stored bytes: %w", err)
+	}
+	return nil
+}

@@ -134,6 +134,15 @@ func remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, condition strin
 	return n, err
 }
 
+// CountBytes returns how many bytes the copies of a tenant have.
+func CountBytes(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n int64, err error) {
+	err = db.QueryRow(ctx, `SELECT COALESCE(SUM(size), 0) FROM working_copy WHERE tenant_id = $1 /* reads the tenant: counts it */`, tenant).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count the bytes of working copies: %w", err)
+	}
+	return n, nil
+}
+
 // DeleteOfUser deletes all copies of a user who leaves the tenant.
 func DeleteOfUser(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, user id.User) error {
 	if _, err := remove(ctx, tx, tenant, `user_id = $2`, user); err != nil {

@@ -4,11 +4,15 @@ import (
 	"context"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/account/quota"
+	"github.com/packetboat/packetboat/internal/account/workingcopy"
 	"github.com/packetboat/packetboat/internal/audience/form"
 	"github.com/packetboat/packetboat/internal/audience/visitor"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/content/asset"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -137,6 +141,52 @@ func (r *Recount) visitors(ctx context.Context, tenant id.Tenant, total *Result)
 		return nil
 	}
 	return visitor.Correct(ctx, r.DB, tenant, stored, counted)
+}
+
+// assets compares the numbers of a tenant's images.
+func (r *Recount) assets(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var stored, counted asset.Totals
+	err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+		if stored, err = asset.StoredTotals(ctx, db, tenant); err != nil {
+			return err
+		}
+		counted, err = asset.CountTotals(ctx, db, tenant)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fields := func(t asset.Totals) map[string]int64 { return map[string]int64{"files": t.Files, "bytes": t.Bytes} }
+	if !r.reportAs(total, tenant, Assets, tenant.String(), fields(stored), fields(counted)) || !r.Repair {
+		return nil
+	}
+	return asset.Correct(ctx, r.DB, tenant, stored, counted)
+}
+
+// quota compares the numbers of bytes that a tenant stores.
+func (r *Recount) quota(ctx context.Context, tenant id.Tenant, total *Result) error {
+	for kind, count := range map[quota.Kind]func(context.Context, *sqldb.DB, id.Tenant) (int64, error){
+		quota.JobFiles: job.CountBytes, quota.WorkingCopies: workingcopy.CountBytes,
+	} {
+		var stored, counted int64
+		err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+			if stored, err = quota.Used(ctx, db, tenant, kind); err != nil {
+				return err
+			}
+			counted, err = count(ctx, db, tenant)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if !r.reportAs(total, tenant, Quota, tenant.String(), map[string]int64{string(kind): stored}, map[string]int64{string(kind): counted}) || !r.Repair {
+			continue
+		}
+		if err := quota.Correct(ctx, r.DB, tenant, kind, counted-stored); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reportAs reports the differences between the stored and the counted values of a record.

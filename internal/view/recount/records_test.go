@@ -5,9 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/account/tenant"
+	"github.com/packetboat/packetboat/internal/account/workingcopy"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
+	"github.com/packetboat/packetboat/internal/content/asset"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/view/recount"
@@ -44,7 +47,29 @@ func newSite(t *testing.T, db *sqldb.DB, slug string) *site {
 		s.exec(`INSERT INTO visitor_kept (tenant_id, visitor_id, id, at, data) VALUES ($1, $2, $3, 1, $4)`, s.tenant, v, id.New[id.VisitorRequest](), []byte("x"))
 	}
 	s.exec(`INSERT INTO visitor_total (tenant_id, visitors, kept, kept_bytes, pending) VALUES ($1, 4, 4, 4, 2)`, s.tenant)
+	s.store()
 	return s
+}
+
+// store stores files, a working copy and an image.
+func (s *site) store() {
+	s.Helper()
+	for n := range 2 {
+		f, err := job.NewFile(s.Context(), s.db, s.tenant, id.Job{}, "file.csv", "text/csv", noon)
+		if err == nil {
+			err = f.Append(s.Context(), s.db, make([]byte, 100+n))
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	key := workingcopy.Key{Kind: "broadcast", Record: "new"}
+	if err := workingcopy.Store(s.Context(), s.db, s.tenant, id.New[id.User](), key, workingcopy.Input{Title: "x", Data: []byte(`{"name": "x"}`)}, noon); err != nil {
+		s.Fatal(err)
+	}
+	if _, err := asset.Add(s.Context(), s.db, s.tenant, "x.png", []byte("image"), asset.Image{Type: "image/png", Width: 1, Height: 1}, noon); err != nil {
+		s.Fatal(err)
+	}
 }
 
 // enroll enrolls contacts in a sequence, of whom some leave it in each way.
@@ -129,6 +154,10 @@ func TestNumbersOfRecordsAreCountedAgain(t *testing.T) {
 			{`DELETE FROM sequence_time_sum WHERE tenant_id = $1`, 6},
 			{`UPDATE visitor_total SET visitors = 5, kept = 0, kept_bytes = 9 WHERE tenant_id = $1`, 3},
 			{`DELETE FROM visitor_total WHERE tenant_id = $1`, 3},
+			{`UPDATE asset_total SET files = 0, bytes = 9 WHERE tenant_id = $1`, 2},
+			{`DELETE FROM asset_total WHERE tenant_id = $1`, 2},
+			{`UPDATE quota SET bytes = bytes - 7 WHERE tenant_id = $1`, 2},
+			{`DELETE FROM quota WHERE tenant_id = $1 AND kind = 'job_files'`, 1},
 		} {
 			acme.exec(change.text, acme.tenant)
 			if found := acme.differences(false); len(found) != change.want {

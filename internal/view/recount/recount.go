@@ -45,6 +45,8 @@ const (
 	Sequence   Kind = "sequence"   // enrollments in a sequence
 	Automation Kind = "automation" // runs of an automation
 	Visitors   Kind = "visitors"   // visitors of a tenant's websites
+	Assets     Kind = "assets"     // images of a tenant
+	Quota      Kind = "quota"      // bytes of a tenant's files and working copies
 )
 
 // Result is what was compared.
@@ -113,7 +115,7 @@ func (r *Recount) tenant(ctx context.Context, tenant id.Tenant, total *Result) e
 		}
 		after = sends[len(sends)-1]
 	}
-	for _, compare := range []func(context.Context, id.Tenant, *Result) error{r.contacts, r.forms, r.sequences, r.automations, r.visitors} {
+	for _, compare := range []func(context.Context, id.Tenant, *Result) error{r.contacts, r.forms, r.sequences, r.automations, r.visitors, r.assets, r.quota} {
 		if err := compare(ctx, tenant, total); err != nil {
 			return err
 		}
