@@ -141,6 +141,9 @@ func escapedText(t Type, text string, at where) string {
 		return sanitised(text)
 	case t == RichText || t == RawHTML:
 		text = stripped(text, at.form == plainForm)
+		if !at.form.marked() {
+			text = plainOutputs(text)
+		}
 	}
 	switch {
 	case at.form.marked():

@@ -24,7 +24,7 @@ func TestEscaping(t *testing.T) {
 			`<p>a <b>b</b> &amp; <a href="https://x.example/{{id}}">c</a></p>`, `a b &amp; c`,
 			`a b & c`, `a b & c (https://x.example/{{id}})`},
 		{"html", Value{RawHTML, `<center onclick="x()">a {{ b | raw }}</center><br>c`}, `<center onclick="x()">a {{ b | raw }}</center><br>c`,
-			`<center onclick="x()">a {{ b | raw }}</center><br>c`, "a {{ b | raw }} c", "a {{ b | raw }}\n\nc"},
+			`<center onclick="x()">a {{ b | raw }}</center><br>c`, "a {{ b | strip_html }} c", "a {{ b | strip_html }}\n\nc"},
 		{"url", Value{URL, `https://x.example/?a="1"&b={{ id }}`}, `https://x.example/?a=&quot;1&quot;&amp;b={{ id }}`, `https://x.example/?a=&quot;1&quot;&amp;b={{ id }}`,
 			`https://x.example/?a="1"&b={{ id }}`, `https://x.example/?a="1"&b={{ id }}`},
 		{"image", Value{Image, "https://x.example/a.png?b&c"}, "https://x.example/a.png?b&amp;c", "https://x.example/a.png?b&amp;c", "https://x.example/a.png?b&c", "https://x.example/a.png?b&c"},

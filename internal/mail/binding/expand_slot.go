@@ -69,9 +69,9 @@ func (x *expander) blockText(filling Filling, inner *frame, f form, at where) st
 	}
 	text := strings.TrimSpace(textpart.FromHTML(out.String()))
 	if checkLiquid(RawHTML, text) != "" { // a tag of Liquid was removed with broken HTML
-		return stripped(out.String(), true)
+		text = stripped(out.String(), true)
 	}
-	return text
+	return plainOutputs(text)
 }
 
 // notice returns what a preview shows for an empty slot: a dashed box.

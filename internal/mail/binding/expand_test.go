@@ -359,3 +359,37 @@ func BenchmarkExpand(b *testing.B) {
 		}
 	})
 }
+
+// The text of a block that has none of its own, and of values with HTML, is text for every recipient: their
+// Liquid prints no markup there.
+func TestTextsOfHTMLPrintNoMarkup(t *testing.T) {
+	vars := liquid.Values{Vars: map[string]any{"name": "O'Brien & Sons", "bio": "first\nsecond", "rich": "<b>bold</b> words"}}
+	for source, want := range map[string]string{
+		"{{ name }}":                                  "O'Brien & Sons",
+		"{{ name | escape }}":                         "O'Brien & Sons",
+		"{{- name|escape_once -}}":                    "O'Brien & Sons",
+		"{{ name | escape | upcase }}":                "O'BRIEN & SONS",
+		"{{ bio | newline_to_br }}":                   "first\nsecond",
+		"{{ bio | escape | newline_to_br | raw }}":    "first\nsecond",
+		"{{ rich | raw }}":                            "bold words",
+		`{{ nothing | default: "a | raw" }}`:          "a | raw",
+		`{{ nothing | default: 'a "|" b' | escape }}`: `a "|" b`,
+		"{% if name %}{{ name | escape }}{% endif %}": "O'Brien & Sons",
+		"{% raw %}{{ name | escape }}{% endraw %}":    "{{ name | escape }}",
+	} {
+		block := &Block{Bodies: Bodies{HTML: "<p>" + source + "</p>"}}
+		d := mustParse(t, Bodies{HTML: "{{slot:b}}", Text: "{{slot:b}};{{x}}"}, Schema{Parameters: []Parameter{{Name: "x", Type: RawHTML}}, Slots: []Slot{{Name: "b"}}})
+		made := d.Expand(Bound{Values: map[string]Value{"x": {RawHTML, "<p>" + source + "</p>"}}, Slots: map[string]Filling{"b": {Strategy: Fixed, Block: block}}})
+		parsed, err := liquid.Parse(made.Text, liquid.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parsed.Append(t.Context(), nil, vars, nil)
+		if want += ";" + want; err != nil || string(got) != want {
+			t.Errorf("%s is %q, which reads %q, want %q (%v)", source, made.Text, got, want, err)
+		}
+		if !strings.Contains(made.HTML, source) {
+			t.Errorf("the HTML of %s is %s", source, made.HTML)
+		}
+	}
+}
