@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -305,25 +304,31 @@ func TestAnEntryIsReadAsItWasAppended(t *testing.T) {
 	})
 }
 
-// counter counts records of a log.
-type counter struct {
+// logged is a log that passes its records on.
+type logged struct {
 	slog.Handler
-	n atomic.Int64
+	records chan slog.Record
 }
 
-func (c *counter) Enabled(context.Context, slog.Level) bool { return true }
+func (l logged) Enabled(context.Context, slog.Level) bool { return true }
 
-func (c *counter) Handle(context.Context, slog.Record) error { c.n.Add(1); return nil }
+func (l logged) Handle(_ context.Context, r slog.Record) error {
+	l.records <- r
+	return nil
+}
 
+// After a failure nothing is tried again before the next tick, however often the loop is woken.
 func TestRunPausesWhileTheDatabaseFails(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name, broken string // a trigger that makes statements fail
+		name, broken string // a statement that makes others fail
 		types        []journal.Type
+		asleep       bool // all fails, so that the loop is not woken either
 	}{
-		{"cursors cannot be written, and nothing is wanted", `BEFORE UPDATE ON journal_cursor`, []journal.Type{"none"}},
-		{"cursors cannot be written, and all is wanted", `BEFORE UPDATE ON journal_cursor`, nil},
-		{"effects cannot be written", `BEFORE INSERT ON seen`, nil},
+		{"cursors cannot be written, and nothing is wanted", `CREATE TRIGGER broken BEFORE UPDATE ON journal_cursor ` + full, []journal.Type{"none"}, false},
+		{"cursors cannot be written, and all is wanted", `CREATE TRIGGER broken BEFORE UPDATE ON journal_cursor ` + full, nil, false},
+		{"effects cannot be written", `CREATE TRIGGER broken BEFORE INSERT ON seen ` + full, nil, false},
+		{"nothing can be read", `ALTER TABLE journal RENAME TO damaged`, nil, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -336,33 +341,63 @@ func TestRunPausesWhileTheDatabaseFails(t *testing.T) {
 			if err := journal.Append(t.Context(), db, list...); err != nil {
 				t.Fatal(err)
 			}
-			full := `CREATE TRIGGER broken ` + tt.broken + ` BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`
-			if _, err := db.Exec(t.Context(), full); err != nil {
+			if _, err := db.Exec(t.Context(), tt.broken); err != nil {
 				t.Fatal(err)
 			}
 			follower := recordingFollower("f")
 			follower.Types = tt.types
-			lines := &counter{}
-			wake := make(chan struct{})
-			close(wake) // as while callers append without end
-			const every, some = 100 * time.Millisecond, 5
-			e := &journal.Engine{DB: db, Log: slog.New(lines), Every: every, Followers: []journal.Follower{follower}, Wake: wake}
-			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-			defer stop()
-			go func() {
-				for lines.n.Load() < some && ctx.Err() == nil {
-					time.Sleep(time.Millisecond)
-				}
+			run := func(every time.Duration, wake chan struct{}, watch func(failures chan slog.Record)) {
+				log := logged{records: make(chan slog.Record)}
+				e := &journal.Engine{DB: db, Log: slog.New(log), Every: every, Followers: []journal.Follower{follower}, Wake: wake}
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- e.Run(ctx) }()
+				watch(log.records)
 				stop()
-			}()
-			begun := time.Now()
-			if err := e.Run(ctx); err != nil {
-				t.Error(err)
+				for {
+					select {
+					case <-log.records: // of the round in which it was stopped
+					case err := <-ended:
+						if err != nil {
+							t.Error(err)
+						}
+						return
+					}
+				}
 			}
-			// A slow machine makes fewer in a longer time, never more.
-			if n, most := lines.n.Load(), int64(time.Since(begun)/every)+2; n < some || n > most {
-				t.Errorf("%d failures were logged, want %d to %d with a pause of %s after each", n, some, most, every)
-			}
+			wake := make(chan struct{})
+			run(time.Hour, wake, func(failures chan slog.Record) {
+				<-failures
+				if tt.asleep {
+					select {
+					case <-failures:
+						t.Error("it fails again at once")
+					case wake <- struct{}{}:
+						t.Error("it is woken while the database fails")
+					case <-time.After(200 * time.Millisecond):
+					}
+					return
+				}
+				for range 3 {
+					select {
+					case <-failures:
+						t.Error("it fails again before the next tick")
+						return
+					case <-time.After(time.Minute):
+						t.Error("it is not woken for other work")
+						return
+					case wake <- struct{}{}:
+					}
+				}
+			})
+			run(time.Millisecond, nil, func(failures chan slog.Record) {
+				for range 3 { // it is tried again at ticks
+					<-failures
+				}
+			})
 		})
 	}
 }
+
+// full fails a statement as a full disk does.
+const full = `BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`
