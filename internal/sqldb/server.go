@@ -11,6 +11,7 @@ type ServerInfo struct {
 	Version  int               // such as 150007
 	Standby  bool              // it accepts no writes
 	Time     time.Time         // by its clock
+	ByBytes  bool              // texts of the database are sorted as bytes, as SQLite sorts them
 	Settings map[string]string // fsync, full_page_writes, synchronous_commit, max_connections, server_encoding
 }
 
@@ -19,8 +20,9 @@ func (db *DB) Server(ctx context.Context) (ServerInfo, error) {
 	info := ServerInfo{Settings: map[string]string{}}
 	var micros int64
 	err := db.QueryRow(ctx, `
-		SELECT current_setting('server_version_num')::INTEGER, pg_is_in_recovery(), (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT`).
-		Scan(&info.Version, &info.Standby, &micros)
+		SELECT current_setting('server_version_num')::INTEGER, pg_is_in_recovery(), (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT,
+			'B' < 'a' AND 'a-c' < 'ab' AND 'z' < 'é'`).
+		Scan(&info.Version, &info.Standby, &micros, &info.ByBytes)
 	if err != nil {
 		return info, fmt.Errorf("ask the database server about itself: %w", err)
 	}

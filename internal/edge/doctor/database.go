@@ -139,6 +139,9 @@ func (e *examination) server(n *notes, info sqldb.ServerInfo) {
 	if info.Settings["server_encoding"] != "UTF8" {
 		n.fail(subject, "create the database with --encoding=UTF8", "the encoding of the database is %s", info.Settings["server_encoding"])
 	}
+	if !info.ByBytes {
+		n.warn(subject, "copy the data to a database that was created with --lc-collate=C: pg_dump and pg_restore do that", "the database sorts texts by the rules of a language, so that contacts sorted by address are in another order")
+	}
 	if most, err := strconv.Atoi(info.Settings["max_connections"]); err == nil && most < 2*poolSize {
 		n.warn(subject, "set max_connections to at least 25 for each process", "the server allows %d connections, and each process opens up to %d", most, poolSize)
 	}

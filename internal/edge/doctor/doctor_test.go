@@ -320,6 +320,25 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
+func TestADatabaseThatSortsByALanguage(t *testing.T) {
+	t.Parallel()
+	address := dbtest.LanguagePostgres(t)
+	db, err := sqldb.Open(t.Context(), address, sqldb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Migrate(t.Context())
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r := doctor.Examine(t.Context(), newClinic(t, address).Installation)
+	if !slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool {
+		return f.Status == doctor.Warning && strings.Contains(f.Detail, "sorts texts by the rules of a language") && f.Advice != ""
+	}) {
+		t.Errorf("no finding says so: %v", r.Findings)
+	}
+}
+
 // Without the database, everything else is examined, and no secret is shown.
 func TestWithoutADatabase(t *testing.T) {
 	t.Parallel()

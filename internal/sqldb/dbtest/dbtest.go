@@ -181,6 +181,14 @@ func BlankPostgres(t testing.TB) string {
 	return newDatabase(t, admin, server, `TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'`)
 }
 
+// LanguagePostgres returns the address of a PostgreSQL database without tables that sorts texts by the rules of
+// a language.
+func LanguagePostgres(t testing.TB) string {
+	t.Helper()
+	admin, server := postgresServer(t)
+	return newDatabase(t, admin, server, `TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en' LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'`)
+}
+
 func postgresAddress(t testing.TB) string {
 	t.Helper()
 	admin, server := postgresServer(t)
