@@ -3,7 +3,8 @@ import { Cards } from "../../ui/Cards";
 import { Combo } from "../../ui/Combo";
 import { Checkbox, Columns, Select, TextArea, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
-import { inputsOf, keyOf, newField, type Binding, typeNames, useBindings } from "./bindings";
+import { inputsOf, keyOf, newField, type Binding, typeNames } from "./bindings";
+import { useBindings } from "./useBindings";
 import { linesOf } from "./draft";
 import css from "./Form.module.css";
 

@@ -1,5 +1,4 @@
-import type { FormField } from "../../api/schema";
-import { useCollection } from "../../base/collections";
+import type { CustomFieldRow, EmailCategoryRow, EmailTypeRow, FormField } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 
 // What fields of a form can be bound to, with names.
@@ -56,25 +55,25 @@ export const keyOf = (f: FormField): string | null =>
 			? `${isColumn(f.binding) ? "contact" : "custom_field"}:${f.binding}`
 			: `${f.type}:${f.binding}`;
 
-/** useBindings returns all that fields can be bound to. */
-export function useBindings(): Binding[] {
-	const custom = useCollection("custom_fields");
-	const types = useCollection("email_types");
-	const categories = useCollection("email_categories");
+/** bindingsOf returns all that fields can be bound to: columns of contacts, the workspace's own fields, and consents. */
+export function bindingsOf(
+	custom: Pick<CustomFieldRow, "field_key" | "name" | "field_type">[],
+	types: Pick<EmailTypeRow, "type_key" | "display_name" | "active">[],
+	categories: Pick<EmailCategoryRow, "id" | "name">[],
+): Binding[] {
+	const groups = typeNames();
 	const one = (type: FieldType, binding: string, name: string): Binding => ({
 		key: `${type}:${binding}`,
 		type,
 		binding,
 		name,
-		group: typeNames()[type],
+		group: groups[type],
 	});
 	return [
 		...Object.entries(words.columns).map(([binding, name]) => one("contact", binding, name)),
-		...(custom.data?.data ?? [])
-			.filter((f) => f.field_type !== "contact")
-			.map((f) => one("custom_field", f.field_key, f.name)),
-		...(types.data?.data ?? []).filter((t) => t.active).map((t) => one("consent", t.type_key, t.display_name)),
-		...(categories.data?.data ?? []).map((c) => one("consent", `category:${c.id}`, words.category({ name: c.name }))),
+		...custom.filter((f) => f.field_type !== "contact").map((f) => one("custom_field", f.field_key, f.name)),
+		...types.filter((t) => t.active).map((t) => one("consent", t.type_key, t.display_name)),
+		...categories.map((c) => one("consent", `category:${c.id}`, words.category({ name: c.name }))),
 	];
 }
 
