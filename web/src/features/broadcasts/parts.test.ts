@@ -1,6 +1,7 @@
+import { ApiError } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
 import { equals, Random, type Tests } from "../../base/testing";
-import { bodyOf, groupOf, merge, type Parts, partOf, partsOf, same, withParts } from "./parts";
+import { bodyOf, groupOf, merge, type Parts, partOf, partsOf, refusedGroups, same, sourceOf, withParts } from "./parts";
 
 /** broadcast returns a draft on the server. */
 const broadcast = (parts: Parts = {}): BroadcastSessionView =>
@@ -40,6 +41,49 @@ const tests: Tests = {
 		equals(groupOf("delivery_window_days"), groupOf("delivery_mode"));
 		equals(groupOf("delivery_lanes[2].weight"), groupOf("mta_config_key"));
 		equals(groupOf("variants[1].content_overrides.subject"), "variants");
+	},
+	"a mail is made of a template with its values, or of code"() {
+		const sources: [content: object, want: object][] = [
+			[
+				{ template_slug: "t", template_binding: { a: 1 }, body_html: "<p>made</p>" },
+				{ template_slug: "t", template_binding: { a: 1 } },
+			],
+			[{ template_slug: "t" }, { template_slug: "t", template_binding: {} }],
+			[{ body_mjml: "<mjml/>", body_html: "<p>made</p>" }, { body_mjml: "<mjml/>" }],
+			[
+				{ body_html: "<p/>", body_text: "Hi" },
+				{ body_html: "<p/>", body_text: "Hi" },
+			],
+			[{}, { body_html: null }],
+		];
+		for (const [content, want] of sources) equals(sourceOf(content as never), want, JSON.stringify(content));
+		equals(partOf(base, "content.body"), { body_html: "<p>Hi</p>" });
+		equals(
+			[partOf(base, "content.subject"), partOf(base, "name"), partOf(base, "content.gone")],
+			["Hello", "News", null],
+		);
+	},
+	"a refusal is of the group that it names, or of the one that its code is about"() {
+		const refused = (code: string, details: object) =>
+			[...refusedGroups(new ApiError(422, code, "Refused.", details as { [key: string]: unknown }))].map(
+				([group, { path, message }]) => `${group} ${path}: ${message}`,
+			);
+		const fields = [
+			{ path: "name", message: "is empty" },
+			{ path: "delivery_window_days", message: "is too long" },
+			{ path: "delivery_mode", message: "is unknown" },
+			{ message: "is wrong" },
+		];
+		equals(refused("VALIDATION_FAILED", { fields }), [
+			"name name: is empty",
+			"delivery delivery_window_days: is too long",
+		]);
+		equals(refused("INVALID_TEMPLATE", {}), ["content.body content.body: Refused."]);
+		equals(refused("INVALID_MTA_CONFIG", { path: "delivery_lanes[1]" }), ["lanes delivery_lanes[1]: Refused."]);
+		equals(refused("INVALID_MJML", { path: "content.body_mjml", line: 3 }), [
+			"content.body content.body_mjml: Refused.",
+		]);
+		equals(refused("FORBIDDEN", {}), []);
 	},
 	"what only one side changed is joined"() {
 		equals(merged({ name: "Mine" }, { "content.subject": "Theirs" }), { clashes: [], joined: ["content.subject"] });
