@@ -12,6 +12,8 @@ export type Cell<T> = {
 	/** The definition of the figures in it. */
 	about?: string;
 	end?: boolean;
+	/** On a card it stands beside the name of the row, as a state does. */
+	beside?: boolean;
 	cell: (row: T) => ReactNode;
 };
 
@@ -66,13 +68,11 @@ function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
 	);
 }
 
-/** The columns that stand beside the name on a card: the state, and those without a name, such as the menu. */
-const beside = new Set(["status", "state", "kind", "freshness"]);
-
 function Cards<T>({ label, columns, rows, rowKey }: Props<T>) {
 	const [first, ...others] = columns;
 	const only = others.length === 1 && others[0]?.end;
-	const top = others.filter((c) => !c.name || beside.has(c.id) || only);
+	// A column without a name is the menu of the row.
+	const top = others.filter((c) => !c.name || c.beside || only);
 	const rest = others.filter((c) => !top.includes(c));
 	return (
 		<ul className={css.cards} aria-label={label}>

@@ -134,7 +134,12 @@ export default function Automations() {
 								),
 							},
 							{ id: "does", name: words.does, cell: (a) => whatWords(a, names) },
-							{ id: "status", name: words.status, cell: (a) => <StateBadge kind="automation" state={a.status} /> },
+							{
+								id: "status",
+								beside: true,
+								name: words.status,
+								cell: (a) => <StateBadge kind="automation" state={a.status} />,
+							},
 							{
 								id: "runs",
 								name: words.runs,

@@ -112,6 +112,7 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 						},
 						{
 							id: "status",
+							beside: true,
 							name: words.status,
 							cell: (r) => (
 								<span className={css.results}>

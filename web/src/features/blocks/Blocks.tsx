@@ -127,6 +127,7 @@ export default function Blocks() {
 						},
 						{
 							id: "state",
+							beside: true,
 							name: words.state,
 							cell: (b) => (
 								<Badge tone={b.active ? "success" : "neutral"}>{b.active ? words.active : words.inactive}</Badge>

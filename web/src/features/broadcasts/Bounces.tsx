@@ -145,6 +145,7 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 						},
 						{
 							id: "kind",
+							beside: true,
 							name: words.kind,
 							cell: (r) => (
 								<Badge tone={r.type === "hard" ? "danger" : "warning"}>

@@ -120,7 +120,12 @@ export default function Forms() {
 					rowKey={(f) => f.id}
 					columns={[
 						{ id: "name", name: words.name, cell: (f) => <Link href={`/forms/${f.id}`}>{f.name}</Link> },
-						{ id: "status", name: words.status, cell: (f) => <StateBadge kind="form" state={f.status} /> },
+						{
+							id: "status",
+							beside: true,
+							name: words.status,
+							cell: (f) => <StateBadge kind="form" state={f.status} />,
+						},
 						{
 							id: "submissions",
 							name: words.submissions,

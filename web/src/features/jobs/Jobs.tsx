@@ -156,7 +156,7 @@ export default function Jobs() {
 					rowKey={(j) => j.id}
 					columns={[
 						{ id: "what", name: words.what, cell: (j) => <Link href={pageOf(j)}>{j.title}</Link> },
-						{ id: "status", name: words.status, cell: (j) => <StateBadge kind="job" state={j.status} /> },
+						{ id: "status", beside: true, name: words.status, cell: (j) => <StateBadge kind="job" state={j.status} /> },
 						{
 							id: "result",
 							name: words.result,

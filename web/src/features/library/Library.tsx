@@ -155,7 +155,12 @@ export default function Library() {
 						rowKey={(m) => m.id}
 						columns={[
 							{ id: "name", name: words.name, cell: (m) => <Link href={`/library/${m.id}`}>{m.name}</Link> },
-							{ id: "status", name: words.status, cell: (m) => <StateBadge kind="message" state={m.status} /> },
+							{
+								id: "status",
+								beside: true,
+								name: words.status,
+								cell: (m) => <StateBadge kind="message" state={m.status} />,
+							},
 							{
 								id: "version",
 								name: words.version,

@@ -154,6 +154,7 @@ export default function Segments() {
 						},
 						{
 							id: "kind",
+							beside: true,
 							name: words.kind,
 							cell: (s) =>
 								s.system_key ? (

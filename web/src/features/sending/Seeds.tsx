@@ -98,6 +98,7 @@ export default function Seeds() {
 						},
 						{
 							id: "freshness",
+							beside: true,
 							name: words.freshness,
 							cell: (l) => <StateBadge kind="freshness" state={l.freshness} />,
 						},

@@ -77,6 +77,7 @@ export default function Senders() {
 						},
 						{
 							id: "state",
+							beside: true,
 							name: words.state,
 							cell: (s) =>
 								s.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>,

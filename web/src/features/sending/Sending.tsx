@@ -131,6 +131,7 @@ export default function Sending() {
 							},
 							{
 								id: "status",
+								beside: true,
 								name: words.status,
 								cell: (d) =>
 									d.paused ? (
@@ -195,6 +196,7 @@ export default function Sending() {
 							{ id: "type", name: words.type, cell: (l) => mtaTypes[l.type] },
 							{
 								id: "status",
+								beside: true,
 								name: words.status,
 								cell: (l) =>
 									l.active ? (
@@ -224,6 +226,7 @@ export default function Sending() {
 							{ id: "name", name: words.seed, cell: (l) => <Link href={`/sending/seeds/${l.id}`}>{l.name}</Link> },
 							{
 								id: "freshness",
+								beside: true,
 								name: words.freshness,
 								cell: (l) => <StateBadge kind="freshness" state={l.freshness} />,
 							},

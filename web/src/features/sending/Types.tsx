@@ -95,6 +95,7 @@ export default function Types() {
 						{ id: "description", name: words.description, cell: (t) => t.description ?? <NotSet /> },
 						{
 							id: "state",
+							beside: true,
 							name: words.state,
 							cell: (t) =>
 								t.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>,

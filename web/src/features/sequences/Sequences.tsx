@@ -147,7 +147,12 @@ export default function Sequences() {
 										</span>
 									),
 								},
-								{ id: "status", name: words.status, cell: (s) => <StateBadge kind="sequence" state={s.status} /> },
+								{
+									id: "status",
+									beside: true,
+									name: words.status,
+									cell: (s) => <StateBadge kind="sequence" state={s.status} />,
+								},
 								{
 									id: "inside",
 									name: words.inside,

@@ -123,7 +123,7 @@ export default function ApiKeys() {
 							name: words.scopes,
 							cell: (k) => <span title={k.scopes.join(", ")}>{words.count({ count: k.scopes.length })}</span>,
 						},
-						{ id: "status", name: words.status, cell: (k) => <StateBadge kind="key" state={k.status} /> },
+						{ id: "status", beside: true, name: words.status, cell: (k) => <StateBadge kind="key" state={k.status} /> },
 						{ id: "used", name: words.used, cell: (k) => <Time at={k.last_used_at} /> },
 						{
 							id: "expires",

@@ -155,7 +155,12 @@ export default function Members() {
 									/>
 								),
 						},
-						{ id: "status", name: words.status, cell: (m) => <StateBadge kind="member" state={m.status} /> },
+						{
+							id: "status",
+							beside: true,
+							name: words.status,
+							cell: (m) => <StateBadge kind="member" state={m.status} />,
+						},
 						{ id: "last", name: words.last, cell: (m) => <Time at={m.last_login_at} /> },
 						{
 							id: "actions",

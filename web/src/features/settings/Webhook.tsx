@@ -247,7 +247,12 @@ export default function WebhookPage() {
 									</button>
 								),
 							},
-							{ id: "status", name: words.status, cell: (d) => <StateBadge kind="delivery" state={d.status} /> },
+							{
+								id: "status",
+								beside: true,
+								name: words.status,
+								cell: (d) => <StateBadge kind="delivery" state={d.status} />,
+							},
 							{ id: "attempts", name: words.attempts, end: true, cell: (d) => d.attempts },
 							{ id: "answer", name: words.answer, end: true, cell: (d) => d.response_code ?? <NotSet /> },
 							{ id: "when", name: words.when, cell: (d) => <Time at={d.created_at} /> },

@@ -103,7 +103,12 @@ export default function Webhooks() {
 								</>
 							),
 						},
-						{ id: "status", name: words.status, cell: (w) => <StateBadge kind="webhook" state={w.status} /> },
+						{
+							id: "status",
+							beside: true,
+							name: words.status,
+							cell: (w) => <StateBadge kind="webhook" state={w.status} />,
+						},
 						{
 							id: "events",
 							name: words.events,
