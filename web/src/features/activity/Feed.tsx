@@ -98,7 +98,7 @@ export function Feed() {
 						label={words.kind}
 						value={kind}
 						onChange={(v) => set({ kind: v || null, ...(v && v !== "events" ? { event: null } : {}) })}
-						choices={[{ value: "", label: words.all }, ...kinds]}
+						choices={[{ value: "", label: words.all }, ...kinds()]}
 					/>
 					<Combo
 						label={words.event}

@@ -37,8 +37,8 @@ const types: { [K in Kind]: string[] } = {
 	],
 };
 
-/** kinds are all kinds with their names. */
-export const kinds = (Object.keys(names) as Kind[]).map((k) => ({ value: k as string, label: names[k] }));
+/** kinds returns all kinds with their names. */
+export const kinds = () => (Object.keys(names) as Kind[]).map((k) => ({ value: k as string, label: names[k] }));
 
 /** typesOf returns the types of a kind as the API takes them; undefined for all. */
 export const typesOf = (kind: string): string | undefined =>

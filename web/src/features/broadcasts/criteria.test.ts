@@ -1,5 +1,7 @@
 import { equals, holds, type Tests } from "../../base/testing";
-import { criteria, nameOf, segmentName } from "./criteria";
+import { criteria as all, nameOf, segmentName } from "./criteria";
+
+const criteria = all();
 
 const tests: Tests = {
 	"criteria are called by different names"() {

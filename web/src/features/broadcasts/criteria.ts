@@ -17,8 +17,9 @@ const words = catalogue("broadcasts.criteria", {
 /** Criterion is what people have done by a broadcast, or not. */
 export type Criterion = keyof typeof words.criteria;
 
-/** criteria are all of them. */
-export const criteria = (Object.keys(words.criteria) as Criterion[]).map((id) => ({ id, label: words.criteria[id] }));
+/** criteria returns all of them with their words. */
+export const criteria = () =>
+	(Object.keys(words.criteria) as Criterion[]).map((id) => ({ id, label: words.criteria[id] }));
 
 /** nameOf returns the words of a criterion. */
 export const nameOf = (c: Criterion) => words.criteria[c];

@@ -258,7 +258,7 @@ function FromReport({ onClose }: { onClose: () => void }) {
 			/>
 			<Combo
 				label={words.who}
-				options={criteria}
+				options={criteria()}
 				value={criterion}
 				onChange={(c) => setCriterion(c as Criterion | null)}
 			/>
