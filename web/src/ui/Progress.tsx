@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { percent } from "../base/words/formats";
 import css from "./Progress.module.css";
 
 /** Progress shows how much of something is done. Each tenth is announced. */
@@ -7,7 +8,7 @@ export function Progress({ label, value, max, text }: { label: string; value: nu
 	const tenth = share === undefined ? 0 : Math.floor(share * 10);
 	const [said, setSaid] = useState("");
 	useEffect(() => {
-		if (tenth > 0) setSaid(`${tenth * 10} %`);
+		if (tenth > 0) setSaid(percent(tenth / 10, 0));
 	}, [tenth]);
 	return (
 		<div className={css.progress}>

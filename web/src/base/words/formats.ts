@@ -47,9 +47,10 @@ export function percent(rate: number | null | undefined, decimals = 1): string {
 	if (rate === null || rate === undefined || Number.isNaN(rate)) return "–";
 	const least = 10 ** -decimals;
 	const value = rate * 100;
-	if (value > 0 && value < least / 2) return `< ${decimal(least, decimals)} %`;
-	if (value < 100 && value >= 100 - least / 2) return `${decimal(100 - least, decimals)} %`;
-	return `${decimal(value, decimals)} %`;
+	const written = (n: number) => decimal(n, decimals) + (language() === "en" ? " %" : "\u00a0%");
+	if (value > 0 && value < least / 2) return `< ${written(least)}`;
+	if (value < 100 && value >= 100 - least / 2) return written(100 - least);
+	return written(value);
 }
 
 /** bytes writes a size. */

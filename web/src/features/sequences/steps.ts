@@ -3,7 +3,7 @@ import { type Condition, type Group, isGroup } from "../rules/groups";
 import type { Leaf } from "../rules/leaves";
 import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
 import { catalogue } from "../../base/words/catalogue";
-import { and, dateTime, full } from "../../base/words/formats";
+import { and, dateTime, percent } from "../../base/words/formats";
 import type { Config, Graph, Step, StepType } from "./graph";
 
 // What steps are called, and what they do in words.
@@ -428,7 +428,7 @@ export function titleOf(s: Pick<Step, "type" | "config">, names: Names, g?: Grap
 			const list = (Array.isArray(c.branches) ? c.branches : []) as { label: string; weight: number }[];
 			const sum = list.reduce((n, b) => n + (Number(b.weight) || 0), 0) || 1;
 			return w.shares({
-				list: list.map((b) => `${full(Math.round((100 * (Number(b.weight) || 0)) / sum))} %`).join(" / "),
+				list: list.map((b) => percent((Number(b.weight) || 0) / sum, 0)).join(" / "),
 			});
 		}
 		case "list":
