@@ -6,6 +6,7 @@ const words = catalogue("shell.help", {
 	title: "Keyboard shortcuts",
 	note: "You can turn off single-key shortcuts in your account. They never act while you type in a field.",
 	docs: "API reference",
+	combinations: { search: "/ or Ctrl K", go: "g then h c s t b q a r", workspace: "Ctrl 1 to 9" },
 	keys: {
 		search: "Search, jump to a page, or run an action",
 		go: "Go to Home, Contacts, Segments, Templates, Broadcasts, Sequences, Automations, Reports",
@@ -27,8 +28,8 @@ const words = catalogue("shell.help", {
 });
 
 const rows = (): [string, string][] => [
-	["/ or Ctrl K", words.keys.search],
-	["g then h c s t b q a r", words.keys.go],
+	[words.combinations.search, words.keys.search],
+	[words.combinations.go, words.keys.go],
 	["[", words.keys.rail],
 	["j k", words.keys.rows],
 	["x", words.keys.select],
@@ -40,7 +41,7 @@ const rows = (): [string, string][] => [
 	["Ctrl S", words.keys.save],
 	["Ctrl Enter", words.keys.primary],
 	["Ctrl Z", words.keys.undo],
-	["Ctrl 1 to 9", words.keys.workspace],
+	[words.combinations.workspace, words.keys.workspace],
 	["Esc", words.keys.close],
 	["?", words.keys.help],
 ];

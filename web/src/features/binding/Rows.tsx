@@ -10,8 +10,8 @@ import { Control } from "./Control";
 import { Paste } from "./Paste";
 
 const words = catalogue("binding.rows", {
-	row: "Row {count}",
-	titled: "Row {count}: {title}",
+	row: "Row {number}",
+	titled: "Row {number}: {title}",
 	count:
 		"{min, plural, =0 {{count, plural, one {# row} other {# rows}} of at most {max}} other {{count, plural, one {# row} other {# rows}} of {min} to {max}}}",
 	add: "Add row",
@@ -56,7 +56,7 @@ export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props
 					.trim(),
 			)
 			.find(Boolean);
-		return name ? words.titled({ count: i + 1, title: name }) : words.row({ count: i + 1 });
+		return name ? words.titled({ number: i + 1, title: name }) : words.row({ number: i + 1 });
 	};
 	const fault = faults(path);
 	const full = rows.length >= s.max ? words.full({ max: s.max }) : undefined;

@@ -5,7 +5,7 @@ import css from "./Composer.module.css";
 
 const words = catalogue("broadcasts.problems", {
 	title: "Problems",
-	line: "{field}, line {count}",
+	line: "{field}, line {number}",
 	error: "Error",
 	warning: "Warning",
 });
@@ -24,7 +24,7 @@ export function Problems({ problems }: { problems: PreviewProblem[] }) {
 					)}
 					<span>
 						{p.message}{" "}
-						<span className={css.muted}>{p.line ? words.line({ field: p.field, count: p.line }) : p.field}</span>
+						<span className={css.muted}>{p.line ? words.line({ field: p.field, number: p.line }) : p.field}</span>
 						{p.fix && <span className={css.muted}> {p.fix}</span>}
 					</span>
 				</li>

@@ -24,7 +24,7 @@ const names = catalogue("broadcasts.partNames", {
 	tracking_enabled: "Tracking of opens and clicks",
 	seed_list_ids: "Seed lists",
 	tags: "Tags",
-	variant: "Version {count}, {field}",
+	variant: "Version {number}, {field}",
 	ofVariant: {
 		name: "name",
 		weight: "weight",
@@ -43,7 +43,7 @@ function variantName(path: string): string | null {
 	const [, index, field] = path.match(/^variants\[(\d+)\]\.(?:content_overrides\.)?(\w+)/) ?? [];
 	return index && field
 		? names.variant({
-				count: Number(index) + 1,
+				number: Number(index) + 1,
 				field: (names.ofVariant as { [field: string]: string })[field] ?? field,
 			})
 		: null;

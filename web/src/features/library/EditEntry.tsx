@@ -38,9 +38,9 @@ import { useVersions } from "./versions";
 
 const words = catalogue("library.editEntry", {
 	library: "Library",
-	title: "{name}, version {count}",
-	save: "Save version {count}",
-	saved: "Version {count} saved. Earlier versions stay as they are.",
+	title: "{name}, version {number}",
+	save: "Save version {number}",
+	saved: "Version {number} saved. Earlier versions stay as they are.",
 	leave: "Leave",
 	discard: "Discard changes",
 	nothing: "No changes.",
@@ -180,7 +180,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 			client.setQueryData(key("message", e.id), got);
 			void client.invalidateQueries({ queryKey: key("messages") });
 			await client.invalidateQueries({ queryKey: key("message", e.id) });
-			toast(words.saved({ count: got.data.current_version }));
+			toast(words.saved({ number: got.data.current_version }));
 			leave();
 		} catch (x) {
 			if (x instanceof ApiError && x.code === "REVISION_CONFLICT") {
@@ -204,7 +204,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 	return (
 		<Page
 			wide
-			title={words.title({ name: e.name, count: next })}
+			title={words.title({ name: e.name, number: next })}
 			trail={[
 				{ name: words.library, to: "/library" },
 				{ name: e.name, to: `/library/${e.id}` },
@@ -215,7 +215,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 					<Button onClick={leave}>{words.leave}</Button>
 					{work.dirty && <Button onClick={work.discard}>{words.discard}</Button>}
 					<Button look="primary" why={whyNot} busy={busy} onClick={() => setReviewing(true)}>
-						{words.save({ count: next })}
+						{words.save({ number: next })}
 					</Button>
 				</>
 			}

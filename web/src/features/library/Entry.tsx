@@ -36,7 +36,7 @@ const EditEntry = later(() => import("./EditEntry"));
 const words = catalogue("library.entry", {
 	library: "Library",
 	versions: "Versions",
-	version: "Version {count}",
+	version: "Version {number}",
 	current: "current",
 	unused: "not used",
 	used: "used by {who}",
@@ -217,7 +217,7 @@ function Entry({
 										href={`/library/${e.id}?${new URLSearchParams({ v: String(v.version), ...(other && other.version !== v.version ? { compare: String(other.version) } : {}) })}`}
 										aria-current={v === shown ? "page" : undefined}
 									>
-										{words.version({ count: v.version })}
+										{words.version({ number: v.version })}
 										{v.version === e.current_version && <small>{words.current}</small>}
 										<small>{ago(v.created_at)}</small>
 										<small>{holders(v.usage ?? []) ? words.used({ who: holders(v.usage ?? []) }) : words.unused}</small>
@@ -236,7 +236,7 @@ function Entry({
 									{ value: "", label: words.nothing },
 									...versions
 										.filter((v) => v !== shown)
-										.map((v) => ({ value: String(v.version), label: words.version({ count: v.version }) })),
+										.map((v) => ({ value: String(v.version), label: words.version({ number: v.version }) })),
 								]}
 							/>
 						</div>
@@ -360,7 +360,7 @@ function Version({
 			/>
 			<Stored id={e.id} version={v.version} />
 			<p className={css.hint}>
-				{words.version({ count: v.version })}, <Time at={v.created_at} />
+				{words.version({ number: v.version })}, <Time at={v.created_at} />
 			</p>
 		</>
 	);
@@ -387,7 +387,7 @@ function Compare({
 			<div className={css.side}>
 				{[before, after].map((v) => (
 					<section key={v.id} className={css.main}>
-						<h3>{words.version({ count: v.version })}</h3>
+						<h3>{words.version({ number: v.version })}</h3>
 						<Stored id={entry} version={v.version} />
 					</section>
 				))}

@@ -54,8 +54,8 @@ const words = catalogue("rules.builder", {
 	json: "JSON",
 	builder: "Builder",
 	bad: "This is not a valid group of conditions yet.",
-	condition: "Condition {count}",
-	groupName: "Group {count}",
+	condition: "Condition {number}",
+	groupName: "Group {number}",
 	move: "Move {name}",
 	moveHelp: "Drag, or press Alt with an arrow key: up, down, or right for a new group.",
 	gone: "This refers to something that was deleted, so it matches nobody.",
@@ -304,7 +304,7 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 			(here === "" && at === "conditions"),
 	);
 	const moves = useContext(Moving);
-	const name = path.length === 0 ? words.is : words.groupName({ count: (path.at(-1) ?? 0) + 1 });
+	const name = path.length === 0 ? words.is : words.groupName({ number: (path.at(-1) ?? 0) + 1 });
 	const top = path.length === 0;
 	const siblings = conditionAt(root, path.slice(0, -1));
 	const last = siblings && isGroup(siblings) ? (path.at(-1) ?? 0) === siblings.conditions.length - 1 : true;
@@ -453,7 +453,7 @@ type Row = {
 
 function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row) {
 	const moves = useContext(Moving);
-	const name = words.condition({ count: index + 1 });
+	const name = words.condition({ number: index + 1 });
 	const put = (c: Condition) => onChange(replaceAt(root, path, c));
 	const here = pathText(path);
 	const row = useRef<HTMLFieldSetElement>(null);

@@ -21,7 +21,7 @@ const words = catalogue("sending.records", {
 	copyRelative: "Copy host",
 	copyValue: "Copy value",
 	optional: "optional",
-	priority: "priority {count}",
+	priority: "priority {number}",
 	purposes: {
 		dkim: "Signature (DKIM)",
 		dkim_ed25519: "Second signature (DKIM, Ed25519)",
@@ -95,7 +95,7 @@ function Record({ record: r, domain }: { record: DNSRecord; domain: string }) {
 					<dd>
 						<code>
 							{r.value}
-							{r.priority !== undefined && ` (${words.priority({ count: r.priority })})`}
+							{r.priority !== undefined && ` (${words.priority({ number: r.priority })})`}
 						</code>
 						<span className={css.copies}>
 							<Copy text={r.value} what={words.value}>

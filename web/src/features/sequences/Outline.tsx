@@ -11,8 +11,8 @@ const words = catalogue("sequences.outline", {
 	goals: "Goals, from anywhere",
 	apart: "Not reachable",
 	end: "The path ends",
-	join: "Continues at step {count}: {title}",
-	loop: "Back to step {count}: {title}",
+	join: "Continues at step {number}: {title}",
+	loop: "Back to step {number}: {title}",
 	way: "Path: {label}",
 	after: "Then",
 });
@@ -118,7 +118,7 @@ export function End({ view: v, slot }: { view: View; slot: Slot }) {
 	if (slot.kind === "end" || slot.kind === "block") return <span className={css.end}>{words.end}</span>;
 	const s = stepOf(v.graph, slot.to);
 	const text = (slot.kind === "loop" ? words.loop : words.join)({
-		count: v.steps.indexOf(slot.to) + 1,
+		number: v.steps.indexOf(slot.to) + 1,
 		title: s ? titleOf(s, v.names, v.graph) : "",
 	});
 	return (

@@ -6,7 +6,7 @@ import { detailOf, type Names, problemWords, titleOf } from "./steps";
 // What the outline and the canvas share besides the graph.
 
 const words = catalogue("sequences.flowView", {
-	name: "Step {count} of {of}, {title}, {next}",
+	name: "Step {number} of {of}, {title}, {next}",
 	next: "then {title}",
 	ways: "{count, plural, one {then # path} other {then # paths}}",
 	end: "then the end",
@@ -62,7 +62,7 @@ export function spoken(v: View, s: Step): string {
 	const waiting = v.numbers?.get(s.id)?.waiting ?? 0;
 	return [
 		words.name({
-			count: v.steps.indexOf(s.id) + 1,
+			number: v.steps.indexOf(s.id) + 1,
 			of: v.steps.length,
 			title: [titleOf(s, v.names, v.graph), shownDetail(v, s)].filter(Boolean).join(", "),
 			next: follows,

@@ -40,7 +40,7 @@ const words = catalogue("settings.apiKeys", {
 	used: "Last used",
 	expires: "Expires",
 	never: "Never",
-	days: "In {count} days",
+	days: "In {count, plural, one {# day} other {# days}}",
 	create: "Create",
 	secret: "Your new API key",
 	rotate: "Rotate",

@@ -24,7 +24,7 @@ export function Branches({ config: c, set, problem }: Part) {
 			<p className={css.help}>{words.branchHelp}</p>
 			{all.map((b, i) => (
 				<fieldset key={i} className={css.group}>
-					<legend className="visually-hidden">{words.way({ count: i + 1 })}</legend>
+					<legend className="visually-hidden">{words.way({ number: i + 1 })}</legend>
 					<div className={css.line}>
 						<TextField
 							label={words.label}

@@ -86,7 +86,7 @@ export function Send({ config: c, names, set, problem }: Part) {
 						{ value: "", label: words.current },
 						...Array.from({ length: chosen?.current_version ?? version ?? 0 }, (_, i) => ({
 							value: String(i + 1),
-							label: words.versionOf({ count: i + 1 }),
+							label: words.versionOf({ number: i + 1 }),
 						})).reverse(),
 					]}
 				/>
