@@ -13,7 +13,7 @@ export function CsvButton({ name, header, rows }: { name: string; header: string
 			look="quiet"
 			icon={<Download aria-hidden size={14} />}
 			aria-label={words.label({ name })}
-			onClick={() => download(`${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}.csv`, csvText(header, rows))}
+			onClick={() => download(`${name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-")}.csv`, csvText(header, rows))}
 		>
 			{words.csv}
 		</Button>

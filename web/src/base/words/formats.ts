@@ -63,6 +63,9 @@ export function bytes(n: number): string {
 export const and = (names: readonly string[]) =>
 	keep("list", (l) => new Intl.ListFormat(l, { type: "conjunction" })).format(names);
 
+/** inSentence writes a label as it stands within a sentence: in English in small letters, in German as it is. */
+export const inSentence = (label: string) => (language() === "en" ? label.toLowerCase() : label);
+
 /** regions returns the names of countries; what it gives for others is their code or none. */
 export const regions = (fallback: "code" | "none") =>
 	keep(`regions ${fallback}`, (l) => new Intl.DisplayNames(l, { type: "region", fallback }));

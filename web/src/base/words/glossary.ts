@@ -1,4 +1,5 @@
 import { catalogue } from "./catalogue";
+import { inSentence } from "./formats";
 
 // The words of reports. Each is one figure of the API, with its definition.
 
@@ -227,4 +228,4 @@ export type TermName = keyof typeof terms;
 export const term = (name: TermName): Term => terms[name];
 
 /** partOf returns the words for what a figure counts in its sum. */
-export const partOf = (name: TermName): string => term(name).part ?? term(name).name.toLowerCase();
+export const partOf = (name: TermName): string => term(name).part ?? inSentence(term(name).name);

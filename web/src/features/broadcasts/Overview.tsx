@@ -11,7 +11,7 @@ import figure from "../../ui/Figure.module.css";
 import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { clock, day, full, percent, pointsOf } from "../../base/words/formats";
+import { clock, day, full, inSentence, percent, pointsOf } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
@@ -120,7 +120,7 @@ export function Overview({
 	};
 	const about = (name: TermName, n: number, people?: string) => ({
 		definition: term(name).definition,
-		sum: words.sum({ a: partOf(name), b: term("recipients").name.toLowerCase(), count: n, all: r.total_recipients }),
+		sum: words.sum({ a: partOf(name), b: inSentence(term("recipients").name), count: n, all: r.total_recipients }),
 		asOf: at,
 		people,
 	});

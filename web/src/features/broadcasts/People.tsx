@@ -17,6 +17,7 @@ import { Tools } from "../../ui/Tools";
 import { useMore } from "../../ui/useMore";
 import { useSettled } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
+import { inSentence } from "../../base/words/formats";
 import { stateOf } from "../../base/words/status";
 import rowsCss from "../../ui/Rows.module.css";
 import { reasonName } from "./forecast";
@@ -339,7 +340,7 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 					<b>{name}</b>
 					{count.data && `: ${words.count({ count: count.data.count })}`}
 				</p>
-				<LinkButton small to={ruleLink(rule, `${b.name}: ${name.toLowerCase()}`.slice(0, 200))}>
+				<LinkButton small to={ruleLink(rule, `${b.name}: ${inSentence(name)}`.slice(0, 200))}>
 					{words.segment}
 				</LinkButton>
 			</div>

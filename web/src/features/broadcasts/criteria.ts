@@ -1,4 +1,5 @@
 import { catalogue } from "../../base/words/catalogue";
+import { inSentence } from "../../base/words/formats";
 
 const words = catalogue("broadcasts.criteria", {
 	criteria: {
@@ -25,4 +26,4 @@ export const criteria = () =>
 export const nameOf = (c: Criterion) => words.criteria[c];
 
 /** segmentName is what a segment of a broadcast is called at first. */
-export const segmentName = (broadcast: string, c: Criterion) => `${broadcast}: ${words.criteria[c].toLowerCase()}`;
+export const segmentName = (broadcast: string, c: Criterion) => `${broadcast}: ${inSentence(words.criteria[c])}`;

@@ -23,7 +23,7 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { ago } from "../../base/words/formats";
+import { ago, inSentence } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import { comparable, contentCodes, contentNames } from "./content";
@@ -79,7 +79,7 @@ const words = catalogue("library.entry", {
 /** holderOf names what uses a version of an entry. */
 function holderOf(u: MessageUse): string {
 	const kind = u.kind === "sequence" ? "sequence" : "broadcast";
-	const holder = { kind, name: u.name, status: stateOf(kind, u.status).word.toLowerCase() };
+	const holder = { kind, name: u.name, status: inSentence(stateOf(kind, u.status).word) };
 	return u.version === null ? words.holderAlwaysCurrent(holder) : words.holder({ ...holder, version: u.version });
 }
 
