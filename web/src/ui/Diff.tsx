@@ -5,7 +5,7 @@ const words = catalogue("shell.diff", {
 	same: "No differences.",
 	added: "Added",
 	removed: "Removed",
-	skipped: "{count} unchanged lines",
+	skipped: "{count, plural, one {# unchanged line} other {# unchanged lines}}",
 	long: "These texts are too long to compare line by line.",
 });
 
