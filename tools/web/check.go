@@ -29,14 +29,14 @@ const (
 // lazyBudgets are the budgets of parts that are loaded on first use, by the names of their chunks.
 var lazyBudgets = map[string]int{"editor": budgetEditor, "aria": budgetAria, "plots": budgetPlots, "canvas": budgetCanvas}
 
-// check holds the application against its budgets, the API's description, the rules of messages, the type checker, the linter and the formatter, and the
-// scripts of browser tests against the type checker.
+// check holds the application against its budgets, the API's description, the rules of messages, the type checker, the linter and the formatter, the
+// scripts of browser tests against the type checker, and the packages against the registry's advisories.
 // It reports all problems.
 func (p project) check() error {
 	if err := p.fetch(true); err != nil {
 		return err
 	}
-	return errors.Join(p.checkTypes(), p.checkMessages(), p.run(typescript(), "--noEmit", "-p", "."), p.run(typescript(), "-p", "../e2e/browser"), p.run(biome(), "check", "--error-on-warnings", "src"), p.checkBudgets())
+	return errors.Join(p.checkTypes(), p.checkMessages(), p.run(typescript(), "--noEmit", "-p", "."), p.run(typescript(), "-p", "../e2e/browser"), p.run(biome(), "check", "--error-on-warnings", "src"), p.checkBudgets(), p.checkAdvisories())
 }
 
 func (p project) checkTypes() error {

@@ -7,6 +7,7 @@ go 1.26.0
 require (
 	github.com/andybalholm/brotli v1.2.8
 	github.com/evanw/esbuild v0.28.2
+	golang.org/x/mod v0.43.0
 	golang.org/x/sync v0.24.0
 	modernc.org/quickjs v0.27.0
 )

@@ -38,6 +38,33 @@ type lockEntry struct {
 // readLock returns the packages for this machine, in the order of their directories. Packages with
 // install scripts are an error, because scripts are never run.
 func readLock(file string) ([]dependency, error) {
+	entries, err := lockEntries(file)
+	if err != nil {
+		return nil, err
+	}
+	var all []dependency
+	for dir, e := range entries {
+		if !e.forThisMachine() {
+			continue
+		}
+		if e.HasInstallScript || e.Link {
+			return nil, fmt.Errorf("%s: has an install script or is a link, which is not supported", dir)
+		}
+		hash, err := e.sha512()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		if path.Clean(dir) != dir || !strings.HasPrefix(dir, "node_modules/") {
+			return nil, fmt.Errorf("%s: not a directory in node_modules", dir)
+		}
+		all = append(all, dependency{dir, e.Name, e.Version, hash, e.Dev})
+	}
+	slices.SortFunc(all, func(a, b dependency) int { return strings.Compare(a.dir, b.dir) })
+	return all, nil
+}
+
+// lockEntries returns the packages for all machines by their directories, each with its name.
+func lockEntries(file string) (map[string]lockEntry, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -52,29 +79,14 @@ func readLock(file string) ([]dependency, error) {
 	if lock.Version != 3 {
 		return nil, fmt.Errorf("%s: version %d of the format, not 3", filepath.Base(file), lock.Version)
 	}
-	var all []dependency
+	delete(lock.Packages, "") // the application
 	for dir, e := range lock.Packages {
-		if dir == "" || !e.forThisMachine() {
-			continue
+		if e.Name == "" {
+			_, e.Name, _ = strings.Cut(dir[max(0, strings.LastIndex(dir, "node_modules/")):], "node_modules/")
+			lock.Packages[dir] = e
 		}
-		if e.HasInstallScript || e.Link {
-			return nil, fmt.Errorf("%s: has an install script or is a link, which is not supported", dir)
-		}
-		hash, err := e.sha512()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", dir, err)
-		}
-		if path.Clean(dir) != dir || !strings.HasPrefix(dir, "node_modules/") {
-			return nil, fmt.Errorf("%s: not a directory in node_modules", dir)
-		}
-		name := e.Name
-		if name == "" {
-			name = dir[strings.LastIndex(dir, "node_modules/")+len("node_modules/"):]
-		}
-		all = append(all, dependency{dir, name, e.Version, hash, e.Dev})
 	}
-	slices.SortFunc(all, func(a, b dependency) int { return strings.Compare(a.dir, b.dir) })
-	return all, nil
+	return lock.Packages, nil
 }
 
 // sha512 returns the SHA-512 among the hashes of e (https://www.w3.org/TR/SRI/).

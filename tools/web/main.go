@@ -8,7 +8,7 @@
 //	web types    write web/src/api/schema.ts from the description of the API
 //	web licences print the licences of the packages in the application that is built
 //	web messages write the texts to translate to the given directory
-//	web check    budgets, types of the API, messages and translations, type check and lint
+//	web check    budgets, types of the API, messages and translations, type check, lint and advisories of packages
 package main
 
 import (
