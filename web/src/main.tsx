@@ -3,15 +3,18 @@ import { createRoot } from "react-dom/client";
 import { I18nProvider } from "react-aria-components/I18nProvider";
 import "./tokens.css";
 import "./base.css";
+import { onRefusal } from "./api/client";
 import { App } from "./app/App";
 import { patiently } from "./base/lazy";
 import { applyTheme, theme } from "./base/theme";
+import { loadProblems } from "./base/words/errors";
 import { language, languages, showLanguage, startLanguage, subscribeLanguage } from "./base/words/language";
 import { combos } from "./ui/Combo";
 import { dialogs } from "./ui/Dialog";
 import { menus } from "./ui/Menu";
 
 applyTheme(theme(), false);
+onRefusal(loadProblems);
 
 /** Translated is the application, a new one when another language is chosen. */
 function Translated() {
@@ -41,4 +44,5 @@ soon(() => {
 	dialogs.early();
 	menus.early();
 	combos.early();
+	void loadProblems().catch(() => {}); // a request that is refused tries again
 });

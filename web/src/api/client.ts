@@ -69,6 +69,7 @@ let currentWorkspace = "";
 let reauthenticate: (() => Promise<void>) | null = null;
 let announceWait: ((seconds: number) => void) | null = null;
 let observe: ((error: ApiError | null) => void) | null = null;
+let loadForRefusals: (() => Promise<void>) | null = null;
 
 /** setWorkspace names the workspace of the following requests. */
 export function setWorkspace(slug: string) {
@@ -93,6 +94,11 @@ export function onRateLimit(show: ((seconds: number) => void) | null) {
 /** onAnswer names what sees how each request ended: with an error, or with null for a success. */
 export function onAnswer(see: ((error: ApiError | null) => void) | null) {
 	observe = see;
+}
+
+/** onRefusal names what is loaded before a request that the server refused fails, so that its error can be told. */
+export function onRefusal(load: (() => Promise<void>) | null) {
+	loadForRefusals = load;
 }
 
 /** url returns the address of a request. */
@@ -180,6 +186,7 @@ export async function request<R extends Route>(route: R, options: Options<R>): P
 			await sleep(seconds * 1000);
 			continue;
 		}
+		if (error.status < 500) await loadForRefusals?.().catch(() => {}); // without it, the error is told in general
 		throw error;
 	}
 }

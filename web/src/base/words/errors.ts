@@ -1,37 +1,167 @@
 import { ApiError } from "../../api/client";
 import { catalogue } from "./catalogue";
+import { loadTexts } from "./language";
+import { capitalized, plainSentence } from "./sentences";
 
-// Our words for codes of errors. A code that is not here is shown with the server's own message, which is
-// written for people.
+// Sentences about the codes of errors: what happened, and what to do next.
 
 const words = catalogue("shell.errors", {
 	OFFLINE: "The server could not be reached. Check the connection, then try again.",
 	UNAUTHORIZED: "Your session has ended. Sign in again.",
 	INVALID_CREDENTIALS: "The address or the password is wrong.",
-	FORBIDDEN: "Your role does not allow this.",
+	FORBIDDEN: "Your role does not allow this. Ask an owner or an admin.",
 	CSRF_FAILED:
 		"This page was opened under another address than the installation's own. Open it under the address of PACKETBOAT_BASE_URL, or change that setting.",
 	NOT_FOUND: "It does not exist any more.",
-	REVISION_CONFLICT: "Somebody else has changed it meanwhile.",
-	INTERNAL_ERROR: "The server made a mistake. Nothing was changed.",
+	CONTACT_NOT_FOUND: "This contact does not exist any more.",
+	TENANT_NOT_FOUND: "This workspace does not exist any more. Choose another.",
+	OUTAGE_NOT_FOUND: "This outage does not exist any more.",
+	REVISION_CONFLICT: "Somebody else has changed it meanwhile. Load it again, then repeat your change.",
+	INTERNAL_ERROR:
+		"The server made a mistake. Nothing was changed. Try again, and report the request if it happens again.",
 	UNAVAILABLE: "The server is busy or starting. Try again in a moment.",
-	PAYLOAD_TOO_LARGE: "This is larger than the server accepts.",
+	PAYLOAD_TOO_LARGE: "This is larger than the server accepts. Send less at a time.",
 	IDEMPOTENCY_IN_PROGRESS: "The same request is still under way. Wait a moment, then try again.",
-	deadline: "It took too long, so the server gave up.",
+	RATE_LIMITED: "Too many requests were made in a short time. Wait a moment, then try again.",
+	ENROLL_LIMIT: "This contact was added to the sequence too often within an hour. Try again later.",
+	API_KEY_FORBIDDEN: "This is not possible with an API key. Sign in for it.",
+	ACTION_NOT_AVAILABLE: "This is not possible with an API key. Sign in for it.",
+	INSUFFICIENT_SCOPE: "The API key lacks the permission for this. Make a key that has it.",
+	INVALID_SCOPE: "Choose at least one permission of the list.",
+	SIGNUP_DISABLED: "Nobody can sign up here by themselves. Ask for an invitation.",
+	ORIGIN_NOT_ALLOWED: "The form does not accept what is sent from this website. Add its address to the form.",
+	INVALID_TOKEN: "This link is not valid any more. Ask for a new one.",
+	METHOD_NOT_ALLOWED: "This page and the server do not fit together. Load the page again.",
+	INVALID_JSON: "This page and the server do not fit together. Load the page again.",
+	UNSUPPORTED_MEDIA_TYPE: "This page and the server do not fit together. Load the page again.",
+	INVALID_CURSOR: "The list has changed. Load the page again.",
+	INVALID_STATUS: "The list cannot be filtered by this state. Choose another.",
+	INVALID_FILTERS: "These filters cannot be used. Change or clear them.",
+	INVALID_METADATA_FILTER: "These filters cannot be used. Change or clear them.",
+	INVALID_METADATA: "The metadata must be short texts, numbers, yes or no, or lists of them.",
+	MISSING_IDENTIFIER: "Name the contact by the email address.",
+	DUPLICATE_EXTERNAL_ID: "Another contact has this external id. Choose another.",
+	DUPLICATE_DOMAIN: "This domain is in use already. Open it in the list of domains.",
+	DUPLICATE_SLUG: "This short name is taken. Choose another.",
+	DUPLICATE_FIELD_KEY: "A custom field with this key exists, or is still being deleted. Choose another key.",
+	UNKNOWN_FIELD: "A custom field does not exist any more. Load the page again.",
+	INVALID_FIELD: "The custom field cannot be saved like this. Look at its kind and its choices.",
+	INVALID_FIELD_VALUE: "A value does not fit its custom field.",
+	FIELD_IN_USE: "The custom field is still in use. Remove it where it is used first.",
+	INVALID_EMAIL_TYPE: "Choose an email type that is active.",
+	INVALID_MTA_CONFIG: "The MTA config does not exist any more. Choose another.",
+	INVALID_SEGMENT: "A list or segment does not exist any more. Choose another.",
+	INVALID_SENDING_IDENTITY: "The sender does not exist any more. Choose another.",
+	INVALID_TEMPLATE: "The template does not exist any more. Choose another.",
+	INVALID_STAGE: "The stage does not exist any more. Choose another.",
+	INVALID_DEFINITION: "The rule is not complete. Look at its conditions.",
+	MISSING_DEFINITION: "A segment by rule needs at least one condition.",
+	SEGMENT_CYCLE: "The segment would be built on itself. Take it out of its own rule.",
+	SEGMENT_IN_USE: "The segment is still in use. Remove it where it is used first.",
+	SYSTEM_SEGMENT_LOCKED: "A built-in segment cannot be changed or deleted. Copy it instead.",
+	NOT_STATIC: "People are added to a list, not to a segment by rule. Choose a list.",
+	INVALID_CRITERION: "No segment can be made of this figure. Choose another.",
+	INVALID_BINDING: "Some values of the template are missing or do not fit. Look at the problems of the content.",
+	INVALID_SCHEMA: "The schema of the template is not valid. Look at its problems.",
+	UNRESOLVED_REFERENCE: "The code names something that is not declared. Declare it, or correct the name.",
+	NOT_TEMPLATE_MODE: "This version was not made of a template.",
+	NO_SEGMENT: "No audience is chosen. Choose a list or a segment.",
+	NO_MTA: "No active MTA config can send this. Activate one, or choose another.",
+	NO_IDENTITY: "No sender can send this. One is needed that is active, on a verified domain, and has its email type.",
+	INVALID_VARIANTS: "The variants are not complete. Look at each of them.",
+	ADVANCED_SPLIT_TEST_UNSUPPORTED: "Tests with a holdout or a winner are not possible yet.",
+	VARIANT_DELIVERY_OVERRIDE_UNSUPPORTED: "A variant cannot have a sender or an MTA config of its own.",
+	NOT_DRAFT: "This is not a draft any more. Load the page again.",
+	NOT_SENDING: "This is possible only while it is being sent. Load the page again.",
+	NO_SPREAD_PLAN: "This send is not spread over days.",
+	INVALID_SKIP: "Only days to come can be skipped.",
+	NOT_EDITABLE: "The flow can be changed only in a draft, or while the sequence is paused. Pause it first.",
+	SEQUENCE_NOT_ENROLLABLE: "The sequence is not active. Activate it first.",
+	PAUSE_CAUSE_ACTIVE: "The reason for the pause is still there. Remove it, then resume.",
+	DOMAIN_NOT_VERIFIED: "The domain is not verified yet. Publish its DNS records, then verify it.",
+	ROTATION_IN_PROGRESS: "A new DKIM key waits for its DNS record. Publish it, then verify the domain.",
+	LARGE_CHANGE: "Fewer than half of the addresses would remain. Confirm that this is meant.",
+	OUTAGE_DECIDED: "Somebody has decided about this outage already.",
+	TOO_MANY: "At most 500 contacts can be suppressed at once. Choose fewer.",
+	deadline: "It took too long, so the server gave up. Try again, or ask for less.",
 	interrupted:
 		"The server stopped while it did this. Part of it may have been done: look, and do what is missing again.",
-	unknown: "Something went wrong.",
+	unknown: "Something went wrong. Try again.",
+	wait: "Too many requests were made in a short time. Try again in {seconds, number} s.",
 });
+
+/** Codes with several reasons. The server's sentence says which; these are shown if it cannot be shown. */
+const reasons = catalogue("shell.errorReasons", {
+	INVALID_INPUT: "Something that was entered was not accepted. Look at what is marked.",
+	INVALID_TRANSITION: "Its state does not allow this. Load the page again.",
+	INVALID_GRAPH: "The flow has problems. Look at the steps that are marked.",
+	INVALID_RECIPIENTS: "A test goes to 1 to 10 addresses. Correct them.",
+	INVALID_FILE: "The file cannot be read. Save the table as CSV (UTF-8).",
+	IN_USE: "It is still in use. Remove it where it is used first.",
+	LIMIT_EXCEEDED: "This is more than is allowed. Delete some first.",
+	DUPLICATE_EMAIL: "This address is in use already. Choose another.",
+	DUPLICATE_NAME: "This name is taken. Choose another.",
+	UNSUBSCRIBED: "The contact has unsubscribed. Only the person can take that back.",
+	NO_CONTENT: "The content is not complete. Add what is missing.",
+	LIQUID_INVALID: "A placeholder of the content is not valid. Look at the problems of the content.",
+	MJML_INVALID: "The content is not valid MJML. Look at the problems of the content.",
+	MJML_UNKNOWN_ELEMENT: "The content has an element that MJML does not know. Look at the problems of the content.",
+	MJML_COMPILE_FAILED: "The MJML makes an empty mail. Add some content.",
+	RENDER_FAILED: "The content could not be made for any recipient. Correct it, then copy the broadcast.",
+	ALL_FAILED: "No mail could be sent. Look at why they failed.",
+	EMAIL_TYPE_DELETED: "The email type was deleted. Choose another.",
+	MTA_CONFIG_DELETED: "The MTA config was deleted. Choose another.",
+});
+
+let problems: typeof import("./problems") | null = null;
+
+/**
+ * loadProblems loads the sentences about problems of fields, which are too many for the first page. Requests that fail wait
+ * for it; without it, as after a connection was lost, problems are told in general.
+ */
+export async function loadProblems(): Promise<void> {
+	if (problems) return;
+	const loaded = await import("./problems");
+	await loadTexts();
+	problems = loaded;
+}
+
+/** sentenceFor returns a sentence about a code, for which the server has a message. */
+export function sentenceFor(code: string, message: string): string {
+	if (Object.hasOwn(words, code)) return (words as unknown as { [code: string]: string })[code] ?? words.unknown;
+	return (
+		(problems?.clauseSentence ?? plainSentence)(message) ??
+		(reasons as { [code: string]: string })[code] ??
+		words.unknown
+	);
+}
+
+/** fieldSentenceOf says what is wrong with a field of a request. name is what the page calls the field, if it is known. */
+export function fieldSentenceOf(error: ApiError, field: { path: string; message: string }, name?: string): string {
+	if (field.message === error.message && Object.hasOwn(words, error.code))
+		return sentenceFor(error.code, error.message);
+	return problems ? problems.fieldSentence(field, name, error.requestId) : reasons.INVALID_INPUT;
+}
+
+/** mailProblem says what is wrong with a part of a mail. Queries of such problems wait for loadProblems. */
+export const mailProblem = (p: { field: string; message: string }) =>
+	problems ? problems.mailProblem(p) : capitalized(p.message);
+
+/** mailFix says how such a problem is solved. */
+export const mailFix = (fix: string) => (problems ? problems.mailFix(fix) : capitalized(fix));
 
 /** explain returns a sentence about an error. */
 export function explain(error: unknown): string {
 	if (error instanceof ApiError) {
 		if (error.details.reason === "interrupted") return words.interrupted;
 		if (error.details.reason === "deadline") return words.deadline;
-		return (words as { [code: string]: string })[error.code] ?? (error.message || words.unknown);
+		if (error.code === "RATE_LIMITED" && error.retryAfter) return words.wait({ seconds: error.retryAfter });
+		const fields = error.fields.filter((f) => f.path !== "" || f.message !== error.message);
+		if (fields.length > 0) return [...new Set(fields.slice(0, 3).map((f) => fieldSentenceOf(error, f)))].join(" ");
+		return sentenceFor(error.code, error.message);
 	}
-	return error instanceof Error && error.message ? error.message : words.unknown;
+	return error instanceof Error && error.message ? capitalized(error.message) : words.unknown;
 }
 
-/** hasWords reports whether a code has words of ours. */
-export const hasWords = (code: string) => Object.hasOwn(words, code);
+/** hasWords reports whether a code has a sentence. */
+export const hasWords = (code: string) => Object.hasOwn(words, code) || Object.hasOwn(reasons, code);
