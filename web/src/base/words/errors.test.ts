@@ -13,12 +13,6 @@ const tests: Tests = {
 			equals(said(code), said(code, "of the server"), code);
 		}
 	},
-	"another code is told by the server's message"() {
-		equals(hasWords("SEGMENT_IN_USE"), false);
-		equals(said("SEGMENT_IN_USE", "Two broadcasts use it."), "Two broadcasts use it.");
-		holds(said("SEGMENT_IN_USE", "") !== "", "an error without a message says nothing");
-		equals(said("SEGMENT_IN_USE", ""), explain(undefined), "an error without a message");
-	},
 	"a server that stopped or gave up says so, whatever its code"() {
 		const interrupted = said("UNAVAILABLE", "", { reason: "interrupted" });
 		const late = said("UNAVAILABLE", "", { reason: "deadline" });
