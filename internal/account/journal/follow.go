@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -167,6 +168,27 @@ func (e *Engine) Drain(ctx context.Context) error {
 		case <-time.After(drainInterval):
 		}
 	}
+}
+
+// QueueCursor reads, as part of a batch, the position up to which a follower has processed a tenant's entries. The batch
+// sets what it returns.
+func QueueCursor(b *sqldb.Batch, tenant id.Tenant, follower string) *int64 {
+	pos := new(int64)
+	b.Queue(`SELECT pos FROM journal_cursor WHERE grp = $1 AND follower = $2`, func(scan func(...any) error) error { return scan(pos) }, tenant.Group(), follower)
+	return pos
+}
+
+// QueueContactsAfter reads, as part of a batch, the contacts of a tenant's entries of some types after a position. read
+// scans the contact of an entry.
+func QueueContactsAfter(b *sqldb.Batch, tenant id.Tenant, pos int64, types []Type, read func(scan func(...any) error) error) {
+	list := make([]string, len(types))
+	for i, t := range types {
+		list[i] = "'" + string(t) + "'"
+	}
+	b.Queue(`
+		SELECT contact_id FROM journal
+		WHERE grp = $1 AND tenant_id = $2 AND pos > $3 AND contact_id IS NOT NULL AND type IN (`+strings.Join(list, ", ")+`)`,
+		read, tenant.Group(), tenant, pos)
 }
 
 // CaughtUp reports whether a follower has processed all entries of a tenant.

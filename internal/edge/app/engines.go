@@ -76,6 +76,7 @@ func oldRows() []retention.Table {
 	return []retention.Table{
 		{Name: "addresses of opens and clicks", Days: func(r tenant.Retention) int { return r.RawRequests }, Step: track.ClearRequests},
 		{Name: "opens and clicks", Days: func(r tenant.Retention) int { return r.Engagement }, Step: track.Prune},
+		{Name: "former values of contacts", Days: func(r tenant.Retention) int { return r.Engagement }, Step: contact.PruneVersions},
 		{Name: "runs of automations", Days: func(r tenant.Retention) int { return r.Events }, Step: automation.Prune},
 		{Name: "webhook deliveries", Days: func(r tenant.Retention) int { return r.Deliveries }, Step: webhook.Prune},
 		{Name: "idempotency keys of events", Days: func(tenant.Retention) int { return 0 }, Step: event.Prune}, // expired ones

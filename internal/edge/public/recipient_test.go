@@ -59,7 +59,7 @@ func newPost(t *testing.T, db *sqldb.DB) *recipientFixture {
 	ctx := t.Context()
 	frozen, err := content.Freeze(ctx, db, p.Tenant, content.Source{
 		Subject: "Hi", Tracking: true,
-		HTML:    `<html><body><a href="https://example.org/a?x=1#top">A</a> <a href="https://example.org/{{ email }}">B</a><script>alert(1)</script></body></html>`,
+		HTML:    `<html><body>{{ first_name | default: "Reader" }} <a href="https://example.org/a?x=1#top">A</a> <a href="https://example.org/{{ email }}">B</a><script>alert(1)</script></body></html>`,
 		Send:    b.Send,
 		Context: content.Context{Broadcast: b.ID, EmailType: p.Type.ID, UTM: true, UTMCampaign: "spring"},
 	}, broadcasttest.Now)
@@ -513,6 +513,30 @@ func TestViewInBrowser(t *testing.T) {
 		page := w.Body.String()
 		if w.Code != 200 || !strings.Contains(page, "/_q/c/") || strings.Contains(page, "/_q/o/") || !strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%d %s", w.Code, page)
+		}
+		m := regexp.MustCompile(`https://[^/"]+(/_q/c/[\w-]+)">B`).FindStringSubmatch(page)
+		if m == nil {
+			t.Fatalf("no link B in %s", page)
+		}
+		if w := p.do("GET", m[1], nil); !strings.HasPrefix(w.Header().Get("Location"), "https://example.org/ann0@example.com?") {
+			t.Errorf("link B leads to %q", w.Header().Get("Location"))
+		}
+	})
+}
+
+// A mail is viewed with the values that it was sent with, also after the contact changed.
+func TestViewInBrowserShowsWhatWasSent(t *testing.T) {
+	each(t, func(t *testing.T, p *recipientFixture) {
+		p.exec(`UPDATE outbox SET contact_version = $2 WHERE tenant_id = $1`, p.Tenant, p.contact.Version)
+		p.exec(`INSERT INTO contact_activity (tenant_id, contact_id, last_email_sent_at, deliverability_updated_at) VALUES ($1, $2, $3, 0)`,
+			p.Tenant, p.contact.ID, broadcasttest.Now.UnixMicro())
+		change := contact.Change{Email: new("eve@example.org"), Texts: map[contact.Text]*string{contact.FirstName: new("Eve")}}
+		if _, err := contact.SaveAll(t.Context(), p.DB, p.Tenant, []contact.Draft{{ID: p.contact.ID, Change: change}}, contact.Rules{}, p.now); err != nil {
+			t.Fatal(err)
+		}
+		page := p.do("GET", p.path(track.View, 0, ""), nil).Body.String()
+		if !strings.Contains(page, "Reader") || strings.Contains(page, "Eve") {
+			t.Errorf("the page is %s", page)
 		}
 		m := regexp.MustCompile(`https://[^/"]+(/_q/c/[\w-]+)">B`).FindStringSubmatch(page)
 		if m == nil {

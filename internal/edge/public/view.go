@@ -5,15 +5,15 @@ import (
 	"net/http"
 
 	"github.com/packetboat/packetboat/internal/account/journal"
-	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/message/render"
 	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/view/recipient"
 )
 
-// view shows the mail as a page, rendered again from the content that was sent. It is tracked like the mail,
+// view shows the mail as a page, rendered again from the content and the contact's values that were sent. It is tracked like the mail,
 // but without the open pixel, since its reader has followed a link.
 func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 	_, m, err := p.find(r, track.View, r.PathValue("token"))
@@ -34,8 +34,8 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 		past := *s
 		past.Domain.TrackingHost, s = r.Host, &past
 	}
-	people, err := contact.Load(r.Context(), p.DB, m.Tenant, []id.Contact{m.Contact})
-	if err == nil && len(people) == 0 {
+	person, _, err := recipient.AsSent(r.Context(), p.DB, m, c)
+	if errors.Is(err, contact.ErrNotFound) {
 		err = track.ErrBadToken
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Recipient) view(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	parts, err := p.Renderer.Writer().Render(r.Context(), render.Mail{
-		Tenant: m.Tenant, Message: m.ID, Contact: &people[0], Event: events[to], Content: c, Sender: s, Now: m.QueuedAt, WithoutPixel: true,
+		Tenant: m.Tenant, Message: m.ID, Contact: &person, Event: events[to], Content: c, Sender: s, Now: m.QueuedAt, WithoutPixel: true,
 	})
 	if err != nil {
 		p.refuse(w, r, errors.Join(track.ErrBadToken, err))

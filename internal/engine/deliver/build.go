@@ -31,6 +31,7 @@ func (b *builder) build(j *job) ([]byte, error) {
 	if j.item.FirstAt == nil { // later attempts repeat the date, which is signed
 		j.item.FirstAt = new(b.engine.Now().UTC())
 	}
+	j.item.ContactVersion = j.contact.Version
 	s, c := j.sender, j.content
 	writer := b.engine.Renderer.Borrow()
 	defer b.engine.Renderer.Return(writer)

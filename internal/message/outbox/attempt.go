@@ -19,6 +19,7 @@ type attempt struct {
 	Epoch   int64 // of the message when the attempt began
 	Lane    id.Lane
 	FirstAt int64 // Item.FirstAt, in microseconds
+	Version int64 // Item.ContactVersion; not in the database
 }
 
 // attemptBytes is the length of an attempt in the database: message, epoch, lane, time.
@@ -55,7 +56,7 @@ func newAttempt(it Item, now time.Time) attempt {
 	if it.FirstAt != nil {
 		first = *it.FirstAt
 	}
-	return attempt{it.ID, it.Epoch, it.Lane, first.UnixMicro()}
+	return attempt{it.ID, it.Epoch, it.Lane, first.UnixMicro(), it.ContactVersion}
 }
 
 // attemptRow is the attempts of one claim that begin together: a row of outbox_attempt.

@@ -38,6 +38,7 @@ type Item struct {
 	Deferred       bool       // an earlier attempt was deferred
 	Answered       bool       // a server has answered an attempt; without an answer the address was not refused
 	FirstAt        *time.Time // time of the first attempt, repeated as Date by later ones; nil before it
+	ContactVersion int64      // that the attempt prints: see contact.AtVersion; 0: none, or not known
 
 	mix int64 // number of the message's mix
 }

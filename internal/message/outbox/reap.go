@@ -108,10 +108,10 @@ func reapAttempts(ctx context.Context, tx *sqldb.DB, dead []string) (map[id.Mess
 		}
 		// The row of a settled attempt stays until its node deletes it. That message has ended, or has
 		// another epoch, and is not uncertain. first_at is set although no result is known, since the
-		// repetition must have the same Date.
+		// repetition must have the same Date. What this attempt printed is not known.
 		rows, err := tx.Query(ctx, `
 			UPDATE outbox SET epoch = outbox.epoch + 1, uncertain = uncertain + 1, attempts = attempts + 1,
-				first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id
+				first_at = COALESCE(outbox.first_at, v.first_at), lane_id = v.lane_id, contact_version = NULL
 			FROM `+t.As("v", 2)+`
 			WHERE outbox.tenant_id = $1 AND outbox.id = v.id AND outbox.epoch = v.epoch AND outbox.state = 'queued'
 			RETURNING outbox.id`, t.Args(tenant)...)

@@ -40,18 +40,18 @@ func ShownBounce(class string) reply.Class {
 
 func scanRecord(scan func(...any) error) (Record, error) {
 	var r Record
-	var sent, ended sql.NullInt64
+	var sent, ended, version sql.NullInt64
 	var variant, bounce, skip, text sql.NullString
 	it, err := scanItem(func(dest ...any) error {
-		return scan(append(dest, &r.Content, &r.ContentVersion, &variant, &r.Identity, &r.State, &sent, &ended, &bounce, &skip, &text)...)
+		return scan(append(dest, &r.Content, &r.ContentVersion, &variant, &r.Identity, &version, &r.State, &sent, &ended, &bounce, &skip, &text)...)
 	})
-	it.Content, it.ContentVersion, it.Variant, it.Identity = r.Content, r.ContentVersion, variant.String, r.Identity
+	it.Content, it.ContentVersion, it.Variant, it.Identity, it.ContactVersion = r.Content, r.ContentVersion, variant.String, r.Identity, version.Int64
 	r.Item, r.SentAt, r.EndedAt = it, sqldb.NullTime(sent), sqldb.NullTime(ended)
 	r.BounceType, r.SkipReason, r.Error = bounce.String, skip.String, text.String
 	return r, err
 }
 
-const recordColumns = itemColumns + `, x.content_id, x.content_version, x.variant_id, x.identity_id,
+const recordColumns = itemColumns + `, x.content_id, x.content_version, x.variant_id, x.identity_id, outbox.contact_version,
 	outbox.state, outbox.sent_at, ` + endedAt + `, n.bounce_type, n.skip_reason, n.error`
 
 // endedAt is the expression for the time at which a message ended, in a row joined with its note.

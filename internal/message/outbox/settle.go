@@ -223,15 +223,18 @@ func settle(b *sqldb.Batch, tx *sqldb.DB, results []Result, tried map[id.Message
 
 // setAttempt assigns what an attempt changes in its message, whatever the result.
 const setAttempt = `attempts = outbox.attempts + v.tried, first_at = COALESCE(outbox.first_at, v.first_at),
-			lane_id = COALESCE(v.lane_id, outbox.lane_id)`
+			lane_id = COALESCE(v.lane_id, outbox.lane_id), contact_version = CASE WHEN v.tried = 0 THEN outbox.contact_version ELSE v.version END`
 
 // attemptValues returns the values for setAttempt: no change for a message that was not tried.
-func attemptValues(r Result, tried map[id.Message]attempt) (n int, first, lane any) {
+func attemptValues(r Result, tried map[id.Message]attempt) (n int, first, lane, version any) {
 	f, ok := tried[r.Item.ID]
 	if !ok || r.Unsent {
-		return 0, nil, nil
+		return 0, nil, nil, nil
 	}
-	return 1, f.FirstAt, f.Lane
+	if f.Version != 0 {
+		version = f.Version
+	}
+	return 1, f.FirstAt, f.Lane, version
 }
 
 // settleOf is settle for the rows of one tenant's messages. onSettled is called with the id of each
@@ -256,10 +259,10 @@ func settleOf(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, 
 
 // settleDelivered stores delivered messages that have no note.
 func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, onSettled func(scan func(...any) error) error) {
-	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "at BIGINT", "reply TEXT")
+	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "version INTEGER", "at BIGINT", "reply TEXT")
 	for _, r := range results {
-		n, first, lane := attemptValues(r, tried)
-		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.At.UnixMicro(), sqldb.Null(r.acceptance()))
+		n, first, lane, version := attemptValues(r, tried)
+		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, version, r.At.UnixMicro(), sqldb.Null(r.acceptance()))
 	}
 	// The epoch makes this node's write void if Reap took the message back meanwhile. It need not
 	// increase: no later write expects the state 'queued' of a message that has ended.
@@ -272,7 +275,7 @@ func settleDelivered(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []R
 
 // settleOthers stores all other results, including deferred messages.
 func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Result, tried map[id.Message]attempt, onSettled func(scan func(...any) error) error) {
-	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "state TEXT", "due_at BIGINT", "sent_at BIGINT",
+	t := tx.Table("id UUID", "epoch BIGINT", "tried BIGINT", "first_at BIGINT", "lane_id UUID", "version INTEGER", "state TEXT", "due_at BIGINT", "sent_at BIGINT",
 		"answered BOOLEAN", "uncertain BIGINT", "reply TEXT")
 	noted, failed := newNotes(tx), newFailedAttempts(tx)
 	for _, r := range results {
@@ -291,8 +294,8 @@ func settleOthers(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, results []Resu
 		if r.attemptedDelivery() {
 			sent = r.At.UnixMicro()
 		}
-		n, first, lane := attemptValues(r, tried)
-		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, r.State, due, sent, r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.acceptance()))
+		n, first, lane, version := attemptValues(r, tried)
+		t.Add(r.Item.ID, r.Item.Epoch, n, first, lane, version, r.State, due, sent, r.Answered || r.Item.Answered, uncertain, sqldb.Null(r.acceptance()))
 	}
 	// A deferred message stays 'queued', so its epoch must increase: the row of its attempt may be
 	// deleted only later, and would make it look as if it were in flight when it is due again.

@@ -129,7 +129,7 @@ func addFormerAddresses(ctx context.Context, db *sqldb.DB, tenant id.Tenant, peo
 // anonymousEmail returns the address of an anonymised contact.
 func anonymousEmail(c id.Contact) string { return c.String() + "@" + AnonymousDomain }
 
-// clearContacts removes personal data from contacts' own rows.
+// clearContacts removes personal data from contacts' own rows, and their former versions.
 func clearContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, now time.Time) error {
 	t := tx.Table("id UUID", "email TEXT")
 	for _, c := range ids {
@@ -141,10 +141,13 @@ func clearContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id
 			phone = NULL, website = NULL, timezone = NULL, address_line1 = NULL, address_line2 = NULL, city = NULL,
 			state = NULL, postal_code = NULL, country = NULL, source = NULL, custom_fields = '{}', tags = '[]',
 			global_status = 'suppressed', status_before_suppress = NULL,
-			suppressed_at = COALESCE(suppressed_at, $2), anonymized_at = $2, updated_at = $2,
+			suppressed_at = COALESCE(suppressed_at, $2), anonymized_at = $2, updated_at = $2, version = contact.version + 1,
 			revision = contact.revision + 1, revised_by = $3
 		FROM `+t.As("v", 4)+` WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now), revision.By(ctx))...)
 	if err != nil {
+		return err
+	}
+	if err := eraseVersions(ctx, tx, tenant, ids); err != nil {
 		return err
 	}
 	texts := make([]contactsearch.Entry, len(ids))

@@ -89,6 +89,9 @@ type Contact struct {
 	Revision  int64     // increases with each change of the profile: not by engagement, scores and deliverability
 	RevisedBy id.Author // of the last one; zero: the program itself
 
+	Version   int64     // increases with each change of what versions have: see AtVersion
+	VersionAt time.Time // of the last one
+
 	MemberAddedAt *time.Time // in member lists only
 
 	Activity

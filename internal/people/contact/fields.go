@@ -112,7 +112,7 @@ type erasure struct {
 	after id.Contact // the last contact of the previous page
 }
 
-// erasePage erases one page, and removes the field's row after the last one. Contacts keep
+// erasePage erases one page, of contacts and then of their former versions, and removes the field's row after the last one. Contacts keep
 // their updated_at, and nothing is written to the journal.
 func (e *erasure) erasePage(ctx context.Context, db *sqldb.DB) (more bool, err error) {
 	type holder struct {
@@ -137,7 +137,13 @@ func (e *erasure) erasePage(ctx context.Context, db *sqldb.DB) (more bool, err e
 		if err != nil {
 			return err
 		}
-		more = len(page) == erasePageSize
+		if more = len(page) == erasePageSize; !more {
+			n, err := eraseFieldFromVersions(ctx, tx, e.Tenant, e.Key, erasePageSize)
+			if err != nil {
+				return err
+			}
+			more = n == erasePageSize
+		}
 		t := tx.Table("id UUID", "custom_fields JSONB")
 		for _, h := range page {
 			delete(h.fields, e.Key)
@@ -150,7 +156,7 @@ func (e *erasure) erasePage(ctx context.Context, db *sqldb.DB) (more bool, err e
 		}
 		if t.Len() > 0 {
 			_, err := tx.Exec(ctx, `
-				UPDATE contact SET custom_fields = v.custom_fields, revision = contact.revision + 1, revised_by = NULL
+				UPDATE contact SET custom_fields = v.custom_fields, version = contact.version + 1, revision = contact.revision + 1, revised_by = NULL
 				FROM `+t.As("v", 2)+`
 				WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(e.Tenant)...)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -21,6 +22,7 @@ type mergeState struct {
 	byKey   map[string]id.Contact // by external id
 	listed  map[string]bool
 	order   []*pending // in the order of their first draft
+	mailing *mailing   // before the activities were read
 }
 
 // pending is a contact with changes that are not written yet.
@@ -30,6 +32,7 @@ type pending struct {
 	parts           map[string]bool // names of what changed
 	unshared        bool            // the maps and lists of c are not shared with an Outcome
 	activityChanged bool            // its activity must be written
+	versionBegan    *time.Time      // of the version that ends; nil: none does
 	entries         []journal.Entry
 }
 
@@ -55,6 +58,7 @@ func (b *batch) loadMergeState(ctx context.Context, tx *sqldb.DB, which []int) (
 		}
 	}
 	q := tx.Batch()
+	p.mailing = queueMailing(q, b.tenant)
 	p.queueLoad(q, tx, `c.id`, sqldb.List(tx, ids), len(ids))
 	p.queueLoad(q, tx, `c.email`, sqldb.List(tx, lookedUp), len(lookedUp))
 	if len(keys) > 0 {
@@ -122,7 +126,7 @@ func (p *mergeState) create(ch checked, by id.Author) Outcome {
 		ID: id.Made[id.Contact](b.now), Tenant: b.tenant, Email: ch.email, EmailDomain: address.Domain(ch.email),
 		CustomFields: map[string]any{}, Tags: []string{},
 		Subscriptions: map[string]bool{}, CategorySubscriptions: map[id.Category]bool{},
-		Status: Active, CreatedAt: b.now, UpdatedAt: b.now, Revision: 1, RevisedBy: by,
+		Status: Active, CreatedAt: b.now, UpdatedAt: b.now, Revision: 1, RevisedBy: by, Version: 1, VersionAt: b.now,
 	}
 	if p.keyTaken(c.ID, ch) {
 		return Outcome{Err: ErrDuplicateExternalID}
@@ -224,6 +228,10 @@ func (p *mergeState) merge(one *pending, ch checked, by id.Author) Outcome {
 	one.c.UpdatedAt, one.c.RevisedBy = b.now, by
 	one.c.Revision++
 	one.addParts(parts)
+	if !one.isNew && one.versionBegan == nil && slices.ContainsFunc(parts, inVersions) {
+		one.versionBegan = new(one.c.VersionAt)
+		one.c.Version, one.c.VersionAt = one.c.Version+1, b.now
+	}
 	if one.c.evaluate(one.c.Status, b.now) {
 		one.activityChanged = true
 	}
@@ -273,8 +281,7 @@ func (o *pending) copy() Contact {
 // save writes all contacts, and returns those that were not inserted because another
 // transaction took their address or external id.
 func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]bool, err error) {
-	var created, changed []*pending
-	var reevaluated []*pending
+	var created, changed, reevaluated []*pending
 	for _, one := range p.order {
 		switch {
 		case one.isNew:
@@ -291,6 +298,9 @@ func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Conta
 	q := tx.Batch()
 	taken, err = p.insert(ctx, q, tx, created)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.queueVersions(ctx, q, tx, changed); err != nil {
 		return nil, err
 	}
 	if err := p.queueUpdate(q, tx, changed); err != nil {
@@ -358,7 +368,7 @@ func (p *mergeState) insert(ctx context.Context, q *sqldb.Batch, tx *sqldb.DB, c
 func (p *mergeState) queueUpdate(q *sqldb.Batch, tx *sqldb.DB, changed []*pending) error {
 	t := tx.Table(storedColumns...)
 	t.Grow(len(changed))
-	columns := map[string]bool{"id": true, "updated_at": true, "revision": true, "revised_by": true}
+	columns := map[string]bool{"id": true, "updated_at": true, "revision": true, "revised_by": true, "version": true, "version_at": true}
 	var texts []contactsearch.Entry
 	for _, one := range changed {
 		text := one.c.searchText()

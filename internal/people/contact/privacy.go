@@ -51,7 +51,7 @@ func Personal(ctx context.Context, db *sqldb.DB, c Contact, stores []PersonalDat
 	if err := addFormerAddresses(ctx, db, c.Tenant, people, stores); err != nil {
 		return nil, err
 	}
-	parts := []PersonalRecord{{"events", timeline(ctx, db, c.Tenant, c.ID, of)}}
+	parts := []PersonalRecord{{"events", timeline(ctx, db, c.Tenant, c.ID, of)}, {"former_values", exportVersions(ctx, db, c.Tenant, c.ID)}}
 	for _, h := range stores {
 		if h.Export != nil {
 			parts = append(parts, PersonalRecord{h.Name, h.Export(ctx, db, c.Tenant, people[0])})

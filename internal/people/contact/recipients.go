@@ -37,6 +37,7 @@ var columnTargets = map[string]func(c *Contact) any{
 	"source":        func(c *Contact) any { return sqldb.ToNullText(&c.Source) },
 	"custom_fields": func(c *Contact) any { return sqldb.ToNonEmptyJSON(&c.CustomFields) },
 	"tags":          func(c *Contact) any { return sqldb.ToNonEmptyJSON(&c.Tags) },
+	"created_at":    func(c *Contact) any { return sqldb.ToTime(&c.CreatedAt) },
 }
 
 // Add adds a field by its name in the API. A name that is not a standard field is taken for
@@ -61,6 +62,9 @@ func (r *FieldSet) Add(name string) {
 // AddAll adds all fields.
 func (r *FieldSet) AddAll() { r.all = true }
 
+// Versioned reports whether the versions of a contact have all fields of the set, or those do not change.
+func (r *FieldSet) Versioned() bool { return !r.all }
+
 // AddSet adds the fields of o.
 func (r *FieldSet) AddSet(o FieldSet) {
 	r.all = r.all || o.all
@@ -69,7 +73,7 @@ func (r *FieldSet) AddSet(o FieldSet) {
 	}
 }
 
-// Recipients returns contacts with the fields that Refusal needs, their time zone, and the
+// Recipients returns contacts with the fields that Refusal needs, their version, time zone, and the
 // fields in r; other fields may be unset. Ids without a contact are skipped.
 func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Contact, r FieldSet) ([]Contact, error) {
 	if r.all {
@@ -80,11 +84,11 @@ func Recipients(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Co
 		more = ", " + strings.Join(r.columns, ", ")
 	}
 	rows, err := db.Query(ctx, `
-		SELECT id, email, timezone, global_status, do_not_contact, subscriptions, category_subscriptions`+more+`
+		SELECT id, email, version, timezone, global_status, do_not_contact, subscriptions, category_subscriptions`+more+`
 		FROM contact WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
 	var c Contact // scan target, reset for each row
 	dest := []any{
-		&c.ID, &c.Email, sqldb.ToNullText(&c.Timezone), sqldb.ToText(&c.Status), &c.DoNotContact,
+		&c.ID, &c.Email, sqldb.ToInt(&c.Version), sqldb.ToNullText(&c.Timezone), sqldb.ToText(&c.Status), &c.DoNotContact,
 		sqldb.ToNonEmptyJSON(&c.Subscriptions), sqldb.ToNonEmptyJSON(&c.CategorySubscriptions),
 	}
 	for _, name := range r.columns {

@@ -2,8 +2,8 @@
 // over, and the opens and clicks with the rules that classified them.
 //
 // It has no tables: it reads those of outbox and track by their functions. The mail is rendered again
-// from the frozen content and the contact's present data, as for the link by which a recipient views
-// it in a browser.
+// from the frozen content and the contact's values at that time, as for the link by which a recipient
+// views it in a browser.
 package recipient
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/content/content"
+	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/message/render"
 	"github.com/packetboat/packetboat/internal/message/track"
@@ -39,6 +40,15 @@ type Recipient struct {
 	Deleted  int                  // number of hits that retention has deleted
 }
 
+// RenderedWith says with which values of its contact a mail is rendered again.
+type RenderedWith string
+
+// The values.
+const (
+	Sent    RenderedWith = "sent"    // those that the mail has
+	Current RenderedWith = "current" // some are today's, since those of that time are not stored
+)
+
 // Mail is a mail as it was sent. Its links lead to their targets, or to pages that change nothing, and
 // record no hits; it has no open pixel.
 type Mail struct {
@@ -47,6 +57,8 @@ type Mail struct {
 	From     string // the address; empty: the identity was deleted
 	HTML     string
 	Text     string
+
+	RenderedWith RenderedWith
 }
 
 // Find returns the recipient of a send with a contact's id. The error is outbox.ErrNoRecipient if there
@@ -94,17 +106,20 @@ func (r *Reader) mail(ctx context.Context, m outbox.Record) (*Mail, error) {
 		past := *s
 		past.Domain.TrackingHost, s = r.Renderer.BaseURL.Host, &past
 	}
-	people, err := contact.Load(ctx, r.DB, m.Tenant, []id.Contact{m.Contact})
+	person, with, err := AsSent(ctx, r.DB, m, c)
+	if errors.Is(err, contact.ErrNotFound) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(people) == 0 || people[0].AnonymizedAt != nil {
+	if person.AnonymizedAt != nil {
 		return nil, nil
 	}
 	w := r.Renderer.Borrow()
 	defer r.Renderer.Return(w)
 	parts, err := w.Render(ctx, render.Mail{
-		Tenant: m.Tenant, Message: m.ID, Contact: &people[0], Content: c, Sender: s, Now: m.QueuedAt, WithoutPixel: true, Preview: true,
+		Tenant: m.Tenant, Message: m.ID, Contact: &person, Content: c, Sender: s, Now: m.QueuedAt, WithoutPixel: true, Preview: true,
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -112,9 +127,31 @@ func (r *Reader) mail(ctx context.Context, m outbox.Record) (*Mail, error) {
 	if err != nil { // the content was rendered when it was sent: the contact's data have changed
 		return nil, nil
 	}
-	mail := &Mail{Subject: parts.Subject, FromName: parts.FromName, From: s.Identity.Address, HTML: string(parts.HTML), Text: string(parts.Text)}
+	mail := &Mail{Subject: parts.Subject, FromName: parts.FromName, From: s.Identity.Address, HTML: string(parts.HTML), Text: string(parts.Text), RenderedWith: with}
 	if mail.FromName == "" {
 		mail.FromName = s.Identity.DisplayName
 	}
 	return mail, nil
+}
+
+// AsSent returns the contact of a message with the values that the message has: its address, and those of the
+// contact's version that it printed. Values that are not stored are today's. The error is contact.ErrNotFound if
+// there is no such contact.
+func AsSent(ctx context.Context, db *sqldb.DB, m outbox.Record, c *content.Compiled) (contact.Contact, RenderedWith, error) {
+	now, err := contact.ByID(ctx, db, m.Tenant, m.Contact)
+	if err != nil {
+		return contact.Contact{}, "", err
+	}
+	then, known, err := now.AtVersion(ctx, db, m.ContactVersion)
+	if err != nil {
+		return contact.Contact{}, "", err
+	}
+	then.Email, then.EmailDomain = m.Email, address.Domain(m.Email)
+	if !c.Context.Confirmation { // only these get other mails: contact.Contact.Refusal
+		then.Status, then.DoNotContact = contact.Active, false
+	}
+	if reads := render.Reads(c); !known || !reads.Versioned() {
+		return then, Current, nil
+	}
+	return then, Sent, nil
 }

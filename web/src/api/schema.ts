@@ -3106,6 +3106,7 @@ export type RecipientMessage = {
 	content_version: number;
 	from: string | null;
 	html: string;
+	rendered_with: "sent" | "current";
 	subject: string;
 	text: string;
 	variant_id: string | null;

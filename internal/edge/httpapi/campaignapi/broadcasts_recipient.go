@@ -22,8 +22,8 @@ func (api Broadcasts) recipient(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/broadcasts/{broadcast_id}/recipients/{contact_id}", endpoint.Op{
 		Name:    "getBroadcastRecipient",
 		Summary: "Get one recipient of a broadcast, with the mail, the attempts to send it, and the opens and clicks.",
-		Description: "message is the mail rendered again with the contact's present data; its links record nothing. It is null if no server was given the mail, " +
-			"or if it cannot be rendered any more because its content or the contact's data are gone. Hits whose class is still pending are included; " +
+		Description: "message is the mail rendered again, with the values that the contact had then as far as they are stored (rendered_with); its links record nothing. " +
+			"It is null if no server was given the mail, or if it cannot be rendered any more because its content or the contact's data are gone. Hits whose class is still pending are included; " +
 			"hits_deleted is the number of those that the account's retention has deleted. Retention also empties agent and network.",
 		Tag:     "reports",
 		Session: true,
@@ -53,6 +53,8 @@ type recipientMessage struct {
 	Text           string  `json:"text"`
 	VariantID      *string `json:"variant_id"`
 	ContentVersion int     `json:"content_version"`
+
+	RenderedWith recipient.RenderedWith `json:"rendered_with" enum:"sent,current" doc:"The contact's values: sent, those that the mail has; current, today's where those are not stored."`
 }
 
 // recipientAttempt is an attempt to send a message.
@@ -122,7 +124,7 @@ func recipientMessageOf(r *recipient.Recipient) *recipientMessage {
 	if r.Mail == nil {
 		return nil
 	}
-	m := &recipientMessage{Subject: r.Mail.Subject, HTML: r.Mail.HTML, Text: r.Mail.Text, VariantID: optional.Pointer(r.Variant), ContentVersion: r.ContentVersion}
+	m := &recipientMessage{Subject: r.Mail.Subject, HTML: r.Mail.HTML, Text: r.Mail.Text, VariantID: optional.Pointer(r.Variant), ContentVersion: r.ContentVersion, RenderedWith: r.Mail.RenderedWith}
 	if r.Mail.From != "" {
 		m.From = new(render.Mailbox(r.Mail.FromName, r.Mail.From))
 	}

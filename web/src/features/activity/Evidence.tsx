@@ -17,6 +17,9 @@ const words = catalogue("activity.evidence", {
 	from: "From",
 	subject: "Subject",
 	gone: "Its content is no longer stored.",
+	values: "Values",
+	sent: "The contact's values when it was sent",
+	current: "The contact's values of today, where those of that time are not stored",
 	attempts: "What the servers said",
 	noAttempts: "Not sent to any server yet.",
 	config: "Sending server",
@@ -58,6 +61,7 @@ export function SentMail({ evidence: { message: m } }: { evidence: RecipientEvid
 				rows={[
 					[words.from, m.from],
 					[words.subject, m.subject],
+					[words.values, words[m.rendered_with]],
 				]}
 			/>
 			<MailFrame html={m.html} text={m.text} tall />
