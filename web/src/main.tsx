@@ -6,6 +6,7 @@ import "./base.css";
 import { onRefusal } from "./api/client";
 import { App } from "./app/App";
 import { patiently } from "./base/lazy";
+import { reserveScrollbar } from "./base/scrollbar";
 import { applyTheme, theme } from "./base/theme";
 import { loadProblems } from "./base/words/errors";
 import { language, languages, showLanguage, startLanguage, subscribeLanguage } from "./base/words/language";
@@ -15,6 +16,7 @@ import { menus } from "./ui/Menu";
 
 applyTheme(theme(), false);
 onRefusal(loadProblems);
+reserveScrollbar();
 
 /** Translated is the application, a new one when another language is chosen. */
 function Translated() {
