@@ -23,6 +23,7 @@ import { Slots } from "./table/slots";
 import { useRovingGrid } from "./table/useRovingGrid";
 
 const words = catalogue("shell.table", {
+	unnamed: "More",
 	all: "{more, select, true {Select the first {count, number} rows} other {{count, plural, one {Select the row} other {Select the # rows loaded}}}}",
 	none: "Clear the selection",
 	deselected: "{count, plural, one {# row is no longer selected} other {# rows are no longer selected}}",
@@ -265,8 +266,10 @@ export function Table<T>(p: Props<T>) {
 										{sorted === "asc" && <ArrowUp aria-hidden size={14} />}
 										{sorted === "desc" && <ArrowDown aria-hidden size={14} />}
 									</button>
-								) : (
+								) : c.name ? (
 									<Heading name={c.name} about={c.about} />
+								) : (
+									<span className="visually-hidden">{words.unnamed}</span>
 								)}
 								{p.onResize && c.width && c.name && (
 									<ResizeHandle name={c.name} width={c.width} onResize={(width) => p.onResize?.(c.id, width)} />

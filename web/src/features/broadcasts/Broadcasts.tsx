@@ -5,6 +5,7 @@ import type { BroadcastRow, MetricsRow } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
 import { useWhyNot } from "../../base/session";
 import { NextStep } from "../home/NextStep";
+import { ActionBar } from "../../ui/ActionBar";
 import { Badge, StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -173,7 +174,7 @@ export default function Broadcasts() {
 							return (
 								(n > 0 || status === f) && (
 									<Button key={f} small look="quiet" aria-pressed={status === f} onClick={() => setStatus(f)}>
-										<StateBadge kind="broadcast" state={f} /> {full(n)}
+										{stateOf("broadcast", f).word} <span className={css.count}>{full(n)}</span>
 									</Button>
 								)
 							);
@@ -182,22 +183,11 @@ export default function Broadcasts() {
 							{words.archived}
 						</Button>
 					</fieldset>
-					{metrics.some && (
-						<Button
-							small
-							look="quiet"
-							icon={<RotateCw aria-hidden size={14} />}
-							busy={metrics.recount.isPending}
-							onClick={() => metrics.recount.mutate()}
-						>
-							{words.recount}
-						</Button>
-					)}
 				</Tools>
 			)}
 			{chosen.length > 0 && (
-				<div className={css.bulk} role="status">
-					<b>{words.selected({ count: chosen.length })}</b>
+				<ActionBar>
+					<p role="status">{words.selected({ count: chosen.length })}</p>
 					{!archived && (
 						<Button
 							small
@@ -214,7 +204,7 @@ export default function Broadcasts() {
 					<Button small look="quiet" onClick={() => setSelected(new Set())}>
 						{words.deselect}
 					</Button>
-				</div>
+				</ActionBar>
 			)}
 			{list.isPending ? (
 				<Skeleton rows={8} height={36} />
@@ -251,6 +241,7 @@ export default function Broadcasts() {
 						{
 							id: "name",
 							name: words.name,
+							wanted: 300,
 							cell: (b) => (
 								<span className={rowsCss.name}>
 									<Link href={to(b)} tabIndex={-1}>
@@ -267,21 +258,22 @@ export default function Broadcasts() {
 						{
 							id: "status",
 							name: words.status,
-							width: 130,
-							least: 120,
+							width: 136,
+							least: 130,
 							cell: (b) => <StateBadge kind="broadcast" state={b.status} />,
 						},
 						{
 							id: "audience",
 							name: words.audience,
 							width: 160,
+							least: 120,
 							droppable: true,
 							cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment,
 						},
 						{
 							id: "when",
 							name: words.when,
-							width: 150,
+							width: 140,
 							least: 132,
 							cell: (b) =>
 								b.status === "scheduled" && b.scheduled_at ? (
@@ -296,7 +288,8 @@ export default function Broadcasts() {
 							id: "recipients",
 							name: words.recipients,
 							about: term("recipients").definition,
-							width: 100,
+							width: 104,
+							least: 100,
 							droppable: true,
 							align: "end",
 							cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />),
@@ -305,8 +298,8 @@ export default function Broadcasts() {
 							id: "opened",
 							name: words.opened,
 							about: term("opened").definition,
-							width: 90,
-							least: 76,
+							width: 100,
+							least: 94,
 							align: "end",
 							cell: (b) => rate(metrics.of.get(b.id), "opened_rate"),
 						},
@@ -314,15 +307,15 @@ export default function Broadcasts() {
 							id: "clicked",
 							name: words.clicked,
 							about: term("clicked").definition,
-							width: 90,
-							least: 76,
+							width: 100,
+							least: 94,
 							align: "end",
 							cell: (b) => rate(metrics.of.get(b.id), "clicked_rate"),
 						},
 						{
 							id: "trend",
 							name: words.trend,
-							width: 110,
+							width: 100,
 							droppable: true,
 							cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} />,
 						},
@@ -350,14 +343,25 @@ export default function Broadcasts() {
 				/>
 			)}
 			{!list.isPending && (all.length > 0 || archived) && (
-				<p className={css.older}>
-					{words.since({ when: day(since) })}{" "}
+				<div className={css.older}>
+					<p>{words.since({ when: day(since) })}</p>
 					{list.hasNextPage && (
 						<Button small look="quiet" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
 							{words.older}
 						</Button>
 					)}
-				</p>
+					{metrics.some && (
+						<Button
+							small
+							look="quiet"
+							icon={<RotateCw aria-hidden size={14} />}
+							busy={metrics.recount.isPending}
+							onClick={() => metrics.recount.mutate()}
+						>
+							{words.recount}
+						</Button>
+					)}
+				</div>
 			)}
 			{creating && !why && <NewBroadcast onClose={() => navigate("/broadcasts")} />}
 			{peeked && <Peek broadcast={peeked} to={to(peeked)} onClose={() => setPeek("")} />}

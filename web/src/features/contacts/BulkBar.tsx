@@ -9,7 +9,8 @@ import { fieldOptions } from "../rules/fieldOptions";
 import { initialValue } from "../rules/fields";
 import { useFields } from "../rules/useFields";
 import { ValueEditor } from "../rules/ValueEditor";
-import { Button } from "../../ui/Button";
+import { ActionBar } from "../../ui/ActionBar";
+import { Button, IconButton } from "../../ui/Button";
 import { Combo, Picks } from "../../ui/Combo";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { Checkbox, TextField } from "../../ui/Field";
@@ -18,7 +19,6 @@ import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import css from "./Contacts.module.css";
 import { doneText } from "./skipped";
 import { type BulkAction, type UndoStep, undoSteps } from "./undoSteps";
 
@@ -227,7 +227,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		}
 	};
 	return (
-		<div className={css.bulk}>
+		<ActionBar>
 			<p role="status">{everybody ? words.everybody({ count }) : words.selected({ count })}</p>
 			{!everybody && total !== undefined && total > ids.length && (
 				<Button small look="quiet" onClick={() => onEverybody(true)}>
@@ -290,9 +290,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					},
 				]}
 			/>
-			<Button small look="quiet" icon={<X aria-hidden />} onClick={onClear}>
-				{words.clear}
-			</Button>
+			<IconButton small label={words.clear} icon={<X aria-hidden />} onClick={onClear} />
 			{ask && (
 				<AskDialog
 					kind={ask}
@@ -336,7 +334,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					{confirm === "suppress" && <TextField label={words.reason} optional value={reason} onChange={setReason} />}
 				</Confirm>
 			)}
-		</div>
+		</ActionBar>
 	);
 }
 

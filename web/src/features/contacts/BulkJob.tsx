@@ -7,6 +7,7 @@ import { useKey, useWhyNot } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
 import { StateBadge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
+import { ActionBar } from "../../ui/ActionBar";
 import { Progress } from "../../ui/Progress";
 import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
@@ -86,7 +87,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 				? words.exported({ count: r.rows ?? j.progress.processed })
 				: doneText(r);
 	return (
-		<section ref={section} tabIndex={-1} className={css.bulk} aria-label={j.title}>
+		<ActionBar ref={section} label={j.title}>
 			<p>
 				{j.title} <StateBadge kind="job" state={j.status} />
 			</p>
@@ -124,6 +125,6 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 					))}
 				</ul>
 			)}
-		</section>
+		</ActionBar>
 	);
 }

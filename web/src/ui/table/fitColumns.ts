@@ -5,6 +5,8 @@ export type ColumnSize = {
 	width?: number;
 	/** How narrow the column becomes before others go, or the table scrolls sideways. */
 	least?: number;
+	/** Droppable columns go before this one is narrower than this. */
+	wanted?: number;
 	/** The column goes where there is no room for it. */
 	droppable?: boolean;
 };
@@ -24,7 +26,7 @@ export function fitColumns<C extends ColumnSize>(columns: C[], room: number): C[
 	const least = (c: C) => (c.width ? Math.min(c.width, c.least ?? c.width) : (c.least ?? leastOf(c === first)));
 	const sum = (width: (c: C) => number) => shown.reduce((all, c) => all + width(c), 0);
 	const shown = [...columns];
-	while (sum(least) > room) {
+	while (sum((c) => Math.max(least(c), c.wanted ?? 0)) > room) {
 		const dropped = shown.findLastIndex((c) => c.droppable);
 		if (dropped < 0) break;
 		shown.splice(dropped, 1);
