@@ -40,7 +40,7 @@
 		/** @param {Element} e */
 		const covered = (e) => bars.some((b) => !b.contains(e) && overlap(b.getBoundingClientRect(), e.getBoundingClientRect()));
 		// @ts-expect-error: axe is a global of its script
-		const found = await axe.run({ elementRef: true, runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] });
+		const found = await axe.run({ elementRef: true, runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
 		return found.violations.map((/** @type {any} */ v) => ({
 			id: v.id,
 			nodes: v.nodes

@@ -9,6 +9,7 @@ import { useKeepsTyped } from "../sync/device";
 import { hasNewer, subscribeNewer } from "../base/version";
 
 const words = catalogue("shell.strip", {
+	label: "About this workspace",
 	paused: "This workspace is paused. Nothing is sent.",
 	offline: "You are offline. Your changes are kept on this device. Sending and deleting have to wait.",
 	offlineAlone:
@@ -28,8 +29,14 @@ const words = catalogue("shell.strip", {
 	account: "Workspace",
 });
 
-/** Strip is the one line under the top bar: the most important of what concerns the whole workspace. */
+/** Strip is the one line under the top bar. */
 export function Strip() {
+	const line = useLine();
+	return line && <section aria-label={words.label}>{line}</section>;
+}
+
+/** useLine returns the most important of what concerns the whole workspace. */
+function useLine() {
 	const newer = useSyncExternalStore(subscribeNewer, hasNewer);
 	const live = useSyncExternalStore(subscribeLive, liveState);
 	const keeps = useKeepsTyped();

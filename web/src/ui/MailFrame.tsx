@@ -106,7 +106,7 @@ export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
 				</span>
 				{view === "html" && theme === "forced" && <p className={css.note}>{words.forcedNote}</p>}
 			</div>
-			<div className={css.stage} data-tall={tall || undefined} hidden={view !== "html"}>
+			<div className={css.stage} tabIndex={tall ? undefined : 0} data-tall={tall || undefined} hidden={view !== "html"}>
 				{view === "html" && (
 					<Framed
 						title={words.mail}

@@ -186,7 +186,7 @@ function Counts({
 	rows: [string, number][];
 }) {
 	return (
-		<section aria-label={title}>
+		<div>
 			<div className={css.heading}>
 				<h3>{title}</h3>
 				<CsvButton name={`${report} bounces ${title}`} header={[column.toLowerCase(), "count"]} rows={rows} />
@@ -206,6 +206,6 @@ function Counts({
 					},
 				]}
 			/>
-		</section>
+		</div>
 	);
 }

@@ -7,6 +7,7 @@ import { useKey, useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { DrawerAction } from "../../ui/DrawerAction";
+import { FormFooter } from "../../ui/FormFooter";
 import { Columns, Radios, Select, Switch, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { InUse } from "../../ui/Holders";
@@ -508,7 +509,7 @@ export function Editor({
 					)}
 				</Card>
 			</Locked>
-			<div className={css.end}>
+			<FormFooter>
 				<DrawerAction form={id} busy={form.busy} why={why}>
 					{words.save}
 				</DrawerAction>
@@ -517,7 +518,7 @@ export function Editor({
 						{words.remove}
 					</Button>
 				)}
-			</div>
+			</FormFooter>
 			{deleting && lane && (
 				<Confirm
 					title={words.removeTitle({ name: lane.name })}

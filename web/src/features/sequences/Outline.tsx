@@ -32,9 +32,9 @@ export function OutlineView({ view: v, clip }: { view: View; clip: boolean }) {
 			))}
 			{goals.length > 0 && (
 				<section className={css.apart} aria-label={words.goals}>
-					<h3>
+					<h2>
 						<Flag aria-hidden size={14} /> {words.goals}
-					</h3>
+					</h2>
 					{goals.map((b) => (
 						<Items key={b.step.id} view={v} block={b} clip={clip} label={titleOf(b.step, v.names, v.graph)} />
 					))}
@@ -42,7 +42,7 @@ export function OutlineView({ view: v, clip }: { view: View; clip: boolean }) {
 			)}
 			{others.length > 0 && (
 				<section className={css.apart} aria-label={words.apart}>
-					<h3>{words.apart}</h3>
+					<h2>{words.apart}</h2>
 					{others.map((b) => (
 						<Items key={b.step.id} view={v} block={b} clip={clip} label={titleOf(b.step, v.names, v.graph)} />
 					))}

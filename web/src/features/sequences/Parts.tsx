@@ -60,7 +60,12 @@ export function StepButton({ view: v, step: s }: { view: View; step: Step }) {
 			</span>
 			<span className={css.words}>
 				<b>{titleOf(s, v.names, v.graph)}</b>
-				{detail && <small>{detail}</small>}
+				{detail && (
+					<>
+						{" "}
+						<small>{detail}</small>
+					</>
+				)}
 			</span>
 			{problems.length > 0 && (
 				<span className={css.problem} aria-hidden>

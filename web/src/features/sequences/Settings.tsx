@@ -8,6 +8,7 @@ import type { Group } from "../rules/groups";
 import { Button, IconButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Checkbox, TextField } from "../../ui/Field";
+import { FormFooter } from "../../ui/FormFooter";
 import { FormProblems } from "../../ui/FormProblems";
 import { KeptCallout, useKeptForm } from "../../ui/keptForm";
 import { Card } from "../../ui/Page";
@@ -243,12 +244,12 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 					/>
 				</Card>
 			</fieldset>
-			<div className={css.foot}>
+			<FormFooter>
 				<Button type="submit" look="primary" busy={form.busy} why={why ?? (dirty ? undefined : words.clean)}>
 					{words.save}
 				</Button>
 				<span className={css.help}>{words.atOnce}</span>
-			</div>
+			</FormFooter>
 		</form>
 	);
 }

@@ -39,9 +39,9 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 	const sorted = [...problems].sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 	return (
 		<section className={css.problems}>
-			<h2 role="status">
-				{problems.length > 0 ? countsOf(errors, problems.length - errors) : checked ? words.none : "\u00a0"}
-			</h2>
+			<div role="status">
+				<h2>{problems.length > 0 ? countsOf(errors, problems.length - errors) : checked ? words.none : "\u00a0"}</h2>
+			</div>
 			{sorted.length > 0 && (
 				<ul>
 					{sorted.map((p) => {

@@ -464,7 +464,7 @@ function Part({
 	return (
 		<section className={css.part} data-part={id} tabIndex={-1} aria-label={title}>
 			<div className={css.partHead}>
-				<h3>{title}</h3>
+				<h2>{title}</h2>
 				{!readOnly && (
 					<Button small icon={<Plus aria-hidden />} onClick={onAdd}>
 						{add}

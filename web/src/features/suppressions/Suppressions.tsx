@@ -168,7 +168,7 @@ export default function Suppressions() {
 						{
 							id: "actions",
 							name: "",
-							width: 100,
+							width: 112,
 							align: "end",
 							cell: (s) => (
 								<Button

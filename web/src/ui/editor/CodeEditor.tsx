@@ -101,7 +101,7 @@ export default function CodeEditor({
 					look,
 					EditorView.lineWrapping,
 					editable.current.of(EditorState.readOnly.of(readOnly ?? false)),
-					EditorView.contentAttributes.of({ "aria-label": label }),
+					EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
 					keymap.of([
 						...closeBracketsKeymap,
 						...defaultKeymap,
