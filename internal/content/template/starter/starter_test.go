@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"html"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,7 +228,12 @@ func TestPages(t *testing.T) {
 			t.Error("the page has no unsubscribe link")
 		}
 		for _, known := range []bool{true, false} {
-			checkPage(t, l.render(t, r.HTML, liquid.HTML, known))
+			page := l.render(t, r.HTML, liquid.HTML, known)
+			checkPage(t, page)
+			// Inboxes show the beginning of the text after a short preheader unless characters without a width fill the line.
+			if n := strings.Count(html.UnescapeString(page), "\u034f\u200c\u00a0"); n != 32 {
+				t.Errorf("%d fillers after the preheader, want 32", n)
+			}
 		}
 	})
 }
