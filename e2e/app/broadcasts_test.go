@@ -218,17 +218,13 @@ func TestProblemsOfADraftLinkToTheirFields(t *testing.T) {
 			t.Errorf("the page says it is ready, and %v are missing", left)
 		}
 		// A start that is over would send at once.
-		start := func(at string) {
-			t.Helper()
-			page.Evaluate(fmt.Sprintf(`(() => { const s = document.querySelector('input[type=datetime-local]'); Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(s, %q); s.dispatchEvent(new Event('input', { bubbles: true })) })()`, at))
-		}
-		start("2020-01-02T09:00")
+		page.FillDate("Start", "02", "01", "2020", "09", "00")
 		page.In("region", "Delivery").ExpectText("This time is over.")
 		page.Main().ExpectText("The start time is in the past.")
 		page.Click("Review and send")
 		page.Dialog().ExpectText("It cannot be sent yet")
 		page.Click("Not yet")
-		start("")
+		page.FillDate("Start", "", "", "", "", "")
 		page.Main().ExpectText("Ready to send")
 		// The warning about the postal address is fixed without leaving the draft.
 		page.Click("Enter address")

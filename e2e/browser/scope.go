@@ -82,6 +82,25 @@ func (p *Page) Check(label string) { p.T.Helper(); p.All().Check(label) }
 // Fill replaces the text of the first field of the page whose label begins with a text.
 func (p *Page) Fill(label, text string) { p.T.Helper(); p.All().Fill(label, text) }
 
+// FillDate types the parts of the date or time whose label begins with a text, in the order of the page; an empty part
+// is deleted.
+func (p *Page) FillDate(label string, parts ...string) {
+	p.T.Helper()
+	for i, part := range parts {
+		find := fmt.Sprintf(`[...[...document.querySelectorAll('[role=group]')].find(g => document.getElementById(g.getAttribute('aria-labelledby')?.split(' ')[0])?.textContent.startsWith(%q))?.querySelectorAll('[role=spinbutton]') ?? []][%d]`, label, i)
+		p.WaitFor(find)
+		p.Evaluate(find + `.focus()`)
+		if part == "" {
+			for range 4 {
+				p.Press("Delete")
+			}
+		}
+		for _, digit := range part {
+			p.Type(string(digit))
+		}
+	}
+}
+
 // SelectOption types into the combo box with a label, and chooses the first match. A list that loads, or has no match, is
 // an option with a text of its own.
 func (p *Page) SelectOption(label, text string) {

@@ -65,7 +65,7 @@ func (p project) options(production bool) api.BuildOptions {
 		Metafile:          true,
 		LegalComments:     api.LegalCommentsNone,
 		Define:            map[string]string{"process.env.NODE_ENV": mode},
-		Plugins:           []api.Plugin{ownLanguages, smallGrammars},
+		Plugins:           []api.Plugin{ownLanguages, gregorianOnly, smallGrammars},
 		LogLevel:          api.LogLevelWarning,
 		Write:             false,
 	}
@@ -88,6 +88,16 @@ var ownLanguages = api.Plugin{Name: "own-languages", Setup: func(b api.PluginBui
 				return api.OnLoadResult{}, nil
 			}
 			text := fmt.Sprintf("export { default } from %q;", english)
+			return api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(a.Path), Loader: api.LoaderJS}, nil
+		})
+}}
+
+// gregorianOnly leaves out the other calendars that date fields can have: dates are those of the API.
+var gregorianOnly = api.Plugin{Name: "gregorian-only", Setup: func(b api.PluginBuild) {
+	b.OnLoad(api.OnLoadOptions{Filter: `@internationalized[\\/]date[\\/].*[\\/]createCalendar\.mjs$`},
+		func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			text := `import { GregorianCalendar } from "./calendars/GregorianCalendar.mjs";
+export const createCalendar = () => new GregorianCalendar();`
 			return api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(a.Path), Loader: api.LoaderJS}, nil
 		})
 }}

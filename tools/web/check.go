@@ -19,7 +19,7 @@ const (
 	budgetStyle  = 30_000    // all styles
 	budgetPage   = 60_000    // script that one more page loads
 	budgetEditor = 160_000   // the code editor, loaded on first use
-	budgetAria   = 80_000    // one of the parts on React Aria, loaded on first use or when idle
+	budgetAria   = 84_000    // one of the parts on React Aria, loaded on first use or when idle
 	budgetPlots  = 25_000    // plots
 	budgetCanvas = 80_000    // the canvas of sequences
 	budgetAll    = 1_000_000 // all scripts, without translations

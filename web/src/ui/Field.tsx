@@ -7,6 +7,7 @@ import {
 	useState,
 } from "react";
 import { catalogue } from "../base/words/catalogue";
+import { DateField, isDate } from "./DateField";
 import css from "./Field.module.css";
 
 const words = catalogue("shell.field", {
@@ -87,8 +88,23 @@ type TextProps = Common &
 		suggestions?: { value: string; label: string }[];
 	};
 
-/** TextField is a labelled field of one line. */
-export function TextField({
+/** TextField is a labelled field of one line. Dates and times are asked for part by part. */
+export function TextField(props: TextProps) {
+	const { type, min, max, onBlur, onKeyDown, ...rest } = props;
+	if (!isDate(type)) return <Line {...props} />;
+	return (
+		<DateField
+			{...rest}
+			type={type}
+			min={min?.toString()}
+			max={max?.toString()}
+			onBlur={onBlur && (() => onBlur({} as never))}
+			onKeyDown={onKeyDown && ((e) => onKeyDown(e as never))}
+		/>
+	);
+}
+
+function Line({
 	label,
 	help,
 	error,
