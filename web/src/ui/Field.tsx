@@ -9,6 +9,7 @@ import {
 import { catalogue } from "../base/words/catalogue";
 import { DateField, isDate } from "./DateField";
 import css from "./Field.module.css";
+import { useShownError } from "./heldErrors";
 
 const words = catalogue("shell.field", {
 	optional: "optional",
@@ -107,7 +108,7 @@ export function TextField(props: TextProps) {
 function Line({
 	label,
 	help,
-	error,
+	error: found,
 	optional,
 	hideLabel,
 	value,
@@ -119,6 +120,7 @@ function Line({
 	...rest
 }: TextProps) {
 	const id = useId();
+	const error = useShownError(id, value, found);
 	const most = rest.maxLength;
 	const full = most !== undefined && value.length >= most * 0.9;
 	return (
@@ -189,8 +191,20 @@ type AreaProps = Common &
 	};
 
 /** TextArea is a labelled field of several lines. */
-export function TextArea({ label, help, error, optional, hideLabel, value, onChange, path, code, ...rest }: AreaProps) {
+export function TextArea({
+	label,
+	help,
+	error: found,
+	optional,
+	hideLabel,
+	value,
+	onChange,
+	path,
+	code,
+	...rest
+}: AreaProps) {
 	const id = useId();
+	const error = useShownError(id, value, found);
 	return (
 		<Frame id={id} label={label} help={help} error={error} optional={optional} hideLabel={hideLabel}>
 			<textarea
@@ -220,7 +234,7 @@ type SelectProps = Common &
 export function Select({
 	label,
 	help,
-	error,
+	error: found,
 	optional,
 	hideLabel,
 	value,
@@ -230,6 +244,7 @@ export function Select({
 	...rest
 }: SelectProps) {
 	const id = useId();
+	const error = useShownError(id, value, found);
 	return (
 		<Frame id={id} label={label} help={help} error={error} optional={optional} hideLabel={hideLabel}>
 			<select

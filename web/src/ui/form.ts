@@ -3,6 +3,15 @@ import { type Problems, problemsOf, within } from "./problems";
 
 const none: Problems = { byPath: {}, general: [] };
 
+/** firstField returns the field that comes first on the page among those of some paths: of a list, its element. */
+function firstField(paths: string[]): HTMLElement | undefined {
+	const found = paths.flatMap((path) => [
+		...document.querySelectorAll<HTMLElement>(`[data-path="${CSS.escape(path)}"]`),
+	]);
+	const inner = found.filter((e) => !found.some((other) => other !== e && e.contains(other)));
+	return inner.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0];
+}
+
 /** useForm holds the values of a form, what is wrong with them, and whether they are being sent. */
 export function useForm<T extends { [field: string]: unknown }>(initial: T) {
 	const [values, setValues] = useState(initial);
@@ -36,10 +45,7 @@ export function useForm<T extends { [field: string]: unknown }>(initial: T) {
 			} catch (e) {
 				const found = problemsOf(e, paths);
 				setProblems(found);
-				const find = (path: string) => document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
-				const [first = "", inside = ""] = Object.keys(found.byPath);
-				if (first)
-					requestAnimationFrame(() => (within(inside, first) ? (find(inside) ?? find(first)) : find(first))?.focus());
+				requestAnimationFrame(() => firstField(Object.keys(found.byPath))?.focus());
 			} finally {
 				setBusy(false);
 			}

@@ -2,6 +2,7 @@ import { CircleX } from "lucide-react";
 import { useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import type { BindingOptions, Issue, PreviewAnswer } from "../../api/schema";
+import { ErrorsAtOnce } from "../../ui/heldErrors";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
 import { Callout } from "../../ui/Page";
@@ -123,72 +124,74 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 		);
 	};
 	return (
-		<div ref={root} className={css.binding}>
-			<div className={css.bar}>
-				<p
-					role="status"
-					className={css.state}
-					data-bad={issues.length > 0 || undefined}
-					data-late={!checked || undefined}
-				>
-					{issues.length > 0 ? words.issues({ count: issues.length }) : checked ? words.all : "\u00a0"}
-				</p>
-				<fieldset className={css.views}>
-					<legend className="visually-hidden">{words.view}</legend>
-					<button type="button" aria-pressed={!json} onClick={() => setAsJson(false)}>
-						{words.form}
-					</button>
-					<button type="button" aria-pressed={json} onClick={() => setAsJson(true)}>
-						{words.json}
-					</button>
-				</fieldset>
-			</div>
-			{issues.length > 0 && (
-				<div className={css.issues}>
-					<ul>
-						{issues.slice(0, listed).map((i) => (
-							<li key={`${i.path} ${i.code} ${i.message}`}>
-								<CircleX aria-hidden size={16} />
-								<button type="button" onClick={() => go(i.path)}>
-									<code>{i.path || "{}"}</code> {i.message}
-									{i.fix && <span className={css.fix}>{i.fix}</span>}
-								</button>
-							</li>
-						))}
-					</ul>
-					{issues.length > listed && <p className={css.hint}>{words.first({ count: issues.length - listed })}</p>}
-					{unknown.length > 0 && !readOnly && canForm && (
-						<Button small onClick={() => onChange(withoutUnknown(binding, issues))}>
-							{words.unknown({ count: unknown.length })}
-						</Button>
-					)}
+		<ErrorsAtOnce value={true}>
+			<div ref={root} className={css.binding}>
+				<div className={css.bar}>
+					<p
+						role="status"
+						className={css.state}
+						data-bad={issues.length > 0 || undefined}
+						data-late={!checked || undefined}
+					>
+						{issues.length > 0 ? words.issues({ count: issues.length }) : checked ? words.all : "\u00a0"}
+					</p>
+					<fieldset className={css.views}>
+						<legend className="visually-hidden">{words.view}</legend>
+						<button type="button" aria-pressed={!json} onClick={() => setAsJson(false)}>
+							{words.form}
+						</button>
+						<button type="button" aria-pressed={json} onClick={() => setAsJson(true)}>
+							{words.json}
+						</button>
+					</fieldset>
 				</div>
-			)}
-			{json ? (
-				<Json
-					value={value ?? {}}
-					onChange={onChange}
-					readOnly={readOnly}
-					note={canForm ? undefined : words.notFormable}
-				/>
-			) : fields === 0 ? (
-				<p className={css.hint}>{words.nothing}</p>
-			) : (
-				groups.map((g) =>
-					g.name === "" && groups.length === 1 ? (
-						<div key="" className={css.items}>
-							{g.items.map(item)}
-						</div>
-					) : (
-						<details key={g.name} className={css.group} open={!g.collapsed}>
-							<summary>{g.label ?? words.rest}</summary>
-							{g.help && <p className={css.hint}>{g.help}</p>}
-							<div className={css.items}>{g.items.map(item)}</div>
-						</details>
-					),
-				)
-			)}
-		</div>
+				{issues.length > 0 && (
+					<div className={css.issues}>
+						<ul>
+							{issues.slice(0, listed).map((i) => (
+								<li key={`${i.path} ${i.code} ${i.message}`}>
+									<CircleX aria-hidden size={16} />
+									<button type="button" onClick={() => go(i.path)}>
+										<code>{i.path || "{}"}</code> {i.message}
+										{i.fix && <span className={css.fix}>{i.fix}</span>}
+									</button>
+								</li>
+							))}
+						</ul>
+						{issues.length > listed && <p className={css.hint}>{words.first({ count: issues.length - listed })}</p>}
+						{unknown.length > 0 && !readOnly && canForm && (
+							<Button small onClick={() => onChange(withoutUnknown(binding, issues))}>
+								{words.unknown({ count: unknown.length })}
+							</Button>
+						)}
+					</div>
+				)}
+				{json ? (
+					<Json
+						value={value ?? {}}
+						onChange={onChange}
+						readOnly={readOnly}
+						note={canForm ? undefined : words.notFormable}
+					/>
+				) : fields === 0 ? (
+					<p className={css.hint}>{words.nothing}</p>
+				) : (
+					groups.map((g) =>
+						g.name === "" && groups.length === 1 ? (
+							<div key="" className={css.items}>
+								{g.items.map(item)}
+							</div>
+						) : (
+							<details key={g.name} className={css.group} open={!g.collapsed}>
+								<summary>{g.label ?? words.rest}</summary>
+								{g.help && <p className={css.hint}>{g.help}</p>}
+								<div className={css.items}>{g.items.map(item)}</div>
+							</details>
+						),
+					)
+				)}
+			</div>
+		</ErrorsAtOnce>
 	);
 }
 

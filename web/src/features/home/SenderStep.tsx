@@ -7,7 +7,7 @@ import { useKey, useWhyNot } from "../../base/session";
 import senders from "../sending/Senders.module.css";
 import { Button, LinkButton } from "../../ui/Button";
 import { DrawerAction } from "../../ui/DrawerAction";
-import { Checkbox, Columns, Select, TextField } from "../../ui/Field";
+import { Checkbox, Select, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { Card, Callout } from "../../ui/Page";
@@ -134,23 +134,23 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 						onChange={(display_name) => form.set({ display_name })}
 						error={p.display_name}
 					/>
-					<Columns>
-						<TextField
-							label={words.local}
-							after="@"
-							value={v.local}
-							onChange={(local) => form.set({ local })}
-							error={addressProblem}
-							autoCapitalize="off"
-							spellCheck={false}
-						/>
+					{known.length > 1 && (
 						<Select
 							label={words.domain}
 							value={domain}
 							onChange={(d) => form.set({ domain: d })}
 							choices={known.map((d) => ({ value: d.domain, label: d.domain }))}
 						/>
-					</Columns>
+					)}
+					<TextField
+						label={words.local}
+						after={`@${domain}`}
+						value={v.local}
+						onChange={(local) => form.set({ local })}
+						error={addressProblem}
+						autoCapitalize="off"
+						spellCheck={false}
+					/>
 					<p className={senders.line}>
 						<span className="visually-hidden">{words.line}: </span>
 						<b>{v.display_name}</b> &lt;{email}&gt;

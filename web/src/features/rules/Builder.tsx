@@ -33,7 +33,7 @@ import {
 	stepTo,
 } from "./groups";
 import { isNegative, type Kind, type Leaf, leafWords, newLeaf } from "./leaves";
-import { useTouched } from "./useTouched";
+import { useTouched } from "../../ui/heldErrors";
 
 const words = catalogue("rules.builder", {
 	all: "all of these",

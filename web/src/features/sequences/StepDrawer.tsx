@@ -1,6 +1,7 @@
 import { Suspense } from "react";
 import { Link } from "wouter";
 import { later } from "../../base/lazy";
+import { ErrorsAtOnce } from "../../ui/heldErrors";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Facts, Callout } from "../../ui/Page";
@@ -76,14 +77,16 @@ export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Pr
 			)}
 			{v.editable ? (
 				<Suspense fallback={<Skeleton rows={6} height={32} />}>
-					<StepFields
-						type={s.type}
-						config={s.config}
-						names={v.names}
-						graph={v.graph}
-						onChange={onChange}
-						problem={problemAt(problems.map((p) => p.message))}
-					/>
+					<ErrorsAtOnce value={true}>
+						<StepFields
+							type={s.type}
+							config={s.config}
+							names={v.names}
+							graph={v.graph}
+							onChange={onChange}
+							problem={problemAt(problems.map((p) => p.message))}
+						/>
+					</ErrorsAtOnce>
 				</Suspense>
 			) : (
 				<>

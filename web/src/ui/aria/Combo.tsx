@@ -1,5 +1,5 @@
 import { Check, ChevronDown, X } from "lucide-react";
-import { type ReactNode, useContext, useEffect, useRef, useState } from "react";
+import { type ReactNode, useContext, useEffect, useId, useRef, useState } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { Collection } from "react-aria-components/Collection";
 import { ComboBox, type ComboBoxProps, ComboBoxStateContext } from "react-aria-components/ComboBox";
@@ -12,6 +12,7 @@ import { FieldError, Text } from "react-aria-components/TextField";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Combo.module.css";
 import field from "../Field.module.css";
+import { ErrorsAtOnce, useShownError } from "../heldErrors";
 
 const words = catalogue("shell.combo", {
 	none: "Nothing matches.",
@@ -101,11 +102,13 @@ export function Combo({
 	free,
 	placeholder,
 	help,
-	error,
+	error: found,
 	hideLabel,
 	path,
 	autoFocus,
 }: ComboProps) {
+	const id = useId();
+	const error = useShownError(id, value, found);
 	const [typed, setTyped] = useState<string | null>(null);
 	const chosen = options.find((o) => o.id === value)?.label ?? (free ? (value ?? "") : "");
 	const shown: (Option | Section)[] = options.some((o) => o.group) ? sections(options) : options;
@@ -113,6 +116,7 @@ export function Combo({
 	return (
 		<ComboBox
 			{...props}
+			id={id}
 			className={field.field}
 			allowsCustomValue={free}
 			autoFocus={autoFocus}
@@ -184,16 +188,19 @@ export function Picks({ label, options, values, onChange, nameOf, autoFocus, ...
 	const left = options.filter((o) => !values.includes(o.id));
 	return (
 		<div className={css.picks}>
-			<Combo
-				key={key}
-				{...rest}
-				autoFocus={kept.current === null ? autoFocus : kept.current === key}
-				free={false}
-				label={label}
-				options={left}
-				value={null}
-				onChange={(id) => id && !values.includes(id) && change([...values, id])}
-			/>
+			{/* After each choice it is another field, which is empty. */}
+			<ErrorsAtOnce value={values.length > 0}>
+				<Combo
+					key={key}
+					{...rest}
+					autoFocus={kept.current === null ? autoFocus : kept.current === key}
+					free={false}
+					label={label}
+					options={left}
+					value={null}
+					onChange={(id) => id && !values.includes(id) && change([...values, id])}
+				/>
+			</ErrorsAtOnce>
 			{values.length > 0 && (
 				<ul className={css.chips} aria-label={label}>
 					{values.map((v) => (
