@@ -66,7 +66,7 @@ func TestTheFirstUserSetsUpAnAccount(t *testing.T) {
 		page.Click("Your details")
 		page.Fill("Street or PO box", "Harbour Road 1")
 		page.Fill("City", "Kiel")
-		page.Fill("Country", "DE")
+		page.SelectOption("Country", "Germany")
 		page.Dialog().Click("Save")
 		page.expectStepsLeft(5)
 		page.Dialog().Click("Next: Sending server")

@@ -230,7 +230,7 @@ func TestProblemsOfADraftLinkToTheirFields(t *testing.T) {
 		page.Click("Enter address")
 		page.Fill("Street or PO box", "Quay 1")
 		page.Fill("City", "Hamburg")
-		page.Fill("Country", "DE")
+		page.SelectOption("Country", "Germany")
 		page.Click("Save")
 		page.WaitFor(`!document.querySelector('aside').textContent.includes('postal address')`)
 		page.expectNoProblems()

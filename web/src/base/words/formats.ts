@@ -9,7 +9,7 @@ export const locale = () => languages[language()].numbers;
 const kept = new Map<string, unknown>();
 
 /** keep returns what was made of options for the current language, which takes long, and makes it if need be. */
-function keep<T>(kind: string, make: (locale: string) => T): T {
+export function keep<T>(kind: string, make: (locale: string) => T): T {
 	const key = `${kind} ${language()}`;
 	let f = kept.get(key) as T | undefined;
 	if (!f) {
@@ -65,10 +65,6 @@ export const and = (names: readonly string[]) =>
 
 /** inSentence writes a label as it stands within a sentence: in English in small letters, in German as it is. */
 export const inSentence = (label: string) => (language() === "en" ? label.toLowerCase() : label);
-
-/** regions returns the names of countries; what it gives for others is their code or none. */
-export const regions = (fallback: "code" | "none") =>
-	keep(`regions ${fallback}`, (l) => new Intl.DisplayNames(l, { type: "region", fallback }));
 
 let zone = "UTC";
 

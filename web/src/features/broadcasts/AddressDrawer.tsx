@@ -2,13 +2,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
 import { useKey, useWhyNot } from "../../base/session";
+import { CodeField } from "../../ui/CodeField";
 import { Dialog } from "../../ui/Dialog";
 import { Columns, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { countryField } from "../../base/words/countries";
 
 const words = catalogue("broadcasts.addressDrawer", {
 	title: "Postal address of this workspace",
@@ -70,7 +70,6 @@ function AddressForm({
 		return (
 			<TextField
 				label={words[f]}
-				{...(f === "country" ? countryField(form.values[path] ?? "") : {})}
 				path={path}
 				value={form.values[path] ?? ""}
 				onChange={(v) => form.set({ [path]: v })}
@@ -96,7 +95,14 @@ function AddressForm({
 			</Columns>
 			<Columns>
 				{field("state")}
-				{field("country")}
+				<CodeField
+					of="country"
+					label={words.country}
+					path="postal_address.country"
+					value={form.values["postal_address.country"] ?? ""}
+					onChange={(code) => form.set({ "postal_address.country": code })}
+					error={form.problems.byPath["postal_address.country"]}
+				/>
 			</Columns>
 		</Dialog>
 	);

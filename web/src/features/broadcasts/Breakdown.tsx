@@ -8,7 +8,8 @@ import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent, regions } from "../../base/words/formats";
+import { nameOf as codeName } from "../../base/words/codes";
+import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Report.module.css";
 
@@ -64,7 +65,7 @@ const names: { [word: string]: string } = catalogue("broadcasts.breakdown.names"
 });
 const nameOf = (word: string) => names[word] ?? word;
 
-const country = (code: string) => (/^[A-Z]{2}$/.test(code) ? (regions("code").of(code) ?? code) : nameOf(code));
+const country = (code: string) => (/^[A-Z]{2}$/.test(code) ? codeName("country", code) : nameOf(code));
 
 type Whole = {
 	id: string;

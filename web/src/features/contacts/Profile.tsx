@@ -4,6 +4,7 @@ import { ApiError, api } from "../../api/client";
 import type { Contact, UpdateContactRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useKey, useWhyNot } from "../../base/session";
+import { CodeField } from "../../ui/CodeField";
 import { Combo } from "../../ui/Combo";
 import { Columns, Select, Switch, TextField } from "../../ui/Field";
 import { problemsOf } from "../../ui/problems";
@@ -11,7 +12,6 @@ import { Card, Facts, Callout } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { number } from "../../base/words/formats";
-import { countryField } from "../../base/words/countries";
 import { explain } from "../../base/words/errors";
 
 const words = catalogue("contacts.profile", {
@@ -99,17 +99,27 @@ export function Profile({
 			setProblems((p) => ({ ...p, [v.path]: found }));
 		},
 	});
-	const text = (field: Key) => (
-		<Saved
-			key={field}
-			label={(words as unknown as { [f: string]: string })[field] ?? field}
-			country={field === "country"}
-			value={String(c[field] ?? "")}
-			readOnly={off}
-			error={problems[field]}
-			onSave={(v) => save.mutate({ path: field, body: { [field]: v || null } })}
-		/>
-	);
+	const text = (field: Key) =>
+		field === "country" || field === "timezone" ? (
+			<CodeField
+				key={field}
+				of={field === "country" ? "country" : "zone"}
+				label={words[field]}
+				value={String(c[field] ?? "")}
+				readOnly={off}
+				error={problems[field] || undefined}
+				onChange={(v) => save.mutate({ path: field, body: { [field]: v || null } })}
+			/>
+		) : (
+			<Saved
+				key={field}
+				label={(words as unknown as { [f: string]: string })[field] ?? field}
+				value={String(c[field] ?? "")}
+				readOnly={off}
+				error={problems[field]}
+				onSave={(v) => save.mutate({ path: field, body: { [field]: v || null } })}
+			/>
+		);
 	return (
 		<>
 			{why && <Callout>{why}</Callout>}
@@ -232,7 +242,6 @@ export function Profile({
 /** Saved is a field that saves itself when it is left, or on Enter. What the server refuses stays in it. */
 function Saved({
 	label,
-	country,
 	value,
 	type = "text",
 	readOnly,
@@ -240,7 +249,6 @@ function Saved({
 	onSave,
 }: {
 	label: string;
-	country?: boolean;
 	value: string;
 	type?: string;
 	readOnly: boolean;
@@ -256,7 +264,6 @@ function Saved({
 	return (
 		<TextField
 			label={label}
-			{...(country ? countryField(shown) : {})}
 			type={type}
 			value={shown}
 			readOnly={readOnly}

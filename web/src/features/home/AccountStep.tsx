@@ -4,13 +4,13 @@ import { api } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
 import { useKey, useWhyNot } from "../../base/session";
 import { zones } from "../settings/Account";
+import { CodeField } from "../../ui/CodeField";
 import { Combo } from "../../ui/Combo";
 import { DrawerAction } from "../../ui/DrawerAction";
 import { Columns, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { catalogue } from "../../base/words/catalogue";
-import { countryField } from "../../base/words/countries";
 import { useSetupChanged } from "./Setup";
 
 const words = catalogue("home.accountStep", {
@@ -64,7 +64,6 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 		return (
 			<TextField
 				label={words[f]}
-				{...(f === "country" ? countryField(v[path] ?? "") : {})}
 				path={path}
 				readOnly={Boolean(why)}
 				value={v[path] ?? ""}
@@ -110,7 +109,15 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 			</Columns>
 			<Columns>
 				{field("state")}
-				{field("country")}
+				<CodeField
+					of="country"
+					label={words.country}
+					path="postal_address.country"
+					readOnly={Boolean(why)}
+					value={v["postal_address.country"] ?? ""}
+					onChange={(code) => form.set({ ["postal_address.country" as string]: code })}
+					error={form.problems.byPath["postal_address.country"]}
+				/>
 			</Columns>
 			<DrawerAction form={id} busy={form.busy} why={why}>
 				{words.save}

@@ -4,6 +4,7 @@ import { api, request } from "../../api/client";
 import type { AccountSessionView, UpdateAccountRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useKey, useWhyNot, useWorkspace } from "../../base/session";
+import { CodeField } from "../../ui/CodeField";
 import { Button } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Confirm } from "../../ui/Dialog";
@@ -14,7 +15,6 @@ import { Card, Callout, Page } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { countryField } from "../../base/words/countries";
 import { explain } from "../../base/words/errors";
 
 const words = catalogue("settings.account", {
@@ -98,6 +98,7 @@ function Concern<T extends { [field: string]: string | boolean }>({
 	children: (
 		form: ReturnType<typeof useKeptForm<T>>,
 		text: (field: keyof T & string, label: string, help?: string) => ReactNode,
+		readOnly: boolean,
 	) => ReactNode;
 }) {
 	const key = useKey();
@@ -126,7 +127,6 @@ function Concern<T extends { [field: string]: string | boolean }>({
 			key={field}
 			label={label}
 			help={help}
-			{...(field === "postal_address.country" ? countryField(String(form.values[field])) : {})}
 			path={field}
 			value={String(form.values[field])}
 			readOnly={why !== undefined}
@@ -148,7 +148,7 @@ function Concern<T extends { [field: string]: string | boolean }>({
 				{about && <p>{about}</p>}
 				<KeptCallout form={form} />
 				<FormProblems problems={form.problems} />
-				{children(form, text)}
+				{children(form, text, why !== undefined)}
 				<div>
 					<Button type="submit" busy={form.busy} why={why}>
 						{words.save}
@@ -191,7 +191,7 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 				}}
 				body={(v) => ({ ...v, website_url: v.website_url || null, logo_url: v.logo_url || null })}
 			>
-				{(form, text) => (
+				{(form, text, readOnly) => (
 					<Columns>
 						{text("name", words.name)}
 						{text("website_url", words.website)}
@@ -204,8 +204,24 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 							onChange={(z) => z && form.set({ timezone: z })}
 							error={form.problems.byPath.timezone}
 						/>
-						{text("locale", words.locale)}
-						{text("currency_code", words.currency)}
+						<CodeField
+							of="language"
+							label={words.locale}
+							path="locale"
+							value={form.values.locale}
+							readOnly={readOnly}
+							onChange={(locale) => form.set({ locale })}
+							error={form.problems.byPath.locale}
+						/>
+						<CodeField
+							of="currency"
+							label={words.currency}
+							path="currency_code"
+							value={form.values.currency_code}
+							readOnly={readOnly}
+							onChange={(currency_code) => form.set({ currency_code })}
+							error={form.problems.byPath.currency_code}
+						/>
 					</Columns>
 				)}
 			</Concern>
@@ -236,14 +252,22 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 					),
 				})}
 			>
-				{(_, text) => (
+				{(form, text, readOnly) => (
 					<Columns>
 						{text("postal_address.line1", words.line1)}
 						{text("postal_address.line2", words.line2)}
 						{text("postal_address.postal_code", words.postal)}
 						{text("postal_address.city", words.city)}
 						{text("postal_address.state", words.state)}
-						{text("postal_address.country", words.country)}
+						<CodeField
+							of="country"
+							label={words.country}
+							path="postal_address.country"
+							value={form.values["postal_address.country"]}
+							readOnly={readOnly}
+							onChange={(code) => form.set({ "postal_address.country": code })}
+							error={form.problems.byPath["postal_address.country"]}
+						/>
 					</Columns>
 				)}
 			</Concern>

@@ -76,16 +76,27 @@ export type PicksProps = Omit<ComboProps, "value" | "onChange"> & {
 	nameOf?: (id: string) => string;
 };
 
-/** FirstMatch makes the first choice active that is left by what was typed, so that Enter takes it. */
-function FirstMatch() {
+/** plain returns a text without what a search does not tell apart. */
+const plain = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+/** rank returns how well a typed text matches an option: by its id or whole name best, then by the beginning of its name. */
+function rank(id: string, label: string, typed: string): number {
+	const text = plain(typed.trim());
+	if (plain(id) === text || plain(label) === text) return 0;
+	return plain(label).startsWith(text) ? 1 : 2;
+}
+
+/** FirstMatch makes the best choice active that is left by what was typed, so that Enter takes it. */
+function FirstMatch({ typed }: { typed: string }) {
 	const state = useContext(ComboBoxStateContext);
 	useEffect(() => {
 		if (!state?.isOpen || state.selectionManager.focusedKey !== null) return;
-		for (const key of state.collection.getKeys()) {
-			if (state.collection.getItem(key)?.type !== "item") continue;
-			state.selectionManager.setFocusedKey(key);
-			return;
-		}
+		const items = [...state.collection.getKeys()].flatMap((key) => {
+			const item = state.collection.getItem(key);
+			return item?.type === "item" ? [{ key, rank: rank(String(key), item.textValue, typed) }] : [];
+		});
+		const [best] = items.sort((a, b) => a.rank - b.rank);
+		if (best) state.selectionManager.setFocusedKey(best.key);
 	});
 	return null;
 }
@@ -113,10 +124,14 @@ export function Combo({
 	const chosen = options.find((o) => o.id === value)?.label ?? (free ? (value ?? "") : "");
 	const shown: (Option | Section)[] = options.some((o) => o.group) ? sections(options) : options;
 	const props: Partial<ComboBoxProps<Option | Section>> = onSearch ? { items: shown } : { defaultItems: shown };
+	const ids = new Map(options.map((o) => [o.label, o.id]));
 	return (
 		<ComboBox
 			{...props}
 			id={id}
+			defaultFilter={(label, text) =>
+				plain(label).includes(plain(text)) || (text !== "" && plain(ids.get(label) ?? "") === plain(text))
+			}
 			className={field.field}
 			allowsCustomValue={free}
 			autoFocus={autoFocus}
@@ -138,9 +153,13 @@ export function Combo({
 				const next = key === null ? (free ? (typed ?? value) || null : null) : String(key);
 				if (next !== value) onChange(next);
 			}}
-			onBlur={() => setTyped(null)}
+			onBlur={() => {
+				const whole = !free && typed ? options.find((o) => rank(o.id, o.label, typed) === 0) : undefined;
+				if (whole && whole.id !== value) onChange(whole.id);
+				setTyped(null);
+			}}
 		>
-			{!free && typed && <FirstMatch />}
+			{!free && typed && <FirstMatch typed={typed} />}
 			<Label className={hideLabel ? "visually-hidden" : field.label}>{label}</Label>
 			<div className={css.box}>
 				<Input className={field.input} placeholder={placeholder} data-path={path} />

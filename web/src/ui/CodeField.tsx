@@ -1,0 +1,35 @@
+import type { ReactNode } from "react";
+import { type CodeKind, codesOf, nameOf } from "../base/words/codes";
+import { Combo } from "./Combo";
+import { TextField } from "./Field";
+
+type Props = {
+	of: CodeKind;
+	label: string;
+	value: string;
+	/** Called with a code, or with nothing. */
+	onChange: (code: string) => void;
+	help?: ReactNode;
+	error?: string;
+	path?: string;
+	readOnly?: boolean;
+};
+
+/** CodeField is a field of a country, a language, a currency or a time zone, which is chosen by its name or its code. */
+export function CodeField({ of, value, onChange, readOnly, ...rest }: Props) {
+	if (readOnly) return <TextField {...rest} readOnly value={value && nameOf(of, value)} onChange={() => undefined} />;
+	const all = codesOf(of);
+	const known = value === "" || all.some((c) => c.code === value);
+	return (
+		<Combo
+			{...rest}
+			options={[...(known ? [] : [{ code: value, name: nameOf(of, value) }]), ...all].map((c) => ({
+				id: c.code,
+				label: c.name,
+				detail: of === "zone" ? undefined : c.code,
+			}))}
+			value={value || null}
+			onChange={(code) => onChange(code ?? "")}
+		/>
+	);
+}
