@@ -1,3 +1,4 @@
+import { ChevronDown } from "lucide-react";
 import {
 	type InputHTMLAttributes,
 	type ReactNode,
@@ -247,20 +248,23 @@ export function Select({
 	const error = useShownError(id, value, found);
 	return (
 		<Frame id={id} label={label} help={help} error={error} optional={optional} hideLabel={hideLabel}>
-			<select
-				{...rest}
-				{...described(id, help, error)}
-				data-path={path}
-				className={`${css.input} ${css.select}`}
-				value={value}
-				onChange={(e) => onChange(e.target.value)}
-			>
-				{choices.map((c) => (
-					<option key={c.value} value={c.value} disabled={c.disabled}>
-						{c.label}
-					</option>
-				))}
-			</select>
+			<div className={css.select}>
+				<select
+					{...rest}
+					{...described(id, help, error)}
+					data-path={path}
+					className={css.input}
+					value={value}
+					onChange={(e) => onChange(e.target.value)}
+				>
+					{choices.map((c) => (
+						<option key={c.value} value={c.value} disabled={c.disabled}>
+							{c.label}
+						</option>
+					))}
+				</select>
+				<ChevronDown aria-hidden size={16} />
+			</div>
 		</Frame>
 	);
 }
