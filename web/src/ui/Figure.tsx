@@ -103,7 +103,7 @@ export function Rate({ name, part, whole, of, decimals, tone, about, more }: Rat
 			value={few ? counts : share}
 			detail={
 				<>
-					{few ? `· ${share}` : counts}
+					{few ? share : counts}
 					{more}
 				</>
 			}
