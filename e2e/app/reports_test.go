@@ -32,7 +32,7 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 			t.Fatalf("the API counts %v, want 25 mails and one click", totals)
 		}
 		page.In("region", "Totals").ExpectText("Mails 25 Before: 0")
-		page.In("region", "Totals").ExpectText("Click rate 1 of 25 · 4.0 % Before: 0")
+		page.In("region", "Totals").ExpectText("Click rate 1 of 25 4.0 % Before: 0")
 		page.Click("Click rate")
 		page.In("dialog", "What “Click rate” means").ExpectText("1 who clicked ÷ 25 emails")
 		page.Press("Escape")

@@ -259,7 +259,7 @@ export default function Broadcasts() {
 							id: "status",
 							name: words.status,
 							width: 136,
-							least: 130,
+							least: 128,
 							cell: (b) => <StateBadge kind="broadcast" state={b.status} />,
 						},
 						{
@@ -274,7 +274,7 @@ export default function Broadcasts() {
 							id: "when",
 							name: words.when,
 							width: 140,
-							least: 132,
+							least: 124,
 							cell: (b) =>
 								b.status === "scheduled" && b.scheduled_at ? (
 									<time dateTime={b.scheduled_at} title={exact(b.scheduled_at)}>
@@ -299,6 +299,7 @@ export default function Broadcasts() {
 							name: words.opened,
 							about: term("opened").definition,
 							width: 104,
+							least: 76,
 							align: "end",
 							cell: (b) => rate(metrics.of.get(b.id), "opened_rate"),
 						},
@@ -307,6 +308,7 @@ export default function Broadcasts() {
 							name: words.clicked,
 							about: term("clicked").definition,
 							width: 104,
+							least: 76,
 							align: "end",
 							cell: (b) => rate(metrics.of.get(b.id), "clicked_rate"),
 						},
@@ -320,7 +322,7 @@ export default function Broadcasts() {
 						{
 							id: "menu",
 							name: "",
-							width: 56,
+							width: 52,
 							cell: (b) => <Menu small label={words.more({ name: b.name })} actions={actions(b)} />,
 						},
 					]}

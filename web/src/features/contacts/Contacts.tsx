@@ -191,7 +191,7 @@ export default function Contacts() {
 			{
 				id: "actions",
 				name: "",
-				width: 56,
+				width: 52,
 				cell: (c) => (
 					<Menu
 						small

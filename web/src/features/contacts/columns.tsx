@@ -40,7 +40,7 @@ function cell(f: FieldInfo, stages: Map<string, string>) {
 const usualWidths: { [field: string]: number } = { tags: 200, country: 96, language: 104 };
 
 /** How narrow columns become where there is little room. Initial ones that are not here go then. */
-const leastWidths: { [field: string]: number } = { global_status: 152, tags: 130, last_activity_at: 126 };
+const leastWidths: { [field: string]: number } = { global_status: 152, tags: 122, last_activity_at: 126 };
 
 /** useColumns returns the columns of a table of contacts: name and address first, then those chosen. Initial ones fit their place. */
 export function useColumns(

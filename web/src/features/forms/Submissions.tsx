@@ -94,7 +94,7 @@ export function Submissions({ form }: { form: FormRow }) {
 						id: "outcome",
 						name: words.outcome,
 						width: 180,
-						least: 150,
+						least: 162,
 						cell: (s) => <StateBadge kind="submission" state={s.outcome} />,
 					},
 					{ id: "page", name: words.page, width: 280, least: 200, cell: (s) => s.page_url ?? <NotSet /> },

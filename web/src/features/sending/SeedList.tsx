@@ -293,8 +293,8 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 						{
 							id: "status",
 							name: words.status,
-							width: 130,
-							least: 116,
+							width: 136,
+							least: 128,
 							cell: (s) => <StateBadge kind="seed" state={s.status} />,
 						},
 						{ id: "reason", name: words.reason, width: 210, least: 140, cell: (s) => reason(s) ?? <NotSet /> },

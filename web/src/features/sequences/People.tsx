@@ -162,8 +162,8 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 						{
 							id: "status",
 							name: words.status,
-							width: 128,
-							least: 124,
+							width: 132,
+							least: 128,
 							cell: (e) => (
 								<StateBadge kind={open(e) ? "enrollment" : "outcome"} state={open(e) ? e.status : e.outcome} />
 							),
