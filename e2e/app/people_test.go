@@ -309,7 +309,7 @@ func (page appPage) filterAndShare() {
 	page.Press("Enter")
 	page.Press("Escape")
 	const columns = `[...document.querySelectorAll('[role=columnheader]')].map(c => c.innerText.trim()).join()`
-	page.WaitFor(columns + ` === ',Name,Status,Country,Tags,Last activity,Plan,Created,'`)
+	page.WaitFor(columns + ` === ',Name,Status,Country,Tags,Last activity,Plan,Created,More'`)
 	page.PressEnterOn("Save as", "Shift+Tab")
 	page.WaitFor(`document.activeElement.matches('[role=dialog] input')`)
 	page.Type("Austrians")

@@ -289,7 +289,7 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 		page.fillField("settings.ips[0].ip", "203.0.113.7")
 		page.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Warm-up').click()`)
 		page.Fill("Emails on the first day", "40")
-		page.WaitFor(`document.querySelector('[data-path="warmup.started_on"]').type === 'date'`)
+		page.WaitFor(`document.querySelectorAll('[data-path="warmup.started_on"] [role=spinbutton]').length === 3`)
 		page.Fill("Retry for, in hours", "12")
 		page.expectAccessible("a config that delivers by itself")
 		page.Click("Save")
