@@ -95,15 +95,17 @@ document.addEventListener("visibilitychange", () => {
 });
 window.addEventListener("pagehide", () => void saveAll());
 
+/** onLeave names a function that saves what waits, until the returned function is called. */
+export function onLeave(save: () => Promise<unknown> | undefined) {
+	waiting.add(save);
+	return () => {
+		waiting.delete(save);
+	};
+}
+
 /** useSaveOnLeave names a function that saves what waits on the page; it does nothing if nothing waits. */
 export function useSaveOnLeave(save: () => Promise<unknown> | undefined) {
 	const current = useRef(save);
 	current.current = save;
-	useEffect(() => {
-		const run = () => current.current();
-		waiting.add(run);
-		return () => {
-			waiting.delete(run);
-		};
-	}, []);
+	useEffect(() => onLeave(() => current.current()), []);
 }

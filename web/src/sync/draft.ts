@@ -1,0 +1,109 @@
+import type { Versioned } from "../api/client";
+import type { Actor } from "../api/schema";
+import type { Bases, Choice, Clash, Merged } from "./merge";
+
+// The words of drafts: what a kind of record says of itself, what a store needs around it, and what pages see.
+
+/** Problem is what the server says about a value; path is its place in the request. */
+export type Problem = { path: string; message: string };
+
+/** Codec says how a record is read, written and compared. Row is the record as the server has it, D the fields that are written. */
+export type Codec<Row, D extends object> = {
+	kind: string;
+	id: string;
+	/** The name under which unfinished work is listed. */
+	title: (values: D) => string;
+	load: () => Promise<Versioned<Row>>;
+	/** Sends the fields that were changed, on the revision that the change was made on. Without an answer all values are saved as they are. */
+	save: (changed: Partial<D>, values: D, revision: string | undefined) => Promise<Versioned<Row> | undefined>;
+	fieldsOf: (row: Row) => D;
+	/** Names the fields that make sense only together, by a field or a path in it; by default each field is on its own. */
+	groupOf?: (path: string) => string;
+	/** The problems that an answer tells. With it, what is refused stays here and the rest is saved; without it save rejects. */
+	refusals?: (error: unknown) => Problem[];
+	/** Compares two values of a field, if not as JSON. */
+	equal?: (a: unknown, b: unknown) => boolean;
+	merge?: (bases: Bases<D>, mine: D, theirs: D, choose?: Choice) => Merged<D>;
+	/** Fields that never leave the page before they are saved. */
+	secret?: readonly (keyof D)[];
+	/** Whether the record is read before each save on demand, since the page may show it as it was. */
+	loadsFirst?: boolean;
+	/** Whether somebody looks at what is saved: what was joined with changes of others waits until they have seen it. */
+	reviewed?: boolean;
+};
+
+/** Place is where unsaved work was kept. */
+export type Place = "server" | "device";
+
+/** Copy is unsaved work: the fields that were changed, what the server had of them, and what of them was sent without an answer yet. */
+export type Copy<D> = { mine: Partial<D>; from: Partial<D>; sent: Partial<D>; problems?: number };
+
+/** Device keeps what is typed in this browser; each tab has its own copies. */
+export type Device = {
+	hold: (kind: string, id: string, value: object) => void;
+	held: <T extends object>(kind: string, id: string, join: (earlier: T, later: T) => T) => Promise<T | null>;
+	release: (kind: string, id: string) => void;
+};
+
+/** Copies are the working copies on the server; a mark says who has stored one. */
+export type Copies = {
+	read: (kind: string, id: string) => Promise<{ data: object } | null>;
+	write: (
+		kind: string,
+		id: string,
+		copy: { title: string; base_revision: number | null; data: { mark: string } },
+	) => Promise<void>;
+	/** Deletes the copy if it has one of some marks. */
+	remove: (kind: string, id: string, marks: string[]) => Promise<void>;
+};
+
+export type Clock = {
+	now: () => Date;
+	/** Calls a function after milliseconds, unless it is cancelled. */
+	after: (ms: number, run: () => void) => () => void;
+};
+
+export type Environment = {
+	device: Device;
+	copies: Copies;
+	clock: Clock;
+	/** After how many milliseconds without a change the draft saves itself; null: it is saved on demand. */
+	autosaveAfter: number | null;
+	/** Whether the person may only look at the record. */
+	readOnly: boolean;
+	/** A name that no other store has. */
+	mark: string;
+};
+
+/** Status is how far the draft has come. */
+export type Status =
+	| { is: "saved"; at: Date | null }
+	| { is: "unsaved" }
+	| { is: "saving" }
+	| { is: "refused"; problems: Problem[] }
+	| { is: "offline"; error: unknown }
+	| { is: "conflict" };
+
+export type Conflict<Row> = { theirs: Versioned<Row>; clashes: Clash[]; by: Actor | null };
+
+/** Joined are the fields that were taken over from somebody else. */
+export type Joined<Row> = { fields: string[]; by: Actor | null; row: Row };
+
+/** State is what pages show of a draft. It is another object after each change. */
+export type State<Row, D> = {
+	row: Row;
+	revision: string | null;
+	saved: D;
+	values: D;
+	changed: (keyof D & string)[];
+	status: Status;
+	conflict: Conflict<Row> | null;
+	joined: Joined<Row> | null;
+	/** From where unsaved work was brought back. */
+	restored: Place | null;
+	/** Whether unsaved work has come back, if there was any. */
+	opened: boolean;
+};
+
+/** revisionNumber reads a revision; null if there is none. */
+export const revisionNumber = (revision: string | null) => Number((revision ?? "").replace(/\D/g, "")) || null;

@@ -1,0 +1,386 @@
+import { ApiError, isConflict, type Versioned } from "../api/client";
+import type { Actor } from "../api/schema";
+import {
+	type Codec,
+	type Conflict,
+	type Copy,
+	type Environment,
+	type Joined,
+	type Place,
+	type Problem,
+	revisionNumber,
+	type State,
+	type Status,
+} from "./draft";
+import { isLater, Keeper, pauseAfter } from "./keeper";
+import { type Choice, equal, fieldsByGroup, merge3, pick } from "./merge";
+
+/** Base is what the server has: the fields as they were sent, and as it stores them. */
+type Base<Row, D> = { row: Row; revision: string | null; fields: D; stored: D };
+
+/** How often a save is tried again when others change the record meanwhile. */
+const mostConflicts = 5;
+
+/**
+ * DraftStore holds what somebody writes of a record until the server has it. It is kept as it is typed, saved by itself
+ * or on demand, and joined with what others save meanwhile; where both sides changed the same, nothing is saved before
+ * a choice.
+ */
+export class DraftStore<Row, D extends object> {
+	state: State<Row, D>;
+	private readonly listeners = new Set<() => void>();
+	private base: Base<Row, D>;
+	private mine: D;
+	private sent: Partial<D> = {}; // what was sent without an answer
+	private readonly refused = new Map<string, { values: Partial<D>; problems: Problem[] }>(); // by group
+	private conflict: Conflict<Row> | null = null;
+	private joined: Joined<Row> | null = null;
+	private restored: Place | null = null;
+	private opened = false;
+	private savedAt: Date | null = null;
+	private failure: unknown = null;
+	private failures = 0;
+	private saving = false;
+	private closed = false;
+	private running: Promise<unknown> = Promise.resolve(); // saves go one after the other
+	private waiting: { server: Versioned<Row>; by: Actor | null } | null = null; // came while something was sent
+	private cancelSave: (() => void) | null = null;
+	private keeper: Keeper<D> | null = null;
+
+	constructor(
+		readonly codec: Codec<Row, D>,
+		private readonly environment: Environment,
+		server: Versioned<Row>,
+	) {
+		const fields = codec.fieldsOf(server.data);
+		this.base = { row: server.data, revision: server.revision, fields, stored: fields };
+		this.mine = fields;
+		this.state = this.snapshot();
+	}
+
+	subscribe = (listener: () => void) => {
+		this.listeners.add(listener);
+		return () => void this.listeners.delete(listener);
+	};
+
+	/** Brings back what was not saved when the record was open last. */
+	async open(): Promise<void> {
+		if (!this.environment.readOnly && !this.keeper) {
+			this.keeper = new Keeper<D>(this.codec.kind, this.codec.id, this.environment, {
+				copy: () => this.copy(),
+				title: () => this.codec.title(this.mine),
+				revision: () => revisionNumber(this.base.revision),
+			});
+			const found = await this.keeper.open();
+			if (found) this.bringBack(found.copy, found.place);
+		}
+		this.opened = true;
+		this.changedHere();
+	}
+
+	/** Takes what the server has. */
+	receive(server: Versioned<Row>, by: Actor | null = null): void {
+		if (this.saving) {
+			this.waiting = { server, by };
+			return;
+		}
+		const [now, then] = [server.revision, this.base.revision].map(revisionNumber);
+		const newest = this.conflict ? revisionNumber(this.conflict.theirs.revision) : then;
+		if (now && newest && now < newest) return; // an answer that was overtaken
+		if (now && now === then) this.base = { ...this.base, row: server.data };
+		else this.join(server, by);
+		this.changedHere();
+	}
+
+	/** Changes fields. */
+	change(part: Partial<D>): void {
+		if (this.environment.readOnly) return;
+		this.mine = { ...this.mine, ...part };
+		this.changedHere();
+	}
+
+	/** Sends now what waits: to be saved, or, if that is not possible or on demand, as a working copy. It resolves when that has ended, well or not. */
+	flush(): Promise<unknown> {
+		this.stopTimer();
+		return this.run(async () => {
+			if (this.environment.autosaveAfter !== null && this.todo().length > 0) await this.send(false);
+			await this.keeper?.store();
+		});
+	}
+
+	/** Saves what was changed, also what was refused before. It reports whether all is saved; it rejects with the error of the server unless the codec knows refusals. */
+	save(write = this.codec.save): Promise<boolean> {
+		this.stopTimer();
+		return this.run(() => {
+			this.refused.clear();
+			return this.send(true, write);
+		});
+	}
+
+	/** Ends a conflict: in the groups that are named their version stays, in the others the own one. */
+	settle(theirs: ReadonlySet<string>): void {
+		if (!this.conflict) return;
+		const { theirs: server, by } = this.conflict;
+		this.join(server, by, (group) => (theirs.has(group) ? "theirs" : "mine"));
+		this.changedHere();
+		if (this.environment.autosaveAfter !== null) void this.flush();
+	}
+
+	/** Drops what is not saved. */
+	discard(): void {
+		if (this.conflict) this.adopt(this.conflict.theirs);
+		this.conflict = this.joined = this.restored = null;
+		this.mine = this.base.fields;
+		this.changedHere();
+	}
+
+	/** Takes away the note of what was joined. */
+	dismissJoined(): void {
+		this.joined = null;
+		this.emit();
+	}
+
+	/** Follows a record that begins or ends to save itself, or that may not be changed any more. */
+	configure(part: Pick<Environment, "autosaveAfter" | "readOnly">): void {
+		const { autosaveAfter, readOnly } = this.environment;
+		if (autosaveAfter === part.autosaveAfter && readOnly === part.readOnly) return;
+		Object.assign(this.environment, part);
+		if (readOnly && this.opened) void this.open();
+		this.changedHere();
+	}
+
+	/** Ends the store: what waits is sent, and nothing is tried again. */
+	close(): Promise<unknown> {
+		this.closed = true;
+		const last = this.flush();
+		this.keeper?.close(last);
+		return last;
+	}
+
+	private same(a: unknown, b: unknown) {
+		return (this.codec.equal ?? equal)(a, b);
+	}
+
+	private sameFields(part: Partial<D>, whole: D) {
+		return (Object.keys(part) as (keyof D)[]).every((f) => this.same(part[f], whole[f]));
+	}
+
+	private groupOf = (path: string) => this.codec.groupOf?.(path) ?? path.replace(/[.[].*$/, "");
+
+	private changed() {
+		return (Object.keys(this.mine) as (keyof D & string)[]).filter(
+			(f) => !this.same(this.mine[f], this.base.fields[f]),
+		);
+	}
+
+	/** The fields that are to be sent. */
+	private todo() {
+		return this.conflict ? [] : this.changed().filter((f) => !this.refused.has(this.groupOf(f)));
+	}
+
+	private copy(): Copy<D> {
+		const fields = this.changed().filter((f) => !this.codec.secret?.includes(f));
+		const copy = { mine: pick(this.mine, fields), from: pick(this.base.stored, fields), sent: pick(this.sent, fields) };
+		return this.refused.size > 0 ? { ...copy, problems: this.refused.size } : copy;
+	}
+
+	private snapshot(): State<Row, D> {
+		const { row, revision, fields: saved } = this.base;
+		const { mine: values, conflict, joined, restored, opened } = this;
+		const changed = this.changed();
+		const status = this.status(changed);
+		return { row, revision, saved, values, changed, status, conflict, joined, restored, opened };
+	}
+
+	private status(changed: string[]): Status {
+		if (this.conflict) return { is: "conflict" };
+		if (this.saving) return { is: "saving" };
+		if (this.failure !== null) return { is: "offline", error: this.failure };
+		if (this.refused.size > 0)
+			return { is: "refused", problems: [...this.refused.values()].flatMap((r) => r.problems) };
+		return changed.length > 0 ? { is: "unsaved" } : { is: "saved", at: this.savedAt };
+	}
+
+	private emit() {
+		this.state = this.snapshot();
+		for (const l of this.listeners) l();
+	}
+
+	/** Keeps what was changed, and sees to it that it is saved. */
+	private changedHere() {
+		for (const [group, { values }] of this.refused)
+			if (!this.sameFields(values, this.mine) || this.sameFields(values, this.base.fields)) this.refused.delete(group);
+		if (this.changed().length === 0) this.failure = null;
+		this.keeper?.keep();
+		const { autosaveAfter, clock, readOnly } = this.environment;
+		if (!this.saving) this.stopTimer();
+		if (!readOnly && !this.closed && !this.saving && autosaveAfter !== null && this.todo().length > 0)
+			this.cancelSave = clock.after(autosaveAfter, () => void this.flush());
+		this.emit();
+	}
+
+	private stopTimer() {
+		this.cancelSave?.();
+		this.cancelSave = null;
+	}
+
+	private run<T>(act: () => Promise<T>): Promise<T> {
+		const done = this.running.then(act);
+		this.running = done.catch(() => undefined);
+		return done;
+	}
+
+	/** Goes on with the own values joined with those of the server. It reports whether they clash. */
+	private join(server: Versioned<Row>, by: Actor | null, choose?: Choice): boolean {
+		const bases = { mine: this.base.fields, theirs: this.base.stored };
+		const theirs = this.codec.fieldsOf(server.data);
+		const { merged, clashes, joined } = this.codec.merge
+			? this.codec.merge(bases, this.mine, theirs, choose)
+			: merge3(bases, this.mine, theirs, this.groupOf, choose);
+		const asks = clashes.length > 0 && !choose;
+		this.conflict = asks ? { theirs: server, clashes, by } : null;
+		if (asks) return true;
+		if (joined.length > 0 && this.changed().length > 0) this.joined = { fields: joined, by, row: server.data };
+		this.adopt(server);
+		this.mine = merged;
+		return false;
+	}
+
+	/** Takes what the server has as the base. What it did not change stays as it was typed. */
+	private adopt(server: Versioned<Row>) {
+		const stored = this.codec.fieldsOf(server.data);
+		const unmoved = (Object.keys(stored) as (keyof D)[]).filter((f) => this.same(stored[f], this.base.stored[f]));
+		const fields = { ...stored, ...pick(this.base.fields, unmoved) };
+		this.base = { row: server.data, revision: server.revision, fields, stored };
+	}
+
+	private bringBack(copy: Partial<Copy<D>>, place: Place) {
+		const typed = this.changed();
+		const { stored } = this.base;
+		const known = (Object.keys(copy.mine ?? {}) as (keyof D & string)[]).filter(
+			(f) => f in stored && !typed.includes(f) && isLike(copy.mine?.[f], stored[f]),
+		);
+		const answered = known.filter((f) => this.same(copy.sent?.[f], stored[f]));
+		const from = pick(
+			copy.from ?? {},
+			known.filter((f) => !answered.includes(f)),
+		);
+		const mine = pick(copy.mine ?? {}, known);
+		if (this.sameFields(mine, this.base.fields)) return;
+		this.restored = place;
+		this.mine = { ...this.mine, ...mine };
+		// It is joined as if the record had been open since the work began.
+		const server = { data: this.base.row, revision: this.base.revision };
+		this.base = { ...this.base, fields: { ...this.base.fields, ...from }, stored: { ...stored, ...from } };
+		this.join(server, null);
+	}
+
+	/** Sends what was changed until all is saved or refused. It reports whether all is saved. */
+	private async send(demanded: boolean, write = this.codec.save): Promise<boolean> {
+		let conflicts = 0;
+		// What is saved on demand as a whole is sent also if nothing was changed.
+		let whole = demanded && !this.codec.refusals;
+		this.saving = true;
+		this.failure = null;
+		try {
+			if (demanded && this.codec.loadsFirst) this.takes(await this.codec.load(), null);
+			while (!this.conflict && (whole || this.todo().length > 0)) {
+				const values = this.mine;
+				const todo = this.todo();
+				this.sent = pick(values, todo);
+				this.changedHere();
+				try {
+					const got = await write(this.sent, values, this.base.revision ?? undefined);
+					this.answered(values, todo, got);
+					whole = false;
+					if (this.environment.autosaveAfter === null) break; // what was typed meanwhile is not to be saved yet
+				} catch (e) {
+					const error = isConflict(e) && conflicts++ < mostConflicts ? await this.reload(e as ApiError) : e;
+					if (error === null && demanded && this.codec.reviewed) throw e;
+					if (error !== null && !this.failed(error)) return false;
+				}
+			}
+			return this.changed().length === 0;
+		} finally {
+			this.saving = false;
+			const { waiting } = this;
+			this.waiting = null;
+			if (waiting) this.receive(waiting.server, waiting.by);
+			this.keeper?.keep();
+			this.emit();
+		}
+	}
+
+	/** Reads the record after a conflict, and joins it. It returns an error, or null. */
+	private async reload(conflict: ApiError): Promise<unknown> {
+		try {
+			this.takes(await this.codec.load(), (conflict.details.updated_by as Actor | undefined) ?? null);
+			this.sent = {};
+			return null;
+		} catch (e) {
+			return e;
+		}
+	}
+
+	/** Joins what was read of the record in order to save it. */
+	private takes(server: Versioned<Row>, by: Actor | null) {
+		if (!server.revision || server.revision !== this.base.revision) this.join(server, by);
+	}
+
+	private answered(values: D, todo: (keyof D & string)[], got: Versioned<Row> | undefined) {
+		const onDemand = this.environment.autosaveAfter === null;
+		this.failures = 0;
+		this.sent = {};
+		this.savedAt = this.environment.clock.now();
+		if (onDemand) this.joined = this.restored = null;
+		const before = this.base;
+		const untouched = (Object.keys(values) as (keyof D & string)[]).filter(
+			(f) => this.same(this.mine[f], values[f]) && (todo.includes(f) || this.same(values[f], before.fields[f])),
+		);
+		if (!got) this.base = { ...before, revision: null, fields: values, stored: values };
+		else {
+			this.adopt(got);
+			// Somebody may go on after a space that the server cuts off: what saves itself stays as it was typed.
+			if (!onDemand) this.base.fields = { ...this.base.fields, ...pick(values, todo) };
+		}
+		this.mine = { ...this.mine, ...pick(this.base.fields, untouched) };
+	}
+
+	/** Handles the error of a save. It reports whether the save goes on with the rest. */
+	private failed(e: unknown): boolean {
+		const { refusals } = this.codec;
+		if (!isLater(e)) {
+			const { sent } = this;
+			this.sent = {};
+			if (!refusals || !(e instanceof ApiError)) throw e;
+			this.refuse(sent, refusals(e));
+			return true;
+		}
+		if (!refusals) throw e;
+		this.failure = e;
+		const { autosaveAfter, clock } = this.environment;
+		if (!this.closed && autosaveAfter !== null)
+			this.cancelSave ??= clock.after(pauseAfter(this.failures++), () => void this.flush());
+		return false;
+	}
+
+	/** Sets apart what the server refuses; a refusal of nothing that was sent is one of all of it. */
+	private refuse(sent: Partial<D>, problems: Problem[]) {
+		const groups = fieldsByGroup<D>(Object.keys(sent) as (keyof D & string)[], this.groupOf);
+		const known = problems.filter((p) => groups.has(this.groupOf(p.path)));
+		for (const [group, fields] of groups) {
+			const own = known.filter((p) => this.groupOf(p.path) === group);
+			const values = pick(sent, fields);
+			// What was changed while it was sent is sent again: the refusal is about former values.
+			if ((known.length > 0 && own.length === 0) || !this.sameFields(values, this.mine)) continue;
+			const general = [{ path: group, message: problems[0]?.message ?? "" }];
+			this.refused.set(group, { values, problems: own.length > 0 ? own : general });
+		}
+	}
+}
+
+/** isLike reports whether a value that was kept fits to a field: a later version of the page may have another one. */
+const isLike = (value: unknown, like: unknown) =>
+	(value ?? null) === null ||
+	(like ?? null) === null ||
+	(typeof value === typeof like && Array.isArray(value) === Array.isArray(like));

@@ -1,0 +1,63 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
+import { api, type Versioned } from "../api/client";
+import { cachedCopy, deleteCopy } from "../base/collections";
+import { liveState, subscribeLive } from "../base/live";
+import { useKey } from "../base/session";
+import { held, hold, release } from "./device";
+import type { Clock, Codec, Copies, Device, Environment } from "./draft";
+import { handIn, onLeave } from "./pendingSaves";
+import { DraftStore } from "./store";
+
+const device: Device = { hold, held, release };
+
+const clock: Clock = {
+	now: () => new Date(),
+	after: (ms, run) => {
+		const timer = setTimeout(run, ms);
+		return () => clearTimeout(timer);
+	},
+};
+
+function useCopies(): Copies {
+	const client = useQueryClient();
+	const key = useKey();
+	// The list of copies is read again where it is shown next, not after each write, and so is each copy.
+	const stale = () => client.invalidateQueries({ queryKey: key("working-copies"), refetchType: "none" });
+	return {
+		read: (kind, id) => cachedCopy(client, key, kind, id),
+		write: (kind, id, body) => api("PUT /working-copies/{kind}/{id}", { path: { kind, id }, body }).then(stale),
+		remove: (kind, id, marks) => deleteCopy(kind, id, marks).then(stale),
+	};
+}
+
+/** useDraft holds the draft of a record while a page is open. The codec is that of the first render, as are changes that it begins with; the draft follows the record. */
+export function useDraft<Row, D extends object>(
+	codec: Codec<Row, D>,
+	server: Versioned<Row>,
+	{ autosaveAfter, readOnly }: Pick<Environment, "autosaveAfter" | "readOnly">,
+	begin?: Partial<D>,
+): DraftStore<Row, D> {
+	const copies = useCopies();
+	const [store] = useState(() => {
+		const environment = { device, copies, clock, autosaveAfter, readOnly };
+		const made = new DraftStore(codec, { ...environment, mark: crypto.randomUUID() }, server);
+		if (begin) made.change(begin);
+		return made;
+	});
+	useSyncExternalStore(store.subscribe, () => store.state);
+	useLayoutEffect(() => store.configure({ autosaveAfter, readOnly }), [store, autosaveAfter, readOnly]);
+	useEffect(() => {
+		handIn(); // a text that an editor still has is joined, too
+		store.receive(server);
+	}, [store, server]);
+	useEffect(() => {
+		void store.open();
+		const stops = [onLeave(() => store.flush()), subscribeLive(() => liveState() !== "offline" && void store.flush())];
+		return () => {
+			for (const stop of stops) stop();
+			void store.close();
+		};
+	}, [store]);
+	return store;
+}
