@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, api, request } from "../../api/client";
+import { api, isConflict, request, type Versioned } from "../../api/client";
 import type { MessageSession, PreviewProblem, RebasedMessage } from "../../api/schema";
 import { useParams } from "../../base/params";
 import { handIn } from "../../sync/pendingSaves";
+import { useDraft } from "../../sync/useDraft";
 import { useKey, useWhyNot } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import TemplateBinding from "../binding/BindingEditor";
@@ -15,7 +16,6 @@ import { ProblemList } from "../source/ProblemList";
 import { useLivePreview } from "../source/preview";
 import { Choose, Review } from "../source/Review";
 import source from "../source/Source.module.css";
-import { useSource } from "../source/useSource";
 import { Button } from "../../ui/Button";
 import { CodeWithImages } from "../assets/CodeWithImages";
 import { Combo } from "../../ui/Combo";
@@ -72,7 +72,7 @@ const words = catalogue("library.editEntry", {
 	none: "Everything fits.",
 });
 
-type Props = { entry: MessageSession; revision: string | null; rebase: boolean };
+type Props = { server: Versioned<MessageSession>; rebase: boolean };
 
 /** EditEntry writes the next version of a library entry, or rebases one on its template as it is now. */
 export default function EditEntry(p: Props) {
@@ -80,15 +80,17 @@ export default function EditEntry(p: Props) {
 	const [params] = useParams();
 	const chosen = Number(params.get("v"));
 	const version =
-		Number.isInteger(chosen) && chosen > 0 && chosen < p.entry.current_version ? chosen : p.entry.current_version;
+		Number.isInteger(chosen) && chosen > 0 && chosen < p.server.data.current_version
+			? chosen
+			: p.server.data.current_version;
 	const rebase = p.rebase && version > 0;
 	const merged = useQuery({
-		queryKey: key("message", p.entry.id, "rebase", version),
+		queryKey: key("message", p.server.data.id, "rebase", version),
 		enabled: rebase,
 		staleTime: Number.POSITIVE_INFINITY,
 		retry: false,
 		queryFn: ({ signal }) =>
-			api("POST /messages/{id}/rebase-preview", { path: { id: p.entry.id }, body: { version }, signal }),
+			api("POST /messages/{id}/rebase-preview", { path: { id: p.server.data.id }, body: { version }, signal }),
 	});
 	if (merged.isError) return <Failure error={merged.error} retry={() => void merged.refetch()} />;
 	if (rebase && !merged.data) {
@@ -98,7 +100,7 @@ export default function EditEntry(p: Props) {
 			</Page>
 		);
 	}
-	return <Form {...p} merged={rebase ? (merged.data ?? null) : null} />;
+	return <Form server={p.server} merged={rebase ? (merged.data ?? null) : null} />;
 }
 
 const count = (v: unknown): number =>
@@ -110,19 +112,31 @@ const count = (v: unknown): number =>
 				? 0
 				: 1;
 
-function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage | null }) {
+function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessage | null }) {
+	const e = server.data;
 	const key = useKey();
 	const client = useQueryClient();
 	const [, setParams] = useParams();
 	const why = useWhyNot("PATCH /messages/{id}");
-	const stored = editable(e.name, e.current_content);
-	const work = useSource<Content>(
-		merged ? "message_rebase" : "message",
-		e.id,
-		{ draft: stored, revision },
-		why === undefined,
-	);
-	const [begun] = useState<Content | null>(() =>
+	const path = { id: e.id };
+	const remember = (got: Versioned<MessageSession>) => {
+		client.setQueryData(key("message", e.id), got);
+		return got;
+	};
+	const draft = useDraft<MessageSession, Content>(
+		{
+			kind: merged ? "message_rebase" : "message",
+			id: e.id,
+			title: (values) => values.name,
+			load: () => request("GET /messages/{id}", { path }).then(remember),
+			save: (_, values, revision) =>
+				request("PATCH /messages/{id}", { path, body: { content: bodyOf(values) }, revision }).then(remember),
+			fieldsOf: (entry) => editable(entry.name, entry.current_content),
+			reviewed: true,
+		},
+		server,
+		{ autosaveAfter: null, readOnly: why !== undefined },
+		// A rebase begins with the merged values; they are unsaved work like any other.
 		merged
 			? {
 					...editable(e.name, null),
@@ -133,19 +147,15 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 					template: merged.merged_snapshot.slug,
 					binding: merged.merged_binding,
 				}
-			: null,
+			: undefined,
 	);
+	const { values, changed, conflict, joined, restored } = draft.state;
+	const dirty = changed.length > 0;
 	const names = useNames();
-	const [applied, setApplied] = useState(false);
-	// A rebase begins with the merged values; they are unsaved work like any other.
-	if (begun && !applied) {
-		setApplied(true);
-		work.set(begun);
-	}
-	const { draft, set } = work;
+	const set = (part: Partial<Content>) => draft.change(part);
 	const [kind, setKind] = useState<"template" | "own" | null>(null);
-	const made = kind ?? (draft.template || (!e.current_content && !draft.mjml && !draft.html) ? "template" : "own");
-	const [format, setFormat] = useState<"mjml" | "html">(draft.html ? "html" : "mjml");
+	const made = kind ?? (values.template || (!e.current_content && !values.mjml && !values.html) ? "template" : "own");
+	const [format, setFormat] = useState<"mjml" | "html">(values.html ? "html" : "mjml");
 	const [reviewing, setReviewing] = useState(false);
 	const [choosing, setChoosing] = useState(false);
 	const [busy, setBusy] = useState(false);
@@ -156,12 +166,12 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 		queryFn: ({ signal }) => api("GET /templates", { signal }),
 		enabled: opened,
 	});
-	const named = useBindingOptions(made === "template" ? draft.template : "").data;
-	const preview = useLivePreview("message", e.id, () => (begun && !applied ? null : { content: bodyOf(draft) }), null); // not of what a rebase replaces at once
+	const named = useBindingOptions(made === "template" ? values.template : "").data;
+	const preview = useLivePreview("message", e.id, () => ({ content: bodyOf(values) }), null);
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
 	const next = e.current_version + 1;
 	const shown = preview.good?.answer ?? preview.query.data;
-	const whyNot = why ?? (work.clash ? words.clash : undefined) ?? (work.dirty || merged ? undefined : words.nothing);
+	const whyNot = why ?? (conflict ? words.clash : undefined) ?? (dirty || merged ? undefined : words.nothing);
 	const current = useVersions(e.id, reviewing).data?.data.find((v) => v.version === e.current_version);
 	const unpinned = holders((current?.usage ?? []).filter((u) => u.version === null));
 	const leave = () => setParams({ edit: null, v: null }, { replace: true });
@@ -170,23 +180,13 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 		setFaults({ byPath: {}, general: [] });
 		try {
 			handIn();
-			const now = work.newest();
-			const got = await request("PATCH /messages/{id}", {
-				path: { id: e.id },
-				body: { content: bodyOf(now.draft) },
-				revision: now.base.revision ?? undefined,
-			});
-			work.saved(now.draft, { draft: editable(got.data.name, got.data.current_content), revision: got.revision });
-			client.setQueryData(key("message", e.id), got);
+			await draft.save();
 			void client.invalidateQueries({ queryKey: key("messages") });
 			await client.invalidateQueries({ queryKey: key("message", e.id) });
-			toast(words.saved({ number: got.data.current_version }));
+			toast(words.saved({ number: draft.state.row.current_version }));
 			leave();
 		} catch (x) {
-			if (x instanceof ApiError && x.code === "REVISION_CONFLICT") {
-				setReviewing(false);
-				await client.invalidateQueries({ queryKey: key("message", e.id) });
-			}
+			if (isConflict(x)) setReviewing(false);
 			setFaults(problemsOf(x, []));
 		} finally {
 			setBusy(false);
@@ -209,22 +209,24 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 				{ name: words.library, to: "/library" },
 				{ name: e.name, to: `/library/${e.id}` },
 			]}
-			status={work.dirty && <span className={source.unsaved}>{words.unsaved}</span>}
+			status={dirty && <span className={source.unsaved}>{words.unsaved}</span>}
 			actions={
 				<>
 					<Button onClick={leave}>{words.leave}</Button>
-					{work.dirty && <Button onClick={work.discard}>{words.discard}</Button>}
+					{dirty && <Button onClick={() => draft.discard()}>{words.discard}</Button>}
 					<Button look="primary" why={whyNot} busy={busy} onClick={() => setReviewing(true)}>
 						{words.save({ number: next })}
 					</Button>
 				</>
 			}
 		>
-			{work.restored && !merged && <Callout tone="progress">{keptText(work.restored)}</Callout>}
-			{work.joined.length > 0 && (
-				<Callout tone="progress">{words.joined({ fields: and(work.joined.map((f) => contentNames[f])) })}</Callout>
+			{restored && dirty && !merged && <Callout tone="progress">{keptText(restored)}</Callout>}
+			{joined && (
+				<Callout tone="progress">
+					{words.joined({ fields: and(joined.fields.map((f) => contentNames[f as keyof Content])) })}
+				</Callout>
 			)}
-			{work.clash && (
+			{conflict && (
 				<Callout tone="warning" title={words.clash}>
 					<div className={source.calloutActions}>
 						<Button small onClick={() => setChoosing(true)}>
@@ -241,7 +243,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 						<TokenField
 							label={contentNames.subject}
 							path="subject"
-							value={draft.subject}
+							value={values.subject}
 							onChange={(subject) => set({ subject })}
 							readOnly={why !== undefined}
 						/>
@@ -250,7 +252,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 							optional
 							help={words.preheaderHelp}
 							path="preheader"
-							value={draft.preheader}
+							value={values.preheader}
 							onChange={(preheader) => set({ preheader })}
 							readOnly={why !== undefined}
 						/>
@@ -259,7 +261,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 								label={contentNames.from_name}
 								optional
 								path="from_name"
-								value={draft.from_name}
+								value={values.from_name}
 								onChange={(from_name) => set({ from_name })}
 								readOnly={why !== undefined}
 							/>
@@ -267,7 +269,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 								label={contentNames.reply_to}
 								optional
 								path="reply_to"
-								value={draft.reply_to}
+								value={values.reply_to}
 								onChange={(reply_to) => set({ reply_to })}
 								readOnly={why !== undefined}
 							/>
@@ -278,7 +280,8 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 							value={made}
 							onChange={(k) => {
 								setKind(k as "template" | "own");
-								if (k === "own") set({ template: "", binding: {}, mjml: draft.mjml || (draft.html ? "" : blankMjml) });
+								if (k === "own")
+									set({ template: "", binding: {}, mjml: values.mjml || (values.html ? "" : blankMjml) });
 								else set({ mjml: "", html: "", text: "" });
 							}}
 							choices={[
@@ -293,14 +296,14 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 									options={templateOptions(templates.data?.data, named)}
 									onOpen={() => setOpened(true)}
 									loading={templates.isPending}
-									value={draft.template || null}
+									value={values.template || null}
 									onChange={(slug) => set({ template: slug ?? "", binding: {} })}
 								/>
-								{draft.template && (
+								{values.template && (
 									<TemplateBinding
-										template={draft.template}
+										template={values.template}
 										record={e.id}
-										value={draft.binding}
+										value={values.binding}
 										preview={preview.query}
 										readOnly={why !== undefined}
 										onChange={(binding) => set({ binding })}
@@ -314,7 +317,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 									label={words.format}
 									value={format}
 									onChange={(f) => {
-										const code = draft.mjml || draft.html;
+										const code = values.mjml || values.html;
 										setFormat(f as "mjml" | "html");
 										set(f === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
 									}}
@@ -327,7 +330,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 									key={format}
 									format={format}
 									label={contentNames[format]}
-									value={draft[format]}
+									value={values[format]}
 									names={names}
 									onChange={(code) => set({ [format]: code })}
 									problems={problems.filter((x) => x.field === `content.body_${format}`)}
@@ -338,7 +341,7 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 									label={contentNames.text}
 									optional
 									help={words.textHelp}
-									value={draft.text}
+									value={values.text}
 									onChange={(text) => set({ text })}
 									readOnly={why !== undefined}
 								/>
@@ -356,8 +359,8 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 			</div>
 			{reviewing && (
 				<Review
-					before={work.base.draft}
-					after={draft}
+					before={draft.state.saved}
+					after={values}
 					names={contentNames}
 					codes={contentCodes}
 					problems={problems}
@@ -368,14 +371,18 @@ function Form({ entry: e, revision, merged }: Props & { merged: RebasedMessage |
 					onClose={() => setReviewing(false)}
 				/>
 			)}
-			{choosing && work.clash && (
+			{choosing && conflict && (
 				<Choose
-					clash={work.clash}
+					clash={{
+						fields: conflict.clashes.map((c) => c.group as keyof Content),
+						merged: values,
+						theirs: { draft: draft.codec.fieldsOf(conflict.theirs.data) },
+					}}
 					names={contentNames}
 					codes={contentCodes}
 					onClose={() => setChoosing(false)}
 					onChoose={(theirs) => {
-						work.choose(theirs);
+						draft.settle(new Set(conflict.clashes.map((c) => c.group).filter((f) => theirs(f as keyof Content))));
 						setChoosing(false);
 					}}
 				/>

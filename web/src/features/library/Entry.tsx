@@ -101,8 +101,7 @@ export default function EntryPage() {
 		);
 	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to="/library" />;
 	const { data: entry, revision } = found.data;
-	if (edit)
-		return <EditEntry key={`${entry.id} ${edit}`} entry={entry} revision={revision} rebase={edit === "rebase"} />;
+	if (edit) return <EditEntry key={`${entry.id} ${edit}`} server={found.data} rebase={edit === "rebase"} />;
 	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;
 }
 

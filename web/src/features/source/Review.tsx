@@ -134,7 +134,11 @@ export function Choose<T extends Named>({
 	codes,
 	onChoose,
 	onClose,
-}: Names<T> & { clash: Clash<T>; onChoose: (theirs: (f: keyof T) => boolean) => void; onClose: () => void }) {
+}: Names<T> & {
+	clash: Omit<Clash<T>, "theirs"> & { theirs: { draft: T } };
+	onChoose: (theirs: (f: keyof T) => boolean) => void;
+	onClose: () => void;
+}) {
 	const [taken, setTaken] = useState<{ [field: string]: string }>({});
 	return (
 		<Dialog
