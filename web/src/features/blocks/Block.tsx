@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "wouter";
-import { api, request } from "../../api/client";
+import { api, request, type Versioned } from "../../api/client";
 import type { BlockRow, PreviewBlock, UpdateBlockRequestBody } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { useCollection } from "../../base/collections";
@@ -66,24 +66,31 @@ export default function BlockPage() {
 	});
 	if (!found.data || isGone(found.error))
 		return <Missing query={found} list={words.blocks} to="/blocks" kept={{ kinds: ["block"], id }} />;
-	return <Editor key={found.data.data.id} block={found.data.data} revision={found.data.revision} />;
+	return <Editor key={found.data.data.id} server={found.data} />;
 }
 
-function Editor({ block: b, revision }: { block: BlockRow; revision: string | null }) {
-	const stored = useStored<BlockRow>({
-		kind: "block",
-		id: b.id,
-		list: "/blocks",
-		draftOf: blockDraft,
-		put: (d, made) => request("PUT /blocks/{id}", { path: { id: b.id }, body: bodyOf(d), revision: made }),
-		delete: (force) =>
-			api("DELETE /blocks/{id}", {
-				path: { id: b.id },
-				query: { force: force || undefined },
-				revision: revision ?? undefined,
-			}),
-	});
+function Editor({ server }: { server: Versioned<BlockRow> }) {
+	const { data: b, revision } = server;
+	const path = { id: b.id };
 	const why = useWhyNot("PUT /blocks/{id}");
+	const { draft, remove } = useStored<BlockRow>(
+		{
+			kind: "block",
+			id: b.id,
+			list: "/blocks",
+			draftOf: blockDraft,
+			get: () => request("GET /blocks/{id}", { path }),
+			put: (d, made) => request("PUT /blocks/{id}", { path, body: bodyOf(d), revision: made }),
+			delete: (force) =>
+				api("DELETE /blocks/{id}", {
+					path,
+					query: { force: force || undefined },
+					revision: revision ?? undefined,
+				}),
+		},
+		server,
+		why !== undefined,
+	);
 	const [within, setWithin] = useParam("in");
 	const templates = useCollection("templates");
 	const blocks = useCollection("blocks");
@@ -102,7 +109,7 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 			kind="block"
 			id={b.id}
 			list={{ name: words.blocks, to: "/blocks" }}
-			server={{ draft: blockDraft(b), revision }}
+			store={draft}
 			why={why}
 			bodies={["mjml", "html"]}
 			slugHelp={words.slugHelp}
@@ -190,8 +197,7 @@ function Editor({ block: b, revision }: { block: BlockRow; revision: string | nu
 			}}
 			deleteText={words.deleteText}
 			savedText={words.saved}
-			save={stored.save}
-			remove={stored.remove}
+			remove={remove}
 		/>
 	);
 }

@@ -338,12 +338,14 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			)}
 			{choosing && work.clash && (
 				<Choose
-					clash={work.clash}
+					fields={work.clash.fields}
+					mine={work.clash.merged}
+					theirs={work.clash.theirs.draft}
 					names={names}
 					codes={["fields"]}
 					onClose={() => setChoosing(false)}
 					onChoose={(theirs) => {
-						work.choose(theirs);
+						work.choose((f) => theirs.has(f));
 						setChoosing(false);
 					}}
 				/>

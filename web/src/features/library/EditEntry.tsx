@@ -14,7 +14,7 @@ import { TokenField } from "../binding/Tokens";
 import { useNames } from "../source/names";
 import { ProblemList } from "../source/ProblemList";
 import { useLivePreview } from "../source/preview";
-import { Choose, Review } from "../source/Review";
+import { ChooseSides, Review } from "../source/Review";
 import source from "../source/Source.module.css";
 import { Button } from "../../ui/Button";
 import { CodeWithImages } from "../assets/CodeWithImages";
@@ -371,21 +371,8 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 					onClose={() => setReviewing(false)}
 				/>
 			)}
-			{choosing && conflict && (
-				<Choose
-					clash={{
-						fields: conflict.clashes.map((c) => c.group as keyof Content),
-						merged: values,
-						theirs: { draft: draft.codec.fieldsOf(conflict.theirs.data) },
-					}}
-					names={contentNames}
-					codes={contentCodes}
-					onClose={() => setChoosing(false)}
-					onChoose={(theirs) => {
-						draft.settle(new Set(conflict.clashes.map((c) => c.group).filter((f) => theirs(f as keyof Content))));
-						setChoosing(false);
-					}}
-				/>
+			{choosing && (
+				<ChooseSides draft={draft} names={contentNames} codes={contentCodes} onClose={() => setChoosing(false)} />
 			)}
 		</Page>
 	);

@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { ApiError, api, request, type Versioned } from "../../api/client";
+import { api, isConflict, request, type Versioned } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
 import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
 import { useKey, useWhyNot } from "../../base/session";
 import { asSent, conditionAt, type Group, pathOf } from "../rules/groups";
-import { type Server, useSource } from "../source/useSource";
+import { useDraft } from "../../sync/useDraft";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -195,17 +195,31 @@ function Holders({ holders }: { holders: Holder[] }) {
 /** Draft is what can be written of a segment. */
 type Draft = { name: string; rule: Group };
 
-const serverOf = ({ data: s, revision }: Versioned<SegmentSession>): Server<Draft> => ({
-	draft: { name: s.name, rule: (s.definition as Group | null) ?? { logic: "and", conditions: [] } },
-	revision,
+const draftOf = (s: SegmentSession): Draft => ({
+	name: s.name,
+	rule: (s.definition as Group | null) ?? { logic: "and", conditions: [] },
 });
 
 function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why?: string; onSaved: () => void }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const s = server.data;
-	const source = useSource<Draft>("segment", s.id, serverOf(server), why === undefined);
-	const { draft, clash } = source;
+	const path = { key: s.segment_key };
+	const store = useDraft<SegmentSession, Draft>(
+		{
+			kind: "segment",
+			id: s.id,
+			title: (d) => d.name,
+			load: () => request("GET /segments/{key}", { path, query: { include_usage: true } }),
+			save: (_, d, revision) =>
+				request("PUT /segments/{key}", { path, body: { name: d.name, definition: asSent(d.rule) }, revision }),
+			fieldsOf: draftOf,
+			reviewed: true,
+		},
+		server,
+		{ autosaveAfter: null, readOnly: why !== undefined },
+	);
+	const { values: draft, changed, conflict, joined, restored } = store.state;
 	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
 	const [asking, setAsking] = useState(false);
 	const form = useForm({ name: s.name });
@@ -215,24 +229,19 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 	const ruleChanged = JSON.stringify(draft.rule) !== savedRule;
 	const kept = (w: { path: string }) =>
 		JSON.stringify(conditionAt(draft.rule, pathOf(w.path))) ===
-		JSON.stringify(conditionAt(serverOf(server).draft.rule, pathOf(w.path)));
+		JSON.stringify(conditionAt(draftOf(s).rule, pathOf(w.path)));
 	const warnings = (s.warnings ?? []).filter(kept);
-	const idle = source.dirty ? undefined : words.clean;
+	const idle = changed.length > 0 ? undefined : words.clean;
 	const send = () =>
 		form.submit(async () => {
 			setFault(null);
 			try {
-				const got = await request("PUT /segments/{key}", {
-					path: { key: s.segment_key },
-					body: { name: draft.name, definition: asSent(draft.rule) },
-					revision: source.base.revision ?? undefined,
-				});
-				source.saved(draft, serverOf(got));
+				await store.save();
 				void client.invalidateQueries({ queryKey: key("segments") });
 				toast(words.saved);
 				onSaved();
 			} catch (e) {
-				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") {
+				if (isConflict(e)) {
 					onSaved();
 					return;
 				}
@@ -243,22 +252,22 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 	return (
 		<>
 			{why && <Callout>{why}</Callout>}
-			{clash ? (
+			{conflict ? (
 				<Callout tone="warning" title={words.conflict}>
 					<div className={css.choices}>
-						<Button small onClick={() => source.choose(() => false)}>
+						<Button small onClick={() => store.settle(new Set())}>
 							{words.mine}
 						</Button>
-						<Button small onClick={() => source.choose(() => true)}>
+						<Button small onClick={() => store.settle(new Set(conflict.clashes.map((c) => c.group)))}>
 							{words.theirs}
 						</Button>
 					</div>
 				</Callout>
-			) : source.joined.length > 0 ? (
+			) : joined ? (
 				<Callout title={words.joined} />
-			) : source.restored ? (
-				<Callout title={keptText(source.restored)}>
-					<Button small onClick={source.discard}>
+			) : restored && changed.length > 0 ? (
+				<Callout title={keptText(restored)}>
+					<Button small onClick={() => store.discard()}>
 						{words.discard}
 					</Button>
 				</Callout>
@@ -277,7 +286,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 					readOnly={why !== undefined}
 					onChange={(name) => {
 						form.set({ name });
-						source.set({ name });
+						store.change({ name });
 					}}
 					error={form.problems.byPath.name}
 					after={
@@ -296,7 +305,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 				<Rules
 					value={draft.rule}
 					onChange={(rule) => {
-						source.set({ rule });
+						store.change({ rule });
 						setFault(null);
 					}}
 					saved={

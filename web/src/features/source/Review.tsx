@@ -1,6 +1,7 @@
 import type { PreviewProblem } from "../../api/schema";
 import { Dialog } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
+import type { DraftStore } from "../../sync/store";
 import { FormProblems } from "../../ui/FormProblems";
 import type { Problems } from "../../ui/problems";
 import { Callout } from "../../ui/Page";
@@ -8,7 +9,6 @@ import { catalogue } from "../../base/words/catalogue";
 import { useState } from "react";
 import { Diff } from "./Diff";
 import css from "./Source.module.css";
-import type { Clash, Named } from "./useSource";
 
 const words = catalogue("source.review", {
 	title: "Save these changes?",
@@ -26,7 +26,7 @@ const words = catalogue("source.review", {
 });
 
 /** Names are those of the fields of a draft, and which of them are shown as lines of code. */
-export type Names<T extends Named> = { names: { [F in keyof T]: string }; codes: (keyof T)[] };
+export type Names<T extends object> = { names: { [F in keyof T]: string }; codes: (keyof T)[] };
 
 const shown = (v: unknown) =>
 	Array.isArray(v)
@@ -38,7 +38,7 @@ const shown = (v: unknown) =>
 				: String(v);
 
 /** Changes lists what differs between two drafts; code as lines. */
-export function Changes<T extends Named>({
+export function Changes<T extends object>({
 	before,
 	after,
 	only,
@@ -72,7 +72,7 @@ export function Changes<T extends Named>({
 	);
 }
 
-type Props<T extends Named> = Names<T> & {
+type Props<T extends object> = Names<T> & {
 	before: T;
 	after: T;
 	problems: PreviewProblem[];
@@ -84,7 +84,7 @@ type Props<T extends Named> = Names<T> & {
 };
 
 /** Review shows what saving changes, and whom it touches, before it is done. */
-export function Review<T extends Named>({
+export function Review<T extends object>({
 	before,
 	after,
 	names,
@@ -127,42 +127,64 @@ export function Review<T extends Named>({
 	);
 }
 
-/** Choose asks which of two versions stays, for each part that both sides changed. */
-export function Choose<T extends Named>({
-	clash,
-	names,
-	codes,
-	onChoose,
-	onClose,
-}: Names<T> & {
-	clash: Omit<Clash<T>, "theirs"> & { theirs: { draft: T } };
-	onChoose: (theirs: (f: keyof T) => boolean) => void;
+type ChooseProps<T extends object> = Names<T> & {
+	/** The fields that both sides changed. */
+	fields: (keyof T & string)[];
+	mine: T;
+	theirs: T;
+	onChoose: (theirs: Set<string>) => void;
 	onClose: () => void;
-}) {
-	const [taken, setTaken] = useState<{ [field: string]: string }>({});
+};
+
+/** Choose asks which of two versions stays, for each part that both sides changed. */
+export function Choose<T extends object>({ fields, mine, theirs, names, codes, onChoose, onClose }: ChooseProps<T>) {
+	const [taken, setTaken] = useState<ReadonlySet<string>>(new Set());
 	return (
 		<Dialog
 			drawer="wide"
 			title={words.clash}
 			onClose={onClose}
-			onSubmit={() => onChoose((f) => taken[String(f)] === "theirs")}
+			onSubmit={() => onChoose(new Set(taken))}
 			submit={{ label: words.take, cancel: words.cancel }}
 		>
 			<p>{words.clashText}</p>
-			{clash.fields.map((f) => (
-				<div key={String(f)} className={css.changes}>
+			{fields.map((f) => (
+				<div key={f} className={css.changes}>
 					<Radios
 						label={names[f]}
-						value={taken[String(f)] ?? "mine"}
-						onChange={(v) => setTaken({ ...taken, [f]: v })}
+						value={taken.has(f) ? "theirs" : "mine"}
+						onChange={(side) => setTaken(new Set([...taken].filter((t) => t !== f).concat(side === "theirs" ? f : [])))}
 						choices={[
 							{ value: "mine", label: words.mine },
 							{ value: "theirs", label: words.theirs },
 						]}
 					/>
-					<Changes before={clash.merged} after={clash.theirs.draft} only={[f]} names={names} codes={codes} />
+					<Changes before={mine} after={theirs} only={[f]} names={names} codes={codes} />
 				</div>
 			))}
 		</Dialog>
+	);
+}
+
+/** ChooseSides asks which sides of the conflict of a draft stay, and ends it. */
+export function ChooseSides<Row, T extends object>({
+	draft,
+	onClose,
+	...names
+}: Names<T> & { draft: DraftStore<Row, T>; onClose: () => void }) {
+	const { conflict, values } = draft.state;
+	if (!conflict) return null;
+	return (
+		<Choose
+			{...names}
+			fields={conflict.clashes.map((c) => c.group as keyof T & string)}
+			mine={values}
+			theirs={draft.codec.fieldsOf(conflict.theirs.data)}
+			onClose={onClose}
+			onChoose={(theirs) => {
+				draft.settle(theirs);
+				onClose();
+			}}
+		/>
 	);
 }

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import type { PreviewProblem, PreviewSource } from "../../api/schema";
-import { ApiError } from "../../api/client";
+import { ApiError, isConflict } from "../../api/client";
 import { handIn } from "../../sync/pendingSaves";
+import type { DraftStore } from "../../sync/store";
 import { useParam } from "../../base/params";
 import { useKey } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
@@ -29,10 +30,9 @@ import { Missing } from "./Missing";
 import { useNames } from "./names";
 import { ProblemList } from "./ProblemList";
 import { useLivePreview } from "./preview";
-import { Choose, Review } from "./Review";
+import { ChooseSides, Review } from "./Review";
 import { SchemaEditor, TagPicks } from "./Schema";
 import css from "./Source.module.css";
-import { type Server, useSource } from "./useSource";
 import { fieldNames } from "./words";
 
 const words = catalogue("source.sourceEditor", {
@@ -72,12 +72,12 @@ type Body = "mjml" | "html";
 
 const codes: (keyof Draft)[] = ["mjml", "html", "text", "schema"];
 
-type Props = {
+type Props<Row> = {
 	kind: "template" | "block";
 	id: string;
 	/** The name and address of the list. */
 	list: { name: string; to: string };
-	server: Server<Draft>;
+	store: DraftStore<Row, Draft>;
 	why?: string;
 	/** The bodies that it has, the first of which is shown first. */
 	bodies: Body[];
@@ -102,7 +102,6 @@ type Props = {
 	/** Asks whom saving touches; answers in sentences. */
 	touched: () => Promise<string[]>;
 	deleteText: string;
-	save: (draft: Draft, revision: string | null) => Promise<Server<Draft>>;
 	savedText: string;
 	remove: (force: boolean) => Promise<void>;
 	status?: ReactNode;
@@ -110,9 +109,10 @@ type Props = {
 };
 
 /** SourceEditor is the editor of a template or a block: its code and what it declares, what is wrong with them, and how the mail looks. */
-export function SourceEditor(p: Props) {
-	const source = useSource(p.kind, p.id, p.server, p.why === undefined);
-	const { draft, set, dirty } = source;
+export function SourceEditor<Row>(p: Props<Row>) {
+	const { values: draft, saved, changed, conflict, joined, restored } = p.store.state;
+	const set = (part: Partial<Draft>) => p.store.change(part);
+	const dirty = changed.length > 0;
 	const { schema: declared } = draft;
 	const [first = "mjml"] = p.bodies;
 	const [tab, setTab] = useParam("tab", first);
@@ -159,12 +159,11 @@ export function SourceEditor(p: Props) {
 		setFaults({ byPath: {}, general: [] });
 		try {
 			handIn();
-			const now = source.newest();
-			source.saved(now.draft, await p.save(now.draft, now.base.revision));
+			await p.store.save();
 			setReviewing(false);
 			toast(p.savedText);
 		} catch (e) {
-			if (e instanceof ApiError && e.code === "REVISION_CONFLICT") setReviewing(false);
+			if (isConflict(e)) setReviewing(false);
 			setFaults(problemsOf(e, ["name", "slug", "subject", "tags", "slot_keys"]));
 		} finally {
 			setBusy(false);
@@ -173,7 +172,7 @@ export function SourceEditor(p: Props) {
 	const whyNotSave =
 		p.why ??
 		(schema ? undefined : words.badSchema) ??
-		(source.clash ? words.clash : undefined) ??
+		(conflict ? words.clash : undefined) ??
 		(dirty ? undefined : words.nothing);
 	useShortcuts({
 		"mod+s": () => {
@@ -229,7 +228,7 @@ export function SourceEditor(p: Props) {
 	return (
 		<Page
 			wide
-			title={draft.name || p.server.draft.name}
+			title={draft.name || saved.name}
 			trail={[p.list]}
 			status={
 				<>
@@ -239,7 +238,7 @@ export function SourceEditor(p: Props) {
 			}
 			actions={
 				<>
-					{dirty && <Button onClick={source.discard}>{words.discard}</Button>}
+					{dirty && <Button onClick={() => p.store.discard()}>{words.discard}</Button>}
 					<Button look="primary" busy={busy} why={whyNotSave} onClick={() => setReviewing(true)}>
 						{words.save}
 					</Button>
@@ -253,11 +252,13 @@ export function SourceEditor(p: Props) {
 			}
 		>
 			{p.why && <Callout>{p.why}</Callout>}
-			{source.restored && <Callout tone="progress">{keptText(source.restored)}</Callout>}
-			{source.joined.length > 0 && (
-				<Callout tone="progress">{words.joined({ fields: and(source.joined.map((f) => fieldNames[f])) })}</Callout>
+			{restored && dirty && <Callout tone="progress">{keptText(restored)}</Callout>}
+			{joined && (
+				<Callout tone="progress">
+					{words.joined({ fields: and(joined.fields.map((f) => fieldNames[f as keyof Draft])) })}
+				</Callout>
 			)}
-			{source.clash && (
+			{conflict && (
 				<Callout tone="warning" title={words.clash}>
 					<div className={css.calloutActions}>
 						<Button small onClick={() => setChoosing(true)}>
@@ -431,7 +432,7 @@ export function SourceEditor(p: Props) {
 				<Review
 					names={fieldNames}
 					codes={codes}
-					before={source.base.draft}
+					before={saved}
 					after={draft}
 					problems={problems}
 					touched={touched.data ?? []}
@@ -441,24 +442,13 @@ export function SourceEditor(p: Props) {
 					onClose={() => setReviewing(false)}
 				/>
 			)}
-			{choosing && source.clash && (
-				<Choose
-					names={fieldNames}
-					codes={codes}
-					clash={source.clash}
-					onClose={() => setChoosing(false)}
-					onChoose={(theirs) => {
-						source.choose(theirs);
-						setChoosing(false);
-					}}
-				/>
-			)}
+			{choosing && <ChooseSides names={fieldNames} codes={codes} draft={p.store} onClose={() => setChoosing(false)} />}
 			{deleting && (
 				<Confirm
 					key={String(inUse)}
-					title={words.deleteTitle({ name: p.server.draft.name })}
+					title={words.deleteTitle({ name: saved.name })}
 					action={inUse !== null ? words.force : words.delete}
-					type={inUse !== null ? p.server.draft.slug : undefined}
+					type={inUse !== null ? saved.slug : undefined}
 					busy={removing}
 					error={removeError !== null && <p role="alert">{explain(removeError)}</p>}
 					onConfirm={() => void remove()}

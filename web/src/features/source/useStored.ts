@@ -1,7 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { isConflict } from "../../api/client";
+import { isConflict, type Versioned } from "../../api/client";
 import { useKey } from "../../base/session";
+import { useDraft } from "../../sync/useDraft";
 import type { Draft } from "./draft";
 
 type Stored<Row> = {
@@ -10,33 +11,48 @@ type Stored<Row> = {
 	/** Where all of them are listed. */
 	list: string;
 	draftOf: (row: Row) => Draft;
-	put: (draft: Draft, revision: string | undefined) => Promise<{ data: Row; revision: string | null }>;
+	get: () => Promise<Versioned<Row>>;
+	put: (draft: Draft, revision: string | undefined) => Promise<Versioned<Row>>;
 	delete: (force: boolean) => Promise<unknown>;
 };
 
-/** useStored saves and deletes the template or block of an editor. After a conflict the record is read again. */
-export function useStored<Row>(s: Stored<Row>) {
+/** useStored holds the draft of the template or block of an editor, and deletes the record. After a conflict it is read again. */
+export function useStored<Row>(s: Stored<Row>, server: Versioned<Row>, readOnly: boolean) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const sent = async <T>(send: Promise<T>): Promise<T> => {
-		try {
-			return await send;
-		} catch (e) {
-			if (isConflict(e)) await client.invalidateQueries({ queryKey: key(s.kind, s.id) });
-			throw e;
-		}
+	const listed = () => void client.invalidateQueries({ queryKey: key(`${s.kind}s`) });
+	const remember = (got: Versioned<Row>) => {
+		client.setQueryData(key(s.kind, s.id), got);
+		return got;
 	};
-	return {
-		save: async (draft: Draft, made: string | null) => {
-			const { data, revision } = await sent(s.put(draft, made ?? undefined));
-			client.setQueryData(key(s.kind, s.id), { data, revision });
-			void client.invalidateQueries({ queryKey: key(`${s.kind}s`) });
-			return { draft: s.draftOf(data), revision };
+	const draft = useDraft<Row, Draft>(
+		{
+			kind: s.kind,
+			id: s.id,
+			title: (values) => values.name,
+			load: () => s.get().then(remember),
+			save: async (_, values, revision) => {
+				const got = remember(await s.put(values, revision));
+				listed();
+				return got;
+			},
+			fieldsOf: s.draftOf,
+			reviewed: true,
 		},
+		server,
+		{ autosaveAfter: null, readOnly },
+	);
+	return {
+		draft,
 		remove: async (force: boolean) => {
-			await sent(s.delete(force));
-			void client.invalidateQueries({ queryKey: key(`${s.kind}s`) });
+			try {
+				await s.delete(force);
+			} catch (e) {
+				if (isConflict(e)) await client.invalidateQueries({ queryKey: key(s.kind, s.id) });
+				throw e;
+			}
+			listed();
 			navigate(s.list);
 		},
 	};

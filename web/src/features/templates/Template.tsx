@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "wouter";
-import { api, request } from "../../api/client";
+import { api, request, type Versioned } from "../../api/client";
 import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useKey, useWhyNot } from "../../base/session";
@@ -51,24 +51,31 @@ export default function TemplatePage() {
 	});
 	if (!found.data || isGone(found.error))
 		return <Missing query={found} list={words.templates} to="/templates" kept={{ kinds: ["template"], id }} />;
-	return <Editor key={found.data.data.id} template={found.data.data} revision={found.data.revision} />;
+	return <Editor key={found.data.data.id} server={found.data} />;
 }
 
-function Editor({ template: t, revision }: { template: TemplateRow; revision: string | null }) {
-	const stored = useStored<TemplateRow>({
-		kind: "template",
-		id: t.id,
-		list: "/templates",
-		draftOf: templateDraft,
-		put: (d, made) => request("PUT /templates/{id}", { path: { id: t.id }, body: bodyOf(d, t.format), revision: made }),
-		delete: (force) =>
-			api("DELETE /templates/{id}", {
-				path: { id: t.id },
-				query: { force: force || undefined },
-				revision: revision ?? undefined,
-			}),
-	});
+function Editor({ server }: { server: Versioned<TemplateRow> }) {
+	const { data: t, revision } = server;
+	const path = { id: t.id };
 	const why = useWhyNot("PUT /templates/{id}");
+	const { draft, remove } = useStored<TemplateRow>(
+		{
+			kind: "template",
+			id: t.id,
+			list: "/templates",
+			draftOf: templateDraft,
+			get: () => request("GET /templates/{id}", { path }),
+			put: (d, made) => request("PUT /templates/{id}", { path, body: bodyOf(d, t.format), revision: made }),
+			delete: (force) =>
+				api("DELETE /templates/{id}", {
+					path,
+					query: { force: force || undefined },
+					revision: revision ?? undefined,
+				}),
+		},
+		server,
+		why !== undefined,
+	);
 	const all = useCollection("blocks");
 	const blocks = (all.data?.data ?? []).filter(
 		(b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null,
@@ -94,7 +101,7 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 			kind="template"
 			id={t.id}
 			list={{ name: words.templates, to: "/templates" }}
-			server={{ draft: templateDraft(t), revision }}
+			store={draft}
 			why={why}
 			bodies={[t.format]}
 			hasSubject
@@ -125,8 +132,7 @@ function Editor({ template: t, revision }: { template: TemplateRow; revision: st
 			}}
 			deleteText={words.deleteText}
 			savedText={words.saved}
-			save={stored.save}
-			remove={stored.remove}
+			remove={remove}
 		/>
 	);
 }
