@@ -83,7 +83,7 @@ function badOrigin(text: string): string | undefined {
 /** Build edits a form beside its preview. */
 export function Build({ work, why }: { work: FormWork; why?: string }) {
 	const key = useKey();
-	const { draft: d, set, problem, form } = work;
+	const { values: d, set, problem, form } = work;
 	const shown = useSettled(JSON.stringify(shownOf(d)), 350);
 	const embed = useQuery({
 		queryKey: key("form", form.id, "preview", shown),

@@ -67,6 +67,7 @@ const words = catalogue("forms.form", {
 	clash: "Somebody else changed the same parts in the meantime.",
 	brought: "Restored from this device. {saved}",
 	choose: "Choose",
+	dismiss: "Dismiss",
 	isArchived: "This form is archived. Restore it to change it.",
 });
 
@@ -104,24 +105,21 @@ export default function FormPage() {
 }
 
 function savingText(work: FormWork): string {
-	const s = work.saving;
-	switch (s.state) {
+	const s = work.status;
+	switch (s.is) {
 		case "saving":
 			return words.saving;
 		case "refused":
-			return words.refused({ count: work.problems.length, first: work.problems[0]?.message ?? "" });
-		case "failed":
-			return keepsTyped() ? words.failed({ problem: s.problem }) : words.alone({ problem: s.problem });
-		case "waiting":
-			return words.unsaved;
+			return words.refused({ count: s.problems.length, first: s.problems[0]?.message ?? "" });
+		case "offline":
+			return (keepsTyped() ? words.failed : words.alone)({ problem: explain(s.error) });
+		case "saved": {
+			if (!s.at) return words.allSaved;
+			const saved = words.saved({ at: s.at });
+			return work.restored === "device" ? words.brought({ saved }) : saved;
+		}
 		default:
-			return work.dirty
-				? words.unsaved
-				: s.at
-					? work.brought
-						? words.brought({ saved: words.saved({ at: s.at }) })
-						: words.saved({ at: s.at })
-					: words.allSaved;
+			return words.unsaved;
 	}
 }
 
@@ -159,14 +157,14 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 	};
 	const move = useMutation({
 		mutationFn: async (to: "publish" | "unpublish" | "archive" | "unarchive") => {
-			const got = await request(`POST /forms/{id}/${to}`, { path: { id: f.id }, revision: work.revision() });
+			const got = await request(`POST /forms/{id}/${to}`, { path: { id: f.id }, revision: work.revision ?? undefined });
 			await adopt(got);
 			return to;
 		},
 		onSuccess: (to) => {
 			setAsking(null);
 			setBlocked(false);
-			work.setProblems([]);
+			work.setMissing([]);
 			if (to === "publish") toast(words.published);
 			if (to === "archive")
 				toast(words.archived({ name: f.name }), {
@@ -175,7 +173,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 		},
 		onError: (e) => {
 			if (e instanceof ApiError && e.fields.length > 0) {
-				work.setProblems(e.fields);
+				work.setMissing(e.fields);
 				setBlocked(true);
 				setTab("build");
 			} else {
@@ -185,7 +183,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 		},
 	});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /forms/{id}", { path: { id: f.id }, revision: work.revision() }),
+		mutationFn: () => api("DELETE /forms/{id}", { path: { id: f.id }, revision: work.revision ?? undefined }),
 		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("form", f.id) }),
 		onSuccess: () => {
 			void client.invalidateQueries({ queryKey: key("forms") });
@@ -196,14 +194,14 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 		if (await work.save()) move.mutate("publish");
 	};
 	const save = async () => {
-		setBlocked(!(await work.save()) && !work.clash);
+		setBlocked(!(await work.save()) && !work.conflict);
 	};
-	const whyNotSave = why ?? (work.clash ? words.clash : undefined) ?? (work.dirty ? undefined : words.nothing);
+	const whyNotSave = why ?? (work.conflict ? words.clash : undefined) ?? (work.dirty ? undefined : words.nothing);
 	useShortcuts({ "mod+s": () => void (whyNotSave || save()) });
 	return (
 		<Page
 			wide
-			title={work.draft.name || f.name}
+			title={work.values.name || f.name}
 			trail={[{ name: words.forms, to: "/forms" }]}
 			status={<StateBadge kind="form" state={f.status} />}
 			actions={
@@ -212,16 +210,16 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 						<span
 							className={css.saving}
 							role="status"
-							data-bad={work.saving.state === "refused" || work.saving.state === "failed" || undefined}
+							data-bad={work.status.is === "refused" || work.status.is === "offline" || undefined}
 						>
 							{savingText(work)}
 						</span>
 					)}
-					{!draft && work.dirty && <Button onClick={work.discard}>{words.discard}</Button>}
+					{!draft && work.dirty && <Button onClick={() => work.discard()}>{words.discard}</Button>}
 					{draft && (
 						<Button
 							look="primary"
-							why={why ?? (work.clash ? words.clash : undefined)}
+							why={why ?? (work.conflict ? words.clash : undefined)}
 							busy={move.isPending}
 							onClick={() => void publish()}
 						>
@@ -229,7 +227,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 						</Button>
 					)}
 					{f.status === "published" && (
-						<Button look="primary" why={whyNotSave} busy={work.saving.state === "saving"} onClick={() => void save()}>
+						<Button look="primary" why={whyNotSave} busy={work.status.is === "saving"} onClick={() => void save()}>
 							{words.save}
 						</Button>
 					)}
@@ -271,11 +269,13 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					{words.live} <Link href={`/forms/${f.id}?tab=embed`}>{words.toEmbed}</Link>
 				</Callout>
 			)}
-			{work.restored && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
-			{work.joined.length > 0 && (
-				<Callout tone="progress">{words.joined({ fields: and(work.joined.map((p) => names[p])) })}</Callout>
+			{work.restored && work.dirty && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
+			{work.joined && (
+				<Callout tone="progress">
+					{words.joined({ fields: and(work.joined.fields.map((f) => names[f as keyof FormDraft])) })}
+				</Callout>
 			)}
-			{work.clash && (
+			{work.conflict && (
 				<Callout tone="warning" title={words.clash}>
 					<Button small onClick={() => setChoosing(true)}>
 						{words.choose}
@@ -336,20 +336,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					<p>{words.removeText({ count: f.submission_count })}</p>
 				</Confirm>
 			)}
-			{choosing && work.clash && (
-				<Choose
-					fields={work.clash.fields}
-					mine={work.clash.merged}
-					theirs={work.clash.theirs.draft}
-					names={names}
-					codes={["fields"]}
-					onClose={() => setChoosing(false)}
-					onChoose={(theirs) => {
-						work.choose((f) => theirs.has(f));
-						setChoosing(false);
-					}}
-				/>
-			)}
+			{choosing && <Choose draft={work.store} names={names} codes={["fields"]} onClose={() => setChoosing(false)} />}
 		</Page>
 	);
 }

@@ -14,7 +14,7 @@ import { TokenField } from "../binding/Tokens";
 import { useNames } from "../source/names";
 import { ProblemList } from "../source/ProblemList";
 import { useLivePreview } from "../source/preview";
-import { ChooseSides, Review } from "../source/Review";
+import { Choose, Review } from "../source/Review";
 import source from "../source/Source.module.css";
 import { Button } from "../../ui/Button";
 import { CodeWithImages } from "../assets/CodeWithImages";
@@ -372,7 +372,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 				/>
 			)}
 			{choosing && (
-				<ChooseSides draft={draft} names={contentNames} codes={contentCodes} onClose={() => setChoosing(false)} />
+				<Choose draft={draft} names={contentNames} codes={contentCodes} onClose={() => setChoosing(false)} />
 			)}
 		</Page>
 	);

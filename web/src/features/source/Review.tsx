@@ -127,31 +127,30 @@ export function Review<T extends object>({
 	);
 }
 
-type ChooseProps<T extends object> = Names<T> & {
-	/** The fields that both sides changed. */
-	fields: (keyof T & string)[];
-	mine: T;
-	theirs: T;
-	onChoose: (theirs: Set<string>) => void;
-	onClose: () => void;
-};
+type ChooseProps<Row, T extends object> = Names<T> & { draft: DraftStore<Row, T>; onClose: () => void };
 
-/** Choose asks which of two versions stays, for each part that both sides changed. */
-export function Choose<T extends object>({ fields, mine, theirs, names, codes, onChoose, onClose }: ChooseProps<T>) {
+/** Choose asks which of two versions stays, for each part that both sides changed of a draft. */
+export function Choose<Row, T extends object>({ draft, names, codes, onClose }: ChooseProps<Row, T>) {
+	const { conflict, values } = draft.state;
 	const [taken, setTaken] = useState<ReadonlySet<string>>(new Set());
+	if (!conflict) return null;
+	const theirs = draft.codec.fieldsOf(conflict.theirs.data);
 	return (
 		<Dialog
 			drawer="wide"
 			title={words.clash}
 			onClose={onClose}
-			onSubmit={() => onChoose(new Set(taken))}
+			onSubmit={() => {
+				draft.settle(taken);
+				onClose();
+			}}
 			submit={{ label: words.take, cancel: words.cancel }}
 		>
 			<p>{words.clashText}</p>
-			{fields.map((f) => (
+			{conflict.clashes.map(({ group: f }) => (
 				<div key={f} className={css.changes}>
 					<Radios
-						label={names[f]}
+						label={names[f as keyof T]}
 						value={taken.has(f) ? "theirs" : "mine"}
 						onChange={(side) => setTaken(new Set([...taken].filter((t) => t !== f).concat(side === "theirs" ? f : [])))}
 						choices={[
@@ -159,32 +158,9 @@ export function Choose<T extends object>({ fields, mine, theirs, names, codes, o
 							{ value: "theirs", label: words.theirs },
 						]}
 					/>
-					<Changes before={mine} after={theirs} only={[f]} names={names} codes={codes} />
+					<Changes before={values} after={theirs} only={[f as keyof T]} names={names} codes={codes} />
 				</div>
 			))}
 		</Dialog>
-	);
-}
-
-/** ChooseSides asks which sides of the conflict of a draft stay, and ends it. */
-export function ChooseSides<Row, T extends object>({
-	draft,
-	onClose,
-	...names
-}: Names<T> & { draft: DraftStore<Row, T>; onClose: () => void }) {
-	const { conflict, values } = draft.state;
-	if (!conflict) return null;
-	return (
-		<Choose
-			{...names}
-			fields={conflict.clashes.map((c) => c.group as keyof T & string)}
-			mine={values}
-			theirs={draft.codec.fieldsOf(conflict.theirs.data)}
-			onClose={onClose}
-			onChoose={(theirs) => {
-				draft.settle(theirs);
-				onClose();
-			}}
-		/>
 	);
 }

@@ -30,7 +30,7 @@ import { Missing } from "./Missing";
 import { useNames } from "./names";
 import { ProblemList } from "./ProblemList";
 import { useLivePreview } from "./preview";
-import { ChooseSides, Review } from "./Review";
+import { Choose, Review } from "./Review";
 import { SchemaEditor, TagPicks } from "./Schema";
 import css from "./Source.module.css";
 import { fieldNames } from "./words";
@@ -442,7 +442,7 @@ export function SourceEditor<Row>(p: Props<Row>) {
 					onClose={() => setReviewing(false)}
 				/>
 			)}
-			{choosing && <ChooseSides names={fieldNames} codes={codes} draft={p.store} onClose={() => setChoosing(false)} />}
+			{choosing && <Choose names={fieldNames} codes={codes} draft={p.store} onClose={() => setChoosing(false)} />}
 			{deleting && (
 				<Confirm
 					key={String(inUse)}
