@@ -107,7 +107,7 @@ func TestFirstLoadsOfPagesWithManyRowsSendFewRequests(t *testing.T) {
 	renamed["name"] = "Renamed"
 	keep("automation", automation, map[string]any{"mine": renamed, "from": rule})
 	kept := func(field string, value any) map[string]any {
-		return map[string]any{"values": map[string]any{field: value}, "was": map[string]any{}}
+		return map[string]any{"mine": map[string]any{field: value}, "from": map[string]any{}}
 	}
 	keep("sequence_settings", sequence, kept("name", "Renamed"))
 	tenant := page.get("/settings/account")["tenant_id"].(string)

@@ -69,7 +69,7 @@ export type Environment = {
 	clock: Clock;
 	/** After how many milliseconds without a change the draft saves itself; null: it is saved on demand. */
 	autosaveAfter: number | null;
-	/** Whether the person may only look at the record. */
+	/** Whether the person may only look at the record: what is typed is neither kept nor saved. */
 	readOnly: boolean;
 	/** A name that no other store has. */
 	mark: string;

@@ -457,20 +457,22 @@ const saving: Tests = {
 		await w.time.pass(1000);
 		equals([stateOf(draft), w.server.post.title], ["saved", "New"]);
 	},
-	async "a viewer changes and keeps nothing, and takes what others save"() {
+	async "what a viewer types is neither kept nor saved, until the viewer may"() {
 		const w = new World();
 		const draft = await w.open({ readOnly: true });
 		draft.change({ title: "New" });
 		w.server.change({ body: "Theirs" });
 		draft.receive(w.server.read());
 		await draft.flush();
+		await w.time.pass(60_000);
 		const { title, body } = draft.state.values;
-		equals([title, body, draft.state.opened, w.browser.rows.size], ["News", "Theirs", true, 0]);
+		equals([title, body, draft.state.opened], ["New", "Theirs", true]);
+		equals([w.server.requests.length, w.server.copy, w.browser.rows.size], [0, null, 0]);
 		draft.configure({ readOnly: false, autosaveAfter: 800 });
 		await settled();
-		draft.change({ title: "New" });
+		equals(w.browser.rows.size, 1);
 		await w.time.pass(800);
-		equals(w.server.post.title, "New", "once the record may be changed");
+		equals(w.server.post.title, "New");
 	},
 };
 
@@ -536,6 +538,37 @@ const conflicts: Tests = {
 		await settled();
 		const { title, date, zone } = w.server.post;
 		equals([title, date, zone], ["Mine", "1 May", "CET"]);
+	},
+	async "fields whose names have a dot clash each on its own"() {
+		const w = new World();
+		const at = (line: string, city: string) => ({ "address.line": line, "address.city": city });
+		type Address = ReturnType<typeof at>;
+		let stored: Versioned<Address> = { data: at("Old 1", "Kiel"), revision: '"1"' };
+		const draft = new DraftStore<Address, Address>(
+			{
+				kind: "address",
+				id: "1",
+				title: () => "",
+				load: async () => stored,
+				save: async (_, values) => {
+					stored = { data: values, revision: '"3"' };
+					return stored;
+				},
+				fieldsOf: (address) => address,
+			},
+			{ device: w.device, copies: w.server.copies, clock: w.time, autosaveAfter: null, readOnly: false, mark: "m" },
+			stored,
+		);
+		draft.change(at("Mine 2", "Bonn"));
+		stored = { data: at("Theirs 3", "Kiel"), revision: '"2"' };
+		draft.receive(stored);
+		equals(
+			draft.state.conflict?.clashes.map((c) => c.group),
+			["address.line"],
+		);
+		draft.settle(new Set(["address.line"]));
+		await draft.save();
+		equals(stored.data, at("Theirs 3", "Bonn"));
 	},
 	async "a conflict follows what is saved during it, and ends when nothing clashes any more"() {
 		const w = new World();

@@ -94,7 +94,6 @@ export class DraftStore<Row, D extends object> {
 
 	/** Changes fields. */
 	change(part: Partial<D>): void {
-		if (this.environment.readOnly) return;
 		this.mine = { ...this.mine, ...part };
 		this.changedHere();
 	}
@@ -103,13 +102,14 @@ export class DraftStore<Row, D extends object> {
 	flush(): Promise<unknown> {
 		this.stopTimer();
 		return this.run(async () => {
-			if (this.environment.autosaveAfter !== null && this.todo().length > 0) await this.send(false);
+			const { autosaveAfter, readOnly } = this.environment;
+			if (autosaveAfter !== null && !readOnly && this.todo().length > 0) await this.send(false);
 			await this.keeper?.store();
 		});
 	}
 
 	/** Saves what was changed, also what was refused before. It reports whether all is saved; it rejects with the error of the server unless the codec knows refusals. */
-	save(write = this.codec.save): Promise<boolean> {
+	save(write: Codec<Row, D>["save"] = this.codec.save): Promise<boolean> {
 		this.stopTimer();
 		return this.run(() => {
 			this.refused.clear();
@@ -165,7 +165,8 @@ export class DraftStore<Row, D extends object> {
 		return (Object.keys(part) as (keyof D)[]).every((f) => this.same(part[f], whole[f]));
 	}
 
-	private groupOf = (path: string) => this.codec.groupOf?.(path) ?? path.replace(/[.[].*$/, "");
+	private groupOf = (path: string) =>
+		this.codec.groupOf?.(path) ?? (path in this.mine ? path : path.replace(/[.[].*$/, ""));
 
 	private changed() {
 		return (Object.keys(this.mine) as (keyof D & string)[]).filter(
@@ -276,7 +277,7 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	/** Sends what was changed until all is saved or refused. It reports whether all is saved. */
-	private async send(demanded: boolean, write = this.codec.save): Promise<boolean> {
+	private async send(demanded: boolean, write: Codec<Row, D>["save"] = this.codec.save): Promise<boolean> {
 		let conflicts = 0;
 		// What is saved on demand as a whole is sent also if nothing was changed.
 		let whole = demanded && !this.codec.refusals;

@@ -12,30 +12,25 @@ function firstField(paths: string[]): HTMLElement | undefined {
 	return inner.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0];
 }
 
-/** useForm holds the values of a form, what is wrong with them, and whether they are being sent. */
-export function useForm<T extends { [field: string]: unknown }>(initial: T) {
-	const [values, setValues] = useState(initial);
+/** useSubmit sends a form: whether that is under way, and what is wrong with its fields, which it is given by their paths. */
+export function useSubmit(paths: string[]) {
 	const [problems, setProblems] = useState<Problems>(none);
 	const [busy, setBusy] = useState(false);
-	const paths = Object.keys(initial);
 	return {
-		values,
 		problems,
 		busy,
-		dirty: JSON.stringify(values) !== JSON.stringify(initial),
-		set: (changes: Partial<T>) => {
-			setValues((v) => ({ ...v, ...changes }));
-			setProblems((p) => ({
-				...p,
-				byPath: Object.fromEntries(
-					Object.entries(p.byPath).filter(([path]) => !Object.keys(changes).some((field) => within(path, field))),
-				),
-			}));
-		},
-		reset: (next: T = initial) => {
-			setValues(next);
-			setProblems(none);
-		},
+		/** Drops the problems of fields that were changed; of all without a name. */
+		clear: (fields?: string[]) =>
+			setProblems((p) =>
+				fields
+					? {
+							...p,
+							byPath: Object.fromEntries(
+								Object.entries(p.byPath).filter(([path]) => !fields.some((field) => within(path, field))),
+							),
+						}
+					: none,
+			),
 		/** submit sends the form; problems stand at their fields, and the first of them takes the focus. */
 		submit: async (send: () => Promise<void>) => {
 			setBusy(true);
@@ -49,6 +44,25 @@ export function useForm<T extends { [field: string]: unknown }>(initial: T) {
 			} finally {
 				setBusy(false);
 			}
+		},
+	};
+}
+
+/** useForm holds the values of a form, what is wrong with them, and whether they are being sent. */
+export function useForm<T extends { [field: string]: unknown }>(initial: T) {
+	const [values, setValues] = useState(initial);
+	const { clear, ...sending } = useSubmit(Object.keys(initial));
+	return {
+		...sending,
+		values,
+		dirty: JSON.stringify(values) !== JSON.stringify(initial),
+		set: (changes: Partial<T>) => {
+			setValues((v) => ({ ...v, ...changes }));
+			clear(Object.keys(changes));
+		},
+		reset: (next: T = initial) => {
+			setValues(next);
+			clear();
 		},
 	};
 }

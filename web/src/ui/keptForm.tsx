@@ -1,11 +1,13 @@
-import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
-import { ApiError } from "../api/client";
+import { type ReactNode, useRef, useState } from "react";
+import { ApiError, type Versioned } from "../api/client";
 import { useWorkspace } from "../base/session";
-import { type Place, useWorkingCopy } from "../sync/workingCopy";
+import type { Place } from "../sync/draft";
+import { equal } from "../sync/merge";
+import { useDraft } from "../sync/useDraft";
 import { catalogue } from "../base/words/catalogue";
 import { and } from "../base/words/formats";
 import { Button } from "./Button";
-import { useForm } from "./form";
+import { useSubmit } from "./form";
 import type { Problems } from "./problems";
 import { Callout } from "./Page";
 import { toast } from "./Toast";
@@ -25,9 +27,6 @@ const words = catalogue("shell.keptForm", {
 });
 
 type Fields = { [field: string]: unknown };
-
-/** Kept is what a working copy of a form holds: the changed fields, and what they were when they were changed. */
-type Kept<T> = { values: Partial<T>; was: Partial<T> };
 
 /** Stored is a record as the server has it: the values of the form, and the revision if it has any. */
 export type Stored<T> = { values: T; revision?: string | null };
@@ -58,11 +57,6 @@ export type KeptForm = {
 /** Send saves the values of a form on the revision of the record. */
 type Send<T> = (values: T, revision?: string) => Promise<void>;
 
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-
-const pick = <T extends Fields>(from: T, fields: (keyof T)[]) =>
-	Object.fromEntries(fields.map((f) => [f, from[f]])) as Partial<T>;
-
 function shown(v: unknown): string {
 	if (typeof v === "boolean") return v ? words.yes : words.no;
 	if (Array.isArray(v) && v.every((x) => typeof x !== "object")) return v.join("\n");
@@ -79,130 +73,68 @@ export function useKeptForm<T extends Fields>(
 	{ kind, id, title, may, secret = [], read, names }: Options<T>,
 ) {
 	const workspace = useWorkspace();
-	const form = useForm(initial);
-	const [restored, setRestored] = useState<Place | null>(null);
-	const [clash, setClash] = useState<{ theirs: Stored<T>; fields: (keyof T)[]; send: Send<T> } | null>(null);
-	const known = useRef(initial);
-	const sent = useRef<T | null>(null);
-	useLayoutEffect(() => {
-		const before = known.current;
-		if (same(before, initial)) return;
-		known.current = initial;
-		const moved = Object.keys(initial).filter(
-			(f) => same(form.values[f], before[f]) || same(form.values[f], sent.current?.[f]),
-		);
-		sent.current = null;
-		if (moved.length > 0) form.set(pick(initial, moved));
-	});
-	const changed = Object.keys(initial).filter((f) => !secret.includes(f) && !same(form.values[f], initial[f]));
-	// What fields were when they were changed here, also if somebody else has saved them since.
-	const was = useRef<Partial<T>>({});
-	was.current = {
-		...pick(initial, changed),
-		...pick(
-			was.current as T,
-			changed.filter((f) => f in was.current),
-		),
-	};
-	const copy = useWorkingCopy<Kept<T>>({
-		kind,
-		id: id ?? `new-${workspace?.tenant_id}`,
-		title,
-		base: null,
-		value: { values: pick(form.values, changed), was: was.current },
-		dirty: changed.length > 0,
-		may,
-		restore: (kept, _, place) => {
-			const values: Fields = kept.values ?? {};
-			const now = known.current;
-			const left = Object.keys(values).filter(
-				(f) => f in now && !(f in was.current) && !same(values[f], now[f]) && (read || same(kept.was?.[f], now[f])),
-			);
-			if (left.length === 0) {
-				if (Object.keys(was.current).length === 0) void copy.drop();
-				return;
-			}
-			was.current = { ...was.current, ...pick((kept.was ?? {}) as T, left) };
-			form.set(pick(values as T, left));
-			setRestored(place);
+	const { submit, clear, ...sending } = useSubmit(Object.keys(initial));
+	const [asked, setAsked] = useState<Send<T> | null>(null); // how it is saved once somebody has chosen
+	const server = useRef<Versioned<T>>({ data: initial, revision: null });
+	if (!equal(server.current.data, initial)) server.current = { data: initial, revision: null };
+	const draft = useDraft<T, T>(
+		{
+			kind,
+			id: id ?? `new-${workspace?.tenant_id}`,
+			title: () => title,
+			load: async () => {
+				const got = read && id ? await read() : { values: server.current.data };
+				return { data: got.values, revision: got.revision ?? null };
+			},
+			save: async () => undefined,
+			fieldsOf: (values) => values,
+			secret,
+			loadsFirst: read !== undefined && id !== undefined,
 		},
-	});
-	const finish = async (values: T, send: Send<T>, revision?: string) => {
-		sent.current = values; // the record may write it in another way
-		try {
+		server.current,
+		{ autosaveAfter: null, readOnly: !may },
+	);
+	const { values, changed, conflict, restored } = draft.state;
+	const save = async (send: Send<T>) => {
+		let joined: string[] = [];
+		await draft.save(async (_, values, revision) => {
+			joined = draft.state.joined?.fields ?? [];
 			await send(values, revision);
-		} catch (e) {
-			sent.current = null;
-			throw e;
-		}
-		setRestored(null);
-		await copy.drop();
-	};
-	/** Joins the values with the record as it is now, saves them, and asks about what both sides changed. */
-	const save = async (values: T, base: Partial<T>, send: Send<T>): Promise<void> => {
-		if (!read || !id) return finish(values, send);
-		for (let tries = 0; ; tries++) {
-			const theirs = await read();
-			const moved = Object.keys(values).filter(
-				(f) =>
-					!secret.includes(f) &&
-					!same(theirs.values[f], f in base ? base[f] : known.current[f]) &&
-					!same(theirs.values[f], values[f]),
-			);
-			const fields = moved.filter((f) => f in base);
-			const joined = moved.filter((f) => !(f in base));
-			const merged = { ...values, ...pick(theirs.values, joined) };
-			if (joined.length > 0) form.set(pick(merged, joined));
-			if (fields.length > 0) {
-				setClash({ theirs, fields, send });
-				return;
-			}
-			try {
-				await finish(merged, send, theirs.revision ?? undefined);
-			} catch (e) {
-				if (e instanceof ApiError && e.code === "REVISION_CONFLICT" && tries < 5) continue;
-				throw e;
-			}
-			const told = joined.map((f) => names?.[f]).filter((name) => name !== undefined);
-			if (told.length > 0) toast(words.joined({ parts: and(told) }));
-			return;
-		}
-	};
-	const settle = (taken: Set<string>) => {
-		if (!clash) return;
-		const { theirs, fields, send } = clash;
-		const values = {
-			...form.values,
-			...pick(
-				theirs.values,
-				fields.filter((f) => taken.has(String(f))),
-			),
-		};
-		form.set(values);
-		was.current = { ...was.current, ...pick(theirs.values, fields) };
-		setClash(null);
-		void form.submit(() => save(values, was.current, send));
+			return undefined;
+		});
+		const told = joined.map((f) => names?.[f]).filter((name) => name !== undefined);
+		if (draft.state.conflict) setAsked(() => send);
+		else if (told.length > 0) toast(words.joined({ parts: and(told) }));
 	};
 	return {
-		...form,
-		restored: changed.length > 0 ? restored : null,
-		discard: () => {
-			form.reset();
-			setRestored(null);
-			void copy.drop();
+		...sending,
+		values,
+		dirty: changed.length > 0,
+		set: (changes: Partial<T>) => {
+			draft.change(changes);
+			clear(Object.keys(changes));
 		},
-		submit: (send: Send<T>) => form.submit(() => save(form.values, was.current, send)),
-		question: clash && (
+		restored: changed.some((f) => !secret.includes(f)) ? restored : null,
+		discard: () => {
+			draft.discard();
+			clear();
+		},
+		submit: (send: Send<T>) => submit(() => save(send)),
+		question: conflict && asked && (
 			<Versions
 				text={words.clash}
-				versions={clash.fields.map((f) => ({
-					id: String(f),
-					name: names?.[f] ?? String(f),
-					mine: shown(form.values[f]),
-					theirs: shown(clash.theirs.values[f]),
+				versions={conflict.clashes.map(({ group }) => ({
+					id: group,
+					name: names?.[group] ?? group,
+					mine: shown(values[group]),
+					theirs: shown(conflict.theirs.data[group]),
 				}))}
-				onSettle={settle}
-				onClose={() => setClash(null)}
+				onSettle={(theirs) => {
+					draft.settle(theirs);
+					setAsked(null);
+					void submit(() => save(asked));
+				}}
+				onClose={() => setAsked(null)}
 			/>
 		),
 	};
