@@ -221,22 +221,6 @@ export async function held<T extends object>(
 	}
 }
 
-/** heldIds returns the records of a kind of which something is kept, the newest first. */
-export async function heldIds(kind: string): Promise<string[]> {
-	if (!scope || !db) return [];
-	try {
-		const all = (await answer(
-			db
-				.transaction(records)
-				.objectStore(records)
-				.getAll(IDBKeyRange.bound([...scope, kind], [...scope, kind, []])),
-		)) as Row[];
-		return [...new Set(all.sort((a, b) => b.at - a.at).map((r) => r.key[3]))];
-	} catch {
-		return [];
-	}
-}
-
 /** closeDevice deletes everything that is kept, and keeps nothing more. */
 export async function closeDevice() {
 	scope = null;

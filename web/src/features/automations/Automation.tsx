@@ -1,16 +1,15 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { Suspense, useRef, useState } from "react";
+import { Suspense, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, newKey, request, type Versioned } from "../../api/client";
 import type { Automation, AutomationAction, AutomationBody } from "../../api/schema";
-import { collection, useCopyAhead } from "../../base/collections";
-import { heldIds } from "../../sync/device";
+import { useCopyAhead } from "../../base/collections";
 import { later } from "../../base/lazy";
 import { useParam } from "../../base/params";
 import { useKey, useWhyNot } from "../../base/session";
 import type { Group } from "../rules/groups";
-import { type Config, same } from "../sequences/graph";
+import type { Config } from "../sequences/graph";
 import { RuleField } from "../sequences/fields/Rule";
 import StepFields from "../sequences/StepFields";
 import fields from "../sequences/StepFields.module.css";
@@ -18,14 +17,13 @@ import { iconOf } from "../sequences/stepIcons";
 import { type Names, nameOfKind, titleOf, triggerWords } from "../sequences/steps";
 import { useNames } from "../sequences/useNames";
 import { TriggerFields } from "../sequences/Trigger";
-import { type Place, useWorkingCopy } from "../../sync/workingCopy";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Cards } from "../../ui/Cards";
 import { Checkbox, Switch, TextField } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { Menu } from "../../ui/Menu";
-import { keptText } from "../../ui/keptForm";
+import { KeptCallout, useKeptForm } from "../../ui/keptForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
@@ -61,10 +59,6 @@ const words = catalogue("automations.automation", {
 	active: "Active",
 	activeHelp: "While paused, nothing is done, and what happens in the meantime is not processed later.",
 	archived: "An archived automation is read-only. Activate or pause it first.",
-	unsaved: "Save your changes first.",
-	conflict: "Somebody else changed this automation in the meantime.",
-	reload: "Reload",
-	discard: "Discard",
 });
 
 type Values = {
@@ -105,46 +99,14 @@ export default function AutomationPage() {
 		queryFn: ({ signal }) => request("GET /automations/{id}", { path: { id }, signal }),
 		refetchInterval: 15_000,
 	});
-	if (fresh) return <Fresh names={names} />;
+	if (fresh) return <Edit names={names} server={null} />;
 	if (!found.data || isGone(found.error))
 		return <Missing query={found} list={words.automations} to="/automations" kept={{ kinds: ["automation"], id }} />;
-	return <Edit key={id} names={names} server={found.data} reload={() => void found.refetch()} />;
+	return <Edit key={id} names={names} server={found.data} />;
 }
 
-/** Fresh is a new automation. What is written is kept until it is created: the newest is brought back. */
-function Fresh({ names }: { names: Names }) {
-	const key = useKey();
-	const why = useWhyNot("POST /automations");
-	const kept = useQuery({
-		queryKey: key("working-copies", "automation"),
-		queryFn: async () => {
-			const [held, kept] = await Promise.all([heldIds("automation"), collection("working_copies")]);
-			return [...held, ...kept.data.filter((c) => c.kind === "automation").map((c) => c.id)];
-		},
-		enabled: !why,
-		gcTime: 0,
-		staleTime: Number.POSITIVE_INFINITY,
-	});
-	if (!why && kept.isPending) {
-		return (
-			<Page title={words.fresh} trail={[{ name: words.automations, to: "/automations" }]}>
-				<Skeleton rows={8} />
-			</Page>
-		);
-	}
-	const newest = kept.data?.find((c) => c.startsWith("new-"));
-	return <Edit names={names} server={null} copyOf={newest} reload={() => undefined} />;
-}
-
-type EditProps = {
-	names: Names;
-	server: Versioned<Automation> | null;
-	/** The working copy of one that is not created yet. */
-	copyOf?: string;
-	reload: () => void;
-};
-
-function Edit({ names, server, copyOf, reload }: EditProps) {
+/** Edit changes an automation, or creates one if there is none yet. */
+function Edit({ names, server }: { names: Names; server: Versioned<Automation> | null }) {
 	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
@@ -152,92 +114,46 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 	const a = server?.data;
 	const whyRole = useWhyNot(a ? "PUT /automations/{id}" : "POST /automations");
 	const why = whyRole ?? (a?.status === "archived" ? words.archived : undefined);
-	const [base, setBase] = useState({ values: a ? valuesOf(a) : blank, revision: server?.revision ?? null });
-	const [v, setValues] = useState(base.values);
-	const [problems, setProblems] = useState<string[]>([]);
-	const [conflict, setConflict] = useState(false);
-	const [busy, setBusy] = useState(false);
-	const [restored, setRestored] = useState<Place | null>(null);
-	const dirty = !same(v, base.values);
-	// Runs raise counts but not the revision; what others changed is taken unless there is own work.
-	if (server && a && server.revision !== base.revision && !dirty) {
-		setBase({ values: valuesOf(a), revision: server.revision });
-		setValues(valuesOf(a));
-	}
-	const idempotencyKey = useRef(newKey());
-	const copyId = useRef(a?.id ?? copyOf ?? `new-${crypto.randomUUID()}`);
-	const copy = useWorkingCopy<{ mine: Values; from: Values }>({
+	const form = useKeptForm<Values>(a ? valuesOf(a) : blank, {
 		kind: "automation",
-		id: copyId.current,
-		title: v.name || words.fresh,
-		base: a ? Number((base.revision ?? "").replace(/\D/g, "")) || null : null,
-		value: { mine: v, from: base.values },
-		dirty,
+		id: a?.id,
+		title: a?.name ?? words.fresh,
 		may: !why,
-		restore: ({ mine, from }, revision, place) => {
-			if (!mine || same(mine, base.values)) {
-				void copy.drop();
-				return;
-			}
-			// If somebody has saved it since, saving says so.
-			if (a && from && revision !== null && !same(from, base.values))
-				setBase({ values: from, revision: `"${revision}"` });
-			setValues(mine);
-			setRestored(place);
+		read: async () => {
+			const got = await request("GET /automations/{id}", { path: { id: a?.id ?? "" } });
+			client.setQueryData(key("automation", got.data.id), got);
+			return { values: valuesOf(got.data), revision: got.revision };
+		},
+		names: {
+			name: words.name,
+			trigger_type: words.when,
+			trigger_config: words.when,
+			definition: words.who,
+			actions: words.what,
 		},
 	});
-	const set = (part: Partial<Values>) => {
-		setValues({ ...v, ...part });
-		setProblems((all) => all.filter((p) => !Object.keys(part).some((name) => p.startsWith(name))));
-	};
+	const { values: v, set, dirty, busy } = form;
+	const problems = [...Object.entries(form.problems.byPath), ...form.problems.general.map((m) => ["", m] as const)];
 	const problem = (path: string) =>
-		problems
-			.find((p) => p === path || p.startsWith(`${path}:`) || p.startsWith(`${path}.`) || p.startsWith(`${path}[`))
-			?.replace(/^[\w.[\]-]+: /, "");
+		problems.find(([p]) => p === path || p.startsWith(`${path}.`) || p.startsWith(`${path}[`))?.[1];
 	const trail = [{ name: words.automations, to: "/automations" }];
-
-	const failed = (e: unknown) => {
-		if (e instanceof ApiError && e.code === "REVISION_CONFLICT") setConflict(true);
-		else if (e instanceof ApiError && e.fields.length > 0)
-			setProblems(e.fields.map((f) => (f.path ? `${f.path}: ${f.message}` : f.message)));
-		else setProblems([explain(e)]);
-	};
-	const adopt = (got: Versioned<Automation>) => {
-		client.setQueryData(key("automation", got.data.id), got);
-		void client.invalidateQueries({ queryKey: key("automations") });
-		setBase({ values: valuesOf(got.data), revision: got.revision });
-	};
-	const save = async () => {
-		setBusy(true);
-		setProblems([]);
-		setConflict(false);
-		const body = { ...v, definition: v.definition ?? (a ? null : undefined) } as AutomationBody;
-		try {
-			if (a) {
-				const got = await request("PUT /automations/{id}", {
-					path: { id: a.id },
-					body,
-					revision: base.revision ?? undefined,
-				});
-				adopt(got);
-				setValues(valuesOf(got.data));
-				setRestored(null);
-				await copy.drop();
-				toast(words.saved);
-			} else {
-				const got = await request("POST /automations", { body, idempotencyKey: idempotencyKey.current });
-				adopt(got);
-				await copy.drop();
-				toast(words.created);
-				navigate(`/automations/${got.data.id}`);
+	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
+	const save = () =>
+		form.submit(async (values, revision) => {
+			const body = { ...values, definition: values.definition ?? (a ? null : undefined) } as AutomationBody;
+			try {
+				const got = a
+					? await request("PUT /automations/{id}", { path: { id: a.id }, body, revision })
+					: await request("POST /automations", { body, idempotencyKey });
+				client.setQueryData(key("automation", got.data.id), got);
+				void client.invalidateQueries({ queryKey: key("automations") });
+				toast(a ? words.saved : words.created);
+				if (!a) navigate(`/automations/${got.data.id}`);
+			} catch (e) {
+				if (e instanceof ApiError && e.status !== 0) setIdempotencyKey(newKey());
+				throw e;
 			}
-		} catch (e) {
-			if (e instanceof ApiError && e.status !== 0) idempotencyKey.current = newKey();
-			failed(e);
-		} finally {
-			setBusy(false);
-		}
-	};
+		});
 	const turn = async (on: boolean) => {
 		if (!a) return;
 		try {
@@ -247,7 +163,6 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 			});
 			client.setQueryData(key("automation", a.id), got);
 			void client.invalidateQueries({ queryKey: key("automations") });
-			if (same(valuesOf(got.data), base.values)) setBase({ values: base.values, revision: got.revision });
 		} catch (e) {
 			toast(explain(e), { tone: "danger" });
 		}
@@ -297,38 +212,12 @@ function Edit({ names, server, copyOf, reload }: EditProps) {
 				</Suspense>
 			) : (
 				<>
-					{restored && dirty && (
-						<Callout title={keptText(restored)}>
-							<Button
-								small
-								onClick={() => {
-									setValues(base.values);
-									setRestored(null);
-								}}
-							>
-								{words.discard}
-							</Button>
-						</Callout>
-					)}
-					{conflict && (
-						<Callout tone="warning" title={words.conflict}>
-							<Button
-								small
-								onClick={() => {
-									setConflict(false);
-									setValues(base.values);
-									reload();
-								}}
-							>
-								{words.reload}
-							</Button>
-						</Callout>
-					)}
+					<KeptCallout form={form} />
 					{problems.length > 0 && (
 						<Callout tone="danger" title={words.problems({ count: problems.length })}>
 							<ul>
-								{problems.map((p) => (
-									<li key={p}>{p}</li>
+								{problems.map(([path, message]) => (
+									<li key={path + message}>{path ? `${path}: ${message}` : message}</li>
 								))}
 							</ul>
 						</Callout>
