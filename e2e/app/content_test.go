@@ -77,7 +77,7 @@ func TestFirstLoadsOfPagesWithManyRowsSendFewRequests(t *testing.T) {
 	add := func(n int) (broadcast string) {
 		broadcast = page.createDraft(map[string]any{"name": fmt.Sprint("Draft ", n), "content": filled})
 		page.call(http.MethodPut, "/working-copies/broadcast/"+broadcast, map[string]any{"title": "Draft", "data": map[string]any{
-			"parts": map[string]any{"content.subject": strings.Repeat("x", 600)}, "base": map[string]any{"content.subject": "Hello"}, "problems": 1, "mark": "elsewhere",
+			"mine": map[string]any{"content.subject": strings.Repeat("x", 600)}, "from": map[string]any{"content.subject": "Hello"}, "problems": 1, "mark": "elsewhere",
 		}})
 		page.call(http.MethodPost, "/messages", map[string]any{"name": fmt.Sprint("Entry ", n), "content": filled})
 		return broadcast

@@ -1,11 +1,11 @@
-import type { Versioned } from "../api/client";
+import type { ApiError, Versioned } from "../api/client";
 import type { Actor } from "../api/schema";
 import type { Bases, Choice, Clash, Merged } from "./merge";
 
 // The words of drafts: what a kind of record says of itself, what a store needs around it, and what pages see.
 
-/** Problem is what the server says about a value; path is its place in the request. */
-export type Problem = { path: string; message: string };
+/** Problem is what the server says about a value; path is its place in the request, and tells the group if that is not named. */
+export type Problem = { path: string; message: string; group?: string };
 
 /** Codec says how a record is read, written and compared. Row is the record as the server has it, D the fields that are written. */
 export type Codec<Row, D extends object> = {
@@ -20,10 +20,12 @@ export type Codec<Row, D extends object> = {
 	/** Names the fields that make sense only together, by a field or a path in it; by default each field is on its own. */
 	groupOf?: (path: string) => string;
 	/** The problems that an answer tells. With it, what is refused stays here and the rest is saved; without it save rejects. */
-	refusals?: (error: unknown) => Problem[];
+	refusals?: (error: ApiError) => Problem[];
 	/** Compares two values of a field, if not as JSON. */
 	equal?: (a: unknown, b: unknown) => boolean;
 	merge?: (bases: Bases<D>, mine: D, theirs: D, choose?: Choice) => Merged<D>;
+	/** Whether a draft that saves itself goes on with what the answer has, such as ids; else what was sent stays as it was typed, also if the server cuts off spaces that somebody may be about to go on after. */
+	takesAnswer?: boolean;
 	/** Fields that never leave the page before they are saved. */
 	secret?: readonly (keyof D)[];
 	/** Whether the record is read before each save on demand, since the page may show it as it was. */

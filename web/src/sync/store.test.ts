@@ -182,8 +182,8 @@ const codecOf = (server: Server): Codec<Post, Post> => ({
 	fieldsOf: (post) => ({ ...post }),
 	groupOf: (path) => (path === "date" || path === "zone" ? "when" : path.replace(/[.[].*$/, "")),
 	refusals: (e) => {
-		const found = (e as ApiError).fields.map((f) => ({ path: f.path, message: f.message }));
-		return found.length > 0 ? found : [{ path: "", message: (e as ApiError).message }];
+		const found = e.fields.map((f) => ({ path: f.path, message: f.message }));
+		return found.length > 0 ? found : [{ path: "", message: e.message }];
 	},
 });
 
@@ -359,6 +359,29 @@ const saving: Tests = {
 		await w.time.pass(800);
 		equals(w.server.post.title, "Good news");
 		equals(w.server.requests.length, 2);
+	},
+	async "ids that the server gives are taken, where a record says so"() {
+		const w = new World();
+		w.server.writes = (post) => ({ ...post, meta: [{ id: 7, name: "A" }] });
+		const draft = await w.open({ codec: { takesAnswer: true } });
+		draft.change({ meta: [{ name: "A" }] });
+		await w.time.pass(800);
+		holds(equal(draft.state.values.meta, [{ id: 7, name: "A" }]), JSON.stringify(draft.state.values.meta));
+		await w.time.pass(10_000);
+		equals([w.server.requests.length, stateOf(draft)], [1, "saved"]);
+	},
+	async "a refusal may name its group where its path does not"() {
+		const w = new World();
+		let refuses = true;
+		w.server.fails = () => (refuses ? new ApiError(400, "INVALID_DATE", "no such day", {}) : null);
+		const refusals = () => {
+			refuses = false;
+			return [{ path: "parameters.day", message: "no such day", group: "when" }];
+		};
+		const draft = await w.open({ codec: { refusals } });
+		draft.change({ date: "32 May", title: "New" });
+		await w.time.pass(800);
+		equals([stateOf(draft), w.server.post.title, w.server.post.date], ["refused", "New", "1 May"]);
 	},
 	async "the order in which the server stores members is no change"() {
 		const w = new World();

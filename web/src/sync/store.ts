@@ -174,9 +174,13 @@ export class DraftStore<Row, D extends object> {
 		);
 	}
 
-	/** The fields that are to be sent. */
+	/** The fields that are to be sent: not what was refused, until it is changed. */
 	private todo() {
-		return this.conflict ? [] : this.changed().filter((f) => !this.refused.has(this.groupOf(f)));
+		const held = (group: string) => {
+			const refused = this.refused.get(group);
+			return refused !== undefined && this.sameFields(refused.values, this.mine);
+		};
+		return this.conflict ? [] : this.changed().filter((f) => !held(this.groupOf(f)));
 	}
 
 	private copy(): Copy<D> {
@@ -210,7 +214,8 @@ export class DraftStore<Row, D extends object> {
 	/** Keeps what was changed, and sees to it that it is saved. */
 	private changedHere() {
 		for (const [group, { values }] of this.refused)
-			if (!this.sameFields(values, this.mine) || this.sameFields(values, this.base.fields)) this.refused.delete(group);
+			if (this.sameFields(pick(this.mine, Object.keys(values) as (keyof D)[]), this.base.fields))
+				this.refused.delete(group);
 		if (this.changed().length === 0) this.failure = null;
 		this.keeper?.keep();
 		const { autosaveAfter, clock, readOnly } = this.environment;
@@ -332,6 +337,7 @@ export class DraftStore<Row, D extends object> {
 		const onDemand = this.environment.autosaveAfter === null;
 		this.failures = 0;
 		this.sent = {};
+		for (const f of todo) this.refused.delete(this.groupOf(f));
 		this.savedAt = this.environment.clock.now();
 		if (onDemand) this.joined = this.restored = null;
 		const before = this.base;
@@ -341,8 +347,7 @@ export class DraftStore<Row, D extends object> {
 		if (!got) this.base = { ...before, revision: null, fields: values, stored: values };
 		else {
 			this.adopt(got);
-			// Somebody may go on after a space that the server cuts off: what saves itself stays as it was typed.
-			if (!onDemand) this.base.fields = { ...this.base.fields, ...pick(values, todo) };
+			if (!onDemand && !this.codec.takesAnswer) this.base.fields = { ...this.base.fields, ...pick(values, todo) };
 		}
 		this.mine = { ...this.mine, ...pick(this.base.fields, untouched) };
 	}
@@ -368,9 +373,10 @@ export class DraftStore<Row, D extends object> {
 	/** Sets apart what the server refuses; a refusal of nothing that was sent is one of all of it. */
 	private refuse(sent: Partial<D>, problems: Problem[]) {
 		const groups = fieldsByGroup<D>(Object.keys(sent) as (keyof D & string)[], this.groupOf);
-		const known = problems.filter((p) => groups.has(this.groupOf(p.path)));
+		const groupOf = (p: Problem) => p.group ?? this.groupOf(p.path);
+		const known = problems.filter((p) => groups.has(groupOf(p)));
 		for (const [group, fields] of groups) {
-			const own = known.filter((p) => this.groupOf(p.path) === group);
+			const own = known.filter((p) => groupOf(p) === group);
 			const values = pick(sent, fields);
 			// What was changed while it was sent is sent again: the refusal is about former values.
 			if ((known.length > 0 && own.length === 0) || !this.sameFields(values, this.mine)) continue;

@@ -24,8 +24,8 @@ type Part = { path: string; text: string };
 
 type Work = { kind: string; parts: Part[]; stored: boolean };
 
-/** Parts of a working copy that say what something was before, or which browser stored it. */
-const aside = new Set(["was", "from", "sent", "base", "mark", "follows"]);
+/** Parts of a working copy that say what something was before, what of it was sent or refused, and which browser stored it. */
+const aside = new Set(["from", "sent", "problems", "mark"]);
 
 /** What is written itself, in working copies that have parts beside it. */
 const itself = new Set(["mine", "values", "parts", "graph", "value"]);

@@ -117,7 +117,7 @@ export function Audience({
 					))}
 				</ul>
 			)}
-			{draft.saving.state === "offline" && <Callout tone="warning">{draft.saving.problem}</Callout>}
+			{draft.status.is === "offline" && <Callout tone="warning">{explain(draft.status.error)}</Callout>}
 			<div>
 				<LinkButton small to="/segments/new" why={whyNot}>
 					{words.make}

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
+import type { Versioned } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
 import { keepsTyped } from "../../sync/device";
 import { useWhyNot } from "../../base/session";
@@ -19,7 +20,7 @@ import css from "./Composer.module.css";
 import { Content } from "./Content";
 import { Countdown } from "./Countdown";
 import { Delivery } from "./Delivery";
-import { type Draft, useDraft } from "./draft";
+import { type Draft, useBroadcast, useBroadcastDraft } from "./draft";
 import { refusalText } from "./partNames";
 import { useForecast } from "./forecast";
 import { From, useSending } from "./From";
@@ -102,20 +103,31 @@ function foldedAtFirst(b: BroadcastSessionView): Set<string> {
 /** Composer is the page on which a broadcast is written, from its audience to its sending. */
 export default function Composer() {
 	const { id = "" } = useParams<{ id: string }>();
-	const draft = useDraft(id);
+	const query = useBroadcast(id);
 	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
-	if (!draft.value || !draft.saved || isGone(draft.query.error))
+	if (!query.data || isGone(query.error))
 		return (
 			<Missing
-				query={draft.query}
+				query={query}
 				list={words.broadcasts}
 				to="/broadcasts"
 				trail={trail}
 				kept={{ kinds: ["broadcast"], id }}
 			/>
 		);
+	return <Written key={id} server={query.data} query={query} />;
+}
+
+function Written({
+	server,
+	query,
+}: {
+	server: Versioned<BroadcastSessionView>;
+	query: ReturnType<typeof useBroadcast>;
+}) {
+	const draft = useBroadcastDraft(server, query);
 	if (draft.saved.status !== "draft" && draft.saved.status !== "scheduled")
-		return <Redirect to={`/broadcasts/${id}`} replace />;
+		return <Redirect to={`/broadcasts/${draft.saved.id}`} replace />;
 	return (
 		<Opened value={draft.opened}>
 			<Editor draft={draft} saved={draft.saved} value={draft.value} />
@@ -124,22 +136,22 @@ export default function Composer() {
 }
 
 function stateText(draft: Draft): string {
-	const s = draft.saving;
-	switch (s.state) {
+	const s = draft.status;
+	switch (s.is) {
 		case "saving":
+		case "unsaved":
 			return words.saving;
 		case "refused":
 			return words.refused({ count: s.problems.length, first: s.problems[0] ? refusalText(s.problems[0]) : "" });
 		case "conflict":
 			return words.conflict;
 		case "offline":
-			return keepsTyped() ? words.offline({ problem: s.problem }) : words.alone({ problem: s.problem });
-		default:
-			return draft.brought && s.at
-				? words.brought({ saved: words.saved({ at: s.at }) })
-				: s.at
-					? words.saved({ at: s.at })
-					: words.allSaved;
+			return (keepsTyped() ? words.offline : words.alone)({ problem: explain(s.error) });
+		default: {
+			if (!s.at) return words.allSaved;
+			const saved = words.saved({ at: s.at });
+			return draft.restored === "device" ? words.brought({ saved }) : saved;
+		}
 	}
 }
 
@@ -176,11 +188,11 @@ function Editor({
 	useShortcuts({ "mod+s": () => void draft.flush(), "mod+enter": () => !locked && !whySend && void openSchedule() });
 	useEffect(() => {
 		// What is refused is kept as a working copy; without the server and without storage there is only this page.
-		if (draft.saving.state !== "offline" || keepsTyped()) return;
+		if (draft.status.is !== "offline" || keepsTyped()) return;
 		const stay = (e: BeforeUnloadEvent) => e.preventDefault();
 		window.addEventListener("beforeunload", stay);
 		return () => window.removeEventListener("beforeunload", stay);
-	}, [draft.saving.state]);
+	}, [draft.status.is]);
 	const fold = (section: string, open: boolean) =>
 		setFolded((now) => {
 			const next = new Set(now);
@@ -194,12 +206,9 @@ function Editor({
 		setTimeout(() => focusField(section, path), 50);
 	}, []);
 	const summaries = useSummaries(b, locked);
-	const s = draft.saving;
+	const s = draft.status;
 	const over = useBegins(saved.scheduled_at) === "over" && !locked;
-	const missing =
-		Number(over) +
-		(saved.view_model.schedule_readiness?.reasons.length ?? 0) +
-		(s.state === "refused" ? s.problems.length : 0);
+	const missing = Number(over) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + draft.problems.length;
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
 		<Section id={id} title={words[id]} summary={summaries[id]} open={!folded.has(id)} onOpen={(open) => fold(id, open)}>
 			<Fixed when={why !== undefined && id !== "content"}>{children}</Fixed>
@@ -216,7 +225,7 @@ function Editor({
 					<span
 						className={css.saving}
 						role="status"
-						data-bad={s.state === "refused" || s.state === "conflict" || s.state === "offline" || undefined}
+						data-bad={s.is === "refused" || s.is === "conflict" || s.is === "offline" || undefined}
 					>
 						{stateText(draft)}
 					</span>
@@ -226,7 +235,7 @@ function Editor({
 					{!locked && (
 						<Button
 							look="primary"
-							why={whySend ?? (s.state === "conflict" ? words.conflict : undefined)}
+							why={whySend ?? (s.is === "conflict" ? words.conflict : undefined)}
 							onClick={() => void openSchedule()}
 						>
 							{words.send}
@@ -293,11 +302,7 @@ function Editor({
 							{sheet ? words.hide : words.sheet({ count: missing })}
 						</button>
 						<Card title={words.review}>
-							<Readiness
-								saved={saved}
-								unsaved={s.state === "refused" ? s.problems : []}
-								onChanged={() => void draft.query.refetch()}
-							/>
+							<Readiness saved={saved} unsaved={draft.problems} onChanged={() => void draft.query.refetch()} />
 						</Card>
 					</aside>
 				</div>

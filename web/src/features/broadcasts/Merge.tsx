@@ -3,7 +3,9 @@ import { Callout } from "../../ui/Page";
 import { Versions } from "../../ui/Versions";
 import { catalogue } from "../../base/words/catalogue";
 import { and, clock, dateTime, full } from "../../base/words/formats";
-import type { Conflict, Joined } from "./draft";
+import type { BroadcastSessionView } from "../../api/schema";
+import type { Conflict, Joined } from "../../sync/draft";
+import { groupOf, type Parts, sideOf } from "./parts";
 import { partName } from "./partNames";
 
 const words = catalogue("broadcasts.merge", {
@@ -47,7 +49,7 @@ export function Merge({
 	onSettle,
 	onClose,
 }: {
-	conflict: Conflict;
+	conflict: Conflict<BroadcastSessionView>;
 	onSettle: (theirs: Set<string>) => void;
 	onClose: () => void;
 }) {
@@ -57,8 +59,8 @@ export function Merge({
 			versions={conflict.clashes.map((c) => ({
 				id: c.group,
 				name: partName(c.group),
-				mine: shown(c.group, c.mine),
-				theirs: shown(c.group, c.theirs),
+				mine: shown(c.group, sideOf(c.mine as Parts)),
+				theirs: shown(c.group, sideOf(c.theirs as Parts)),
 				code: c.group === "content.body",
 			}))}
 			onSettle={onSettle}
@@ -68,13 +70,13 @@ export function Merge({
 }
 
 /** JoinedCallout says which changes by others were taken over. */
-export function JoinedCallout({ joined, onDismiss }: { joined: Joined; onDismiss: () => void }) {
+export function JoinedCallout({ joined, onDismiss }: { joined: Joined<BroadcastSessionView>; onDismiss: () => void }) {
 	return (
 		<Callout
 			tone="progress"
-			title={words.joinedTitle({ who: joined.by?.name || words.somebody, at: clock(joined.at) })}
+			title={words.joinedTitle({ who: joined.by?.name || words.somebody, at: clock(joined.row.updated_at) })}
 		>
-			<p>{words.joinedParts({ parts: and(joined.groups.map(partName)) })}</p>
+			<p>{words.joinedParts({ parts: and([...new Set(joined.fields.map(groupOf))].map(partName)) })}</p>
 			<Button small onClick={onDismiss}>
 				{words.dismiss}
 			</Button>

@@ -14,7 +14,8 @@ import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { catalogue } from "../../base/words/catalogue";
 import { readable } from "../../base/words/placeholders";
-import type { Copy } from "./workingCopy";
+import type { Copy } from "../../sync/draft";
+import type { Parts } from "./parts";
 
 const words = catalogue("broadcasts.newBroadcast", {
 	title: "New broadcast",
@@ -100,10 +101,10 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 					content: { subject: name, body_mjml: blankMjml },
 				},
 			});
-			const parts = { "content.template_slug": slug, "content.template_binding": template_binding };
-			const data: Copy = {
-				parts,
-				base: { "content.template_slug": null, "content.template_binding": null },
+			const data: Copy<Parts> = {
+				mine: { "content.template_slug": slug, "content.template_binding": template_binding },
+				from: { "content.template_slug": null, "content.template_binding": null },
+				sent: {},
 				problems: 1,
 			};
 			await api("PUT /working-copies/{kind}/{id}", {

@@ -86,11 +86,11 @@ export function Schedule({
 	const [typed, setTyped] = useState("");
 	const [changed, setChanged] = useState<{ was: BroadcastSessionView; now: BroadcastSessionView } | null>(null);
 	const reviewed = useRef(b);
-	const unsaved = draft.saving.state === "refused" ? draft.saving.problems : [];
+	const unsaved = draft.problems;
 	const reasons = b.view_model.schedule_readiness?.reasons ?? [];
 	const warnings = warningsOf(b);
 	const start = useBegins(b.scheduled_at);
-	const blocked = reasons.length > 0 || start === "over" || draft.saving.state !== "saved";
+	const blocked = reasons.length > 0 || start === "over" || draft.status.is !== "saved";
 	const sum = useForecast(b, !blocked);
 	const p = sum.data;
 	const later = start === "later";
@@ -124,7 +124,7 @@ export function Schedule({
 		setError("");
 		const path = { broadcast_id: b.id };
 		try {
-			let revision = draft.revision.current ?? undefined;
+			let revision = draft.newest();
 			if (!later) {
 				const put = await request("PUT /broadcasts/{broadcast_id}", {
 					path,
@@ -166,9 +166,9 @@ export function Schedule({
 		return (
 			<Dialog title={words.notReady} onClose={onClose} footer={<Button onClick={onClose}>{words.cancel}</Button>}>
 				{unsaved.length > 0 && <Callout tone="warning">{words.unsaved}</Callout>}
-				{draft.saving.state === "offline" && (
+				{draft.status.is === "offline" && (
 					<Callout tone="warning">
-						{words.waiting({ problem: draft.saving.problem })}{" "}
+						{words.waiting({ problem: explain(draft.status.error) })}{" "}
 						<Button small onClick={() => void draft.flush()}>
 							{words.again}
 						</Button>

@@ -1,5 +1,5 @@
 import { catalogue } from "../../base/words/catalogue";
-import type { Refusal } from "./draft";
+import type { Problem } from "../../sync/draft";
 import { groupOf } from "./parts";
 
 /** What the parts of a draft are called. */
@@ -53,7 +53,7 @@ function variantName(path: string): string | null {
 export const partName = (group: string) => (names as unknown as { [group: string]: string })[group] ?? group;
 
 /** refusalText says what the server refused, with the name of the field. */
-export function refusalText({ path, message }: Refusal): string {
+export function refusalText({ path, message }: Problem): string {
 	const group = groupOf(path);
 	const first = path.split(/[.[]/)[0] ?? "";
 	if (message.startsWith(first)) return message; // names it already

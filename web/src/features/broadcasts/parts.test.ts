@@ -1,25 +1,26 @@
 import { ApiError } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
-import { equals, Random, type Tests } from "../../base/testing";
-import { bodyOf, groupOf, merge, type Parts, partOf, partsOf, refusedGroups, same, sourceOf, withParts } from "./parts";
+import { equals, type Tests } from "../../base/testing";
+import { merge3 } from "../../sync/merge";
+import { bodyOf, groupOf, type Parts, partsOf, problemsIn, refusalsOf, requestOf, savedParts, sideOf } from "./parts";
 
 /** broadcast returns a draft on the server. */
-const broadcast = (parts: Parts = {}): BroadcastSessionView =>
-	withParts(
-		{
-			name: "News",
-			tags: ["a"],
-			delivery_mode: "immediate",
-			delivery_window_days: null,
-			content: { subject: "Hello", body_html: "<p>Hi</p>", body_mjml: null },
-		} as unknown as BroadcastSessionView,
-		parts,
-	);
+const broadcast = (fields: object = {}, content: object = {}): BroadcastSessionView =>
+	({
+		name: "News",
+		tags: ["a"],
+		delivery_mode: "now",
+		delivery_window_days: null,
+		...fields,
+		content: { subject: "Hello", body_html: "<p>Hi</p>", body_mjml: null, template_slug: null, ...content },
+	}) as unknown as BroadcastSessionView;
 
-const base = broadcast();
-const merged = (mine: Parts, theirs: Parts) => {
-	const m = merge(base, mine, broadcast(theirs));
-	return { clashes: m.clashes.map((c) => c.group), joined: m.joined };
+const base = savedParts(broadcast());
+
+/** merged joins changes of parts with a broadcast as somebody else has saved it. */
+const merged = (mine: Parts, theirs: BroadcastSessionView) => {
+	const m = merge3({ mine: base, theirs: base }, { ...base, ...mine }, savedParts(theirs), groupOf);
+	return { clashes: m.clashes, joined: m.joined };
 };
 
 const tests: Tests = {
@@ -42,106 +43,77 @@ const tests: Tests = {
 		equals(groupOf("delivery_lanes[2].weight"), groupOf("mta_config_key"));
 		equals(groupOf("variants[1].content_overrides.subject"), "variants");
 	},
-	"a mail is made of a template with its values, or of code"() {
-		const sources: [content: object, want: object][] = [
-			[
-				{ template_slug: "t", template_binding: { a: 1 }, body_html: "<p>made</p>" },
-				{ template_slug: "t", template_binding: { a: 1 } },
-			],
-			[{ template_slug: "t" }, { template_slug: "t", template_binding: {} }],
-			[{ body_mjml: "<mjml/>", body_html: "<p>made</p>" }, { body_mjml: "<mjml/>" }],
-			[
-				{ body_html: "<p/>", body_text: "Hi" },
-				{ body_html: "<p/>", body_text: "Hi" },
-			],
-			[{}, { body_html: null }],
-		];
-		for (const [content, want] of sources) equals(sourceOf(content as never), want, JSON.stringify(content));
-		equals(partOf(base, "content.body"), { body_html: "<p>Hi</p>" });
-		equals(
-			[partOf(base, "content.subject"), partOf(base, "name"), partOf(base, "content.gone")],
-			["Hello", "News", null],
+	"what a template makes is not written by anybody"() {
+		const made = savedParts(
+			broadcast({}, { template_slug: "shop", template_binding: { parameters: {} }, body_mjml: "<mjml/>" }),
 		);
+		equals([made["content.template_slug"], made["content.body_mjml"], made["content.body_html"]], ["shop", null, null]);
+		const compiled = savedParts(broadcast({}, { body_mjml: "<mjml/>" }));
+		equals([compiled["content.body_mjml"], compiled["content.body_html"]], ["<mjml/>", null]);
 	},
-	"a refusal is of the group that it names, or of the one that its code is about"() {
-		const refused = (code: string, details: object) =>
-			[...refusedGroups(new ApiError(422, code, "Refused.", details as { [key: string]: unknown }))].map(
-				([group, { path, message }]) => `${group} ${path}: ${message}`,
-			);
-		const fields = [
-			{ path: "name", message: "is empty" },
-			{ path: "delivery_window_days", message: "is too long" },
-			{ path: "delivery_mode", message: "is unknown" },
-			{ message: "is wrong" },
-		];
-		equals(refused("VALIDATION_FAILED", { fields }), [
-			"name name: is empty",
-			"delivery delivery_window_days: is too long",
-		]);
-		equals(refused("INVALID_TEMPLATE", {}), ["content.body content.body: Refused."]);
-		equals(refused("INVALID_MTA_CONFIG", { path: "delivery_lanes[1]" }), ["lanes delivery_lanes[1]: Refused."]);
-		equals(refused("INVALID_MJML", { path: "content.body_mjml", line: 3 }), [
-			"content.body content.body_mjml: Refused.",
-		]);
-		equals(refused("FORBIDDEN", {}), []);
+	"a template is saved with its values, and code with the end of other code"() {
+		const values = { ...base, "content.template_slug": "shop", "content.template_binding": {} };
+		equals(requestOf({ "content.template_slug": "shop" }, values), {
+			content: { template_slug: "shop", template_binding: {} },
+		});
+		const mjml = { ...base, "content.body_html": null, "content.body_mjml": "<mjml/>" };
+		equals(requestOf({ "content.body_mjml": "<mjml/>" }, mjml), {
+			content: { body_mjml: "<mjml/>", body_html: null },
+		});
+		// The server goes on with what the template has made.
+		const own = { "content.template_slug": null, "content.template_binding": null };
+		equals(requestOf(own, { ...base, ...own }), bodyOf(own));
+		equals(requestOf({ name: "Other" }, { ...base, name: "Other" }), { name: "Other" });
 	},
 	"what only one side changed is joined"() {
-		equals(merged({ name: "Mine" }, { "content.subject": "Theirs" }), { clashes: [], joined: ["content.subject"] });
-		equals(merged({}, { tags: ["b"], name: "Theirs" }), { clashes: [], joined: ["name", "tags"] });
-		equals(merged({ name: "Mine" }, {}), { clashes: [], joined: [] });
+		equals(merged({ name: "Mine" }, broadcast({}, { subject: "Theirs" })), {
+			clashes: [],
+			joined: ["content.subject"],
+		});
+		equals(merged({ "content.body_text": "Mine" }, broadcast({}, { subject: "Theirs" })).clashes, []);
 	},
 	"what both sides changed clashes, with both values"() {
-		equals(merge(base, { name: "Mine" }, broadcast({ name: "Theirs" })), {
-			clashes: [{ group: "name", mine: "Mine", theirs: "Theirs" }],
-			joined: [],
-		});
-		equals(merged({ name: "Mine" }, { name: "Theirs", tags: ["b"] }), { clashes: ["name"], joined: ["tags"] });
-	},
-	"the same change on both sides is no clash"() {
-		equals(merged({ name: "Both", tags: ["x", "y"] }, { name: "Both", tags: ["x", "y"] }).clashes, []);
-		equals(merged({ "content.body_html": "<p>Both</p>" }, { "content.body_html": "<p>Both</p>" }).clashes, []);
+		const { clashes, joined } = merged({ name: "Mine" }, broadcast({ name: "Theirs", tags: ["b"] }));
+		equals(
+			clashes.map((c) => [c.group, sideOf(c.mine as Parts), sideOf(c.theirs as Parts)]),
+			[["name", "Mine", "Theirs"]],
+		);
+		equals(joined, ["tags"]);
 	},
 	"parts of one group clash together"() {
-		const m = merge(base, { delivery_mode: "spread", delivery_window_days: 3 }, broadcast({ delivery_mode: "until" }));
-		equals(m.clashes, [
-			{
-				group: "delivery",
-				mine: { delivery_mode: "spread", delivery_window_days: 3 },
-				theirs: { delivery_mode: "until", delivery_window_days: null },
-			},
-		]);
-		equals(merged({ "content.body_mjml": "<mjml/>" }, { "content.body_html": "<p>Theirs</p>" }).clashes, [
-			"content.body",
-		]);
-		equals(merged({ "content.body_text": "Mine" }, { "content.subject": "Theirs" }).clashes, []);
+		const mine = { delivery_mode: "over_days", delivery_window_days: 3 };
+		const { clashes } = merged(mine, broadcast({ delivery_mode: "by_date" }));
+		equals(
+			clashes.map((c) => [c.group, sideOf(c.mine as Parts), sideOf(c.theirs as Parts)]),
+			[["delivery", mine, { delivery_mode: "by_date" }]],
+		);
+		const code = merged({ "content.body_mjml": "<mjml/>" }, broadcast({}, { body_html: "<p>Theirs</p>" }));
+		equals(
+			code.clashes.map((c) => c.group),
+			["content.body"],
+		);
 	},
-	"the order of names in an object is no change"() {
-		equals(same({ a: 1, b: { c: 2, d: [3] } }, { b: { d: [3], c: 2 }, a: 1 }), true);
-		equals(same([1, 2], [2, 1]), false);
-		equals(same(null, undefined), true);
+	"a refusal is about the group of its path, or of its code"() {
+		const fields = [
+			{ path: "throttle_per_hour", message: "too small" },
+			{ path: "variants[0].name", message: "missing" },
+			{ path: "variants[1].name", message: "missing, too" },
+		];
+		const found = refusalsOf(new ApiError(400, "INVALID", "wrong", { fields }));
+		equals(
+			found.map((p) => p.path),
+			["throttle_per_hour", "variants[0].name"],
+		);
+		const binding = refusalsOf(new ApiError(400, "INVALID_BINDING", "wrong", { path: "parameters.title" }));
+		equals(
+			binding.map((p) => [p.group, p.path]),
+			[["content.body", "parameters.title"]],
+		);
 	},
-	"a part is clashing, joined or as it was"() {
-		const random = new Random(3);
-		const paths = ["name", "tags", "content.subject", "content.preheader", "throttle_per_hour"];
-		for (let n = 0; n < 500; n++) {
-			const some = (): Parts =>
-				Object.fromEntries(paths.filter(() => random.below(2) === 0).map((p) => [p, random.below(3)]));
-			const [mine, theirs] = [some(), some()];
-			const { clashes, joined } = merged(mine, theirs);
-			for (const p of paths) {
-				const changed = p in theirs && !same(theirs[p], partOf(base, p));
-				equals(
-					clashes.includes(p),
-					changed && p in mine && !same(mine[p], theirs[p]),
-					`${p} clashes between ${JSON.stringify([mine, theirs])}`,
-				);
-				equals(
-					joined.includes(p),
-					changed && !clashes.includes(p),
-					`${p} is joined in ${JSON.stringify([mine, theirs])}`,
-				);
-			}
-		}
+	"a working copy has as many problems as groups that are not saved, unless it says otherwise"() {
+		equals(problemsIn({ mine: { delivery_mode: "now", delivery_window_days: 3, name: "" } }), 2);
+		equals(problemsIn({ mine: { name: "" }, problems: 3 }), 3);
+		equals(problemsIn({}), 0);
 	},
 };
 

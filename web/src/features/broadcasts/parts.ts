@@ -1,5 +1,7 @@
 import type { ApiError } from "../../api/client";
 import type { BroadcastBody, BroadcastContent, BroadcastSessionView } from "../../api/schema";
+import type { Copy, Problem } from "../../sync/draft";
+import { pick } from "../../sync/merge";
 
 // A draft is edited in parts: the fields of a broadcast, and those of its content. A part is named by its
 // path, such as "name" or "content.subject".
@@ -66,92 +68,27 @@ const ofCodes: { [code: string]: string } = {
 	INVALID_SEGMENT: "include_segment_keys",
 };
 
-/** refusedGroups returns what is wrong with each group of parts that an answer refuses. */
-export function refusedGroups(e: ApiError): Map<string, { path: string; message: string }> {
-	const out = new Map<string, { path: string; message: string }>();
-	const known = ofCodes[e.code];
-	if (known) {
-		out.set(known, { path: e.fields[0]?.path ?? known, message: e.fields[0]?.message ?? e.message });
-		return out;
-	}
-	for (const f of e.fields) {
-		const group = groupOf(f.path);
-		if (f.path && !out.has(group)) out.set(group, { path: f.path, message: e.details.line ? e.message : f.message });
-	}
-	return out;
+/** refusalsOf returns what is wrong with each group of parts that an answer refuses. */
+export function refusalsOf(e: ApiError): Problem[] {
+	const group = ofCodes[e.code];
+	const [first] = e.fields;
+	if (group) return [{ path: first?.path ?? group, message: first?.message ?? e.message, group }];
+	const found = new Map<string, Problem>();
+	for (const { path, message } of e.fields)
+		if (path && !found.has(groupOf(path)))
+			found.set(groupOf(path), { path, message: e.details.line ? e.message : message });
+	return [...found.values()];
 }
 
-/** partOf returns the value of a part on the server. What a template makes is not a value of its own. */
-export function partOf(b: BroadcastSessionView, path: string): unknown {
-	if (path === "content.body") return sourceOf(b.content);
+/** partOf returns the value of a part on the server. */
+function partOf(b: BroadcastSessionView, path: string): unknown {
 	if (path.startsWith(ofContent))
 		return (b.content as { [name: string]: unknown })[path.slice(ofContent.length)] ?? null;
 	return (b as unknown as { [name: string]: unknown })[path] ?? null;
 }
 
-/** sourceOf returns what a mail is made of: a template and its values, or code. */
-export function sourceOf(c: BroadcastSessionView["content"] | BroadcastContent): { [name: string]: unknown } {
-	if (c.template_slug) return { template_slug: c.template_slug, template_binding: c.template_binding ?? {} };
-	const text = c.body_text ? { body_text: c.body_text } : {};
-	return c.body_mjml ? { body_mjml: c.body_mjml, ...text } : { body_html: c.body_html ?? null, ...text };
-}
-
-/** withParts returns a broadcast with other values of some parts. */
-export function withParts(b: BroadcastSessionView, parts: Parts): BroadcastSessionView {
-	const { content, ...rest } = bodyOf(parts);
-	return { ...b, ...rest, content: { ...b.content, ...content } } as BroadcastSessionView;
-}
-
-export const same = (a: unknown, b: unknown) => JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null));
-
-function sorted(v: unknown): unknown {
-	if (Array.isArray(v)) return v.map(sorted);
-	if (v === null || typeof v !== "object") return v;
-	return Object.fromEntries(
-		Object.entries(v)
-			.sort(([a], [b]) => (a < b ? -1 : 1))
-			.map(([k, x]) => [k, sorted(x)]),
-	);
-}
-
-/** Clash is a group of parts that both sides have changed. */
-export type Clash = { group: string; mine: unknown; theirs: unknown };
-
-/**
- * merge compares what was changed here with what was changed on the server since. Parts that only one side
- * changed are joined; the others clash.
- */
-export function merge(
-	base: BroadcastSessionView,
-	mine: Parts,
-	theirs: BroadcastSessionView,
-): { clashes: Clash[]; joined: string[] } {
-	const clashes: Clash[] = [];
-	const byGroup = new Map<string, Parts>();
-	for (const [path, value] of Object.entries(mine))
-		byGroup.set(groupOf(path), { ...byGroup.get(groupOf(path)), [path]: value });
-	for (const [group, parts] of byGroup) {
-		const paths = group === "content.body" ? [group] : Object.keys(parts);
-		const own = (path: string) =>
-			path === "content.body" ? sourceOf({ ...base.content, ...contentOf(parts) } as BroadcastContent) : parts[path];
-		if (paths.every((path) => same(partOf(base, path), partOf(theirs, path)) || same(own(path), partOf(theirs, path))))
-			continue;
-		const single = paths.length === 1 && paths[0];
-		clashes.push({
-			group,
-			mine: single ? own(single) : parts,
-			theirs: single ? partOf(theirs, single) : Object.fromEntries(paths.map((p) => [p, partOf(theirs, p)])),
-		});
-	}
-	const joined = [...shownParts.filter((p) => !same(partOf(base, p), partOf(theirs, p)))].map(groupOf);
-	return { clashes, joined: [...new Set(joined)].filter((g) => !clashes.some((c) => c.group === g)) };
-}
-
-const contentOf = (parts: Parts) =>
-	Object.fromEntries(Object.entries(parts).map(([path, v]) => [path.slice(ofContent.length), v]));
-
-/** The parts whose changes by others are told. */
-const shownParts = [
+/** The parts that are written. */
+const names = [
 	"name",
 	"include_segment_keys",
 	"exclude_segment_keys",
@@ -163,7 +100,11 @@ const shownParts = [
 	"content.preheader",
 	"content.from_name",
 	"content.reply_to",
-	"content.body",
+	"content.template_slug",
+	"content.template_binding",
+	"content.body_mjml",
+	"content.body_html",
+	"content.body_text",
 	"variants",
 	"scheduled_at",
 	"delivery_mode",
@@ -176,3 +117,32 @@ const shownParts = [
 	"seed_list_ids",
 	"tags",
 ];
+
+/** savedParts returns the parts of a broadcast on the server. What a template makes, and HTML made of MJML, is not written by anybody. */
+export function savedParts(b: BroadcastSessionView): Parts {
+	const parts: Parts = Object.fromEntries(names.map((path) => [path, partOf(b, path)]));
+	if (b.content.template_slug)
+		return { ...parts, "content.body_mjml": null, "content.body_html": null, "content.body_text": null };
+	return b.content.body_mjml ? { ...parts, "content.body_html": null } : parts;
+}
+
+const code = ["content.body_mjml", "content.body_html"];
+
+/** requestOf returns the request that saves what was changed. A template goes with its values, and code with the end of code of another kind. */
+export function requestOf(changed: Parts, values: Parts): BroadcastBody {
+	const given = (path: string) => (changed[path] ?? null) !== null;
+	const beside = given("content.template_slug") ? ["content.template_binding"] : code.some(given) ? code : [];
+	return bodyOf({ ...changed, ...pick(values, beside) });
+}
+
+/** sideOf returns what one side of a conflict has of a group: the value of a part, or, of several, those that are not empty. */
+export function sideOf(parts: Parts): unknown {
+	const all = Object.entries(parts);
+	if (all.length === 1) return all[0]?.[1];
+	const some = all.filter(([, value]) => value !== null);
+	return Object.fromEntries(some.map(([path, value]) => [path.replace(ofContent, ""), value]));
+}
+
+/** problemsIn counts the groups of parts in a working copy that are not saved. */
+export const problemsIn = (c: Partial<Copy<Parts>>) =>
+	c.problems || new Set(Object.keys(c.mine ?? {}).map(groupOf)).size;

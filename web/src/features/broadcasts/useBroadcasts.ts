@@ -10,7 +10,7 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { unschedule } from "./useBegins";
-import { type Copy, problemsIn } from "./workingCopy";
+import { problemsIn } from "./parts";
 
 const words = catalogue("broadcasts.useBroadcasts", {
 	archived: "{count, plural, one {Archived # broadcast} other {Archived # broadcasts}}",
@@ -95,7 +95,7 @@ export function useUnsaved(): Map<string, number> {
 					.slice(0, 20)
 					.map((c) => workingCopy("broadcast", c.id)),
 			);
-			return copies.filter((c) => c !== null).map((c) => [c.id, problemsIn(c.data as Copy)] as const);
+			return copies.filter((c) => c !== null).map((c) => [c.id, problemsIn(c.data)] as const);
 		},
 	});
 	return new Map(found.data ?? []);

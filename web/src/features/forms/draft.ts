@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, type FieldProblem, request, type Versioned } from "../../api/client";
+import { type FieldProblem, request, type Versioned } from "../../api/client";
 import type { FormBody, FormField, FormRow } from "../../api/schema";
 import { useKey } from "../../base/session";
 import { explain } from "../../base/words/errors";
@@ -124,7 +124,7 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 			},
 			fieldsOf: draftOf,
 			groupOf: partOf,
-			refusals: (e) => [...(e instanceof ApiError ? e.fields : []), { path: "", message: explain(e) }],
+			refusals: (e) => [...e.fields, { path: "", message: explain(e) }],
 		},
 		server,
 		{ autosaveAfter: form.status === "draft" && may ? pause : null, readOnly: !may },
