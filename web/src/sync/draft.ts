@@ -12,7 +12,7 @@ export type Codec<Row, D extends object> = {
 	kind: string;
 	id: string;
 	/** The name under which unfinished work is listed. */
-	title: (values: D) => string;
+	title: (values: D, row: Row) => string;
 	load: () => Promise<Versioned<Row>>;
 	/** Sends the fields that were changed, on the revision that the change was made on. Without an answer all values are saved as they are. */
 	save: (changed: Partial<D>, values: D, revision: string | undefined) => Promise<Versioned<Row> | undefined>;

@@ -68,7 +68,7 @@ export class DraftStore<Row, D extends object> {
 		if (!this.environment.readOnly && !this.keeper) {
 			this.keeper = new Keeper<D>(this.codec.kind, this.codec.id, this.environment, {
 				copy: () => this.copy(),
-				title: () => this.codec.title(this.mine),
+				title: () => this.codec.title(this.mine, this.base.row),
 				revision: () => revisionNumber(this.base.revision),
 			});
 			const found = await this.keeper.open();

@@ -1,7 +1,8 @@
 import { equals, holds, Random, type Tests } from "../../base/testing";
 import { configure, empty, equal, type Graph, insert, lead, placesOf, prune, remove, stepOf } from "./graph";
 import { at, edit, isSound, line, step, wayTexts } from "./graph.test";
-import { merge, type Side } from "./merge";
+import type { Side } from "../../sync/merge";
+import { merge, mergeDrafts } from "./merge";
 
 const base = line(step("a"), step("b"), step("c"), step("d"));
 const joined = (mine: Graph, theirs: Graph, side?: Side, was = base) =>
@@ -128,6 +129,27 @@ const tests: Tests = {
 		);
 		equals(both.clashes, []);
 		equals(stepOf(both.graph, "c")?.config, { tag: "mine" });
+	},
+	"drafts are joined only where both sides changed something"() {
+		const mine = { graph: configure(base, "b", { tag: "mine" }) };
+		const theirs = { graph: configure(base, "b", { tag: "theirs" }) };
+		const bases = { mine: { graph: base }, theirs: { graph: base } };
+		equals(mergeDrafts(bases, mine, { graph: base }), { merged: mine, clashes: [], joined: [] });
+		equals(mergeDrafts(bases, { graph: base }, theirs), { merged: theirs, clashes: [], joined: [] });
+		equals(
+			mergeDrafts(bases, mine, theirs).clashes.map((c) => c.group),
+			["b"],
+		);
+		const taken = mergeDrafts(bases, mine, theirs, (group) => (group === "b" ? "theirs" : "mine"));
+		equals([stepOf(taken.merged.graph, "b")?.config, taken.joined], [{ tag: "theirs" }, ["b"]]);
+		const other = { graph: configure(base, "d", { tag: "theirs" }) };
+		equals(mergeDrafts(bases, mine, other).joined, ["d"]);
+		const start = { mine: { graph: lead(base, at(null), "b") }, theirs: { graph: lead(base, at(null), "c") } };
+		equals(
+			mergeDrafts(bases, start.mine, start.theirs).clashes.map((c) => c.group),
+			[""],
+			"the start",
+		);
 	},
 	"any two edited graphs are joined to a sound one"() {
 		for (let seed = 1; seed <= 60; seed++) {

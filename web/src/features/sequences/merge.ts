@@ -1,4 +1,6 @@
+import type { Bases, Side } from "../../sync/merge";
 import {
+	equal,
 	type Graph,
 	labelsOf,
 	lead,
@@ -17,9 +19,6 @@ import {
 // these follow on each other, mine first. A step of which both sides changed the same part differently otherwise is a
 // clash, for which somebody has to choose a side.
 
-/** Side is one of the two versions that are joined. */
-export type Side = "mine" | "theirs";
-
 /** Clash is a step, or the start (null), of which both sides changed the same part. A side that removed the step has null. */
 export type Clash = { id: string | null; mine: Step | null; theirs: Step | null };
 
@@ -32,12 +31,9 @@ export type Merged = {
 
 const start: Place = { from: null, label: null };
 
-/** Bases are the graph that both sides began with, as each side has it: the server writes some configurations otherwise. */
-export type Bases = { mine: Graph; theirs: Graph };
-
 /** merge joins two graphs. Where they clash, `choose` says which side stays. */
 export function merge(
-	base: Bases,
+	base: Bases<Graph>,
 	mine: Graph,
 	theirs: Graph,
 	choose: (id: string | null) => Side = () => "mine",
@@ -109,6 +105,27 @@ export function merge(
 	};
 }
 
+type Drawn = { graph: Graph };
+
+/** mergeDrafts joins the graphs of two drafts. A group is the id of a step, or empty for the start. */
+export function mergeDrafts(
+	bases: Bases<Drawn>,
+	mine: Drawn,
+	theirs: Drawn,
+	choose: (group: string) => Side = () => "mine",
+) {
+	const whole = (of: Drawn) => ({ merged: of, clashes: [], joined: [] });
+	if (equal(theirs.graph, bases.theirs.graph)) return whole(mine);
+	if (equal(mine.graph, bases.mine.graph) || equal(mine.graph, theirs.graph)) return whole(theirs);
+	const was = { mine: bases.mine.graph, theirs: bases.theirs.graph };
+	const { graph, clashes, taken } = merge(was, mine.graph, theirs.graph, (id) => choose(id ?? ""));
+	return {
+		merged: { graph },
+		clashes: clashes.map((c) => ({ group: c.id ?? "", mine: c.mine, theirs: c.theirs })),
+		joined: taken.map((s) => s.id),
+	};
+}
+
 type Kept = {
 	step: Step;
 	/** The side whose ways out it has; null: those of both, joined. */
@@ -136,7 +153,11 @@ const keyOf = (p: Place) => JSON.stringify([p.from, p.label]);
  * follow on those of the other: `first` has the step that such a place leads to, `next` what the ends of the first
  * steps lead to.
  */
-function chains(base: Bases, mine: Graph, theirs: Graph): { first: Map<string, string>; next: Map<string, string> } {
+function chains(
+	base: Bases<Graph>,
+	mine: Graph,
+	theirs: Graph,
+): { first: Map<string, string>; next: Map<string, string> } {
 	const first = new Map<string, string>();
 	const next = new Map<string, string>();
 	for (const p of [start, ...base.mine.steps.flatMap(placesOf)]) {

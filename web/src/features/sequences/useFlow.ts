@@ -1,13 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ApiError, api, request, type Versioned } from "../../api/client";
 import type { Actor, GraphCheck, GraphIssue, Sequence } from "../../api/schema";
-import { useSaveOnLeave } from "../../sync/pendingSaves";
 import { useKey } from "../../base/session";
-import { type Place, useWorkingCopy } from "../../sync/workingCopy";
 import { explain } from "../../base/words/errors";
-import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, same, type Step, undo } from "./graph";
-import { type Clash, merge, type Side } from "./merge";
+import { useDraft } from "../../sync/useDraft";
+import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, type Step, stepOf, undo } from "./graph";
+import { type Clash, mergeDrafts } from "./merge";
 
 // The graph of a sequence while it is edited. A draft saves itself a moment after the last change, if its
 // graph is valid; what is not valid, and all changes of a paused sequence, are kept in a working copy.
@@ -22,190 +21,79 @@ export type Saving =
 /** Conflict is what both sides changed differently. */
 export type Conflict = { clashes: Clash[]; theirs: Versioned<Sequence>; graph: Graph; by: Actor | null };
 
-/** Joined tells which steps changes by others were taken over for. */
-export type Joined = { steps: Step[]; by: Actor | null; at: string };
+/** Found is what a check tells of a graph: what keeps it from being saved, what only from being activated, and how many people would leave. */
+type Found = { issues: GraphIssue[]; unready: GraphIssue[]; leaving: number };
 
-/** Base is what is saved: as it was sent, and as the server has it, which writes some configurations otherwise. */
-type Base = { graph: Graph; stored: Graph; revision: string | null };
-
+const nothing: Found = { issues: [], unready: [], leaving: 0 };
 const pause = 800;
 
-const numberOf = (revision: string | null) => Number((revision ?? "").replace(/\D/g, "")) || 0;
+/** isGraph reports whether a value is a graph: what was kept without an answer may be nothing. */
+const isGraph = (v: unknown): v is Graph => Array.isArray((v as Graph | undefined)?.steps);
 
 /** useFlow holds the graph of a sequence that is edited. */
 export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	const key = useKey();
 	const client = useQueryClient();
 	const { id, status } = server.data;
+	const path = { id };
 	const mode = may && (status === "draft" || status === "paused") ? status : "read";
-	const [history, setHistory] = useState<History>(() => begin(graphOf(server.data)));
-	const [base, setBase] = useState<Base>(() => ({
-		graph: history.now,
-		stored: history.now,
-		revision: server.revision,
-	}));
-	const [issues, setIssues] = useState<GraphIssue[]>([]);
-	const [unready, setUnready] = useState<GraphIssue[]>([]);
-	const [leaving, setLeaving] = useState(0);
-	const [saving, setSaving] = useState<Saving>({ state: "saved", at: null });
-	const [restored, setRestored] = useState<Place | null>(null);
-	const [joined, setJoined] = useState<Joined | null>(null);
-	const changed = !equal(history.now, base.graph);
-	const graph = mode === "read" ? base.graph : history.now; // changes are kept while somebody else has made it active
-	const dirty = mode !== "read" && changed;
-	const latest = useRef({ graph, base, changed, dirty, mode });
-	latest.current = { graph, base, changed, dirty, mode };
-	const timer = useRef(0);
-	const running = useRef<Promise<boolean>>(Promise.resolve(true));
-	const stuck = useRef(false); // a conflict waits for a choice
-	const underWay = useRef<Graph | null>(null); // what is sent, until it is answered
-
-	const adopt = useCallback((got: Versioned<Sequence>, undoable = false) => {
-		const g = graphOf(got.data);
-		setBase({ graph: g, stored: g, revision: got.revision });
-		setHistory((h) => (undoable ? push(h, g) : begin(g)));
-		setIssues([]);
-		setUnready([]);
-		setLeaving(0);
-		setSaving({ state: "saved", at: null });
-	}, []);
-
-	/** Goes on with the own graph joined with what others have saved. */
-	const join = useCallback((got: Versioned<Sequence>, by: Actor | null, choose?: (id: string | null) => Side) => {
-		const now = latest.current;
-		const theirs = graphOf(got.data);
-		const found = merge({ mine: now.base.graph, theirs: now.base.stored }, now.graph, theirs, choose);
-		if (!choose && found.clashes.length > 0) return found;
-		const next = { graph: theirs, stored: theirs, revision: got.revision };
-		latest.current = { ...now, base: next, graph: found.graph, changed: true, dirty: now.mode !== "read" };
-		setBase(next);
-		setHistory((h) => push(h, found.graph));
-		setJoined({ steps: found.taken, by, at: got.data.updated_at });
-		setSaving(equal(found.graph, theirs) ? { state: "saved", at: null } : { state: "kept" });
-		return null;
-	}, []);
-
-	/** Takes what the server has. It reports whether both sides changed the same part of the graph. */
-	const receive = useCallback(
-		(got: Versioned<Sequence>, by: Actor | null): boolean => {
-			const now = latest.current;
-			if (numberOf(got.revision) <= numberOf(now.base.revision)) return false;
-			const theirs = graphOf(got.data);
-			if (equal(theirs, now.base.stored)) {
-				const next = { ...now.base, revision: got.revision };
-				latest.current = { ...now, base: next };
-				setBase(next);
-				return false;
-			}
-			if (!now.changed || equal(theirs, now.graph)) {
-				adopt(got);
-				return false;
-			}
-			const found = join(got, by);
-			if (!found) return false;
-			stuck.current = true;
-			setSaving({ state: "conflict", conflict: { clashes: found.clashes, theirs: got, graph: theirs, by } });
-			return true;
-		},
-		[adopt, join],
-	);
-	useEffect(() => {
-		if (!stuck.current) receive(server, null);
-	}, [server, receive]);
-
+	const [found, setFound] = useState(nothing);
+	const remember = (got: Versioned<Sequence>) => {
+		client.setQueryData(key("sequence", id), got);
+		return got;
+	};
 	/** Asks what is wrong with a graph, and how many people would leave. */
-	const check = useCallback(
-		async (asked: Graph): Promise<boolean> => {
-			const found = (await api("PUT /sequences/{id}/graph", {
-				path: { id },
-				body: { ...bodyOf(asked), dry_run: true },
-			})) as GraphCheck;
-			const now = latest.current;
-			if (now.graph === asked && !stuck.current) {
-				setIssues(found.issues);
-				setUnready(found.unready);
-				setLeaving(found.leaving);
-				if (equal(asked, now.base.graph)) setSaving((s) => (s.state === "saved" ? s : { state: "saved", at: null }));
-				else if (!found.valid || now.mode === "paused") setSaving({ state: "kept" });
-			}
-			return found.valid;
-		},
-		[id],
-	);
-
-	/**
-	 * Saves a draft that has changed, or a paused sequence on demand; else it only checks the graph. It reports whether
-	 * the graph is valid, and saved if it was to be.
-	 */
-	const send = useCallback(
-		async (demanded: boolean): Promise<boolean> => {
-			for (let tries = 0; tries < 5; tries++) {
-				const now = latest.current;
-				if (now.mode === "read" || stuck.current) return false;
-				const save = demanded || (now.mode === "draft" && !equal(now.graph, now.base.graph));
-				if (save) {
-					underWay.current = now.graph;
-					setSaving({ state: "saving" });
-				}
+	const check = async (graph: Graph): Promise<GraphCheck> => {
+		const body = { ...bodyOf(graph), dry_run: true };
+		const answer = (await api("PUT /sequences/{id}/graph", { path, body })) as GraphCheck;
+		if (draft.state.values.graph === graph && !draft.state.conflict) setFound(answer);
+		return answer;
+	};
+	const draft = useDraft<Sequence, { graph: Graph }>(
+		{
+			kind: "sequence",
+			id,
+			title: (_, row) => row.name,
+			load: () => request("GET /sequences/{id}", { path }).then(remember),
+			save: async (_, { graph }, revision) => {
 				try {
 					// What is not valid is not sent to be saved: the check tells all that is wrong with it.
-					if (save && !(await check(now.graph))) return false;
-					if (!save) return await check(now.graph);
-					const got = await request("PUT /sequences/{id}/graph", {
-						path: { id },
-						body: bodyOf(now.graph),
-						revision: now.base.revision ?? undefined,
-					});
-					underWay.current = null;
-					const stored = got as Versioned<Sequence>;
-					const next = { graph: now.graph, stored: graphOf(stored.data), revision: stored.revision };
-					latest.current = { ...latest.current, base: next, dirty: !equal(latest.current.graph, now.graph) };
-					setBase(next);
-					setIssues([]);
-					setLeaving(0);
-					setSaving({ state: "saved", at: new Date() });
-					client.setQueryData(key("sequence", id), stored);
+					const { valid, issues } = await check(graph);
+					if (!valid) throw new ApiError(400, "INVALID_GRAPH", "", { issues });
+					const sent = request("PUT /sequences/{id}/graph", { path, body: bodyOf(graph), revision });
+					const got = remember((await sent) as Versioned<Sequence>);
+					setFound((f) => ({ ...nothing, unready: f.unready }));
 					void client.invalidateQueries({ queryKey: key("sequences") });
 					void client.invalidateQueries({ queryKey: key("sequence", id, "report") });
-					if (!latest.current.dirty) return true; // else it was changed meanwhile
+					return got;
 				} catch (e) {
-					if (e instanceof ApiError && e.code === "REVISION_CONFLICT") {
-						const theirs = await request("GET /sequences/{id}", { path: { id } });
-						client.setQueryData(key("sequence", id), theirs);
-						if (receive(theirs, (e.details.updated_by as Actor | undefined) ?? null)) return false;
-						continue;
-					}
-					if (e instanceof ApiError && e.code === "INVALID_GRAPH") {
-						setIssues((e.details.issues as GraphIssue[] | undefined) ?? []);
-						setSaving({ state: "kept" });
-						return false;
-					}
+					if (e instanceof ApiError && e.code === "INVALID_GRAPH")
+						setFound((f) => ({ ...f, issues: (e.details.issues as GraphIssue[] | undefined) ?? [] }));
 					if (e instanceof ApiError && e.code === "NOT_EDITABLE")
 						void client.invalidateQueries({ queryKey: key("sequence", id) });
-					setSaving({ state: "failed", problem: explain(e) });
-					return false;
+					throw e;
 				}
-			}
-			return false;
+			},
+			fieldsOf: (sequence) => ({ graph: graphOf(sequence) }),
+			refusals: (e) => [{ path: "graph", message: e.code === "INVALID_GRAPH" ? "" : explain(e) }],
+			equal: (a, b) => isGraph(a) && isGraph(b) && equal(a, b),
+			merge: mergeDrafts,
 		},
-		[check, client, id, key, receive],
+		server,
+		{ autosaveAfter: mode === "draft" ? pause : null, readOnly: !may },
 	);
-
-	const run = useCallback(
-		(demanded = false) => {
-			clearTimeout(timer.current);
-			running.current = running.current.then(() => send(demanded));
-			return running.current;
-		},
-		[send],
-	);
-	/** Saves a draft now, if something waits; resolves to whether all is saved. */
-	const flush = useCallback(async (): Promise<boolean> => {
-		clearTimeout(timer.current);
-		await running.current;
-		if (!latest.current.dirty) return true;
-		return latest.current.mode === "draft" ? run() : false;
-	}, [run]);
+	const { values, saved, changed, conflict, joined, restored, status: saving } = draft.state;
+	const dirty = mode !== "read" && changed.length > 0;
+	const graph = mode === "read" ? saved.graph : values.graph; // changes are kept while somebody else has made it active
+	const [history, setHistory] = useState<History>(() => begin(values.graph));
+	useEffect(() => {
+		setHistory((h) => {
+			if (h.now === values.graph) return h;
+			if (equal(h.now, values.graph)) return { ...h, now: values.graph };
+			// What was joined or brought back can be undone; without changes of one's own there is nothing to go back to.
+			return changed.length > 0 || conflict || restored ? push(h, values.graph) : begin(values.graph);
+		});
+	}, [values.graph, changed.length, conflict, restored]);
 
 	// What is saved is checked too, when the page opens and when the trigger changes: a record that it refers to
 	// may be gone.
@@ -213,106 +101,88 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	const first = useRef(true);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: the check looks at the trigger, too
 	useEffect(() => {
-		if (mode === "read" || stuck.current) return;
-		if (graph.steps.length === 0 && latest.current.base.graph.steps.length === 0) return;
-		if (mode === "draft" && !equal(graph, latest.current.base.graph)) setSaving({ state: "saving" });
-		const wait = first.current ? 0 : pause;
+		const { state } = draft;
+		if (mode === "read" || state.conflict) return;
+		if (graph.steps.length === 0 && state.saved.graph.steps.length === 0) return;
+		const timer = setTimeout(
+			() => {
+				const { is } = draft.state.status;
+				if (mode === "draft" && is === "refused") void draft.save();
+				else if (mode === "paused" || is === "saved") check(graph).catch(() => undefined);
+			},
+			first.current ? 0 : pause,
+		);
 		first.current = false;
-		timer.current = window.setTimeout(() => void run(), wait);
-		return () => clearTimeout(timer.current);
-	}, [graph, mode, run, trigger]);
-	useSaveOnLeave(() => (latest.current.dirty && latest.current.mode === "draft" ? flush() : undefined));
-	useEffect(() => () => void flush(), [flush]);
+		return () => clearTimeout(timer);
+	}, [graph, mode, trigger]);
 
-	const newest = useRef(server);
-	newest.current = server;
-	const { drop } = useWorkingCopy<{ graph: Graph; from: Graph; sent: Graph | object }>({
-		kind: "sequence",
-		id,
-		title: server.data.name,
-		base: numberOf(base.revision),
-		value: { graph: history.now, from: base.stored, sent: underWay.current ?? {} },
-		dirty: changed,
-		may,
-		restore: ({ graph: kept, from, sent }, _, place) => {
-			const now = latest.current;
-			if (now.mode === "read") return;
-			if (!kept || !Array.isArray(kept.steps) || equal(kept, now.graph)) {
-				if (!now.changed) void drop();
-				return;
+	const write = (next: Graph) => mode !== "read" && draft.change({ graph: next });
+	const go = (next: History) => {
+		setHistory(next);
+		write(next.now);
+	};
+	return {
+		mode,
+		graph,
+		base: saved.graph,
+		dirty,
+		issues: [...found.issues, ...found.unready],
+		/** How many problems keep the graph from being saved; the others only keep it from being activated. */
+		refused: found.issues.length,
+		leaving: found.leaving,
+		saving: ((): Saving => {
+			if (conflict) {
+				const clashes = conflict.clashes.map((c) => ({ id: c.group || null, mine: c.mine, theirs: c.theirs }) as Clash);
+				return { state: "conflict", conflict: { ...conflict, clashes, graph: graphOf(conflict.theirs.data) } };
 			}
-			setHistory((h) => push(h, kept));
-			setRestored(place);
-			if (!from || !Array.isArray(from.steps) || equal(from, now.base.stored) || same(sent, now.base.stored)) return;
-			// Somebody has saved it since: it is joined with what the work began with.
-			const began = { graph: from, stored: from, revision: null };
-			latest.current = { ...now, base: began, graph: kept, changed: true, dirty: true };
-			setBase(began);
-			receive(newest.current, null);
+			if (saving.is === "offline") return { state: "failed", problem: explain(saving.error) };
+			if (saving.is === "refused") {
+				const problem = saving.problems[0]?.message;
+				return problem ? { state: "failed", problem } : { state: "kept" };
+			}
+			if (saving.is === "saved") return { state: "saved", at: saving.at };
+			return { state: saving.is === "saving" || mode === "draft" ? "saving" : "kept" };
+		})(),
+		restored,
+		/** Saves a draft now, if something waits; resolves to whether all is saved. */
+		flush: async () => {
+			await draft.flush();
+			return draft.state.changed.length === 0;
 		},
-	});
-
-	return useMemo(
-		() => ({
-			mode,
-			graph,
-			base: base.graph,
-			dirty,
-			issues: [...issues, ...unready],
-			/** How many problems keep the graph from being saved; the others only keep it from being activated. */
-			refused: issues.length,
-			leaving,
-			saving,
-			restored,
-			flush,
-			canUndo: history.past.length > 0,
-			canRedo: history.future.length > 0,
-			/** Changes the graph; changes with the same name one after the other are undone together. */
-			change: (next: Graph | ((g: Graph) => Graph), of = "") => {
-				if (latest.current.mode !== "read")
-					setHistory((h) => push(h, typeof next === "function" ? next(h.now) : next, of));
-			},
-			undo: () => setHistory(undo),
-			redo: () => setHistory(redo),
-			/** Drops what is not saved. */
-			discard: () => {
-				setHistory((h) => push(h, latest.current.base.graph));
-				setRestored(null);
-				void drop();
-			},
-			/** Saves the graph of a paused sequence. */
-			save: () => run(true),
-			joined,
-			dismissJoined: () => setJoined(null),
-			/** Ends a conflict: for the steps that are named their version stays, for the others the own one. */
-			settle: (theirs: Set<string>) => {
-				if (saving.state !== "conflict") return;
-				stuck.current = false;
-				join(saving.conflict.theirs, saving.conflict.by, (id) => (theirs.has(id ?? "") ? "theirs" : "mine"));
-				void run();
-			},
-			show: (found: GraphIssue[]) => setUnready(found),
-			/** The newest revision of the sequence. */
-			revision: () => latest.current.base.revision ?? undefined,
-		}),
-		[
-			mode,
-			graph,
-			base.graph,
-			dirty,
-			issues,
-			unready,
-			leaving,
-			saving,
-			restored,
-			joined,
-			flush,
-			history,
-			drop,
-			run,
-			join,
-		],
-	);
+		canUndo: history.past.length > 0,
+		canRedo: history.future.length > 0,
+		/** Changes the graph; changes with the same name one after the other are undone together. */
+		change: (next: Graph | ((g: Graph) => Graph), of = "") => {
+			if (mode === "read") return;
+			const now = draft.state.values.graph;
+			const changed = typeof next === "function" ? next(now) : next;
+			setHistory((h) => push(h, changed, of));
+			write(changed);
+		},
+		undo: () => go(undo(history)),
+		redo: () => go(redo(history)),
+		/** Drops what is not saved. */
+		discard: () => {
+			setHistory((h) => push(h, saved.graph));
+			draft.discard();
+		},
+		/** Saves the graph of a paused sequence. */
+		save: () => draft.save(),
+		joined: joined && {
+			// A step that went is only in what the join was made of.
+			steps: joined.fields
+				.map((step) => [graph, ...history.past.toReversed()].map((g) => stepOf(g, step)).find(Boolean))
+				.filter((step): step is Step => step !== undefined),
+			by: joined.by,
+			at: joined.row.updated_at,
+		},
+		dismissJoined: () => draft.dismissJoined(),
+		/** Ends a conflict: for the steps that are named their version stays, for the others the own one. */
+		settle: (theirs: Set<string>) => draft.settle(theirs),
+		show: (unready: GraphIssue[]) => setFound((f) => ({ ...f, unready })),
+		/** The newest revision of the sequence. */
+		revision: () => draft.state.revision ?? undefined,
+	};
 }
 
 export type Flow = ReturnType<typeof useFlow>;
