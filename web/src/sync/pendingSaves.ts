@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
 // Work that waits to be saved. It is saved when the page is hidden, and before the person signs out.
@@ -101,11 +101,4 @@ export function onLeave(save: () => Promise<unknown> | undefined) {
 	return () => {
 		waiting.delete(save);
 	};
-}
-
-/** useSaveOnLeave names a function that saves what waits on the page; it does nothing if nothing waits. */
-export function useSaveOnLeave(save: () => Promise<unknown> | undefined) {
-	const current = useRef(save);
-	current.current = save;
-	useEffect(() => onLeave(() => current.current()), []);
 }

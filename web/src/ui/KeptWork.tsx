@@ -27,8 +27,8 @@ type Work = { kind: string; parts: Part[]; stored: boolean };
 /** Parts of a working copy that say what something was before, what of it was sent or refused, and which browser stored it. */
 const aside = new Set(["from", "sent", "problems", "mark"]);
 
-/** What is written itself, in working copies that have parts beside it. */
-const itself = new Set(["mine", "values", "parts", "graph", "value"]);
+/** What is written itself. */
+const itself = new Set(["mine", "graph"]);
 
 /** partsOf returns the texts, numbers and switches of a working copy with their places. */
 function partsOf(value: unknown, path = ""): Part[] {

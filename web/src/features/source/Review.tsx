@@ -1,6 +1,7 @@
 import type { PreviewProblem } from "../../api/schema";
 import { Dialog } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
+import { equal } from "../../sync/merge";
 import type { DraftStore } from "../../sync/store";
 import { FormProblems } from "../../ui/FormProblems";
 import type { Problems } from "../../ui/problems";
@@ -46,7 +47,7 @@ export function Changes<T extends object>({
 	codes,
 }: { before: T; after: T; only?: (keyof T)[] } & Names<T>) {
 	const changed = (Object.keys(before) as (keyof T)[]).filter(
-		(f) => JSON.stringify(before[f]) !== JSON.stringify(after[f]) && (!only || only.includes(f)),
+		(f) => !equal(before[f], after[f]) && (!only || only.includes(f)),
 	);
 	const small = changed.filter((f) => !codes.includes(f));
 	return (
