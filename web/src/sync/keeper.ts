@@ -27,6 +27,9 @@ export const pauseAfter = (failures: number) => pauses[Math.min(failures, pauses
 export const isLater = (e: unknown): e is ApiError =>
 	e instanceof ApiError && (e.status === 0 || e.status >= 500 || [401, 408, 429].includes(e.status));
 
+/** How many milliseconds the store of a record waits for the one before it. */
+const longestWait = 3000;
+
 /** After how many milliseconds without a change a working copy is stored. */
 const copyAfter = 2000;
 
@@ -168,8 +171,14 @@ export class Keeper<D> {
 		return writes;
 	}
 
-	private async settled() {
-		await this.line.closing;
-		await this.line.writes;
+	/** Waits until a store of the same record that was closed has saved what it can; not for a network that hangs. */
+	private settled(): Promise<void> {
+		return new Promise((done) => {
+			const cancel = this.environment.clock.after(longestWait, done);
+			void Promise.resolve(this.line.closing)
+				.then(() => this.line.writes)
+				.then(cancel)
+				.then(done);
+		});
 	}
 }

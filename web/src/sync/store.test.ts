@@ -708,6 +708,24 @@ const restoring: Tests = {
 		await w.time.pass(1000);
 		equals([stateOf(draft), w.server.post.title, draft.state.joined], ["saved", "Sent", null]);
 	},
+	async "what arrived without an answer is no conflict with what was typed after it"() {
+		const w = new World();
+		const draft = await w.open();
+		w.server.losesAnswers = true;
+		draft.change({ title: "One" });
+		await w.time.pass(800);
+		w.server.fails = offline; // the second one does not arrive
+		draft.change({ title: "Two" });
+		await w.time.pass(800);
+		draft.change({ title: "Three" });
+		[w.server.losesAnswers, w.server.fails] = [false, null];
+		await w.time.pass(800);
+		equals([stateOf(draft), w.server.post.title], ["saved", "Three"]);
+		w.server.change({ title: "One" });
+		draft.change({ title: "Four" });
+		await w.time.pass(800);
+		equals(stateOf(draft), "conflict", "when somebody else writes it later");
+	},
 	async "two tabs keep their own: what one saves leaves the words of the other"() {
 		const w = new World();
 		const a = await w.open();
@@ -788,6 +806,20 @@ const restoring: Tests = {
 };
 
 const ending: Tests = {
+	async "a record that is opened again does not wait for a network that hangs"() {
+		const w = new World();
+		const first = await w.open();
+		w.server.holdRequests();
+		first.change({ title: "Hangs" });
+		void first.close();
+		const draft = await w.open();
+		equals(draft.state.opened, false);
+		await w.time.pass(3000);
+		await w.server.release();
+		await w.time.pass(800);
+		equals([draft.state.opened, draft.state.values.title, stateOf(draft)], [true, "Hangs", "saved"]);
+		equals([w.server.post.title, w.browser.rows.size], ["Hangs", 0]);
+	},
 	async "leaving saves at once, and a page that is gone takes the answer"() {
 		const w = new World();
 		const draft = await w.open();

@@ -21,6 +21,9 @@ type Base<Row, D> = { row: Row; revision: string | null; fields: D; stored: D };
 /** How often a save is tried again when others change the record meanwhile. */
 const mostConflicts = 5;
 
+/** How many saves without an answer are remembered. */
+const mostLost = 20;
+
 /**
  * DraftStore holds what somebody writes of a record until the server has it. It is kept as it is typed, saved by itself
  * or on demand, and joined with what others save meanwhile; where both sides changed the same, nothing is saved before
@@ -31,7 +34,8 @@ export class DraftStore<Row, D extends object> {
 	private readonly listeners = new Set<() => void>();
 	private base: Base<Row, D>;
 	private mine: D;
-	private sent: Partial<D> = {}; // what was sent without an answer
+	private sent: Partial<D> = {}; // what was sent last, until it is answered
+	private lost: Partial<D>[] = []; // what was sent without an answer: the server may have it
 	private readonly refused = new Map<string, { values: Partial<D>; problems: Problem[] }>(); // by group
 	private conflict: Conflict<Row> | null = null;
 	private joined: Joined<Row> | null = null;
@@ -238,8 +242,13 @@ export class DraftStore<Row, D extends object> {
 
 	/** Goes on with the own values joined with those of the server. It reports whether they clash. */
 	private join(server: Versioned<Row>, by: Actor | null, choose?: Choice): boolean {
-		const bases = { mine: this.base.fields, theirs: this.base.stored };
 		const theirs = this.codec.fieldsOf(server.data);
+		// What arrived without an answer is no change of somebody else.
+		const arrived = (Object.keys(theirs) as (keyof D)[]).filter((f) =>
+			this.lost.some((sent) => f in sent && this.same(sent[f], theirs[f])),
+		);
+		const own = pick(theirs, arrived);
+		const bases = { mine: { ...this.base.fields, ...own }, theirs: { ...this.base.stored, ...own } };
 		const { merged, clashes, joined } = this.codec.merge
 			? this.codec.merge(bases, this.mine, theirs, choose)
 			: merge3(bases, this.mine, theirs, this.groupOf, choose);
@@ -266,14 +275,11 @@ export class DraftStore<Row, D extends object> {
 		const known = (Object.keys(copy.mine ?? {}) as (keyof D & string)[]).filter(
 			(f) => f in stored && !typed.includes(f) && isLike(copy.mine?.[f], stored[f]),
 		);
-		const answered = known.filter((f) => this.same(copy.sent?.[f], stored[f]));
-		const from = pick(
-			copy.from ?? {},
-			known.filter((f) => !answered.includes(f)),
-		);
+		const from = pick(copy.from ?? {}, known);
 		const mine = pick(copy.mine ?? {}, known);
 		if (this.sameFields(mine, this.base.fields)) return;
 		this.restored = place;
+		this.lost = [copy.sent ?? {}];
 		this.mine = { ...this.mine, ...mine };
 		// It is joined as if the record had been open since the work began.
 		const server = { data: this.base.row, revision: this.base.revision };
@@ -320,8 +326,9 @@ export class DraftStore<Row, D extends object> {
 	/** Reads the record after a conflict, and joins it. It returns an error, or null. */
 	private async reload(conflict: ApiError): Promise<unknown> {
 		try {
-			this.takes(await this.codec.load(), (conflict.details.updated_by as Actor | undefined) ?? null);
+			const theirs = await this.codec.load();
 			this.sent = {};
+			this.takes(theirs, (conflict.details.updated_by as Actor | undefined) ?? null);
 			return null;
 		} catch (e) {
 			return e;
@@ -337,6 +344,7 @@ export class DraftStore<Row, D extends object> {
 		const onDemand = this.environment.autosaveAfter === null;
 		this.failures = 0;
 		this.sent = {};
+		this.lost = [];
 		for (const f of todo) this.refused.delete(this.groupOf(f));
 		this.savedAt = this.environment.clock.now();
 		if (onDemand) this.joined = this.restored = null;
@@ -362,6 +370,7 @@ export class DraftStore<Row, D extends object> {
 			this.refuse(sent, refusals(e));
 			return true;
 		}
+		this.lost = [...this.lost, this.sent].slice(-mostLost);
 		if (!refusals) throw e;
 		this.failure = e;
 		const { autosaveAfter, clock } = this.environment;
