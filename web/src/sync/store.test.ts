@@ -61,6 +61,8 @@ class Server {
 	copy: { title: string; base_revision: number | null; data: { mark?: string; mine?: Partial<Post> } } | null = null;
 	fails: (() => Error | null) | null = null;
 	losesAnswers = false;
+	/** Answers to saves wait for it. */
+	answers: Promise<void> = Promise.resolve();
 	/** What is refused, by field. */
 	rules: { [field: string]: (value: unknown) => boolean } = {};
 	/** How a value is stored. */
@@ -104,7 +106,9 @@ class Server {
 			});
 		this.change(part, "me");
 		if (this.losesAnswers) throw offline();
-		return this.read();
+		const answer = this.read();
+		await this.answers;
+		return answer;
 	}
 	copies: Copies = {
 		read: async () => {
@@ -189,6 +193,16 @@ const codecOf = (server: Server): Codec<Post, Post> => ({
 
 let stores = 0;
 
+type Options = Partial<Environment> & {
+	codec?: Partial<Codec<Post, Post>>;
+	server?: Versioned<Post>;
+	/** What is typed at once. */
+	typed?: Partial<Post>;
+};
+
+/** noStorage is the device of a browser that keeps nothing. */
+const noStorage: Device = { hold: () => undefined, release: () => undefined, held: async () => null };
+
 /** World is a server, a clock, and one browser with its first tab. */
 class World {
 	server = new Server();
@@ -196,8 +210,8 @@ class World {
 	browser = new Browser();
 	device = this.browser.tab("a");
 	/** Opens the post in a tab; a draft saves itself after 800 ms unless it is said otherwise. */
-	async open(options: { codec?: Partial<Codec<Post, Post>>; server?: Versioned<Post> } & Partial<Environment> = {}) {
-		const { codec, server, ...environment } = options;
+	async open(options: Options = {}) {
+		const { codec, server, typed, ...environment } = options;
 		const draft = new DraftStore<Post, Post>(
 			{ ...codecOf(this.server), ...codec },
 			{
@@ -212,6 +226,7 @@ class World {
 			server ?? this.server.read(),
 		);
 		void draft.open();
+		if (typed) draft.change(typed);
 		await settled();
 		return draft;
 	}
@@ -346,6 +361,22 @@ const saving: Tests = {
 		draft.receive(w.server.read());
 		equals([draft.state.values.body, draft.state.joined], ["Theirs", null], "without own work nothing is told");
 	},
+	async "what others save before the answer has come is taken after it"() {
+		const w = new World();
+		const draft = await w.open();
+		let answer: () => void = () => undefined;
+		w.server.answers = new Promise((done) => {
+			answer = done;
+		});
+		draft.change({ title: "Mine" });
+		await w.time.pass(800);
+		w.server.change({ title: "Theirs, later" });
+		draft.receive(w.server.read());
+		equals([stateOf(draft), draft.state.values.title], ["saving", "Mine"]);
+		answer();
+		await settled();
+		equals([stateOf(draft), draft.state.values.title, draft.state.revision], ["saved", "Theirs, later", '"3"']);
+	},
 	async "a space at the end stays while somebody goes on, though the server cuts it off"() {
 		const w = new World();
 		w.server.writes = (post) => ({ ...post, title: post.title.trim() });
@@ -353,8 +384,9 @@ const saving: Tests = {
 		draft.change({ title: "Good " });
 		await w.time.pass(800);
 		equals([w.server.post.title, draft.state.values.title, stateOf(draft)], ["Good", "Good ", "saved"]);
+		w.server.change({ body: "Theirs" });
 		draft.receive(w.server.read());
-		equals(draft.state.values.title, "Good ");
+		equals([draft.state.values.title, draft.state.values.body, stateOf(draft)], ["Good ", "Theirs", "saved"]);
 		draft.change({ title: "Good news" });
 		await w.time.pass(800);
 		equals(w.server.post.title, "Good news");
@@ -433,6 +465,12 @@ const saving: Tests = {
 		draft.change({ title: "Right" });
 		await w.server.release();
 		equals([stateOf(draft), w.server.post.title], ["saved", "Right"]);
+		w.server.holdRequests();
+		draft.change({ title: "" });
+		await w.time.pass(800);
+		draft.change({ title: "Right" });
+		await w.server.release();
+		equals([stateOf(draft), w.browser.rows.size], ["saved", 0], "changed back meanwhile");
 	},
 	async "a refusal of no field is one of all that was sent"() {
 		const w = new World();
@@ -530,7 +568,7 @@ const conflicts: Tests = {
 		equals(draft.state.conflict?.clashes, [{ group: "title", mine: { title: "Mine" }, theirs: { title: "Theirs" } }]);
 		draft.change({ zone: "CET" });
 		await w.time.pass(60_000);
-		equals(w.server.requests.length, 1, "requests before the choice");
+		equals([w.server.requests.length, w.time.waiting], [1, 0], "requests and timers before the choice");
 		holds(equal(w.server.copy?.data.mine, { title: "Mine", zone: "CET" }), "the working copy has both");
 		draft.settle(new Set());
 		await settled();
@@ -726,6 +764,39 @@ const restoring: Tests = {
 		await w.time.pass(800);
 		equals(stateOf(draft), "conflict", "when somebody else writes it later");
 	},
+	async "what is typed while the device is read is kept, too"() {
+		const w = new World();
+		w.server.holdRequests();
+		await w.open({ typed: { title: "At once" } });
+		holds(w.browser.text.includes("At once"), `the device has ${w.browser.text}`);
+	},
+	async "a page that is left while it opens leaves no timer"() {
+		const w = new World();
+		w.server.holdRequests();
+		const draft = await w.open({ ...byHand, typed: { title: "At once" } });
+		void draft.close();
+		await w.server.release();
+		equals([w.server.copy?.title, w.time.waiting], ["At once", 0]);
+	},
+	async "copies of this device and of another browser are joined"() {
+		const w = new World();
+		(await w.open({ ...byHand })).change({ title: "Here", body: "Here" });
+		w.reload();
+		w.server.copy = { title: "", base_revision: 1, data: { mark: "elsewhere", mine: { body: "There" } } };
+		const draft = await w.open({ ...byHand });
+		equals([draft.state.values.title, draft.state.values.body], ["Here", "There"]);
+		draft.discard();
+		await settled();
+		equals([w.server.copy, w.browser.rows.size], [null, 0]);
+	},
+	async "without storage, a page that is opened again finds what the former one stored on the server"() {
+		const w = new World();
+		const first = await w.open({ ...byHand, device: noStorage });
+		first.change({ title: "Mine" });
+		void first.close();
+		const draft = await w.open({ ...byHand, device: noStorage });
+		equals([draft.state.values.title, draft.state.restored], ["Mine", "server"]);
+	},
 	async "two tabs keep their own: what one saves leaves the words of the other"() {
 		const w = new World();
 		const a = await w.open();
@@ -809,16 +880,22 @@ const ending: Tests = {
 	async "a record that is opened again does not wait for a network that hangs"() {
 		const w = new World();
 		const first = await w.open();
-		w.server.holdRequests();
+		let answer: () => void = () => undefined;
+		w.server.answers = new Promise((done) => {
+			answer = done;
+		});
 		first.change({ title: "Hangs" });
 		void first.close();
 		const draft = await w.open();
 		equals(draft.state.opened, false);
 		await w.time.pass(3000);
-		await w.server.release();
+		equals([draft.state.opened, draft.state.values.title], [true, "Hangs"]);
+		draft.change({ body: "Typed after" });
+		answer();
+		await settled();
+		holds(w.browser.text.includes("Typed after"), "what the former page saves leaves what was typed since");
 		await w.time.pass(800);
-		equals([draft.state.opened, draft.state.values.title, stateOf(draft)], [true, "Hangs", "saved"]);
-		equals([w.server.post.title, w.browser.rows.size], ["Hangs", 0]);
+		equals([w.server.post.title, w.server.post.body, w.browser.rows.size], ["Hangs", "Typed after", 0]);
 	},
 	async "leaving saves at once, and a page that is gone takes the answer"() {
 		const w = new World();
@@ -925,6 +1002,18 @@ const onDemand: Tests = {
 		await w.time.pass(1000);
 		equals([w.server.copy?.title, w.browser.rows.size], ["Mine", 0]);
 	},
+	async "what is typed while the working copy is stored stays on the device"() {
+		const w = new World();
+		const draft = await w.open({ ...byHand });
+		draft.change({ title: "One" });
+		w.server.holdRequests();
+		await w.time.pass(2000);
+		draft.change({ title: "Two" });
+		await w.server.release();
+		holds(w.browser.text.includes("Two") && w.server.copy?.title === "One", `the device has ${w.browser.text}`);
+		await w.time.pass(2000);
+		equals([w.server.copy?.title, w.browser.rows.size], ["Two", 0]);
+	},
 	async "leaving stores the working copy at once"() {
 		const w = new World();
 		const draft = await w.open({ ...byHand });
@@ -1002,7 +1091,11 @@ const onDemand: Tests = {
 		const draft = await w.open({ autosaveAfter: null, codec: { refusals: undefined, loadsFirst: true }, server });
 		w.server.change({ body: "Theirs" });
 		draft.change({ title: "Mine" });
-		holds(await draft.save(), "all is saved");
+		const whole = async (_: Partial<Post>, values: Post) => {
+			await w.server.put(values, undefined);
+			return undefined;
+		};
+		holds(await draft.save(whole), "all is saved");
 		equals([w.server.post.title, w.server.post.body], ["Mine", "Theirs"]);
 		w.server.change({ title: "Theirs" });
 		draft.change({ title: "Mine again" });

@@ -184,7 +184,7 @@ export class DraftStore<Row, D extends object> {
 			const refused = this.refused.get(group);
 			return refused !== undefined && this.sameFields(refused.values, this.mine);
 		};
-		return this.conflict ? [] : this.changed().filter((f) => !held(this.groupOf(f)));
+		return this.changed().filter((f) => !held(this.groupOf(f)));
 	}
 
 	private copy(): Copy<D> {
