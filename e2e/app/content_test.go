@@ -238,7 +238,7 @@ func TestATemplateIsFilledInTheApplication(t *testing.T) {
 		use := `document.querySelector('[aria-label="Use Spring offer"]')`
 		page.ClickElement(use)
 		page.WaitFor(`document.querySelector('[data-path="slots.promo.parameters.title"]')`)
-		page.Main().ExpectText("slots.promo.parameters.title is required")
+		page.Main().ExpectText("Title must be filled in.")
 		page.fillField("slots.promo.parameters.title", "Ten percent off")
 		page.fillField("sections.products[1].price", "4")
 		page.fillField("parameters.headline", "Cakes")

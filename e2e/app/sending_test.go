@@ -284,7 +284,7 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 		page.fillField("settings.ips[0].ip", "not an address")
 		page.Fill("Hostname", "mail.example.net")
 		page.Click("Save")
-		page.In("region", "Direct").ExpectText("must be an IPv4 or IPv6 address")
+		page.In("region", "Direct").ExpectText("must be an IP address, such as 203.0.113.7.")
 		page.WaitFor(`document.activeElement.dataset.path === 'settings.ips[0].ip' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
 		page.fillField("settings.ips[0].ip", "203.0.113.7")
 		page.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Warm-up').click()`)

@@ -48,17 +48,21 @@ export function useSubmit(paths: string[]) {
 	};
 }
 
-/** useForm holds the values of a form, what is wrong with them, and whether they are being sent. */
-export function useForm<T extends { [field: string]: unknown }>(initial: T) {
+/**
+ * useForm holds the values of a form, what is wrong with them, and whether they are being sent. sent names fields of the
+ * request that are made of a value of the form, so that problems of them are not listed but found by their path.
+ */
+export function useForm<T extends { [field: string]: unknown }>(initial: T, sent: { [path: string]: keyof T } = {}) {
 	const [values, setValues] = useState(initial);
-	const { clear, ...sending } = useSubmit(Object.keys(initial));
+	const { clear, ...sending } = useSubmit([...Object.keys(initial), ...Object.keys(sent)]);
 	return {
 		...sending,
 		values,
 		dirty: JSON.stringify(values) !== JSON.stringify(initial),
 		set: (changes: Partial<T>) => {
 			setValues((v) => ({ ...v, ...changes }));
-			clear(Object.keys(changes));
+			const made = Object.keys(sent).filter((path) => (sent[path] ?? "") in changes);
+			clear([...Object.keys(changes), ...made]);
 		},
 		reset: (next: T = initial) => {
 			setValues(next);

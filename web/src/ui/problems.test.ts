@@ -1,5 +1,5 @@
 import { ApiError } from "../api/client";
-import { explain } from "../base/words/errors";
+import { explain, loadProblems } from "../base/words/errors";
 import { equals, type Tests } from "../base/testing";
 import { problemsOf, within } from "./problems";
 
@@ -8,38 +8,48 @@ const refused = (...fields: { path?: string; message: string }[]) =>
 	new ApiError(422, "VALIDATION_FAILED", "Something is wrong.", { fields });
 
 const tests: Tests = {
-	"a problem stands at its field, or at the one that it is in"() {
+	async "a problem stands at its field, or at the one that it is in"() {
+		await loadProblems();
 		const error = refused(
-			{ path: "name", message: "is empty" },
-			{ path: "tags[2]", message: "is too long" },
-			{ path: "address.city", message: "is missing" },
+			{ path: "name", message: "required" },
+			{ path: "tags[2]", message: "at most 9 characters" },
+			{ path: "address.city", message: "required" },
 		);
-		equals(problemsOf(error, ["name", "tags", "address"]), {
-			byPath: {
-				name: "is empty",
-				tags: "is too long",
-				"tags[2]": "is too long",
-				address: "is missing",
-				"address.city": "is missing",
+		const { byPath, general } = problemsOf(error, ["name", "tags", "address"]);
+		equals(
+			{ byPath, general },
+			{
+				byPath: {
+					name: "Name must be filled in.",
+					tags: "Tags 3 can have at most 9 characters.",
+					"tags[2]": "Tags 3 can have at most 9 characters.",
+					address: "City must be filled in.",
+					"address.city": "City must be filled in.",
+				},
+				general: [],
 			},
-			general: [],
+		);
+	},
+	async "a field of the form itself comes before the one that it is in"() {
+		await loadProblems();
+		const { byPath } = problemsOf(refused({ path: "address.city", message: "required" }), ["address", "address.city"]);
+		equals(byPath, { "address.city": "City must be filled in." });
+	},
+	async "the first problem of a field is told"() {
+		await loadProblems();
+		const error = refused({ path: "tags[0]", message: "required" }, { path: "tags[1]", message: "is there twice" });
+		equals(problemsOf(error, ["tags"]).byPath, {
+			tags: "Tags 1 must be filled in.",
+			"tags[0]": "Tags 1 must be filled in.",
+			"tags[1]": "Tags 2 must be different from the others.",
 		});
 	},
-	"a field of the form itself comes before the one that it is in"() {
-		const { byPath } = problemsOf(refused({ path: "address.city", message: "is missing" }), [
-			"address",
-			"address.city",
-		]);
-		equals(byPath, { "address.city": "is missing" });
-	},
-	"the first problem of a field is told"() {
-		const error = refused({ path: "tags[0]", message: "first" }, { path: "tags[1]", message: "second" });
-		equals(problemsOf(error, ["tags"]).byPath, { tags: "first", "tags[0]": "first", "tags[1]": "second" });
-	},
-	"problems of fields that the form does not have are told with their path"() {
+	async "problems of fields that the form does not have are told with their name"() {
+		await loadProblems();
 		const error = refused({ path: "names", message: "is unknown" }, { message: "is wrong" });
-		equals(problemsOf(error, ["name"]), { byPath: {}, general: ["names: is unknown", "is wrong"] });
-		equals(problemsOf(refused({ path: "x", message: "y" }), []), { byPath: {}, general: ["x: y"] });
+		const { general, answered } = problemsOf(error, ["name"]);
+		equals(general, ["Names was not accepted.", "This value was not accepted."]);
+		equals(answered?.[0], { path: "names", message: "is unknown" });
 	},
 	"an error that names no field is told once"() {
 		for (const error of [

@@ -1,19 +1,34 @@
-import { ApiError } from "../api/client";
-import { explain } from "../base/words/errors";
+import { ApiError, type FieldProblem } from "../api/client";
+import { explain, fieldSentenceOf } from "../base/words/errors";
 
-/** Problems are the problems of a form: by the path of the field, and those of no field. */
-export type Problems = { byPath: { [path: string]: string }; general: string[] };
+/** Problems are the problems of a form: by the path of the field, and those of no field. All are sentences. */
+export type Problems = {
+	byPath: { [path: string]: string };
+	general: string[];
+	/** All problems of fields as the server answered them, for a page that finds their place itself. */
+	answered?: FieldProblem[];
+};
+
+/** labelAt returns what the page calls the field at a path. */
+function labelAt(path: string): string | undefined {
+	if (typeof document === "undefined") return undefined;
+	const field = document.querySelector(`[data-path="${CSS.escape(path)}"]`);
+	const label = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement ? field.labels?.[0] : null;
+	return label?.firstChild?.textContent?.trim() || undefined; // behind it may stand that the field is optional
+}
 
 /** problemsOf sorts the problems of an answer to the fields that a form has. */
 export function problemsOf(error: unknown, paths: string[]): Problems {
 	const out: Problems = { byPath: {}, general: [] };
 	if (error instanceof ApiError && error.fields.length > 0) {
+		out.answered = error.fields;
 		for (const f of error.fields) {
 			const path = paths.find((p) => f.path === p) ?? paths.find((p) => within(f.path, p));
 			if (path) {
-				out.byPath[path] ??= f.message;
-				out.byPath[f.path] ??= f.message; // of an element, too
-			} else out.general.push(f.path ? `${f.path}: ${f.message}` : f.message);
+				const sentence = fieldSentenceOf(error, f, labelAt(f.path));
+				out.byPath[path] ??= sentence;
+				out.byPath[f.path] ??= sentence; // of an element, too
+			} else out.general.push(fieldSentenceOf(error, f));
 		}
 		return out;
 	}

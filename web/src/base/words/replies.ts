@@ -1,3 +1,14 @@
+import { catalogue } from "./catalogue";
+import { capitalized } from "./sentences";
+
+const words = catalogue("shell.replies", { render: "The content could not be filled in for this recipient: {why}" });
+
+/** attemptError writes why a mail was not sent: the reply of a server as it was, or why there was nothing to send. */
+export function attemptError(error: string): string {
+	const [, why] = /^render_error: (.*)$/s.exec(error) ?? [];
+	return why === undefined ? error : words.render({ why: capitalized(why) });
+}
+
 /** replyOf writes a server's reply from its codes and its text, which often begins with them. */
 export function replyOf(...parts: (string | number | null | undefined)[]): string {
 	const texts = parts.map((p) => String(p ?? "")).filter(Boolean);

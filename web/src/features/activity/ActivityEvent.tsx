@@ -7,6 +7,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { clock, exact, full } from "../../base/words/formats";
 import { ruleSentence } from "../../base/words/rules";
 import css from "./Activity.module.css";
+import { suppressionReason } from "../../base/words/suppressions";
 
 const words = catalogue("activity.activityEvent", {
 	evidence: "View email",
@@ -70,7 +71,7 @@ function useDetail(row: ActivityRow): string | undefined {
 		p.url ??
 		p.subject ??
 		p.form_name ??
-		p.reason?.replaceAll("_", " ") ??
+		(p.reason && suppressionReason(p.reason)) ??
 		subscription ??
 		((row.event_name && told(row.properties)) || undefined)
 	);

@@ -20,6 +20,7 @@ import { TriggerFields } from "../sequences/Trigger";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Cards } from "../../ui/Cards";
+import { within } from "../../ui/problems";
 import { Checkbox, Switch, TextField } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { Menu } from "../../ui/Menu";
@@ -31,6 +32,8 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { actionKinds, actionStep, mostActions } from "./actions";
+import { fieldSentence } from "../../base/words/problems";
+import { ownName } from "../../base/words/fieldNames";
 
 const Runs = later(() => import("./Runs"));
 
@@ -133,9 +136,14 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 		},
 	});
 	const { values: v, set, dirty, busy } = form;
-	const problems = [...Object.entries(form.problems.byPath), ...form.problems.general.map((m) => ["", m] as const)];
-	const problem = (path: string) =>
-		problems.find(([p]) => p === path || p.startsWith(`${path}.`) || p.startsWith(`${path}[`))?.[1];
+	const answered = (form.problems.answered ?? []).filter((p) => p.path in form.problems.byPath);
+	const problems = [...answered.map((p) => fieldSentence(p)), ...form.problems.general];
+	const problem = (path: string) => {
+		const found = answered.find((p) => within(p.path, path));
+		// What is wrong inside a rule is shown at its condition.
+		if (found && /^(?:definition|conditions)[\w.[\]]*: /.test(found.message)) return found.message;
+		return found && fieldSentence(found, ownName(found.path));
+	};
 	const trail = [{ name: words.automations, to: "/automations" }];
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
 	const save = () =>
@@ -216,8 +224,8 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 					{problems.length > 0 && (
 						<Callout tone="danger" title={words.problems({ count: problems.length })}>
 							<ul>
-								{problems.map(([path, message]) => (
-									<li key={path + message}>{path ? `${path}: ${message}` : message}</li>
+								{problems.map((sentence) => (
+									<li key={sentence}>{sentence}</li>
 								))}
 							</ul>
 						</Callout>

@@ -17,6 +17,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import type { Tone } from "../../base/words/status";
 import css from "./Runs.module.css";
+import { sentenceFor } from "../../base/words/errors";
 
 const words = catalogue("automations.runs", {
 	title: "Runs",
@@ -146,7 +147,7 @@ function Results({ run: r }: { run: AutomationRun }) {
 			{r.actions.map((x, i) => (
 				<li key={i}>
 					{stepWords.types[x.type as StepType] ?? x.type}: {words.results[x.status]}
-					{x.reason && <small>{x.reason}</small>}
+					{x.reason && <small>{sentenceFor("", x.reason)}</small>}
 				</li>
 			))}
 		</ul>

@@ -26,6 +26,7 @@ import { Control } from "./Control";
 import { usePicked } from "./picked";
 import { Rows } from "./Rows";
 import { Slot } from "./Slot";
+import { mailFix, mailProblem } from "../../base/words/errors";
 
 const words = catalogue("binding.bindingEditor", {
 	issues: "{count, plural, one {# problem to fix} other {# problems to fix}}",
@@ -68,7 +69,11 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 	const json = asJson || !canForm;
 	const binding: Binding = formable(value) ? value : {};
 	const byPath = new Map<string, string>();
-	for (const i of issues) byPath.set(i.path, [byPath.get(i.path), i.message].filter(Boolean).join("; "));
+	for (const i of issues)
+		byPath.set(
+			i.path,
+			[byPath.get(i.path), mailProblem({ field: i.path, message: i.message })].filter(Boolean).join(" "),
+		);
 	const groups = groupsOf(options);
 	const fields = groups.reduce((n, g) => n + g.items.length, 0);
 	const go = (path: string) => {
@@ -152,8 +157,8 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 								<li key={`${i.path} ${i.code} ${i.message}`}>
 									<CircleX aria-hidden size={16} />
 									<button type="button" onClick={() => go(i.path)}>
-										<code>{i.path || "{}"}</code> {i.message}
-										{i.fix && <span className={css.fix}>{i.fix}</span>}
+										{json && <code>{i.path || "{}"}</code>} {mailProblem({ field: i.path, message: i.message })}
+										{i.fix && <span className={css.fix}>{mailFix(i.fix)}</span>}
 									</button>
 								</li>
 							))}

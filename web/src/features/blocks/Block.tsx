@@ -16,6 +16,7 @@ import { Badge } from "../../ui/Badge";
 import { Select, Switch } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { catalogue } from "../../base/words/catalogue";
+import { mailProblem } from "../../base/words/errors";
 
 const words = catalogue("blocks.block", {
 	blocks: "Blocks",
@@ -169,7 +170,10 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 							path=""
 							value={values}
 							onChange={set}
-							faults={(path) => issues.find((i) => i.path === path)?.message}
+							faults={(path) => {
+								const found = issues.find((i) => i.path === path);
+								return found && mailProblem({ field: path, message: found.message });
+							}}
 						/>
 					</div>
 				);

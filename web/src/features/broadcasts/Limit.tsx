@@ -5,8 +5,18 @@ import { useSending } from "./From";
 import css from "./Report.module.css";
 
 const words = catalogue("broadcasts.limit", {
-	limited: "Limited by",
-	none: "Limited by: only the speed of the receiving servers.",
+	limited: "Limited",
+	kinds: {
+		mta_config_rate: "The sending server may not send faster.",
+		mta_config_day: "The sending server has reached its limit for today.",
+		mta_config_down: "The sending server cannot be reached.",
+		provider_rate: "The sending server may not send faster to this provider.",
+		provider_connections: "All connections to this provider are in use.",
+		broadcast_rate: "The broadcast has reached its own limit an hour.",
+		dns: "The domain of the recipients could not be looked up in the DNS.",
+		hold: "The recipients' servers asked to wait, or cannot be reached.",
+	},
+	none: "Limited: only by the speed of the receiving servers.",
 	waiting: "Nothing is due until the next batch.",
 	config: "sending server",
 	provider: "provider {name}",
@@ -21,7 +31,7 @@ export function Limit({ limit: l, phase }: { limit: LimitedBy | null; phase: str
 	const config = lanes.find((x) => x.key === l.mta_config_key);
 	return (
 		<p>
-			<b>{words.limited}:</b> {l.message}
+			<b>{words.limited}:</b> {words.kinds[l.kind]}
 			<span className={css.muted}>
 				{" "}
 				{l.mta_config_key && (

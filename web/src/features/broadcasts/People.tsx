@@ -23,6 +23,7 @@ import rowsCss from "../../ui/Rows.module.css";
 import { reasonName } from "./forecast";
 import { didRule, ruleLink } from "./peopleLinks";
 import { useExport } from "./useExport";
+import { attemptError } from "../../base/words/replies";
 
 const words = catalogue("broadcasts.people", {
 	title: "Recipients",
@@ -182,7 +183,8 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 	const searching =
 		search !== "" && b.total_recipients > many && (found.isPending || found.isPlaceholderData || asked !== search);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
-	const why = (r: RecipientRow) => r.error ?? (r.skip_reason ? reasonName(r.skip_reason) : null);
+	const why = (r: RecipientRow) =>
+		(r.error && attemptError(r.error)) ?? (r.skip_reason ? reasonName(r.skip_reason) : null);
 	const variantName = (id: string | null) => b.variants?.find((a) => a.id === id)?.name ?? id;
 	const whole = !status && !search && !variant;
 	const file = useExport<RecipientRow>({

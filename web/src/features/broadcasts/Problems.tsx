@@ -2,6 +2,8 @@ import { AlertTriangle, CircleX } from "lucide-react";
 import type { PreviewProblem } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
+import { fieldName } from "../../base/words/fieldNames";
+import { mailFix, mailProblem } from "../../base/words/problems";
 
 const words = catalogue("broadcasts.problems", {
 	title: "Problems",
@@ -23,9 +25,11 @@ export function Problems({ problems }: { problems: PreviewProblem[] }) {
 						<AlertTriangle aria-label={words.warning} size={16} />
 					)}
 					<span>
-						{p.message}{" "}
-						<span className={css.muted}>{p.line ? words.line({ field: p.field, number: p.line }) : p.field}</span>
-						{p.fix && <span className={css.muted}> {p.fix}</span>}
+						{mailProblem(p)}{" "}
+						<span className={css.muted}>
+							{p.line ? words.line({ field: fieldName(p.field), number: p.line }) : fieldName(p.field)}
+						</span>
+						{p.fix && <span className={css.muted}> {mailFix(p.fix)}</span>}
 					</span>
 				</li>
 			))}

@@ -15,6 +15,7 @@ import { useReveal } from "./sections";
 import { useBegins } from "./useBegins";
 import { TemplateChanged } from "./TemplateChanged";
 import { pathIn, sectionOf } from "./sectionOf";
+import { sentenceFor } from "../../base/words/errors";
 
 const words = catalogue("broadcasts.readiness", {
 	ready: "Ready to send",
@@ -45,17 +46,9 @@ const words = catalogue("broadcasts.readiness", {
 	},
 });
 
-/** sentenceOf returns our words for a code, or else the server's message as a sentence. */
-function sentenceOf(code: string, message: string): string {
-	const own = (words.codes as { [code: string]: string })[code];
-	const name = /^\S*[@._]\S/.test(message); // a domain, an address or a field is written as it is
-	return (
-		own ??
-		(name ? message.charAt(0) : message.charAt(0).toUpperCase()) +
-			message.slice(1) +
-			(/[.!?]$/.test(message) ? "" : ".")
-	);
-}
+/** sentenceOf returns the sentence about a reason or a warning of a broadcast. */
+const sentenceOf = (code: string, message: string) =>
+	(words.codes as { [code: string]: string })[code] ?? sentenceFor(code, message);
 
 /** Place is where something is fixed: a section of the composer with a field, or another page. */
 type Place = { section: string; path?: string };

@@ -10,6 +10,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { dateTime } from "../../base/words/formats";
 import { Attempts, Hits, SentMail, useEvidence } from "../activity/Evidence";
 import { reasonName } from "./forecast";
+import { attemptError } from "../../base/words/replies";
 
 const words = catalogue("broadcasts.recipient", {
 	broadcasts: "Broadcasts",
@@ -66,7 +67,7 @@ export default function Recipient() {
 		[words.bounced, e.bounced_at && `${dateTime(e.bounced_at)}, ${e.bounce_type === "hard" ? words.hard : words.soft}`],
 		[words.complained, at(e.complained_at)],
 		[words.unsubscribed, at(e.unsubscribed_at)],
-		[words.reason, e.error ?? (e.skip_reason && reasonName(e.skip_reason))],
+		[words.reason, (e.error && attemptError(e.error)) ?? (e.skip_reason && reasonName(e.skip_reason))],
 		[words.sender, e.sending_identity_email],
 		[words.config, e.mta_config_key],
 		[words.variant, e.variant_id && (b?.variants?.find((v) => v.id === e.variant_id)?.name ?? e.variant_id)],

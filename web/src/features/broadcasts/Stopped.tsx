@@ -11,6 +11,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { dateTime } from "../../base/words/formats";
 import { stateOf } from "../../base/words/status";
 import css from "./Report.module.css";
+import { sentenceFor } from "../../base/words/errors";
+import { attemptError } from "../../base/words/replies";
 
 const words = catalogue("broadcasts.stopped", {
 	gone: "The cause is resolved. You can resume.",
@@ -89,10 +91,7 @@ export function FailureCallout({ id, failure: f }: { id: string; failure: Failur
 	const page = fixPages()[f.code];
 	return (
 		<Callout tone="danger" title={words.failed({ at: dateTime(f.failed_at) })}>
-			<p>
-				{f.message.charAt(0).toUpperCase()}
-				{f.message.slice(1)}.
-			</p>
+			<p>{sentenceFor(f.code, f.message)}</p>
 			{fix && (
 				<p>
 					{fix} {page && <Link href={page.to}>{page.name}</Link>}
@@ -108,7 +107,7 @@ export function FailureCallout({ id, failure: f }: { id: string; failure: Failur
 				<ul className={css.causes} aria-label={words.samples}>
 					{f.samples.map((s) => (
 						<li key={s.email}>
-							{s.email}: {s.error}
+							{s.email}: {attemptError(s.error)}
 						</li>
 					))}
 				</ul>

@@ -1,6 +1,7 @@
 import { catalogue } from "../../base/words/catalogue";
 import type { Problem } from "../../sync/draft";
 import { groupOf } from "./parts";
+import { fieldName } from "../../base/words/fieldNames";
 
 /** What the parts of a draft are called. */
 const names = catalogue("broadcasts.partNames", {
@@ -52,11 +53,15 @@ function variantName(path: string): string | null {
 /** partName names a group of parts. */
 export const partName = (group: string) => (names as unknown as { [group: string]: string })[group] ?? group;
 
+/** nameOfPart names the field at a path. */
+export function nameOfPart(path: string): string {
+	const group = groupOf(path);
+	const name = variantName(path) ?? partName(group);
+	return name === group ? fieldName(path) : name;
+}
+
 /** refusalText says what the server refused, with the name of the field. */
 export function refusalText({ path, message }: Problem): string {
-	const group = groupOf(path);
-	const first = path.split(/[.[]/)[0] ?? "";
-	if (message.startsWith(first)) return message; // names it already
-	const name = variantName(path) ?? partName(group);
-	return `${name === group ? path : name}: ${message}`;
+	const name = nameOfPart(path);
+	return message.startsWith(name) ? message : `${name}: ${message}`;
 }

@@ -2,6 +2,8 @@ import type { ApiError } from "../../api/client";
 import type { BroadcastBody, BroadcastContent, BroadcastSessionView } from "../../api/schema";
 import type { Copy, Problem } from "../../sync/draft";
 import { pick } from "../../sync/merge";
+import { explain, fieldSentenceOf, sentenceFor } from "../../base/words/errors";
+import { nameOfPart } from "./partNames";
 
 // A draft is edited in parts: the fields of a broadcast, and those of its content. A part is named by its
 // path, such as "name" or "content.subject".
@@ -72,11 +74,14 @@ const ofCodes: { [code: string]: string } = {
 export function refusalsOf(e: ApiError): Problem[] {
 	const group = ofCodes[e.code];
 	const [first] = e.fields;
-	if (group) return [{ path: first?.path ?? group, message: first?.message ?? e.message, group }];
+	if (group) return [{ path: first?.path ?? group, message: first ? fieldSentenceOf(e, first) : explain(e), group }];
 	const found = new Map<string, Problem>();
-	for (const { path, message } of e.fields)
-		if (path && !found.has(groupOf(path)))
-			found.set(groupOf(path), { path, message: e.details.line ? e.message : message });
+	for (const f of e.fields)
+		if (f.path && !found.has(groupOf(f.path)))
+			found.set(groupOf(f.path), {
+				path: f.path,
+				message: e.details.line ? sentenceFor(e.code, e.message) : fieldSentenceOf(e, f, nameOfPart(f.path)),
+			});
 	return [...found.values()];
 }
 

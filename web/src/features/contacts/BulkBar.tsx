@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Tag, X } from "lucide-react";
 import { useState } from "react";
-import { ApiError, api, newKey } from "../../api/client";
+import { api, newKey } from "../../api/client";
 import type { BulkContactsRequestBody, Contact, ContactSelectorBody, ListContact } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useKey, useWhyNot } from "../../base/session";
@@ -203,7 +203,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 			setConfirm(null);
 			setError("");
 		} catch (e) {
-			if (ask || confirm) setError((e instanceof ApiError && e.fields[0]?.message) || explain(e));
+			if (ask || confirm) setError(explain(e));
 			else toast(explain(e), { tone: "danger" });
 		}
 		setBusy(false);

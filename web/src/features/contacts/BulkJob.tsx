@@ -13,7 +13,7 @@ import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { full } from "../../base/words/formats";
-import { explain } from "../../base/words/errors";
+import { explain, sentenceFor } from "../../base/words/errors";
 import css from "./Contacts.module.css";
 import { doneText, reasonOf } from "./skipped";
 
@@ -75,10 +75,11 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 	if (!j) return null;
 	const over = ended.includes(j.status);
 	const r = (j.result ?? {}) as Result;
-	const text = j.error
+	const failed = j.error && sentenceFor(j.error.code, j.error.message);
+	const text = failed
 		? r.affected
-			? words.failed({ message: j.error.message, done: doneText(r) })
-			: j.error.message
+			? words.failed({ message: failed, done: doneText(r) })
+			: failed
 		: j.status === "cancelled"
 			? j.type === "bulk"
 				? words.cancelled({ count: r.affected ?? 0 })

@@ -14,6 +14,8 @@ import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Eligibility.module.css";
+import { plainSentence } from "../../base/words/sentences";
+import { suppressionReason } from "../../base/words/suppressions";
 
 const words = catalogue("contacts.eligibility", {
 	title: "Can be mailed?",
@@ -71,8 +73,8 @@ function place(c: Contact, action: Exclude<NonNullable<EligibilityRow["action"]>
 
 /** whyOf says why a check failed: why the address is on the suppression list, or else the server's sentence. */
 function whyOf(check: EligibilityRow): string | undefined {
-	const reason = check.reason?.replaceAll("_", " ");
-	return (check.check === "suppressed_address" ? reason : check.detail) || reason || undefined;
+	if (check.check === "suppressed_address" && check.reason) return suppressionReason(check.reason) ?? undefined;
+	return (check.detail && plainSentence(check.detail)) || undefined;
 }
 
 const queryOf = (key: ReturnType<typeof useKey>, c: Contact, about: string) => {

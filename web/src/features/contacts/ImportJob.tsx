@@ -8,9 +8,10 @@ import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { full } from "../../base/words/formats";
-import { explain } from "../../base/words/errors";
+import { explain, sentenceFor } from "../../base/words/errors";
 import { parseRows } from "../../base/csv";
 import css from "./Import.module.css";
+import { fieldSentence } from "../../base/words/problems";
 
 const words = catalogue("contacts.importJob", {
 	checking: "File check",
@@ -62,6 +63,12 @@ const errorsOf = (id: string) => url("GET /jobs/{id}/download", { id }, { file: 
 
 type BadRow = { row: string; column: string; message: string; value: string };
 
+/** rowProblem says why a row was refused. The name is that of its column in the file. */
+const rowProblem = (column: string, code: string, message: string) =>
+	column
+		? fieldSentence({ path: column, message: message.replace(/^[\w.]+: /, "") }, column)
+		: sentenceFor(code, message);
+
 /** readErrors reads the first rows that an import refused. */
 async function readErrors(id: string, signal: AbortSignal): Promise<BadRow[]> {
 	const answer = await fetch(errorsOf(id), { signal });
@@ -83,7 +90,7 @@ async function readErrors(id: string, signal: AbortSignal): Promise<BadRow[]> {
 		return {
 			row: cell("error_row"),
 			column,
-			message: cell("error_message") || cell("error_code"),
+			message: rowProblem(column, cell("error_code"), cell("error_message")),
 			value: column ? cell(column) : "",
 		};
 	});
@@ -150,7 +157,7 @@ export function ImportJob({
 					{!dry && <p className={css.muted}>{words.leave}</p>}
 				</>
 			)}
-			{j.error && <Failure error={new Error(j.error.message)} />}
+			{j.error && <Failure error={new Error(sentenceFor(j.error.code, j.error.message))} />}
 			{result && (
 				<dl className={css.counts}>
 					{(["created", "updated", "skipped", "invalid"] as const).map((c) => (

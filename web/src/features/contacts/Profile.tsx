@@ -7,12 +7,11 @@ import { useKey, useWhyNot } from "../../base/session";
 import { CodeField } from "../../ui/CodeField";
 import { Combo } from "../../ui/Combo";
 import { Columns, Select, Switch, TextField } from "../../ui/Field";
-import { problemsOf } from "../../ui/problems";
 import { Card, Facts, Callout } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { number } from "../../base/words/formats";
-import { explain } from "../../base/words/errors";
+import { explain, fieldSentenceOf } from "../../base/words/errors";
 
 const words = catalogue("contacts.profile", {
 	person: "Person",
@@ -83,7 +82,7 @@ export function Profile({
 	const forms = useCollection("forms", { enabled: form !== "" });
 	const source = form ? words.form({ name: forms.data?.data.find((f) => f.slug === form)?.name ?? form }) : c.source;
 	const save = useMutation({
-		mutationFn: (v: { path: string; body: UpdateContactRequestBody }) =>
+		mutationFn: (v: { path: string; name?: string; body: UpdateContactRequestBody }) =>
 			api("PUT /contacts/{id}", { path: { id: c.id }, body: v.body }),
 		onSuccess: (next, v) => {
 			setProblems((p) => ({ ...p, [v.path]: "" }));
@@ -95,29 +94,32 @@ export function Profile({
 			const found =
 				e instanceof ApiError && e.code === "DUPLICATE_EMAIL"
 					? words.duplicate
-					: (problemsOf(e, [v.path]).byPath[v.path] ?? explain(e));
+					: e instanceof ApiError && e.fields[0]
+						? fieldSentenceOf(e, e.fields[0], v.name)
+						: explain(e);
 			setProblems((p) => ({ ...p, [v.path]: found }));
 		},
 	});
+	const nameOf = (field: Key) => (words as unknown as { [f: string]: string })[field] ?? field;
 	const text = (field: Key) =>
 		field === "country" || field === "timezone" ? (
 			<CodeField
 				key={field}
 				of={field === "country" ? "country" : "zone"}
-				label={words[field]}
+				label={nameOf(field)}
 				value={String(c[field] ?? "")}
 				readOnly={off}
 				error={problems[field] || undefined}
-				onChange={(v) => save.mutate({ path: field, body: { [field]: v || null } })}
+				onChange={(v) => save.mutate({ path: field, name: nameOf(field), body: { [field]: v || null } })}
 			/>
 		) : (
 			<Saved
 				key={field}
-				label={(words as unknown as { [f: string]: string })[field] ?? field}
+				label={nameOf(field)}
 				value={String(c[field] ?? "")}
 				readOnly={off}
 				error={problems[field]}
-				onSave={(v) => save.mutate({ path: field, body: { [field]: v || null } })}
+				onSave={(v) => save.mutate({ path: field, name: nameOf(field), body: { [field]: v || null } })}
 			/>
 		);
 	return (
@@ -154,7 +156,8 @@ export function Profile({
 						{custom.data?.data.map((f) => {
 							const path = `custom_fields.${f.field_key}`;
 							const value = c.custom_fields[f.field_key];
-							const put = (v: unknown) => save.mutate({ path, body: { custom_fields: { [f.field_key]: v } } });
+							const put = (v: unknown) =>
+								save.mutate({ path, name: f.name, body: { custom_fields: { [f.field_key]: v } } });
 							if (f.field_type === "boolean") {
 								return (
 									<Select

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { ApiError, api, isConflict, request, type Versioned } from "../../api/client";
+import { api, ApiError, type FieldProblem, isConflict, request, type Versioned } from "../../api/client";
 import type { FormRow } from "../../api/schema";
 import { pollEvery } from "../../base/live";
 import { keepsTyped } from "../../sync/device";
@@ -26,6 +26,7 @@ import { type FormDraft, type FormWork, useFormDraft } from "./draft";
 import { Embed } from "./Embed";
 import css from "./Form.module.css";
 import { Submissions } from "./Submissions";
+import { fieldSentence } from "../../base/words/problems";
 
 const words = catalogue("forms.form", {
 	forms: "Forms",
@@ -104,13 +105,19 @@ export default function FormPage() {
 	return <Editor key={found.data.data.id} server={found.data} />;
 }
 
+/** problemText says what is wrong with a form, with the name that the page gives to the field. */
+function problemText(p: FieldProblem): string {
+	const name = /[.[]/.test(p.path) ? undefined : names[p.path as keyof FormDraft];
+	return fieldSentence(p, name);
+}
+
 function savingText(work: FormWork): string {
 	const s = work.status;
 	switch (s.is) {
 		case "saving":
 			return words.saving;
 		case "refused":
-			return words.refused({ count: s.problems.length, first: s.problems[0]?.message ?? "" });
+			return words.refused({ count: s.problems.length, first: s.problems[0] ? problemText(s.problems[0]) : "" });
 		case "offline":
 			return (keepsTyped() ? words.failed : words.alone)({ problem: explain(s.error) });
 		case "saved": {
@@ -293,7 +300,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 						{work.problems.map((p) => (
 							<li key={`${p.path} ${p.message}`}>
 								<button type="button" className={css.link} onClick={() => goTo(p.path)}>
-									{names[p.path.split(/[.[]/)[0] as keyof FormDraft] ?? p.path}: {p.message}
+									{problemText(p)}
 								</button>
 								{p.path === "double_opt_in" && (
 									<>

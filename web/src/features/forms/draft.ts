@@ -7,6 +7,8 @@ import { explain } from "../../base/words/errors";
 import type { Problem } from "../../sync/draft";
 import { equal } from "../../sync/merge";
 import { useDraft } from "../../sync/useDraft";
+import { fieldSentence } from "../../base/words/problems";
+import { ownName } from "../../base/words/fieldNames";
 
 /** FormDraft is what is written of a form. */
 export type FormDraft = {
@@ -145,8 +147,12 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 		discard: () => draft.discard(),
 		store: draft,
 		/** The problem of a field, by its path in the request. */
-		problem: (path: string) =>
-			problems.find((p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`))?.message,
+		problem: (path: string) => {
+			const found = problems.find(
+				(p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`),
+			);
+			return found && fieldSentence(found, ownName(found.path));
+		},
 		problems,
 		/** Tells what keeps the form from being published. */
 		setMissing: (found: FieldProblem[]) => setMissing({ problems: found, values: state.values }),

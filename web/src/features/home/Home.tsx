@@ -20,6 +20,7 @@ import { partOf, type TermName, term } from "../../base/words/glossary";
 import css from "./Home.module.css";
 import { missing, optional, type Step, stepWords } from "./steps";
 import { Unfinished } from "./Unfinished";
+import { capitalized } from "../../base/words/sentences";
 
 const Setup = later(() => import("./Setup"));
 
@@ -188,7 +189,7 @@ export default function Home() {
 						{o.attention.map((a) => (
 							<li key={a.kind + a.target_id}>
 								<AlertTriangle aria-hidden size={16} />
-								<Link href={pages[a.target_type]?.(a.target_id) ?? "/sending"}>{a.message}</Link>
+								<Link href={pages[a.target_type]?.(a.target_id) ?? "/sending"}>{capitalized(a.message)}</Link>
 								<span className={css.muted}>
 									<Time at={a.since} />
 								</span>

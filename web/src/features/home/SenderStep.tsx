@@ -43,13 +43,10 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 	const types = useCollection("email_types");
 	const identities = useCollection("sending_identities");
 	const id = useId();
-	const form = useForm({
-		display_name: a.name,
-		local: "news",
-		domain: "",
-		reply_to: "",
-		email_type_ids: null as string[] | null,
-	});
+	const form = useForm(
+		{ display_name: a.name, local: "news", domain: "", reply_to: "", email_type_ids: null as string[] | null },
+		{ email_address: "local" },
+	);
 	const v = form.values;
 	const use = async (email: string) => {
 		client.setQueryData(
@@ -91,9 +88,6 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 		);
 	}
 	const p = form.problems.byPath;
-	const addressProblem = form.problems.general
-		.find((g) => g.startsWith("email_address: "))
-		?.slice("email_address: ".length);
 	return (
 		<>
 			{current?.active && <p>{words.now({ email: current.email_address })}</p>}
@@ -121,12 +115,7 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 						if (!why) void save();
 					}}
 				>
-					<FormProblems
-						problems={{
-							...form.problems,
-							general: form.problems.general.filter((g) => !g.startsWith("email_address: ")),
-						}}
-					/>
+					<FormProblems problems={form.problems} />
 					<TextField
 						label={words.name}
 						path="display_name"
@@ -147,7 +136,7 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 						after={`@${domain}`}
 						value={v.local}
 						onChange={(local) => form.set({ local })}
-						error={addressProblem}
+						error={p.email_address}
 						autoCapitalize="off"
 						spellCheck={false}
 					/>

@@ -1,5 +1,6 @@
 import type { Answer } from "../../api/client";
 import { catalogue } from "../../base/words/catalogue";
+import { plainSentence } from "../../base/words/sentences";
 
 // The steps of the checklist, which Home shows, and pages that need one of them.
 
@@ -34,5 +35,4 @@ export const stepWords = (key: string) =>
 	(words.steps as { [key: string]: { name: string; about: string } })[key] ?? { name: key, about: "" };
 
 /** missing is what the account lacks for a step, as a sentence; what the step is about if the server does not say. */
-export const missing = (s: Step) =>
-	s.done || !s.detail ? stepWords(s.key).about : `${s.detail.slice(0, 1).toUpperCase()}${s.detail.slice(1)}`;
+export const missing = (s: Step) => (!s.done && s.detail && plainSentence(s.detail)) || stepWords(s.key).about;

@@ -18,7 +18,7 @@ import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { exact, full } from "../../base/words/formats";
-import { explain } from "../../base/words/errors";
+import { explain, sentenceFor } from "../../base/words/errors";
 import { pageOf } from "./place";
 import css from "../settings/Settings.module.css";
 
@@ -45,7 +45,7 @@ const words = catalogue("jobs.jobs", {
 	everybody: "Everybody's",
 	mine: "Only mine",
 	left: "{days, plural, =0 {files for less than a day} one {files for # more day} other {files for # more days}}",
-	failed: "{message}. Before: {done}",
+	failed: "{message} Before: {done}",
 	counts: {
 		rows: "{count, plural, one {# row} other {# rows}}",
 		created: "{count, number} created",
@@ -66,7 +66,9 @@ function resultOf(j: JobSession): string {
 	});
 	const some = counts.filter((c) => c.n > 0);
 	const done = (some.length > 0 ? some : j.error ? [] : counts.slice(0, 1)).map((c) => c.text).join(", ");
-	return j.error ? (done ? words.failed({ message: j.error.message, done }) : j.error.message) : done;
+	if (!j.error) return done;
+	const failed = sentenceFor(j.error.code, j.error.message);
+	return done ? words.failed({ message: failed, done }) : failed;
 }
 
 const day = 86_400_000;

@@ -61,11 +61,13 @@ const words = catalogue("rules.builder", {
 	gone: "This refers to something that was deleted, so it matches nobody.",
 	goneAll: "This refers to something that was deleted, so it matches everybody.",
 	goneOne: "This refers to something that was deleted. The others still count.",
-	at: "{path}: {message}",
 });
 
-/** Fault is a problem of the server with its path, and further ones that it found at once. */
-export type Fault = { path: string; message: string; others?: { path: string; message: string }[] };
+/** Problem is what is wrong at a path: as it stands there, and with the condition that it is in. */
+type Problem = { path: string; message: string; full: string };
+
+/** Fault is a problem that the server found in a rule, and further ones that it found at once. */
+export type Fault = Problem & { others?: Problem[] };
 
 /** messageAt returns the problem at a path that passes a test. */
 function messageAt(fault: Fault | null | undefined, is: (path: string) => boolean): string | undefined {
@@ -219,15 +221,7 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 					label={words.json}
 					hideLabel
 					value={text}
-					error={
-						bad
-							? words.bad
-							: fault
-								? [fault, ...(fault.others ?? [])]
-										.map((f) => (f.path ? words.at({ path: f.path, message: f.message }) : f.message))
-										.join(" ")
-								: undefined
-					}
+					error={bad ? words.bad : fault ? [fault, ...(fault.others ?? [])].map((f) => f.full).join(" ") : undefined}
 					onChange={(t) => {
 						setText(t);
 						try {

@@ -1,30 +1,35 @@
 import { ApiError } from "../../api/client";
 import { equals, type Tests } from "../../base/testing";
-import { explain } from "../../base/words/errors";
+import { loadProblems } from "../../base/words/errors";
 import { definitionFault } from "./definitionFault";
 
 const refused = (details: object, status = 400) =>
 	new ApiError(status, "INVALID_DEFINITION", "The rule is wrong.", details as { [key: string]: unknown });
 
 const tests: Tests = {
-	"the first problem of a rule is told, with the others behind it"() {
-		const [a, b] = [
-			{ path: "conditions[0].value", message: "is missing" },
-			{ path: "conditions[1]", message: "is too deep" },
+	async "the first problem of a rule is told, with the others behind it"() {
+		await loadProblems();
+		const issues = [
+			{ path: "conditions[0].value", message: "required" },
+			{ path: "conditions[1].field", message: "required" },
 		];
-		equals(definitionFault(refused({ issues: [a, b] })), { ...a, others: [b] });
+		equals(definitionFault(refused({ issues })), {
+			path: "conditions[0].value",
+			message: "Value must be filled in.",
+			full: "Condition 1, value must be filled in.",
+			others: [
+				{
+					path: "conditions[1].field",
+					message: "Field must be filled in.",
+					full: "Condition 2, field must be filled in.",
+				},
+			],
+		});
 	},
 	"a problem of the whole rule has its path, or none"() {
-		equals(definitionFault(refused({ path: "conditions[2]" })), {
-			path: "conditions[2]",
-			message: "The rule is wrong.",
-			others: [],
-		});
-		equals(definitionFault(refused({ fields: [], path: "conditions[2]" })), {
-			path: "conditions[2]",
-			message: explain(refused({})),
-			others: [],
-		});
+		const whole = "The rule is wrong.";
+		const told = { path: "conditions[2]", message: whole, full: whole, others: [] };
+		equals(definitionFault(refused({ path: "conditions[2]" })), told);
 		equals(definitionFault(refused({ path: 3 }))?.path, "");
 	},
 	"other errors are not about the rule"() {

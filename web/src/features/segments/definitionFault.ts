@@ -1,6 +1,10 @@
-import { ApiError } from "../../api/client";
+import { ApiError, type FieldProblem } from "../../api/client";
 import { explain } from "../../base/words/errors";
+import { ownName } from "../../base/words/fieldNames";
+import { fieldSentence } from "../../base/words/problems";
 import type { Fault } from "../rules/Builder";
+
+const faultOf = (f: FieldProblem) => ({ message: fieldSentence(f, ownName(f.path)), full: fieldSentence(f) });
 
 /** definitionFault returns the problem that the server found in a rule, with its path. */
 export function definitionFault(error: unknown): Fault | null {
@@ -9,7 +13,7 @@ export function definitionFault(error: unknown): Fault | null {
 	const path = error.details.path;
 	return {
 		path: first?.path ?? (typeof path === "string" ? path : ""),
-		message: first?.message ?? explain(error),
-		others,
+		...(first ? faultOf(first) : { message: explain(error), full: explain(error) }),
+		others: others.map((f) => ({ path: f.path, ...faultOf(f) })),
 	};
 }

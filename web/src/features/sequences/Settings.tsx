@@ -18,8 +18,10 @@ import type { Config } from "./graph";
 import { same } from "./graph";
 import { RuleField } from "./fields/Rule";
 import css from "./StepFields.module.css";
-import { type Names, triggerWords } from "./steps";
+import { type Names, problemWords, triggerWords } from "./steps";
 import { TriggerFields } from "./Trigger";
+import { fieldSentence } from "../../base/words/problems";
+import { ownName } from "../../base/words/fieldNames";
 
 const words = catalogue("sequences.settings", {
 	name: "Name",
@@ -86,20 +88,28 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 	});
 	const v = form.values;
 	const dirty = !same(v, valuesOf(s));
-	const problems = [
-		...Object.entries(form.problems.byPath).map(([path, m]) => `${path}: ${m}`),
-		...form.problems.general,
-	];
+	const problems = form.problems.answered ?? [];
 	const at = (path: string) => {
 		const found = problems.find(
-			(p) => p.startsWith(`entry_trigger.${path}`) || p.startsWith(`entry_trigger.trigger_config.${path}`),
+			(p) => p.path.startsWith(`entry_trigger.${path}`) || p.path.startsWith(`entry_trigger.trigger_config.${path}`),
 		);
-		return found?.replace(/^[\w.[\]-]+: /, "");
+		return found && fieldSentence(found, ownName(found.path));
 	};
-	const exitProblem = (path: string) =>
-		problems
-			.find((p) => p.startsWith(`exit_conditions.${path}`) || p.startsWith(`exit_conditions: ${path}`))
-			?.replace(/^[\w.[\]-]+: /, "");
+	/** What is wrong with a rule, behind the path of the condition that it is wrong in. */
+	const ruleProblem = (of: string) => {
+		const texts = problems.map((p) => `${p.path}: ${p.message}`);
+		return texts.find((t) => new RegExp(`^${of}(?:: |\\.)definition`).test(t))?.replace(/^.*?(?=definition)/, "");
+	};
+	const exitProblem = (path: string) => {
+		const found = problems.find(
+			(p) =>
+				p.path.startsWith(`exit_conditions.${path}`) || (p.path === "exit_conditions" && p.message.startsWith(path)),
+		);
+		return (
+			found &&
+			(found.path === "exit_conditions" ? problemWords(found.message) : fieldSentence(found, ownName(found.path)))
+		);
+	};
 	const exits = (part: Partial<Exits>) => {
 		const next = { ...v.exits, ...part };
 		form.set({
@@ -175,7 +185,11 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 							onChange={(on) => config({ definition: on ? { logic: "and", conditions: [] } : undefined })}
 						/>
 						{rule && (
-							<RuleField value={rule} onChange={(definition) => config({ definition })} error={at("definition")} />
+							<RuleField
+								value={rule}
+								onChange={(definition) => config({ definition })}
+								error={ruleProblem("entry_trigger.trigger_config")}
+							/>
 						)}
 					</Card>
 				)}
@@ -198,7 +212,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 						<RuleField
 							value={v.exits.definition}
 							onChange={(definition) => exits({ definition })}
-							error={exitProblem("definition")}
+							error={ruleProblem("exit_conditions")}
 						/>
 					)}
 					<fieldset className={css.bare}>

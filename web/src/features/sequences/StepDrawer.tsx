@@ -38,6 +38,12 @@ const words = catalogue("sequences.stepDrawer", {
 const shownAtField =
 	/^(message_id|version|email_type_key|sending_identity_emails|from_name|reply_to|mta_config_key|tags|amount|unit|event_name|segment_key|node_id|timeout|definition|branches|stage_id|sequence_id|url|headers|body|to|subject|custom_fields|fields|field|at|time|days)\b/;
 
+/** sentenceAt says what is wrong with a field. What is wrong inside a rule stays behind its path, for its condition. */
+const sentenceAt = (messages: string[]) => (path: string) => {
+	const found = problemAt(messages)(path);
+	return found && !/^(?:definition|conditions)[\w.[\]]*: /.test(found) ? problemWords(`${path}: ${found}`) : found;
+};
+
 type Props = { view: View; step: Step; onChange: (config: Config) => void; onDelete: () => void; onClose: () => void };
 
 /** StepDrawer is the drawer of a step: what it does, and its numbers. */
@@ -84,7 +90,7 @@ export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Pr
 							names={v.names}
 							graph={v.graph}
 							onChange={onChange}
-							problem={problemAt(problems.map((p) => p.message))}
+							problem={sentenceAt(problems.map((p) => p.message))}
 						/>
 					</ErrorsAtOnce>
 				</Suspense>

@@ -1,3 +1,4 @@
+import { loadProblems } from "../../base/words/errors";
 import type { GraphIssue, SequenceNodeReport } from "../../api/schema";
 import { equals, holds, type Tests } from "../../base/testing";
 import { issuesOf, shownDetail, spoken, type View } from "./flowView";
@@ -51,23 +52,28 @@ const tests: Tests = {
 		const one = view(line(step("by", "branch", { branches: [] })));
 		holds(said(one, "by").endsWith("then the end"), said(one, "by"));
 	},
-	"problems, people and the selection are said, too"() {
-		const issues = [issue("yes", "tags: is empty"), issue("yes", "tags: is wrong"), issue("no", "is wrong")];
+	async "problems, people and the selection are said, too"() {
+		await loadProblems();
+		const issues = [issue("yes", "tags: required"), issue("yes", "tags: is wrong"), issue("no", "is wrong")];
 		const numbers = new Map([["yes", { waiting: 1 } as SequenceNodeReport]]);
 		const v = view(diamond(), { issues, numbers, selected: new Set(["yes", "no"]) });
-		equals(said(v, "yes"), "Step 2 of 4, Add …, Tags: is empty, then Add …; 1 person is here; 2 problems; selected");
-		equals(said(v, "no"), "Step 3 of 4, Add …, is wrong, then Add …; 1 problem; selected");
+		equals(
+			said(v, "yes"),
+			"Step 2 of 4, Add …, Tags must be filled in, then Add …; 1 person is here; 2 problems; selected",
+		);
+		equals(said(v, "no"), "Step 3 of 4, Add …, Is wrong, then Add …; 1 problem; selected");
 		equals(said(v, "last"), "Step 4 of 4, Add …, then the end");
 		const alone = view(diamond(), { selected: new Set(["yes"]) });
 		holds(!said(alone, "yes").includes("selected"), "one step that is selected is the one that is open");
 	},
-	"below the title stands what is wrong, or else the detail"() {
+	async "below the title stands what is wrong, or else the detail"() {
+		await loadProblems();
 		const s = step("w", "wait", { mode: "until_event", timeout: { amount: 2, unit: "day" } });
 		const v = view(line(s));
 		equals(shownDetail(v, s), "Up to 2 days");
 		equals(
-			shownDetail({ ...v, issues: [issue("w", "timeout: is too long"), issue("w", "is wrong")] }, s),
-			"Time limit: is too long",
+			shownDetail({ ...v, issues: [issue("w", "timeout: required"), issue("w", "is wrong")] }, s),
+			"Time limit must be filled in.",
 		);
 		equals(shownDetail({ ...v, issues: [issue("x", "is wrong")] }, s), "Up to 2 days", "a problem of another step");
 		equals(

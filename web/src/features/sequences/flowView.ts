@@ -64,7 +64,7 @@ export function spoken(v: View, s: Step): string {
 		words.name({
 			number: v.steps.indexOf(s.id) + 1,
 			of: v.steps.length,
-			title: [titleOf(s, v.names, v.graph), shownDetail(v, s)].filter(Boolean).join(", "),
+			title: [titleOf(s, v.names, v.graph), shownDetail(v, s).replace(/\.$/, "")].filter(Boolean).join(", "),
 			next: follows,
 		}),
 		waiting > 0 && words.here({ count: waiting }),

@@ -1,3 +1,4 @@
+import { loadProblems } from "../../base/words/errors";
 import { equals, holds, type Tests } from "../../base/testing";
 import { type Config, labelsOf, type Step, type StepType } from "./graph";
 import {
@@ -229,16 +230,12 @@ const tests: Tests = {
 				JSON.stringify(s),
 			);
 	},
-	"a problem names the field instead of its path"() {
+	async "a problem names the field instead of its path"() {
+		await loadProblems();
 		const problems: [message: string, want: string][] = [
-			["message_id: is missing", "Email: is missing"],
-			["tags[2]: is too long", "Tags: is too long"],
-			["definition.conditions[0].value: is missing", "Rule: is missing"],
-			["branches[1].definition: conditions[0].value: is missing", "Paths: is missing"],
-			["url: must begin with https://: no", "URL: must begin with https://: no"],
-			["unheard_of: is wrong", "unheard_of: is wrong"],
-			["is wrong", "is wrong"],
-			["", ""],
+			["message_id: required", "Email must be filled in."],
+			["message_id: is a riddle", "Email was not accepted."],
+			["unheard_of: required", "Unheard of must be filled in."],
 		];
 		for (const [message, want] of problems) equals(problemWords(message), want, message);
 	},

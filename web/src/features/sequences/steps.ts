@@ -5,6 +5,9 @@ import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
 import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, percent } from "../../base/words/formats";
 import type { Config, Graph, Step, StepType } from "./graph";
+import { fieldSentence } from "../../base/words/problems";
+import { fieldName } from "../../base/words/fieldNames";
+import { sentenceFor } from "../../base/words/errors";
 
 // What steps are called, and what they do in words.
 
@@ -406,9 +409,11 @@ function waitTitle(c: Config, names: Names, g?: Graph): string {
 
 /** problemWords writes a problem of the server with the name of the field instead of its path. */
 export function problemWords(message: string): string {
-	const [, path, , rest = ""] = /^(\w+)([\w.[\]-]*): (.*)$/s.exec(message) ?? [];
-	const name = path && (w.paths as { [path: string]: string })[path];
-	return name ? `${name}: ${rest.replace(/^(definition|conditions|label)[\w.[\]-]*: /, "")}` : message;
+	const [, path = "", colon = "", rest = ""] =
+		/^(\w+[\w.[\]-]*)(:?) ((?:must|is|has|cannot|names|needs|required|at most|no |there is) ?.*)$/s.exec(message) ?? [];
+	const name = (w.paths as { [path: string]: string })[path];
+	if (!path || (!name && !colon && !/[_.[]/.test(path))) return sentenceFor("INVALID_GRAPH", message);
+	return fieldSentence({ path, message: rest }, name ?? fieldName(path));
 }
 
 /** titleOf says what a step does. */

@@ -18,6 +18,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
+import { fieldSentence } from "../../base/words/problems";
+import { ownName } from "../../base/words/fieldNames";
 
 const words = catalogue("settings.scoring", {
 	title: "Scoring",
@@ -162,7 +164,10 @@ function Form({ saved }: { saved: ScoringView }) {
 		form.set(changes);
 	};
 	const setRules = (rules: Rule[]) => set({ rules });
-	const errorOf = (path: string) => problems.find((f) => f.path === path)?.message;
+	const errorOf = (path: string) => {
+		const found = problems.find((f) => f.path === path);
+		return found && fieldSentence(found, ownName(path));
+	};
 	const refuse = (fields: FieldProblem[], text: string) => {
 		setProblems(fields);
 		setError(text);

@@ -6,13 +6,15 @@ import { catalogue } from "../../base/words/catalogue";
 import type { Draft } from "./draft";
 import type { Fix } from "./fixes";
 import css from "./Source.module.css";
+import { fieldName } from "../../base/words/fieldNames";
+import { mailFix, mailProblem } from "../../base/words/errors";
 
 const words = catalogue("source.problemList", {
 	count: "{errors, plural, one {# error} other {# errors}}, {warnings, plural, one {# warning} other {# warnings}}",
 	errors: "{count, plural, one {# error} other {# errors}}",
 	warnings: "{count, plural, one {# warning} other {# warnings}}",
 	none: "No problems",
-	line: "{field}:{line}",
+	line: "{field}, line {line}",
 	error: "Error:",
 	warning: "Warning:",
 	fix: "Fix",
@@ -51,10 +53,10 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 							<li key={`${p.code} ${p.field} ${p.line} ${p.message}`} data-severity={p.severity}>
 								<button type="button" onClick={() => onGo(p)}>
 									<span className="visually-hidden">{p.severity === "error" ? words.error : words.warning}</span>
-									<code>{p.line ? words.line({ field: p.field, line: p.line }) : p.field}</code>
+									<b>{p.line ? words.line({ field: fieldName(p.field), line: p.line }) : fieldName(p.field)}</b>
 									<span>
-										{p.message}
-										{p.fix && !first && <small>{p.fix}</small>}
+										{mailProblem(p)}
+										{p.fix && !first && <small>{mailFix(p.fix)}</small>}
 									</span>
 								</button>
 								{first && fixes.length === 1 && (

@@ -10,6 +10,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { useState } from "react";
 import { Diff } from "./Diff";
 import css from "./Source.module.css";
+import { fieldName } from "../../base/words/fieldNames";
+import { mailProblem } from "../../base/words/errors";
 
 const words = catalogue("source.review", {
 	title: "Save these changes?",
@@ -117,7 +119,7 @@ export function Review<T extends object>({
 					<ul>
 						{warnings.map((w) => (
 							<li key={`${w.field} ${w.line} ${w.message}`}>
-								<code>{w.field}</code> {w.message}
+								<b>{fieldName(w.field)}:</b> {mailProblem(w)}
 							</li>
 						))}
 					</ul>

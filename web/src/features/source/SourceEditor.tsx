@@ -22,7 +22,7 @@ import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { and, clockWithSeconds } from "../../base/words/formats";
-import { explain } from "../../base/words/errors";
+import { explain, mailProblem } from "../../base/words/errors";
 import { ContactPick } from "./ContactPick";
 import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
@@ -147,9 +147,12 @@ export function SourceEditor<Row>(p: Props<Row>) {
 	const found = preview.query.data?.problems;
 	const problems = found ?? [];
 	const faultsOf = useMemo(() => {
-		const of = (b: string) => (found ?? []).filter((x) => x.field.endsWith(`content_${b}`));
+		const of = (b: string) =>
+			(found ?? []).filter((x) => x.field.endsWith(`content_${b}`)).map((x) => ({ ...x, message: mailProblem(x) }));
 		return { mjml: of("mjml"), html: of("html"), text: of("text") };
 	}, [found]);
+	const ofSubject = problems.find((x) => x.field === "subject");
+	const subjectProblem = ofSubject && mailProblem(ofSubject);
 	const errors = problems.filter((x) => x.severity === "error").length;
 	const shown = preview.good?.answer ?? preview.query.data;
 	const readOnly = p.why !== undefined;
@@ -299,7 +302,7 @@ export function SourceEditor<Row>(p: Props<Row>) {
 											value={draft.subject}
 											readOnly={readOnly}
 											onChange={(subject) => set({ subject })}
-											error={faults.byPath.subject ?? problems.find((x) => x.field === "subject")?.message}
+											error={faults.byPath.subject ?? subjectProblem}
 										/>
 									)}
 									<CodeWithImages
@@ -469,5 +472,5 @@ export function SourceEditor<Row>(p: Props<Row>) {
 /** In the review no field is on the screen: all problems are listed. */
 const withFields = (f: Faults): Faults => ({
 	byPath: {},
-	general: [...f.general, ...Object.entries(f.byPath).map(([path, message]) => `${path}: ${message}`)],
+	general: [...f.general, ...new Set(Object.values(f.byPath))],
 });

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { api } from "../../api/client";
 import type { PreviewAnswer, PreviewSource } from "../../api/schema";
 import { useKey } from "../../base/session";
+import { loadProblems } from "../../base/words/errors";
 
 export type Good = { answer: PreviewAnswer; at: Date };
 
@@ -35,8 +36,11 @@ export function useLivePreview(kind: string, id: string, source: () => PreviewSo
 		gcTime: 60_000,
 		retry: false,
 		placeholderData: keepPreviousData,
-		queryFn: ({ signal }) =>
-			api("POST /preview", { body: JSON.parse(asked) as { source: PreviewSource; contact_id: string | null }, signal }),
+		queryFn: async ({ signal }) => {
+			const body = JSON.parse(asked) as { source: PreviewSource; contact_id: string | null };
+			const [answer] = await Promise.all([api("POST /preview", { body, signal }), loadProblems().catch(() => {})]);
+			return answer;
+		},
 	});
 	const { data, isPlaceholderData } = query;
 	useEffect(() => {

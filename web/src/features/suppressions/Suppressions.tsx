@@ -21,6 +21,7 @@ import { addressesIn } from "../../base/words/addresses";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import rowsCss from "../../ui/Rows.module.css";
+import { suppressionReason, suppressionReasons } from "../../base/words/suppressions";
 
 const words = catalogue("suppressions.suppressions", {
 	title: "Suppression list",
@@ -47,18 +48,7 @@ const words = catalogue("suppressions.suppressions", {
 	cancel: "Cancel",
 	added: "{added, number} added, {updated, number} were already on the list.",
 	invalid: "{count, plural, one {# is not an address:} other {# are not addresses:}}",
-	reasons: {
-		hard_bounce: "Hard bounce",
-		complaint: "Spam complaint",
-		manual: "Added manually",
-		unsubscribe: "Unsubscribed",
-		import: "Imported",
-		anonymized: "Anonymised",
-	},
 });
-
-const reasonName = (r: string | null) =>
-	r ? ((words.reasons as { [r: string]: string })[r] ?? r.replaceAll("_", " ")) : null;
 
 /** Suppressions is the list of addresses that never get mail. */
 export default function Suppressions() {
@@ -113,7 +103,7 @@ export default function Suppressions() {
 						onChange={setReason}
 						choices={[
 							{ value: "", label: words.all },
-							...Object.entries(words.reasons).map(([value, label]) => ({ value, label })),
+							...suppressionReasons.map((value) => ({ value, label: suppressionReason(value) ?? value })),
 						]}
 					/>
 				</Tools>
@@ -128,7 +118,7 @@ export default function Suppressions() {
 						title={words.none}
 						filters={[
 							searched(search, setSearch),
-							reason !== "" && { name: reasonName(reason) ?? reason, drop: () => setReason("") },
+							reason !== "" && { name: suppressionReason(reason) ?? reason, drop: () => setReason("") },
 						]}
 					/>
 				) : (
@@ -147,7 +137,7 @@ export default function Suppressions() {
 					onEnd={onEnd}
 					columns={[
 						{ id: "email", name: words.email, cell: (s) => s.email },
-						{ id: "reason", name: words.reason, cell: (s) => reasonName(s.reason) ?? <NotSet /> },
+						{ id: "reason", name: words.reason, cell: (s) => suppressionReason(s.reason) ?? <NotSet /> },
 						{
 							id: "contact",
 							name: words.contact,
@@ -187,7 +177,7 @@ export default function Suppressions() {
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
 								<b>{s.email}</b>
-								<span>{reasonName(s.reason)}</span>
+								<span>{suppressionReason(s.reason)}</span>
 							</span>
 							<Button
 								small

@@ -12,6 +12,7 @@ import { useEffect, useRef } from "react";
 import { withTexts } from "../../base/lazy";
 import { useText } from "../../sync/pendingSaves";
 import type { CodeProps } from "../Code";
+import { capitalized } from "../../base/words/sentences";
 
 // The editor stands in a shadow root: its styles are then adopted style sheets, which the content security
 // policy of the page allows.
@@ -148,7 +149,7 @@ export default function CodeEditor({
 			.map((p): Diagnostic => {
 				const at = v.state.doc.line(p.line ?? 1);
 				const from = Math.min(at.to, at.from + Math.max(0, (p.column ?? 1) - 1));
-				return { from, to: at.to, severity: p.severity, message: p.message };
+				return { from, to: at.to, severity: p.severity, message: capitalized(p.message) };
 			});
 		v.dispatch(setDiagnostics(v.state, all));
 	}, [problems]);

@@ -1,14 +1,18 @@
-import { Builder } from "../../rules/Builder";
+import { fieldSentence } from "../../../base/words/problems";
+import { ownName } from "../../../base/words/fieldNames";
+import { Builder, type Fault } from "../../rules/Builder";
 import { EventRules } from "../../rules/LeafEditor";
 import type { Group } from "../../rules/groups";
 import css from "../StepFields.module.css";
 import type { Part } from "./part";
 
 /** faultOf returns a problem of a rule with its place in it: "definition.conditions[0].value: must be a number". */
-function faultOf(error: string | undefined): { path: string; message: string } | null {
+function faultOf(error: string | undefined): Fault | null {
 	if (!error) return null;
-	const [, path = "", message = error] = /^((?:definition\.?)?(?:conditions[\w.[\]]*)?): (.*)$/s.exec(error) ?? [];
-	return { path: path.replace(/\.?conditions$/, ""), message };
+	const [, path, message = ""] = /^((?:definition\.?)?(?:conditions[\w.[\]]*)?): (.*)$/s.exec(error) ?? [];
+	if (path === undefined) return { path: "", message: error, full: error };
+	const problem = { path: path.replace(/\.?conditions$/, ""), message };
+	return { path: problem.path, message: fieldSentence(problem, ownName(path)), full: fieldSentence(problem) };
 }
 
 /** RuleField edits a rule that may ask about the event that started it. */
