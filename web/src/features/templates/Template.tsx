@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
+import { Suspense } from "react";
 import { useParams } from "wouter";
 import { api, request, type Versioned } from "../../api/client";
 import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
+import { later } from "../../base/lazy";
 import { useKey, useWhyNot } from "../../base/session";
 import { issuesOf } from "../binding/binding";
-import { BindingEditor } from "../binding/BindingEditor";
 import { type Draft, schemaOf, templateDraft } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
 import { useStored } from "../source/useStored";
@@ -13,6 +14,8 @@ import { Switch } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
+
+const BindingEditor = later(() => import("../binding/BindingEditor").then((m) => ({ default: m.BindingEditor })));
 
 const words = catalogue("templates.template", {
 	templates: "Templates",
@@ -119,7 +122,14 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 				all.isPending ? (
 					<Skeleton rows={8} />
 				) : (
-					<BindingEditor options={optionsOf(d)} value={values} onChange={set} issues={issuesOf(problems, "binding.")} />
+					<Suspense fallback={<Skeleton rows={8} />}>
+						<BindingEditor
+							options={optionsOf(d)}
+							value={values}
+							onChange={set}
+							issues={issuesOf(problems, "binding.")}
+						/>
+					</Suspense>
 				)
 			}
 			touched={async () => {
