@@ -49,7 +49,7 @@ func TestTheFirstUserSetsUpAnAccount(t *testing.T) {
 		page.Goto(p.BaseURL + "/signup")
 		page.Main().ExpectText("the program logs a new link at each start")
 		page.Goto(link)
-		page.Click("Make the workspace") // with nothing filled in
+		page.Click("Create workspace") // with nothing filled in
 		page.WaitFor(`document.activeElement.dataset.path === 'tenant_name' && document.activeElement.getAttribute('aria-invalid')`)
 		page.Fill("Workspace name", "Käthe's Books")
 		page.WaitFor(`document.querySelector('[data-path=tenant_slug]').value === 'kathe-s-books'`)
