@@ -35,6 +35,7 @@ const (
 	Mailbox   Type = "mailbox" // messages of a built-in mailbox
 	Message   Type = "message" // of the library
 	Lane      Type = "mta_config"
+	SeedList  Type = "seed_list" // a list, its seeds and its updates
 	Segment   Type = "segment"
 	Sequence  Type = "sequence"
 	Template  Type = "template"
@@ -43,7 +44,7 @@ const (
 
 // Types returns all types.
 func Types() []Type {
-	return []Type{Account, Block, Broadcast, Contact, Domain, Form, Job, Mailbox, Message, Lane, Segment, Sequence, Template, Webhook}
+	return []Type{Account, Block, Broadcast, Contact, Domain, Form, Job, Mailbox, Message, Lane, SeedList, Segment, Sequence, Template, Webhook}
 }
 
 // sends is the table of writes that belong to a send, and so to its source.
@@ -69,6 +70,8 @@ var tables = map[string]table{
 	"sink_message":  {Mailbox, nil},
 	"library_entry": {Message, sqldb.ParamOf[id.LibraryEntry]()}, "library_version": {Message, sqldb.ParamOf[id.LibraryEntry]()},
 	"mta_config": {Lane, sqldb.ParamOf[id.Lane]()}, "mta_health": {Lane, sqldb.ParamOf[id.Lane]()},
+	"seed_list": {SeedList, sqldb.ParamOf[id.SeedList]()}, "seed_list_identity": {SeedList, sqldb.ParamOf[id.SeedList]()},
+	"seed": {SeedList, sqldb.ParamOf[id.SeedList]()}, "seed_sync": {SeedList, sqldb.ParamOf[id.SeedList]()},
 	"segment": {Segment, sqldb.ParamOf[id.Segment]()}, "segment_member": {Segment, sqldb.ParamOf[id.Segment]()},
 	"sequence": {Sequence, sqldb.ParamOf[id.Sequence]()}, "enrollment": {Sequence, sqldb.ParamOf[id.Sequence]()},
 	"template":         {Template, sqldb.ParamOf[id.Template]()},

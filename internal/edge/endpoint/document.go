@@ -284,6 +284,13 @@ func (d *documentWriter) responses(rt *route) (object, error) {
 		}
 		body[t] = object{"schema": object{"type": "string"}}
 	}
+	if rt.eventSchema != nil {
+		s, err := d.schema(rt.eventSchema)
+		if err != nil {
+			return nil, err
+		}
+		body[Events] = object{"schema": object{"type": "string"}, "x-event-data": s}
+	}
 	for _, status := range append([]int{rt.Status}, rt.Statuses...) {
 		res := object{"description": http.StatusText(status), "headers": headerRefs(rt, d.session)}
 		if body != nil {

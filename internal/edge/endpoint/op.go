@@ -45,6 +45,7 @@ type Op struct {
 	Faults   []*fault.Error // that it may return besides the general faults
 	MaxBody  int64          // bytes; zero: 1 MB, 16 KB for operations of the installation
 	Produces []string       // media types of a response that is not JSON
+	Event    any            // the zero value of the data of the events of an EventStream
 	Timeout  time.Duration  // of the whole request; zero: see timeout; negative: none
 	Strict   bool           // unknown body fields are errors
 

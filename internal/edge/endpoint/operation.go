@@ -52,6 +52,7 @@ type route struct {
 	bodyOptional   bool
 	upload         []int   // the field of In for an Upload; nil without one
 	responseSchema *Schema // nil for a response that is not JSON
+	eventSchema    *Schema // of the data of the events of a stream
 	beginsSession  bool    // the response sets a cookie
 	hasCheck       bool    // it has a Check
 }
@@ -78,6 +79,9 @@ func newRoute(pattern string, op Op, out any) *route {
 	_, events := out.(EventStream)
 	if (file || events) != (len(op.Produces) > 0) {
 		panic("endpoint: " + op.Name + " must name the media types of its response if it is not JSON, and only then")
+	}
+	if events != (op.Event != nil) {
+		panic("endpoint: " + op.Name + " must describe the data of its events if it is a stream of them, and only then")
 	}
 	_, headed := out.(hasHeaders)
 	return &route{Op: op, method: method, path: path, beginsSession: headed && op.Public}

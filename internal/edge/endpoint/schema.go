@@ -52,6 +52,9 @@ func (r *Router) describe(rt *route, in, out reflect.Type) {
 	if out != reflect.TypeFor[None]() && out != reflect.TypeFor[Download]() && out != reflect.TypeFor[EventStream]() {
 		rt.responseSchema = r.schemas.Schema(out, true, rt.Name+"Response")
 	}
+	if rt.Event != nil {
+		rt.eventSchema = r.schemas.Schema(reflect.TypeOf(rt.Event), true, rt.Name+"Event")
+	}
 	var body reflect.Type
 	if f, t, ok := uploadOf(in); ok {
 		rt.upload, body = f.Index, t

@@ -17,10 +17,38 @@ func (api streamAPI) Register(r *endpoint.Router) {
 		Name:    "streamChanges",
 		Summary: "Receive server-sent events that say which records have changed.",
 		Description: `An event change has data such as {"changes": [{"type": "broadcast", "id": "…"}]}, at most once a second. It has no content: read the record again. ` +
-			"A change without id stands for any number of records of its type. Types are account, block, broadcast, contact, domain, form, job, mailbox, message, mta_config, segment, sequence, template and, for admins, webhook. " +
+			"A change without id stands for any number of records of its type. Changes of webhooks are sent to admins. " +
 			"A comment every 20 seconds keeps the connection open. The stream ends after 15 minutes; open it again with Last-Event-ID, as browsers do, within 5 minutes. If changes may have been missed, an event reset comes first. The stream ends within 20 seconds, and before the next event, when the session has ended or the role has changed.",
-		Tag: "account", Session: true, Produces: []string{endpoint.Events}, Timeout: -1, Faults: []*fault.Error{change.ErrTooMany},
+		Tag: "account", Session: true, Produces: []string{endpoint.Events}, Event: changes{}, Timeout: -1, Faults: []*fault.Error{change.ErrTooMany},
 	}.WithTitle("Stream changes"), api.stream)
+}
+
+// changes is the data of an event change.
+type changes struct {
+	Changes []changed `json:"changes"`
+}
+
+// SchemaName is the name of the schema in the document.
+func (changes) SchemaName() string { return "Changes" }
+
+// changed describes a change.Change.
+type changed struct {
+	Type changeType `json:"type"`
+	ID   string     `json:"id,omitempty" doc:"Absent: any number of records of the type."`
+}
+
+// SchemaName is the name of the schema in the document.
+func (changed) SchemaName() string { return "Change" }
+
+type changeType change.Type
+
+// Schema has all types.
+func (changeType) Schema(endpoint.Registry) *endpoint.Schema {
+	s := &endpoint.Schema{Type: endpoint.TypeString}
+	for _, t := range change.Types() {
+		s.Enum = append(s.Enum, string(t))
+	}
+	return s
 }
 
 type streamRequest struct {

@@ -19,7 +19,7 @@ import (
 // changed are the types of what operations on a resource change.
 var changed = map[string]change.Type{
 	"blocks": change.Block, "broadcasts": change.Broadcast, "contacts": change.Contact, "email-categories": change.Account, "email-types": change.Account,
-	"forms": change.Form, "jobs": change.Job, "messages": change.Message, "mta-configs": change.Lane, "segments": change.Segment,
+	"forms": change.Form, "jobs": change.Job, "messages": change.Message, "mta-configs": change.Lane, "seed-lists": change.SeedList, "segments": change.Segment,
 	"sending-domains": change.Domain, "sending-identities": change.Account, "sequences": change.Sequence, "settings": change.Account,
 	"settings/webhooks": change.Webhook, "suppressions": change.Contact, "templates": change.Template, "events": change.Contact,
 }
@@ -244,7 +244,7 @@ func TestStreamsFollowTheRolesOfOperations(t *testing.T) {
 	for typ, name := range map[change.Type]string{
 		change.Account: "getAccount", change.Block: "getBlock", change.Broadcast: "getBroadcast", change.Contact: "getContact", change.Domain: "getSendingDomain",
 		change.Form: "getForm", change.Job: "getJob", change.Mailbox: "getSinkMessage", change.Message: "getMessage", change.Lane: "getMtaConfig",
-		change.Segment: "getSegment", change.Sequence: "getSequence", change.Template: "getTemplate", change.Webhook: "getWebhook",
+		change.SeedList: "getSeedList", change.Segment: "getSegment", change.Sequence: "getSequence", change.Template: "getTemplate", change.Webhook: "getWebhook",
 	} {
 		op, ok := ops[name]
 		if !ok {
@@ -254,7 +254,7 @@ func TestStreamsFollowTheRolesOfOperations(t *testing.T) {
 			t.Errorf("changes of type %s are announced to the role %q, %s needs %q", typ, got, name, op.role())
 		}
 	}
-	if len(change.Types()) != 14 || httpapi.ReadableBy(change.Webhook) != auth.Admin {
+	if len(change.Types()) != 15 || httpapi.ReadableBy(change.Webhook) != auth.Admin {
 		t.Error("this test lacks a type")
 	}
 }

@@ -630,6 +630,11 @@ export type BulkError = {
 	contact_id: string;
 };
 
+export type Change = {
+	id?: string;
+	type: "account" | "block" | "broadcast" | "contact" | "domain" | "form" | "job" | "mailbox" | "message" | "mta_config" | "seed_list" | "segment" | "sequence" | "template" | "webhook";
+};
+
 export type ChangePasswordRequestBody = {
 	current_password: string;
 	new_password: string;
@@ -648,6 +653,10 @@ export type Changed = {
 	to: { [key: string]: unknown };
 	value?: unknown;
 	value_kept: boolean;
+};
+
+export type Changes = {
+	changes: Change[];
 };
 
 export type CheckLinkRequestBody = {
