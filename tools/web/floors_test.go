@@ -27,6 +27,24 @@ var features = []string{
 	"segments",
 }
 
+// parts are the features that are made of parts for others. shared are the parts of the other features that those
+// after them use. A queries.ts is everybody's: it stands below all features, and imports nothing of them but others.
+var (
+	parts  = []string{"assets", "binding", "rules", "source"}
+	shared = []string{
+		"activity/ActivityEvent", "activity/Evidence",
+		"broadcasts/NameSegment", "broadcasts/criteria",
+		"contacts/AddContact", "contacts/contactFields",
+		"home/NextStep",
+		"reports/DayRange", "reports/range",
+		"sending/Mta", "sending/MtaEditor", "sending/Records", "sending/Senders.module.css", "sending/Sending",
+		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepFields.module.css", "sequences/Trigger",
+		"sequences/fields/Rule", "sequences/graph", "sequences/stepIcons", "sequences/steps", "sequences/useNames",
+		"settings/Account", "settings/Fields", "settings/Settings.module.css",
+		"templates/Starters", "templates/blank", "templates/fromStarter",
+	}
+)
+
 // imported finds what a module names in its imports, its exports and its lazy imports.
 var imported = regexp.MustCompile(`(?:\bfrom|\bimport)\s*\(?\s*["'](\.{1,2}/[^"']+)["']`)
 
@@ -50,7 +68,7 @@ func TestImportsPointDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	imports := 0
+	imports, used := 0, map[string]bool{}
 	err = filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		if ext := filepath.Ext(name); err != nil || e.IsDir() || ext != ".ts" && ext != ".tsx" && ext != ".css" {
 			return err
@@ -78,8 +96,14 @@ func TestImportsPointDown(t *testing.T) {
 			switch toFloor, toFeature := placeOf(target); {
 			case toFloor > floor:
 				t.Errorf("%s imports %s: a floor imports only those before it (%s)", file, target, strings.Join(floors, ", "))
+			case toFloor == floor && path.Base(target) == "queries" && strings.HasPrefix(target, "features/"):
 			case toFloor == floor && toFeature > feature:
 				t.Errorf("%s imports %s: a feature imports only those before it (%s)", file, target, strings.Join(features, ", "))
+			case toFloor == floor && toFeature < feature && !slices.Contains(parts, features[toFeature]):
+				part := strings.TrimPrefix(target, "features/")
+				if used[part] = true; !slices.Contains(shared, part) {
+					t.Errorf("%s imports %s, which its feature does not share", file, target)
+				}
 			}
 		}
 		return nil
@@ -89,6 +113,11 @@ func TestImportsPointDown(t *testing.T) {
 	}
 	if imports < 1000 {
 		t.Fatalf("only %d imports were found", imports)
+	}
+	for _, part := range shared {
+		if !used[part] {
+			t.Errorf("%s is shared, and no other feature imports it", part)
+		}
 	}
 	for _, dir := range features {
 		if _, err := os.Stat(filepath.Join(root, "features", dir)); err != nil {

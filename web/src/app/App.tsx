@@ -3,8 +3,7 @@ import { Component, type ReactNode, Suspense, useEffect, useLayoutEffect, useSta
 import { Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { onRateLimit, setWorkspace } from "../api/client";
 import type { ShellView } from "../api/schema";
-import { Page } from "../ui/Page";
-import { countNavigation } from "../ui/Page";
+import { Page, countNavigation } from "../ui/Page";
 import { SearchButton } from "../ui/SearchButton";
 import { Empty, Failure } from "../ui/States";
 import { countdown, undoLast } from "../ui/Toast";
@@ -30,6 +29,7 @@ import { navigation } from "./navigation";
 import { Welcome } from "../features/signin/Welcome";
 import { Button, LinkButton } from "../ui/Button";
 import { explain } from "../base/words/errors";
+import { shellQuery } from "../base/shell";
 
 const SignIn = later(() => import("../features/signin/SignIn"));
 const LoginLink = later(() => import("../features/signin/LoginLink"));
@@ -166,11 +166,11 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 	useEffect(() => {
 		const account = cache.getQueryCache().subscribe((e) => {
 			if (e.type !== "updated" || e.query.queryKey[0] !== slug) return;
-			const data = e.query.state.data;
+			const { data } = e.query.state;
 			if (e.query.queryKey[1] === "shell" && data) setTimeZone((data as ShellView).account.timezone);
 			// What a page reads or changes of the account is shown around it, too.
 			if (e.query.queryKey[1] === "account" && e.action.type === "success")
-				cache.setQueryData<ShellView>([slug, "shell"], (s) => s && { ...s, account: data as ShellView["account"] });
+				cache.setQueryData(shellQuery().queryKey, (s) => s && { ...s, account: data as ShellView["account"] });
 		});
 		return account;
 	}, [cache, slug]);

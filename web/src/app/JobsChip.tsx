@@ -12,7 +12,7 @@ import { full } from "../base/words/formats";
 import { explain } from "../base/words/errors";
 import { stateOf } from "../base/words/status";
 import css from "./JobsChip.module.css";
-import { useKey, useWhyNot } from "../base/session";
+import { useWhyNot } from "../base/session";
 import { jobsChanged, underWay, useShell } from "../base/shell";
 
 const words = catalogue("shell.jobsChip", {
@@ -69,13 +69,12 @@ const jobsOf = (shell: ShellView) => shell.jobs;
 
 /** JobsChip shows the jobs under way, with their progress, and cancels them. */
 export function JobsChip() {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /jobs/{id}/cancel");
 	const jobs = useShell(jobsOf);
 	const cancel = useMutation({
 		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
-		onSettled: () => jobsChanged(client, key),
+		onSettled: () => jobsChanged(client),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const all = jobs.data ?? none;

@@ -1,7 +1,7 @@
 import { Radio } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { catalogue } from "../base/words/catalogue";
-import { liveState, subscribeLive } from "../base/live";
+import { liveState, subscribeLive } from "../base/liveState";
 import css from "./LiveIndicator.module.css";
 
 const words = catalogue("shell.liveIndicator", {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { api } from "../api/client";
+import { api, workspaceSlug } from "../api/client";
 import { undoLast, undoText } from "../ui/Toast";
 import { useSettled } from "../ui/useSettled";
 import { catalogue } from "../base/words/catalogue";
@@ -10,10 +10,11 @@ import { navigation } from "./navigation";
 import css from "./Palette.module.css";
 import { pageOffers } from "../base/pageActions";
 import { recent } from "../base/recentRecords";
-import { useKey, useWhyNot } from "../base/session";
+import { useWhyNot } from "../base/session";
 import { useSignOut } from "../sync/session";
 import { density, setDensity } from "../base/density";
 import { applyTheme } from "../base/theme";
+import { answer } from "../base/queries";
 
 const words = catalogue("shell.palette", {
 	title: "Search, go to or run",
@@ -168,7 +169,6 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	const [at, setAt] = useState(0);
 	const [, navigate] = useLocation();
 	const signOut = useSignOut();
-	const key = useKey();
 	const whyNot = {
 		contact: useWhyNot("POST /contacts"),
 		broadcast: useWhyNot("POST /broadcasts"),
@@ -188,9 +188,8 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 
 	const types = prefix === "@" ? "contact" : prefix === "#" ? "segment" : undefined;
 	const found = useQuery({
-		queryKey: key("search", asked, types),
+		...answer("search", asked, types),
 		enabled: asked !== "" && prefix !== ">",
-		staleTime: 5000,
 		queryFn: ({ signal }) => api("GET /search", { query: { q: asked, types, limit: 8 }, signal }),
 	});
 
@@ -217,7 +216,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		}
 	}
 	if (prefix === "") {
-		for (const r of recent(key()[0] as string))
+		for (const r of recent(workspaceSlug()))
 			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
 		for (const e of navigation().flatMap((g) => g.entries))
 			local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, also: alsoOf(e.to), run: go(e.to) });
@@ -279,7 +278,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	}
 	const email = typed.trim();
 	// The answer is the first card of the contact's page. An address of nobody leads to the empty table, which says so.
-	const answer = async () => {
+	const openMailed = async () => {
 		const people = await api("GET /search", { query: { q: email, types: "contact", limit: 8 } }).catch(() => null);
 		const person = people?.data.find((r) =>
 			[r.title, r.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()),
@@ -288,7 +287,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	};
 	const ofAddress: Result[] = anAddress.test(email)
 		? [
-				{ id: "mailed", title: words.address.mailed({ email }), kind: words.action, run: () => void answer() },
+				{ id: "mailed", title: words.address.mailed({ email }), kind: words.action, run: () => void openMailed() },
 				{
 					id: "suppress",
 					title: words.address.suppress({ email }),

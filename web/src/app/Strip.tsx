@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { catalogue } from "../base/words/catalogue";
-import { liveState, subscribeLive } from "../base/live";
+import { liveState, subscribeLive } from "../base/liveState";
 import { saveAll } from "../sync/pendingSaves";
 import css from "./Strip.module.css";
 import { useShell } from "../base/shell";

@@ -1,7 +1,7 @@
-import { type QueryClient, useQuery } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { api, workspaceSlug } from "../api/client";
 import type { BindingOptions, CollectionsView, WorkingCopy } from "../api/schema";
-import { useKey } from "./session";
+import { answer } from "./queries";
 
 // Collections that pages name or offer: fields, types, segments and the like. Those that are asked for at the same
 // time, by whichever parts of a page, come with one request. Each is cached by itself.
@@ -10,29 +10,6 @@ export type Kind = Exclude<keyof CollectionsView, "copies" | "binding_options">;
 
 /** Collection has the rows of a kind, as the answer of its own operation has them. */
 export type Collection<K extends Kind> = { data: Required<CollectionsView>[K] };
-
-const minute = 60_000;
-const quarter = 15_000;
-
-/** The key of the cached answer of each kind, and how long it is fresh. */
-const cached: { [K in Kind]: { key: unknown[]; fresh: number } } = {
-	blocks: { key: ["blocks", "full", ""], fresh: minute },
-	broadcasts: { key: ["broadcasts", false], fresh: minute },
-	custom_fields: { key: ["custom-fields"], fresh: minute },
-	email_categories: { key: ["email-categories"], fresh: minute },
-	email_types: { key: ["email-types"], fresh: minute },
-	forms: { key: ["forms"], fresh: quarter },
-	messages: { key: ["messages", "names"], fresh: quarter },
-	mta_configs: { key: ["mta-configs"], fresh: minute },
-	saved_filters: { key: ["saved-filters"], fresh: minute },
-	seed_lists: { key: ["seed-lists"], fresh: minute },
-	segments: { key: ["segments"], fresh: quarter },
-	sending_identities: { key: ["identities"], fresh: minute },
-	sequences: { key: ["sequences"], fresh: quarter },
-	stages: { key: ["stages"], fresh: minute },
-	templates: { key: ["templates", "full"], fresh: minute },
-	working_copies: { key: ["working-copies"], fresh: quarter },
-};
 
 type Asked = { kinds: Set<string>; copies: Set<string>; binding_options: Set<string> };
 type Request = { workspace: string; asked: Asked; answer: Promise<CollectionsView> };
@@ -89,33 +66,22 @@ export async function bindingOptions(template: string): Promise<BindingOptions |
 	return binding_options?.find((o) => o.slug === template || o.template_id === template) ?? null;
 }
 
-const copyQuery = (key: ReturnType<typeof useKey>, kind: string, id: string) => ({
-	queryKey: key("working-copies", kind, id),
-	queryFn: () => workingCopy(kind, id),
-	staleTime: 5000,
-	gcTime: 5000,
-});
+/** collectionQuery reads the rows of a kind. */
+export const collectionQuery = <K extends Kind>(kind: K) =>
+	queryOptions({ ...answer(kind as Kind), queryFn: () => collection(kind) });
+
+/** copyQuery reads a working copy with its data. */
+export const copyQuery = (kind: string, id: string) =>
+	queryOptions({ ...answer("working_copies.one", kind, id), queryFn: () => workingCopy(kind, id) });
 
 /** cachedCopy reads a working copy, unless it was read a moment ago. */
-export const cachedCopy = (client: QueryClient, key: ReturnType<typeof useKey>, kind: string, id: string) =>
-	client.fetchQuery(copyQuery(key, kind, id));
+export const cachedCopy = (client: QueryClient, kind: string, id: string) => client.fetchQuery(copyQuery(kind, id));
 
 /** useCopyAhead reads a working copy with what else a page asks for as it opens, for a form that is shown later. */
 export function useCopyAhead(kind: string, id: string, enabled: boolean) {
-	const key = useKey();
-	useQuery({ ...copyQuery(key, kind, id), enabled, refetchOnMount: false, refetchOnWindowFocus: false });
+	useQuery({ ...copyQuery(kind, id), enabled, refetchOnMount: false, refetchOnWindowFocus: false });
 }
 
 /** useCollection reads the rows of a kind. */
-export function useCollection<K extends Kind>(
-	kind: K,
-	options: { enabled?: boolean; refetchInterval?: () => number | false } = {},
-) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key(...cached[kind].key),
-		queryFn: () => collection(kind),
-		staleTime: cached[kind].fresh,
-		...options,
-	});
-}
+export const useCollection = <K extends Kind>(kind: K, options: { enabled?: boolean } = {}) =>
+	useQuery({ ...collectionQuery(kind), ...options });

@@ -1,40 +1,18 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ShellView } from "../api/schema";
 import { forgetWorkspace } from "./lastWorkspace";
+import { isKept } from "./queries";
 
 // Answers that are kept in IndexedDB, so that the next visit paints at once and then loads them again. They
-// are those of set-up and of lists, by user and workspace. Nothing about contacts is kept, and signing out
+// are those of set-up and of lists (queries.ts), by user and workspace. Nothing about contacts is kept, and signing out
 // deletes everything.
 
-/** The kinds of answers that are kept: the second parts of the keys of cached answers. */
-const kinds = new Set([
-	"account",
-	"automations",
-	"blocks",
-	"broadcasts",
-	"custom-fields",
-	"domains",
-	"email-categories",
-	"email-types",
-	"forms",
-	"identities",
-	"messages",
-	"mta-configs",
-	"overview",
-	"segments",
-	"seed-lists",
-	"sequences",
-	"shell",
-	"stages",
-	"template-starters",
-	"templates",
-]);
-
 /** keptOf is what is kept of an answer: the names of jobs may say something about contacts. */
-const keptOf = (kind: string, data: unknown) => (kind === "shell" ? { ...(data as ShellView), jobs: [] } : data);
+const keptOf = (kind: unknown, data: unknown) => (kind === "shell" ? { ...(data as ShellView), jobs: [] } : data);
 
 const database = "packetboat";
 const store = "answers";
+const version = 2; // another when keys or answers of the same key change: what is kept is then dropped
 const most = 40; // answers of a workspace
 const largest = 500_000; // characters of an answer
 const oldest = 7 * 24 * 3600_000; // milliseconds
@@ -48,8 +26,12 @@ const slowest = 3000;
 function open(): Promise<IDBDatabase> {
 	return new Promise((done, fail) => {
 		setTimeout(() => fail(new Error("IndexedDB does not answer")), slowest);
-		const request = indexedDB.open(database, 1);
-		request.onupgradeneeded = () => request.result.createObjectStore(store);
+		const request = indexedDB.open(database, version);
+		request.onupgradeneeded = () => {
+			const db = request.result;
+			if (db.objectStoreNames.contains(store)) db.deleteObjectStore(store);
+			db.createObjectStore(store);
+		};
 		request.onsuccess = () => done(request.result);
 		request.onerror = () => fail(request.error);
 		request.onblocked = () => fail(new Error("IndexedDB is in use"));
@@ -79,7 +61,7 @@ export async function restore(client: QueryClient, user: string, workspace: stri
 			if (!String(name).startsWith(`${user} `)) await run("readwrite", (s) => s.delete(name));
 		const kept = (await run("readonly", (s) => s.get(`${user} ${workspace}`))) as Kept[] | undefined;
 		for (const k of kept ?? []) {
-			if (k.at <= Date.now() - oldest || client.getQueryState(k.key)) continue;
+			if (k.at <= Date.now() - oldest || !isKept(k.key) || client.getQueryState(k.key)) continue;
 			client.setQueryData(k.key, k.data, { updatedAt: k.at });
 			// Nobody told of changes while no page was open: it is shown, and loaded again.
 			void client.invalidateQueries({ queryKey: k.key, exact: true, refetchType: "none" });
@@ -101,18 +83,17 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 		const list: Kept[] = client
 			.getQueryCache()
 			.findAll({
-				predicate: (q) =>
-					q.queryKey[0] === workspace && kinds.has(String(q.queryKey[1])) && q.state.status === "success",
+				predicate: (q) => q.queryKey[0] === workspace && isKept(q.queryKey) && q.state.status === "success",
 			})
-			.map((q) => ({ key: q.queryKey, data: keptOf(String(q.queryKey[1]), q.state.data), at: q.state.dataUpdatedAt }))
+			.map((q) => ({ key: q.queryKey, data: keptOf(q.queryKey[1], q.state.data), at: q.state.dataUpdatedAt }))
 			.sort((a, b) => b.at - a.at)
 			.filter((k) => JSON.stringify(k.data).length < largest)
 			.slice(0, most);
 		run("readwrite", (s) => s.put(list, `${user} ${workspace}`)).catch(() => undefined);
 	};
 	const stop = client.getQueryCache().subscribe((e) => {
-		const [first, kind] = e.query.queryKey;
-		if (e.type === "updated" && e.action.type === "success" && first === workspace && kinds.has(String(kind)) && !timer)
+		const { queryKey } = e.query;
+		if (e.type === "updated" && e.action.type === "success" && queryKey[0] === workspace && isKept(queryKey) && !timer)
 			timer = window.setTimeout(save, pause);
 	});
 	return () => {

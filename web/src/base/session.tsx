@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { createContext, type ReactNode, useCallback, useContext, useSyncExternalStore } from "react";
-import { api, type Route, workspaceSlug } from "../api/client";
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from "react";
+import { api, type Route } from "../api/client";
 import { roles, type SessionMembership, type SessionView } from "../api/schema";
 import { roleNames } from "./words/roles";
 import { catalogue } from "./words/catalogue";
 import { and } from "./words/formats";
-import { liveState, subscribeLive } from "./live";
+import { liveState, subscribeLive } from "./liveState";
+import { answer } from "./queries";
 
 const words = catalogue("shell.session", {
 	may: "Only {who} of this workspace can do this. Ask one of them.",
@@ -19,8 +20,7 @@ const order: Role[] = ["viewer", "editor", "admin", "owner"];
 /** useOptions reads what is possible before signing in. */
 export function useOptions() {
 	return useQuery({
-		queryKey: ["options"],
-		staleTime: 60_000,
+		...answer("options"),
 		queryFn: () => api("GET /api/auth/options", { quiet: true }),
 	});
 }
@@ -67,9 +67,3 @@ export function useWhyNot(route: Route): string | undefined {
 	if (workspace && !allows(workspace.role as Role, route)) return whoMay(route);
 	return live === "offline" && /^(POST|DELETE) /.test(route) ? words.offline : undefined;
 }
-
-/** useKey returns keys of cached answers of the workspace on the screen. */
-export const useKey = () => {
-	const slug = workspaceSlug();
-	return useCallback((...parts: unknown[]) => [slug, ...parts], [slug]);
-};

@@ -1,8 +1,9 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { ApiError, api } from "../api/client";
 import type { SessionView } from "../api/schema";
 import { forget } from "../base/persistence";
+import { answer } from "../base/queries";
 import { onTabs, tellTabs } from "../base/tabs";
 import { closeDevice, forgetTyped } from "./device";
 import { abandonAll, saveAll } from "./pendingSaves";
@@ -12,11 +13,10 @@ import { abandonAll, saveAll } from "./pendingSaves";
 /** For how many milliseconds what was typed stays on the device when nobody is signed in: whose session ends while they write signs in again. */
 const typedWithoutSession = 24 * 3600_000;
 
-/** useSessionQuery reads the session; its data is null when nobody is signed in. */
-export function useSessionQuery() {
-	return useQuery({
-		queryKey: ["session"],
-		staleTime: 60_000,
+/** sessionQuery reads the session: null when nobody is signed in. */
+export const sessionQuery = () =>
+	queryOptions({
+		...answer("session"),
 		queryFn: async (): Promise<SessionView | null> => {
 			try {
 				return await api("GET /api/auth/session", { quiet: true });
@@ -28,7 +28,9 @@ export function useSessionQuery() {
 			}
 		},
 	});
-}
+
+/** useSessionQuery reads the session. */
+export const useSessionQuery = () => useQuery(sessionQuery());
 
 /** useSignOut ends the session and forgets everything that was loaded. */
 export function useSignOut() {

@@ -2,12 +2,12 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { api, type Versioned } from "../api/client";
 import { cachedCopy, deleteCopy } from "../base/collections";
-import { liveState, subscribeLive } from "../base/live";
-import { useKey } from "../base/session";
+import { liveState, subscribeLive } from "../base/liveState";
 import { held, hold, release } from "./device";
 import type { Clock, Codec, Copies, Device, Environment } from "./draft";
 import { handIn, onLeave } from "./pendingSaves";
 import { DraftStore } from "./store";
+import { within } from "../base/queries";
 
 const device: Device = { hold, held, release };
 
@@ -21,11 +21,10 @@ const clock: Clock = {
 
 function useCopies(): Copies {
 	const client = useQueryClient();
-	const key = useKey();
 	// The list of copies is read again where it is shown next, not after each write, and so is each copy.
-	const stale = () => client.invalidateQueries({ queryKey: key("working-copies"), refetchType: "none" });
+	const stale = () => client.invalidateQueries({ ...within("working_copies"), refetchType: "none" });
 	return {
-		read: (kind, id) => cachedCopy(client, key, kind, id),
+		read: (kind, id) => cachedCopy(client, kind, id),
 		write: (kind, id, body) => api("PUT /working-copies/{kind}/{id}", { path: { kind, id }, body }).then(stale),
 		remove: (kind, id, marks) => deleteCopy(kind, id, marks).then(stale),
 	};

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { workingCopy } from "../base/collections";
 import { held, release } from "../sync/device";
-import { useKey, useWhyNot } from "../base/session";
+import { useWhyNot } from "../base/session";
 import { catalogue } from "../base/words/catalogue";
 import { explain } from "../base/words/errors";
 import { Button } from "./Button";
@@ -11,6 +11,7 @@ import { Copy } from "./Copy";
 import css from "./KeptWork.module.css";
 import { Card } from "./Page";
 import { toast } from "./Toast";
+import { answer, within } from "../base/queries";
 
 const words = catalogue("shell.keptWork", {
 	title: "Your unsaved changes",
@@ -56,13 +57,11 @@ const both = <T extends object>(earlier: T, later: T): T =>
 
 /** KeptWork shows the working copies of a record that does not exist any more. Without any it shows nothing. */
 export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const may = useWhyNot("GET /working-copies") === undefined;
 	const [busy, setBusy] = useState(false);
 	const found = useQuery({
-		queryKey: key("working-copies", "of", id),
-		gcTime: 0,
+		...answer("working_copies.of", id),
 		queryFn: async () => {
 			const copies = await Promise.all(kinds.map((kind) => (may ? workingCopy(kind, id) : null)));
 			const list: Work[] = [];
@@ -86,7 +85,7 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 				if (w.stored) await api("DELETE /working-copies/{kind}/{id}", { path: { kind: w.kind, id } });
 				release(w.kind, id);
 			}
-			await client.invalidateQueries({ queryKey: key("working-copies") });
+			await client.invalidateQueries(within("working_copies"));
 			toast(words.removed);
 		} catch (e) {
 			toast(explain(e), { tone: "danger" });

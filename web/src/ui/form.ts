@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { type Problems, problemsOf, within } from "./problems";
+import { type Problems, problemsOf, isInside } from "./problems";
 
 const none: Problems = { byPath: {}, general: [] };
 
@@ -26,7 +26,7 @@ export function useSubmit(paths: string[]) {
 					? {
 							...p,
 							byPath: Object.fromEntries(
-								Object.entries(p.byPath).filter(([path]) => !fields.some((field) => within(path, field))),
+								Object.entries(p.byPath).filter(([path]) => !fields.some((field) => isInside(path, field))),
 							),
 						}
 					: none,

@@ -1,7 +1,7 @@
 import { ApiError } from "../api/client";
 import { explain, loadProblems } from "../base/words/errors";
 import { equals, type Tests } from "../base/testing";
-import { problemsOf, within } from "./problems";
+import { problemsOf, isInside } from "./problems";
 
 /** refused is an answer that names problems of fields. */
 const refused = (...fields: { path?: string; message: string }[]) =>
@@ -72,7 +72,7 @@ const tests: Tests = {
 			["tagsx[0]", "tags", false],
 			["", "name", false],
 		];
-		for (const [path, field, want] of paths) equals(within(path, field), want, `${path} in ${field}`);
+		for (const [path, field, want] of paths) equals(isInside(path, field), want, `${path} in ${field}`);
 	},
 };
 

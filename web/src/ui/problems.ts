@@ -23,7 +23,7 @@ export function problemsOf(error: unknown, paths: string[]): Problems {
 	if (error instanceof ApiError && error.fields.length > 0) {
 		out.answered = error.fields;
 		for (const f of error.fields) {
-			const path = paths.find((p) => f.path === p) ?? paths.find((p) => within(f.path, p));
+			const path = paths.find((p) => f.path === p) ?? paths.find((p) => isInside(f.path, p));
 			if (path) {
 				const sentence = fieldSentenceOf(error, f, labelAt(f.path));
 				out.byPath[path] ??= sentence;
@@ -36,6 +36,6 @@ export function problemsOf(error: unknown, paths: string[]): Problems {
 	return out;
 }
 
-/** within reports whether a path is that of a field or of something in it. */
-export const within = (path: string, field: string) =>
+/** isInside reports whether a path is that of a field or of something in it. */
+export const isInside = (path: string, field: string) =>
 	path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);

@@ -1,8 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client";
 import type { RecipientEvidence } from "../../api/schema";
-import { pollEvery } from "../../base/live";
-import { useKey } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { List } from "../../ui/List";
 import { MailFrame } from "../../ui/MailFrame";
@@ -12,6 +9,7 @@ import { dateTime, exact } from "../../base/words/formats";
 import { ruleSentence } from "../../base/words/rules";
 import { replyOf } from "../../base/words/replies";
 import css from "./Evidence.module.css";
+import { recipientQuery } from "../broadcasts/queries";
 
 const words = catalogue("activity.evidence", {
 	from: "From",
@@ -40,16 +38,7 @@ const words = catalogue("activity.evidence", {
 
 /** useEvidence reads what one person got of a broadcast, and what became of it. */
 export function useEvidence(broadcast: string, contact: string) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key("broadcast", broadcast, "recipient", contact),
-		queryFn: ({ signal }) =>
-			api("GET /broadcasts/{broadcast_id}/recipients/{contact_id}", {
-				path: { broadcast_id: broadcast, contact_id: contact },
-				signal,
-			}),
-		refetchInterval: pollEvery(30_000),
-	});
+	return useQuery(recipientQuery(broadcast, contact));
 }
 
 /** SentMail shows the mail as it was sent. */

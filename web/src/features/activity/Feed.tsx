@@ -2,10 +2,8 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { ArrowUp } from "lucide-react";
 import { Fragment } from "react";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { FeedRow } from "../../api/schema";
 import { useParams } from "../../base/params";
-import { useKey } from "../../base/session";
 import { ContactPick } from "../source/ContactPick";
 import { Button, LinkButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
@@ -17,6 +15,7 @@ import { ActivityEvent } from "./ActivityEvent";
 import css from "./Activity.module.css";
 import { kinds, typesOf } from "./kinds";
 import { newerThan } from "./newer";
+import { eventNamesQuery, feedQuery, newestQuery } from "./queries";
 
 const words = catalogue("activity.feed", {
 	kind: "Type",
@@ -39,12 +38,8 @@ const words = catalogue("activity.feed", {
 
 const pageSize = 50;
 
-/** How often the feed looks for what is newer, in milliseconds. */
-const pause = 10_000;
-
 /** Feed lists the activity of all contacts. What is newer waits behind a button, so that nothing moves while one reads. */
 export function Feed() {
-	const key = useKey();
 	const client = useQueryClient();
 	const [params, set] = useParams();
 	const kind = params.get("kind") ?? "";
@@ -57,34 +52,14 @@ export function Feed() {
 		contact_id: contact || undefined,
 		limit: pageSize,
 	};
-	const feedKey = key("activity", kind, event, contact);
-	const found = useInfiniteQuery({
-		queryKey: feedKey,
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /activity", { query: { ...query, cursor: pageParam ?? undefined }, signal }),
-		getNextPageParam: (last) => last.next_cursor,
-		staleTime: Number.POSITIVE_INFINITY,
-		gcTime: 0,
-		refetchOnWindowFocus: false,
-	});
-	const fresh = useQuery({
-		queryKey: key("activity-newest", kind, event, contact),
-		enabled: found.isSuccess,
-		queryFn: ({ signal }) => api("GET /activity", { query, signal }),
-		initialData: found.data?.pages[0],
-		refetchInterval: pause,
-		gcTime: 0,
-	});
-	const names = useQuery({
-		queryKey: key("suggestions", "event_names"),
-		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_names" }, signal }),
-		staleTime: 60_000,
-	});
+	const of = { kind, event, contact };
+	const found = useInfiniteQuery(feedQuery(of, query));
+	const fresh = useQuery({ ...newestQuery(of, query), enabled: found.isSuccess, initialData: found.data?.pages[0] });
+	const names = useQuery(eventNamesQuery(""));
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const newer = found.data && fresh.data ? newerThan(rows, fresh.data.data, pageSize) : { count: 0, more: false };
 	const show = () => {
-		if (fresh.data) client.setQueryData(feedKey, { pages: [fresh.data], pageParams: [null] });
+		if (fresh.data) client.setQueryData(feedQuery(of, query).queryKey, { pages: [fresh.data], pageParams: [null] });
 		document.getElementById("main")?.scrollTo({ top: 0 });
 	};
 	const options = (names.data?.data ?? []).map((n) => ({ id: n.value, label: n.value }));

@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { Suggestion } from "../../api/schema";
 import { useParams } from "../../base/params";
-import { useKey } from "../../base/session";
 import { Button, LinkButton } from "../../ui/Button";
 import { CsvButton } from "../../ui/CsvButton";
 import { Dialog } from "../../ui/Dialog";
@@ -17,6 +15,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { and, full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Activity.module.css";
+import { eventNamesQuery, eventPropertiesQuery } from "./queries";
 
 const words = catalogue("activity.seen", {
 	title: "Events seen",
@@ -51,16 +50,10 @@ const kindsOf = (s: Suggestion) =>
 
 /** Seen lists the events that programs and websites have sent, with their properties. */
 export function Seen() {
-	const key = useKey();
 	const [params, set] = useParams();
 	const q = params.get("q") ?? "";
 	const open = params.get("name");
-	const found = useQuery({
-		queryKey: key("suggestions", "event_names", q),
-		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_names", q: q || undefined }, signal }),
-		staleTime: 30_000,
-		placeholderData: (x) => x,
-	});
+	const found = useQuery(eventNamesQuery(q));
 	const rows = found.data?.data ?? [];
 	return (
 		<>
@@ -151,12 +144,7 @@ export function Seen() {
 
 /** Properties lists the properties that events with a name have. */
 function Properties({ name, onClose }: { name: string; onClose: () => void }) {
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("suggestions", "event_properties", name),
-		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_properties", event_name: name }, signal }),
-		staleTime: 30_000,
-	});
+	const found = useQuery(eventPropertiesQuery(name, ""));
 	return (
 		<Dialog drawer="narrow" title={words.propertiesOf({ name })} onClose={onClose}>
 			{found.isPending ? (

@@ -3,7 +3,7 @@ import { Trash2, Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import { api } from "../../api/client";
 import type { AssetRow } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button, IconButton } from "../../ui/Button";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
@@ -14,6 +14,8 @@ import { bytes } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Assets.module.css";
 import { accepted, hasFiles, imagesOf, localOf, upload } from "./assets";
+import { within } from "../../base/queries";
+import { assetsQuery } from "./queries";
 
 const words = catalogue("assets.assetPicker", {
 	title: "Choose an image",
@@ -34,7 +36,6 @@ const words = catalogue("assets.assetPicker", {
 
 /** AssetPicker is a dialog that chooses an image of the account, or uploads one. */
 export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow) => void; onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /assets");
 	const [search, setSearch] = useState("");
@@ -42,11 +43,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 	const [deleting, setDeleting] = useState<AssetRow | null>(null);
 	const [problem, setProblem] = useState("");
 	const input = useRef<HTMLInputElement>(null);
-	const list = useQuery({
-		queryKey: key("assets", search),
-		queryFn: ({ signal }) => api("GET /assets", { query: { q: search }, signal }),
-		placeholderData: (b) => b,
-	});
+	const list = useQuery(assetsQuery(search));
 	const add = useMutation({
 		mutationFn: async (files: File[]) => {
 			setProblem("");
@@ -58,7 +55,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 					setProblem(words.failed({ name: f.name, why: explain(e) }));
 				}
 			}
-			await client.invalidateQueries({ queryKey: key("assets") });
+			await client.invalidateQueries(within("assets"));
 			return files.length === 1 ? last : null;
 		},
 		onSuccess: (made) => made && onPick(made),
@@ -67,7 +64,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 		mutationFn: (a: AssetRow) => api("DELETE /assets/{id}", { path: { id: a.id } }),
 		onSuccess: () => {
 			setDeleting(null);
-			void client.invalidateQueries({ queryKey: key("assets") });
+			void client.invalidateQueries(within("assets"));
 		},
 	});
 	const take = (files: File[]) => {

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { Suspense, useState } from "react";
 import { later } from "../../base/lazy";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Code, type CodeProps } from "../../ui/Code";
 import { toast } from "../../ui/Toast";
@@ -10,6 +10,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Assets.module.css";
 import { hasFiles, imagesOf, markupOf, upload } from "./assets";
+import { within } from "../../base/queries";
 
 const AssetPicker = later(() => import("./AssetPicker"));
 
@@ -17,7 +18,6 @@ const words = catalogue("assets.codeWithImages", { insert: "Insert image" });
 
 /** CodeWithImages is a code editor into which images of the account are inserted: chosen, dropped or pasted. */
 export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml" | "html" }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /assets");
 	const [choosing, setChoosing] = useState(false);
@@ -26,7 +26,7 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 		for (const f of files) {
 			try {
 				setInserted({ text: markupOf(await upload(f), format) });
-				void client.invalidateQueries({ queryKey: key("assets") });
+				void client.invalidateQueries(within("assets"));
 			} catch (e) {
 				toast(explain(e), { tone: "danger" });
 			}

@@ -2,13 +2,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { type ReactNode, Suspense, useState } from "react";
 import { later } from "../../base/lazy";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Assets.module.css";
 import { hasFiles, imagesOf, upload } from "./assets";
+import { within } from "../../base/queries";
 
 const AssetPicker = later(() => import("./AssetPicker"));
 
@@ -26,7 +27,6 @@ export function ImageField({
 	readOnly?: boolean;
 	children: ReactNode;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /assets");
 	const [choosing, setChoosing] = useState(false);
@@ -37,7 +37,7 @@ export function ImageField({
 		setBusy(true);
 		try {
 			onChange((await upload(file)).url);
-			void client.invalidateQueries({ queryKey: key("assets") });
+			void client.invalidateQueries(within("assets"));
 		} catch (e) {
 			toast(explain(e), { tone: "danger" });
 		} finally {

@@ -7,7 +7,7 @@ import type { Automation, AutomationAction, AutomationBody } from "../../api/sch
 import { useCopyAhead } from "../../base/collections";
 import { later } from "../../base/lazy";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import type { Group } from "../rules/groups";
 import type { Config } from "../sequences/graph";
 import { RuleField } from "../sequences/fields/Rule";
@@ -20,7 +20,7 @@ import { TriggerFields } from "../sequences/Trigger";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Cards } from "../../ui/Cards";
-import { within } from "../../ui/problems";
+import { isInside } from "../../ui/problems";
 import { Checkbox, Switch, TextField } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { Menu } from "../../ui/Menu";
@@ -34,6 +34,8 @@ import { explain } from "../../base/words/errors";
 import { actionKinds, actionStep, mostActions } from "./actions";
 import { fieldSentence } from "../../base/words/problems";
 import { ownName } from "../../base/words/fieldNames";
+import { within } from "../../base/queries";
+import { automationQuery } from "./queries";
 
 const Runs = later(() => import("./Runs"));
 
@@ -91,17 +93,11 @@ const valuesOf = (a: Automation): Values => ({
 /** AutomationPage is one automation: what starts it, for whom, what it does; and its runs. */
 export default function AutomationPage() {
 	const { id = "" } = useRoute<{ id: string }>();
-	const key = useKey();
 	const names = useNames();
 	// With the names: the form asks for its copy when the automation is there.
 	const fresh = id === "new";
 	useCopyAhead("automation", id, !useWhyNot("GET /working-copies") && !fresh);
-	const found = useQuery({
-		queryKey: key("automation", id),
-		enabled: !fresh,
-		queryFn: ({ signal }) => request("GET /automations/{id}", { path: { id }, signal }),
-		refetchInterval: 15_000,
-	});
+	const found = useQuery({ ...automationQuery(id), enabled: !fresh });
 	if (fresh) return <Edit names={names} server={null} />;
 	if (!found.data || isGone(found.error))
 		return <Missing query={found} list={words.automations} to="/automations" kept={{ kinds: ["automation"], id }} />;
@@ -110,7 +106,6 @@ export default function AutomationPage() {
 
 /** Edit changes an automation, or creates one if there is none yet. */
 function Edit({ names, server }: { names: Names; server: Versioned<Automation> | null }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [tab] = useParam("tab", "rule");
@@ -124,7 +119,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 		may: !why,
 		read: async () => {
 			const got = await request("GET /automations/{id}", { path: { id: a?.id ?? "" } });
-			client.setQueryData(key("automation", got.data.id), got);
+			client.setQueryData(automationQuery(got.data.id).queryKey, got);
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
 		names: {
@@ -139,7 +134,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 	const answered = (form.problems.answered ?? []).filter((p) => p.path in form.problems.byPath);
 	const problems = [...answered.map((p) => fieldSentence(p)), ...form.problems.general];
 	const problem = (path: string) => {
-		const found = answered.find((p) => within(p.path, path));
+		const found = answered.find((p) => isInside(p.path, path));
 		// What is wrong inside a rule is shown at its condition.
 		if (found && /^(?:definition|conditions)[\w.[\]]*: /.test(found.message)) return found.message;
 		return found && fieldSentence(found, ownName(found.path));
@@ -153,8 +148,8 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 				const got = a
 					? await request("PUT /automations/{id}", { path: { id: a.id }, body, revision })
 					: await request("POST /automations", { body, idempotencyKey });
-				client.setQueryData(key("automation", got.data.id), got);
-				void client.invalidateQueries({ queryKey: key("automations") });
+				client.setQueryData(automationQuery(got.data.id).queryKey, got);
+				void client.invalidateQueries(within("automations"));
 				toast(a ? words.saved : words.created);
 				if (!a) navigate(`/automations/${got.data.id}`);
 			} catch (e) {
@@ -169,8 +164,8 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 				path: { id: a.id },
 				body: { status: on ? "active" : "paused" },
 			});
-			client.setQueryData(key("automation", a.id), got);
-			void client.invalidateQueries({ queryKey: key("automations") });
+			client.setQueryData(automationQuery(a.id).queryKey, got);
+			void client.invalidateQueries(within("automations"));
 		} catch (e) {
 			toast(explain(e), { tone: "danger" });
 		}

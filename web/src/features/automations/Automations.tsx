@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { api } from "../../api/client";
 import type { Automation } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import own from "../sequences/Sequences.module.css";
 import { type Names, titleOf, triggerWords } from "../sequences/steps";
 import { useNames } from "../sequences/useNames";
@@ -25,6 +25,8 @@ import { term } from "../../base/words/glossary";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import { actionStep } from "./actions";
+import { within } from "../../base/queries";
+import { automationsQuery } from "./queries";
 
 const words = catalogue("automations.automations", {
 	title: "Automations",
@@ -58,24 +60,12 @@ export const whatWords = (a: Pick<Automation, "actions">, names: Names) =>
 
 /** Automations lists the automations. */
 export default function Automations() {
-	const key = useKey();
 	const names = useNames();
 	const why = useWhyNot("POST /automations");
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
-	const statuses = status === "all" ? undefined : status || "active,paused";
-	const list = useInfiniteQuery({
-		queryKey: key("automations", "list", statuses, search),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /automations", {
-				query: { status: statuses, q: search || undefined, limit: 100, cursor: pageParam ?? undefined },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		placeholderData: (x) => x,
-		refetchInterval: 15_000,
-	});
+	const statuses = status === "all" ? "" : status || "active,paused";
+	const list = useInfiniteQuery(automationsQuery(statuses, search));
 	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
 	const add = (
 		<LinkButton kind="create" to="/automations/new" why={why}>
@@ -165,11 +155,10 @@ export default function Automations() {
 }
 
 function RowMenu({ automation: a }: { automation: Automation }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /automations/{id}");
 	const [deleting, setDeleting] = useState(false);
-	const refresh = () => void client.invalidateQueries({ queryKey: key("automations") });
+	const refresh = () => void client.invalidateQueries(within("automations"));
 	const put = useMutation({
 		mutationFn: (status: string) => api("PUT /automations/{id}", { path: { id: a.id }, body: { status } }),
 		onSuccess: (_, status) => {

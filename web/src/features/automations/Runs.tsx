@@ -1,9 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { Automation, AutomationRun } from "../../api/schema";
 import { useParam } from "../../base/params";
-import { useKey } from "../../base/session";
 import type { StepType } from "../sequences/graph";
 import { stepWords } from "../sequences/steps";
 import rowsCss from "../../ui/Rows.module.css";
@@ -18,6 +16,7 @@ import { catalogue } from "../../base/words/catalogue";
 import type { Tone } from "../../base/words/status";
 import css from "./Runs.module.css";
 import { sentenceFor } from "../../base/words/errors";
+import { runsQuery } from "./queries";
 
 const words = catalogue("automations.runs", {
 	title: "Runs",
@@ -51,20 +50,8 @@ const tones: { [status: string]: Tone } = {
 
 /** Runs lists the runs of an automation with the result of each action. */
 export default function Runs({ automation: a }: { automation: Automation }) {
-	const key = useKey();
 	const [status, setStatus] = useParam("status");
-	const found = useInfiniteQuery({
-		queryKey: key("automation", a.id, "runs", status),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /automations/{id}/runs", {
-				path: { id: a.id },
-				query: { status: status || undefined, limit: 50, cursor: pageParam ?? undefined },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: 15_000,
-	});
+	const found = useInfiniteQuery(runsQuery(a.id, status));
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	return (
 		<>

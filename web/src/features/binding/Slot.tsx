@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { BlockRow, EligibleBlock, SlotOption } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Radios, TextField } from "../../ui/Field";
@@ -15,7 +13,8 @@ import css from "./Binding.module.css";
 import { nameOf, objectAt, type Scope, textOf, withMember } from "./binding";
 import { Control } from "./Control";
 import { type Faults, Rows } from "./Rows";
-import { useThumbnail } from "./thumbnails";
+import { blockQuery, taggedBlocksQuery } from "../blocks/queries";
+import { thumbnailQuery } from "./queries";
 
 const words = catalogue("binding.slot", {
 	how: "Filled with",
@@ -220,15 +219,9 @@ type Chosen = EligibleBlock | BlockRow;
 
 /** useBlock finds a chosen block: among those of the options, else on the server. */
 function useBlock(s: SlotOption, block: string): { block?: Chosen; loading: boolean } {
-	const key = useKey();
 	const near = s.eligible_blocks.find((b) => b.slug === block);
-	const far = useQuery({
-		queryKey: key("block", block, "row"),
-		enabled: block !== "" && near === undefined,
-		retry: false,
-		queryFn: ({ signal }) => api("GET /blocks/{id}", { path: { id: block }, signal }),
-	});
-	return { block: near ?? (block === "" ? undefined : far.data), loading: far.isLoading };
+	const far = useQuery({ ...blockQuery(block), enabled: block !== "" && near === undefined, retry: false });
+	return { block: near ?? (block === "" ? undefined : far.data?.data), loading: far.isLoading };
 }
 
 /** BlockThumb is a small picture of a block. */
@@ -246,7 +239,7 @@ export function BlockThumb({
 	height?: number;
 }) {
 	const [wanted, setWanted] = useState(false);
-	const html = useThumbnail("block", slug, changed, wanted);
+	const html = useQuery({ ...thumbnailQuery("block", slug, changed), enabled: wanted && slug !== "" });
 	return (
 		<Thumb
 			html={html.data}
@@ -283,13 +276,8 @@ function BlockPicker({
 	onChoose: (slug: string) => void;
 	onClose: () => void;
 }) {
-	const key = useKey();
 	const [search, setSearch] = useState("");
-	const more = useQuery({
-		queryKey: key("blocks", "full", s.tag_filter.join()),
-		queryFn: ({ signal }) =>
-			api("GET /blocks", { query: { tags: s.tag_filter.join(",") || undefined, full: true }, signal }),
-	});
+	const more = useQuery(taggedBlocksQuery(s.tag_filter));
 	const near = new Set(s.eligible_blocks.map((b) => b.slug));
 	const all = ((more.data?.data ?? []) as BlockRow[]).filter((b) =>
 		s.eligible_blocks_truncated ? b.active : near.has(b.slug),

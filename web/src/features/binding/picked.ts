@@ -1,7 +1,6 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
+import { useQuery } from "@tanstack/react-query";
 import { objectAt } from "./binding";
+import { pickedQuery } from "./queries";
 
 /** usePicked asks which blocks the random slots of a binding get, in a broadcast or a library entry. */
 export function usePicked(
@@ -10,7 +9,6 @@ export function usePicked(
 	value: unknown,
 	slots: { name: string; default_strategy: string }[],
 ) {
-	const key = useKey();
 	const given = objectAt(value, "slots");
 	const random = slots
 		.filter((s) => (objectAt(given, s.name).strategy ?? s.default_strategy) === "random")
@@ -19,18 +17,6 @@ export function usePicked(
 	const asked = JSON.stringify({
 		slots: Object.fromEntries(random.map((n) => [n, { strategy: "random", ...objectAt(given, n) }])),
 	});
-	const found = useQuery({
-		queryKey: key("template", template, "picked", record, asked),
-		enabled: random.length > 0,
-		staleTime: 30_000,
-		retry: false,
-		placeholderData: keepPreviousData,
-		queryFn: ({ signal }) =>
-			api("POST /templates/{id}/render", {
-				path: { id: template },
-				body: { template_binding: JSON.parse(asked) as unknown, lenient: true, record_id: record },
-				signal,
-			}),
-	});
+	const found = useQuery({ ...pickedQuery(template, record, asked), enabled: random.length > 0 });
 	return Object.fromEntries(random.map((n) => [n, found.data?.slots[n]?.block_name ?? null]));
 }

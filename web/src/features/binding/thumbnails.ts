@@ -1,6 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
 import { api, workspaceSlug } from "../../api/client";
-import { useKey } from "../../base/session";
 
 // What small pictures of templates and blocks show. Those that come into view together come with one request.
 
@@ -23,7 +21,8 @@ async function ask({ workspace, refs }: Pick<Request, "workspace" | "refs">) {
 	return new Map(got.data.map((t) => [nameOf(t.kind, t.ref), t.html]));
 }
 
-async function thumbnail(kind: Kind, ref: string): Promise<string | null> {
+/** thumbnail reads the small picture of a template or a block, by its id or slug; null if there is none. */
+export async function thumbnail(kind: Kind, ref: string): Promise<string | null> {
 	const workspace = workspaceSlug();
 	if (next?.workspace !== workspace || next.refs.template.size + next.refs.block.size >= most) {
 		const refs = { template: new Set<string>(), block: new Set<string>() };
@@ -39,16 +38,4 @@ async function thumbnail(kind: Kind, ref: string): Promise<string | null> {
 	}
 	next.refs[kind].add(ref);
 	return (await next.answer).get(nameOf(kind, ref)) ?? null;
-}
-
-/** useThumbnail renders a stored template or block with its samples; again when it was changed. */
-export function useThumbnail(kind: Kind, ref: string, changed: string | undefined, wanted: boolean) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key(kind, ref, "thumb", changed),
-		enabled: wanted && ref !== "",
-		staleTime: 300_000,
-		retry: false,
-		queryFn: () => thumbnail(kind, ref),
-	});
 }

@@ -4,7 +4,7 @@ import { api, request, type Versioned } from "../../api/client";
 import type { BlockRow, PreviewBlock, UpdateBlockRequestBody } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { ScopeFields } from "../binding/Slot";
 import { blockDraft, type Draft, schemaOf } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
@@ -17,6 +17,7 @@ import { Select, Switch } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { catalogue } from "../../base/words/catalogue";
 import { mailProblem } from "../../base/words/errors";
+import { blockQuery } from "./queries";
 
 const words = catalogue("blocks.block", {
 	blocks: "Blocks",
@@ -59,12 +60,7 @@ function bodyOf(d: Draft): UpdateBlockRequestBody {
 /** BlockPage is the editor of a block, previewed in a template that takes it. */
 export default function BlockPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("block", id),
-		queryFn: ({ signal }) => request("GET /blocks/{id}", { path: { id }, signal }),
-		refetchOnWindowFocus: false,
-	});
+	const found = useQuery(blockQuery(id));
 	if (!found.data || isGone(found.error))
 		return <Missing query={found} list={words.blocks} to="/blocks" kept={{ kinds: ["block"], id }} />;
 	return <Editor key={found.data.data.id} server={found.data} />;

@@ -5,7 +5,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { BlockRow } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { BlockThumb, Tags } from "../binding/Slot";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -21,6 +21,8 @@ import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
 import { number } from "../../base/words/formats";
 import css from "./Blocks.module.css";
+import { within } from "../../base/queries";
+import { blocksWithUseQuery } from "./queries";
 
 const words = catalogue("blocks.blocks", {
 	title: "Blocks",
@@ -61,15 +63,11 @@ const begin = {
 
 /** Blocks lists the parts that fill slots. */
 export default function Blocks() {
-	const key = useKey();
 	const why = useWhyNot("POST /blocks");
 	const [search, setSearch] = useTyped("q");
 	const [tag, setTag] = useParam("tag");
 	const [adding, setAdding] = useParam("new");
-	const blocks = useQuery({
-		queryKey: key("blocks", "full", "usage"),
-		queryFn: ({ signal }) => api("GET /blocks", { query: { full: true, include_usage: true }, signal }),
-	});
+	const blocks = useQuery(blocksWithUseQuery());
 	const all = (blocks.data?.data ?? []) as BlockRow[];
 	const rows = all.filter(
 		(b) => `${b.name} ${b.slug}`.toLowerCase().includes(search.trim().toLowerCase()) && (!tag || b.tags.includes(tag)),
@@ -169,7 +167,6 @@ export default function Blocks() {
 }
 
 function NewBlock({ onClose }: { onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ name: "" });
@@ -192,7 +189,7 @@ function NewBlock({ onClose }: { onClose: () => void }) {
 			onSubmit={() =>
 				void form.submit(async () => {
 					const made = await make.mutateAsync();
-					void client.invalidateQueries({ queryKey: key("blocks") });
+					void client.invalidateQueries(within("blocks"));
 					navigate(`/blocks/${made.id}`);
 				})
 			}

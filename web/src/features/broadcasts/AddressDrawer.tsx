@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { CodeField } from "../../ui/CodeField";
 import { Dialog } from "../../ui/Dialog";
 import { Columns, TextField } from "../../ui/Field";
@@ -9,6 +9,8 @@ import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
+import { within } from "../../base/queries";
+import { accountQuery } from "../settings/queries";
 
 const words = catalogue("broadcasts.addressDrawer", {
 	title: "Postal address of this workspace",
@@ -26,11 +28,7 @@ const fields = ["line1", "line2", "postal_code", "city", "state", "country"] as 
 
 /** AddressDrawer asks for the account's postal address without leaving the draft. */
 export function AddressDrawer({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
-	const key = useKey();
-	const account = useQuery({
-		queryKey: key("account"),
-		queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView>,
-	});
+	const account = useQuery(accountQuery());
 	if (!account.data) {
 		return (
 			<Dialog drawer="narrow" title={words.title} onClose={onClose}>
@@ -50,7 +48,6 @@ function AddressForm({
 	onClose: () => void;
 	onDone: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
 	const p = a.postal_address as { [field: string]: string | null };
@@ -62,7 +59,7 @@ function AddressForm({
 					postal_address: Object.fromEntries(fields.map((f) => [f, form.values[`postal_address.${f}`] || null])),
 				},
 			});
-			void client.invalidateQueries({ queryKey: key("account") });
+			void client.invalidateQueries(within("account"));
 			onDone();
 		});
 	const field = (f: (typeof fields)[number]) => {

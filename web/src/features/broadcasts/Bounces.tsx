@@ -3,7 +3,6 @@ import { Download } from "lucide-react";
 import { Link } from "wouter";
 import { api } from "../../api/client";
 import type { BounceRow, BroadcastSessionView } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { CsvButton } from "../../ui/CsvButton";
@@ -18,6 +17,7 @@ import { term } from "../../base/words/glossary";
 import { replyOf } from "../../base/words/replies";
 import css from "./Report.module.css";
 import { useExport } from "./useExport";
+import { bouncesQuery } from "./queries";
 
 const words = catalogue("broadcasts.bounces", {
 	kinds: "Kinds",
@@ -46,19 +46,8 @@ const words = catalogue("broadcasts.bounces", {
 
 /** Bounces lists the mail that servers returned, with their words. */
 export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionView }) {
-	const key = useKey();
 	const id = b.id;
-	const found = useInfiniteQuery({
-		queryKey: key("report", id, "bounces"),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /broadcasts/{broadcast_id}/bounces", {
-				path: { broadcast_id: id },
-				query: { cursor: pageParam ?? undefined, limit: 100 },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-	});
+	const found = useInfiniteQuery(bouncesQuery(id));
 	const summary = found.data?.pages[0]?.summary;
 	const file = useExport<BounceRow>({
 		broadcast: b,

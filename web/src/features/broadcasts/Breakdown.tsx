@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { CsvButton } from "../../ui/CsvButton";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
@@ -12,6 +10,7 @@ import { nameOf as codeName } from "../../base/words/codes";
 import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Report.module.css";
+import { engagementQuery } from "./queries";
 
 const words = catalogue("broadcasts.breakdown", {
 	variants: "Versions",
@@ -248,12 +247,7 @@ function Hits({
 
 /** Breakdown compares variants, senders, providers, programs, devices and countries. */
 export default function Breakdown({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("report", b.id, "engagement"),
-		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/engagement", { path: { broadcast_id: b.id }, signal }),
-		refetchInterval: live ? 10_000 : 300_000,
-	});
+	const found = useQuery(engagementQuery(b.id, live));
 	if (found.isPending) return <Skeleton rows={8} />;
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
 	const e = found.data;

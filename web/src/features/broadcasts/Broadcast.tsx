@@ -1,13 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
-import { api, newKey, type Route, request } from "../../api/client";
+import { api, newKey, type Route } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { later } from "../../base/lazy";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { isGone, Missing } from "../../ui/Missing";
@@ -30,6 +29,8 @@ import { MakeSegment } from "./MakeSegment";
 import { Overview } from "./Overview";
 import { Plan } from "./Plan";
 import { FailureCallout, PauseCallout } from "./Stopped";
+import { within } from "../../base/queries";
+import { broadcastQuery } from "./queries";
 
 const Bounces = later(() => import("./Bounces"));
 const Breakdown = later(() => import("./Breakdown"));
@@ -80,31 +81,11 @@ type ActionName = keyof typeof actions;
 /** BroadcastPage shows a broadcast from its schedule to its report. */
 export default function BroadcastPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /broadcasts/{broadcast_id}/pause");
 	const [cancelling, setCancelling] = useState(false);
-	const found = useQuery({
-		queryKey: key("broadcast", id),
-		queryFn: async ({ signal }) => {
-			const got = await request("GET /broadcasts/{broadcast_id}", {
-				path: { broadcast_id: id },
-				query: { embed: "draft" },
-				signal,
-			});
-			// A draft is edited: the composer goes on with this answer.
-			if (got.data.status === "draft") client.setQueryData(key("broadcast", id, "draft"), got);
-			return got.data;
-		},
-		staleTime: 2000,
-		refetchInterval: (q) => {
-			const now = q.state.data;
-			if (now?.status === "scheduled" || now?.status === "sending") return 2000;
-			// That the cause of a pause is gone changes no broadcast, so nothing announces it.
-			return now?.status === "paused" && now.pause_reason !== "user" ? 5000 : pollEvery(15_000)();
-		},
-	});
+	const found = useQuery(broadcastQuery(id));
 	const b = found.data;
 	const live = b !== undefined && ["scheduled", "sending", "paused"].includes(b.status);
 	const [tab] = useParam("tab", live ? "sending" : "overview");
@@ -114,9 +95,9 @@ export default function BroadcastPage() {
 				? unschedule(id)
 				: (api(actions[action], { path: { broadcast_id: id } }) as Promise<BroadcastSessionView>),
 		onSuccess: (next, action) => {
-			client.setQueryData(key("broadcast", id), next);
-			void client.invalidateQueries({ queryKey: key("broadcasts") });
-			void client.invalidateQueries({ queryKey: key("broadcast", id) });
+			client.setQueryData(broadcastQuery(id).queryKey, next);
+			void client.invalidateQueries(within("broadcasts"));
+			void client.invalidateQueries(within("broadcast", id));
 			setCancelling(false);
 			if (action === "archive") toast(words.archived, { undo: () => act.mutate("unarchive") });
 			if (action === "unschedule") navigate(`/broadcasts/${id}/edit`);
@@ -135,10 +116,9 @@ export default function BroadcastPage() {
 	// The last figures of a report are those after the end of the send.
 	const status = useRef(b?.status);
 	useEffect(() => {
-		if (status.current && b && status.current !== b.status)
-			void client.invalidateQueries({ queryKey: key("report", id) });
+		if (status.current && b && status.current !== b.status) void client.invalidateQueries(within("report", id));
 		status.current = b?.status;
-	}, [b, client, key, id]);
+	}, [b, client, id]);
 	const named = b !== undefined && b.status !== "draft";
 	const segments = useSegments(named);
 	const types = useCollection("email_types", { enabled: named });

@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
-import { api } from "../../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
 import { later } from "../../base/lazy";
-import { useKey } from "../../base/session";
 import { CodeWithImages } from "../assets/CodeWithImages";
 import { templateOptions } from "../binding/binding";
 import { useBindingOptions } from "../binding/useBindingOptions";
@@ -18,6 +16,7 @@ import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import { EmojiMenu } from "./Emoji";
 import { Inbox, Preview, usePreview } from "./Preview";
+import { templateNamesQuery } from "../templates/queries";
 
 const TemplateBinding = later(() => import("../binding/BindingEditor"));
 
@@ -40,13 +39,12 @@ const words = catalogue("broadcasts.content", {
 
 /** Content is what the mail says: own code or a template, with its subject, and how it looks. */
 export function Content({ draft, value: b, fixed }: { draft: Draft; value: BroadcastSessionView; fixed: boolean }) {
-	const key = useKey();
 	const c = b.content;
 	const [chosen, setKind] = useState("own");
 	const kind = c.template_slug ? "template" : chosen;
 	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
 	const [opened, setOpened] = useState(false);
-	const templates = useQuery({ queryKey: key("templates"), queryFn: () => api("GET /templates", {}), enabled: opened });
+	const templates = useQuery({ ...templateNamesQuery(), enabled: opened });
 	const named = useBindingOptions(c.template_slug).data;
 	const names = useNames();
 	const preview = usePreview(b);

@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { BroadcastSessionView, LinkRow } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { Select } from "../../ui/Field";
 import { Framed, type Link as Place } from "../../ui/Framed";
 import { Card } from "../../ui/Page";
@@ -11,6 +9,7 @@ import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { full, percent } from "../../base/words/formats";
 import css from "./Report.module.css";
+import { asSentQuery } from "./queries";
 
 const words = catalogue("broadcasts.linkMap", {
 	title: "On the email",
@@ -53,17 +52,11 @@ export function LinkMap({
 	links: LinkRow[];
 	people: (url: string) => string;
 }) {
-	const key = useKey();
 	const variants = b.variants ?? [];
 	const [variant, setVariant] = useState(variants[0]?.id ?? "");
 	const [width, setWidth] = useState<keyof typeof mailWidths>("600");
 	const [places, setPlaces] = useState<Place[]>([]);
-	const mail = useQuery({
-		queryKey: key("broadcast", b.id, "as-sent", variant),
-		queryFn: ({ signal }) =>
-			api("POST /preview", { body: { source: { broadcast_id: b.id }, variant_id: variant || undefined }, signal }),
-		staleTime: 300_000,
-	});
+	const mail = useQuery(asSentQuery(b.id, variant));
 	const of = new Map(links.map((l) => [addressOf(l.url), l]));
 	const marks = places.flatMap((p) => {
 		const link = of.get(addressOf(p.address));

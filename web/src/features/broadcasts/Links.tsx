@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { CsvButton } from "../../ui/CsvButton";
 import { Explained } from "../../ui/Figure";
 import { List } from "../../ui/List";
@@ -14,6 +12,7 @@ import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { LinkMap } from "./LinkMap";
 import css from "./Report.module.css";
+import { linksQuery } from "./queries";
 
 const words = catalogue("broadcasts.links", {
 	title: "Links",
@@ -30,12 +29,7 @@ const words = catalogue("broadcasts.links", {
 
 /** Links lists the links of a mail with their clicks by people. */
 export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
-	const key = useKey();
-	const links = useQuery({
-		queryKey: key("report", b.id, "links"),
-		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/links", { path: { broadcast_id: b.id }, signal }),
-		refetchInterval: live ? 10_000 : 300_000,
-	});
+	const links = useQuery(linksQuery(b.id, live));
 	if (links.isPending) return <Skeleton rows={6} />;
 	if (links.isError) return <Failure error={links.error} retry={() => void links.refetch()} />;
 	if (links.data.length === 0) return <Empty title={words.none} />;

@@ -2,13 +2,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useLocation } from "wouter";
 import { ApiError, api, newKey } from "../../api/client";
-import { useKey } from "../../base/session";
 import { Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { catalogue } from "../../base/words/catalogue";
 import { type Criterion, nameOf } from "./criteria";
+import { within } from "../../base/queries";
 
 const words = catalogue("broadcasts.nameSegment", {
 	title: "New segment",
@@ -29,7 +29,6 @@ export default function NameSegment({
 	initial: string;
 	onClose: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ name: initial.slice(0, 200) });
@@ -41,7 +40,7 @@ export default function NameSegment({
 					body: { broadcast_id: id, criterion, name: form.values.name },
 					idempotencyKey: idempotencyKey.current,
 				});
-				void client.invalidateQueries({ queryKey: key("segments") });
+				void client.invalidateQueries(within("segments"));
 				navigate(`/segments/${made.segment_key}`);
 			} catch (e) {
 				if (e instanceof ApiError && e.status !== 0) idempotencyKey.current = newKey();

@@ -3,8 +3,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { ApiError, api, newKey } from "../../api/client";
 import type { BroadcastContent } from "../../api/schema";
-import { collection } from "../../base/collections";
-import { useKey } from "../../base/session";
+import { collection, useCollection } from "../../base/collections";
 import { blankMjml } from "../templates/blank";
 import { aboutOf, begin, useStarters } from "../templates/fromStarter";
 import { Combo } from "../../ui/Combo";
@@ -16,6 +15,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { readable } from "../../base/words/placeholders";
 import type { Copy } from "../../sync/draft";
 import type { Parts } from "./parts";
+import { within } from "../../base/queries";
+import { templateNamesQuery } from "../templates/queries";
 
 const words = catalogue("broadcasts.newBroadcast", {
 	title: "New broadcast",
@@ -43,27 +44,14 @@ type Kind = "own" | "starter" | "template" | "library" | "past";
 
 /** NewBroadcast chooses what a broadcast begins with, and creates its draft. */
 export function NewBroadcast({ onClose }: { onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ kind: "own" as Kind, of: null as string | null });
 	const { kind, of } = form.values;
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
-	const templates = useQuery({
-		queryKey: key("templates"),
-		queryFn: () => api("GET /templates", {}),
-		enabled: kind === "template",
-	});
-	const library = useQuery({
-		queryKey: key("messages", "pick"),
-		queryFn: () => api("GET /messages", { query: { limit: 100 } }),
-		enabled: kind === "library",
-	});
-	const past = useQuery({
-		queryKey: key("broadcasts", false),
-		queryFn: () => api("GET /broadcasts", {}),
-		enabled: kind === "past",
-	});
+	const templates = useQuery({ ...templateNamesQuery(), enabled: kind === "template" });
+	const library = useCollection("messages", { enabled: kind === "library" });
+	const past = useCollection("broadcasts", { enabled: kind === "past" });
 	const starters = useStarters(kind === "starter");
 	const options =
 		kind === "starter"
@@ -119,7 +107,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 		const starter = starters.data?.data.find((t) => t.slug === slug);
 		if (!starter) throw new Error(words.none);
 		const { template_slug, template_binding } = await begin(starter);
-		void client.invalidateQueries({ queryKey: key("templates") });
+		void client.invalidateQueries(within("templates"));
 		return ofTemplate(template_slug, name, template_binding);
 	};
 	const send = () =>

@@ -1,10 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { BroadcastReport, BroadcastSessionView, DeliveryProgress, MetricsRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey } from "../../base/session";
 import { CsvButton } from "../../ui/CsvButton";
 import { Explained, Figure, Figures, Rate } from "../../ui/Figure";
 import figure from "../../ui/Figure.module.css";
@@ -15,6 +13,7 @@ import { clock, day, full, inSentence, percent, pointsOf } from "../../base/word
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
+import { metricsQuery, reportQuery } from "./queries";
 
 const words = catalogue("broadcasts.overview", {
 	figures: "Results",
@@ -48,13 +47,7 @@ const lateDays = 60;
 
 /** useReport reads the figures of a broadcast; while it is live, every ten seconds. */
 export function useReport(id: string, live: boolean) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key("report", id),
-		queryFn: ({ signal }) => api("GET /broadcasts/{broadcast_id}/report", { path: { broadcast_id: id }, signal }),
-		staleTime: live ? 10_000 : 300_000,
-		refetchInterval: live ? 10_000 : 300_000,
-	});
+	return useQuery(reportQuery(id, live));
 }
 
 /** The earlier sends of the same type that a result is compared with. */
@@ -62,7 +55,6 @@ const compared = 5;
 
 /** useEarlier reads the figures of the last sends of the same type before a broadcast. */
 function useEarlier(b: BroadcastSessionView): MetricsRow[] {
-	const key = useKey();
 	const before = b.dispatch_started_at;
 	const list = useCollection("broadcasts", { enabled: before !== null && b.email_type_key !== null });
 	const ids = (list.data?.data ?? [])
@@ -78,12 +70,7 @@ function useEarlier(b: BroadcastSessionView): MetricsRow[] {
 		.sort((x, y) => ((x.dispatch_started_at ?? "") < (y.dispatch_started_at ?? "") ? 1 : -1))
 		.slice(0, compared)
 		.map((x) => x.id);
-	const metrics = useQuery({
-		queryKey: key("broadcasts", "metrics", ids.join()),
-		enabled: ids.length > 0,
-		staleTime: 300_000,
-		queryFn: ({ signal }) => api("GET /broadcasts/metrics-bulk", { query: { ids: ids.join() }, signal }),
-	});
+	const metrics = useQuery({ ...metricsQuery(ids), enabled: ids.length > 0 });
 	return metrics.data ?? [];
 }
 

@@ -1,7 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client";
 import type { BroadcastRow } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -9,16 +7,13 @@ import { MailFrame } from "../../ui/MailFrame";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { Problems } from "./Problems";
+import { previewQuery } from "./queries";
 
 const words = catalogue("broadcasts.peek", { open: "Open" });
 
 /** Peek shows the mail of a broadcast beside the list. */
 export function Peek({ broadcast: b, to, onClose }: { broadcast: BroadcastRow; to: string; onClose: () => void }) {
-	const key = useKey();
-	const preview = useQuery({
-		queryKey: key("broadcast", b.id, "preview", "peek", b.updated_at),
-		queryFn: ({ signal }) => api("POST /preview", { body: { source: { broadcast_id: b.id } }, signal }),
-	});
+	const preview = useQuery(previewQuery(b.id, { source: { broadcast_id: b.id }, changed: b.updated_at }));
 	const p = preview.data;
 	return (
 		<Dialog drawer="wide" title={b.name} onClose={onClose} footer={<LinkButton to={to}>{words.open}</LinkButton>}>

@@ -2,9 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
 import { api } from "../../api/client";
 import type { BroadcastSessionView, Contact, RecipientRow } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParams } from "../../base/params";
-import { useKey } from "../../base/session";
 import { asSent } from "../rules/groups";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
@@ -24,6 +22,7 @@ import { reasonName } from "./forecast";
 import { didRule, ruleLink } from "./peopleLinks";
 import { useExport } from "./useExport";
 import { attemptError } from "../../base/words/replies";
+import { didCountQuery, didQuery, recipientsQuery } from "./queries";
 
 const words = catalogue("broadcasts.people", {
 	title: "Recipients",
@@ -162,23 +161,10 @@ const many = 10_000;
 
 /** Rows lists recipients by the state of their mail. */
 function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsProps) {
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const asked = useSettled(search, 250);
 	const query = { status, search: asked, variant_id: variant || undefined, limit: 200 };
-	const found = useInfiniteQuery({
-		queryKey: key("report", b.id, "recipients", status, asked, variant),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /broadcasts/{broadcast_id}/recipients", {
-				path: { broadcast_id: b.id },
-				query: { ...query, cursor: pageParam ?? undefined },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		placeholderData: (x) => x,
-		refetchInterval: pollEvery(30_000),
-	});
+	const found = useInfiniteQuery(recipientsQuery(b.id, query));
 	const onEnd = useMore(found);
 	const searching =
 		search !== "" && b.total_recipients > many && (found.isPending || found.isPlaceholderData || asked !== search);
@@ -304,7 +290,6 @@ type DidProps = {
 
 /** Did lists the people to whom something happened by a broadcast, and makes them a segment. */
 function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const rule = didRule(b.id, event, {
 		...(link ? { link_url: link } : {}),
@@ -318,19 +303,8 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 	]
 		.filter(Boolean)
 		.join("");
-	const found = useInfiniteQuery({
-		queryKey: key("report", b.id, "did", rule),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("POST /contacts/search", { body: { definition: asSent(rule), limit: 200, cursor: pageParam }, signal }),
-		getNextPageParam: (last) => last.next_cursor,
-		placeholderData: (x) => x,
-		refetchInterval: pollEvery(30_000),
-	});
-	const count = useQuery({
-		queryKey: key("report", b.id, "did", "count", rule),
-		queryFn: ({ signal }) => api("POST /contacts/count", { body: { definition: asSent(rule) }, signal }),
-	});
+	const found = useInfiniteQuery(didQuery(b.id, asSent(rule)));
+	const count = useQuery(didCountQuery(b.id, asSent(rule)));
 	const onEnd = useMore(found);
 	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
 	const full = (c: Contact) => [c.first_name, c.last_name].filter(Boolean).join(" ");

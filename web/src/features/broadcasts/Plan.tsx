@@ -1,8 +1,8 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { BroadcastSessionView, PlanDay } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Card, Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
@@ -13,6 +13,7 @@ import { explain } from "../../base/words/errors";
 import { today } from "../../base/words/zone";
 import { Calendar } from "./Calendar";
 import css from "./Report.module.css";
+import { broadcastQuery, rescheduleQuery } from "./queries";
 
 const words = catalogue("broadcasts.plan", {
 	title: "Plan",
@@ -69,17 +70,9 @@ function Reschedule({
 	onChange: (skipped: string[]) => void;
 	onClose: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const now = today(timeZone());
-	const preview = useQuery({
-		queryKey: key("broadcast", b.id, "reschedule", skipped),
-		queryFn: ({ signal }) =>
-			api("POST /broadcasts/preview-send", { body: { broadcast_id: b.id, skipped_dates: skipped }, signal }),
-		staleTime: 0,
-		retry: false,
-		placeholderData: keepPreviousData,
-	});
+	const preview = useQuery(rescheduleQuery(b.id, skipped));
 	const save = useMutation({
 		mutationFn: () =>
 			api("POST /broadcasts/{broadcast_id}/reschedule", {
@@ -87,7 +80,7 @@ function Reschedule({
 				body: { skipped_dates: skipped },
 			}),
 		onSuccess: (next) => {
-			client.setQueryData(key("broadcast", b.id), next);
+			client.setQueryData(broadcastQuery(b.id).queryKey, next);
 			toast(words.saved);
 			onClose();
 		},

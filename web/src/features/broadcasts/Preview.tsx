@@ -1,9 +1,7 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { createContext, useContext, useRef, useState } from "react";
-import { api } from "../../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
 import { useParam } from "../../base/params";
-import { useKey } from "../../base/session";
 import { Combo } from "../../ui/Combo";
 import { Columns, Select } from "../../ui/Field";
 import { MailFrame } from "../../ui/MailFrame";
@@ -12,6 +10,8 @@ import { useSettled } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import { Problems } from "./Problems";
+import { foundContactsQuery } from "../contacts/queries";
+import { previewQuery } from "./queries";
 
 const words = catalogue("broadcasts.preview", {
 	preview: "Preview",
@@ -62,7 +62,6 @@ export const Opened = createContext(true);
  * ones. A variant of a mail from a template is shown as it is saved.
  */
 export function usePreview(b: BroadcastSessionView, variant = "", contact: string | null = null) {
-	const key = useKey();
 	const own = b.variants?.find((a) => a.id === variant)?.content_overrides;
 	const stored = Boolean(own && b.content.template_slug);
 	const text = stored ? b.updated_at : JSON.stringify(variantContent(b, variant));
@@ -71,30 +70,11 @@ export function usePreview(b: BroadcastSessionView, variant = "", contact: strin
 	const begun = useRef(false); // the first preview is of what the page shows at first
 	if (opened && asked === text) begun.current = true;
 	const sender = b.sending_identity_emails?.[0] ?? null;
-	return useQuery({
-		enabled: begun.current,
-		queryKey: key("broadcast", b.id, "preview", stored ? variant : "", asked, sender, contact),
-		queryFn: ({ signal }) =>
-			api("POST /preview", {
-				body: asked.startsWith("{")
-					? {
-							source: { content: JSON.parse(asked) as BroadcastContent },
-							sending_identity_email: sender,
-							contact_id: contact,
-						}
-					: {
-							source: { broadcast_id: b.id },
-							variant_id: variant,
-							sending_identity_email: sender,
-							contact_id: contact,
-						},
-				signal,
-			}),
-		staleTime: 0,
-		gcTime: 60_000,
-		retry: false,
-		placeholderData: keepPreviousData,
-	});
+	const rest = { sending_identity_email: sender, contact_id: contact };
+	const body = asked.startsWith("{")
+		? { source: { content: JSON.parse(asked) as BroadcastContent }, ...rest }
+		: { source: { broadcast_id: b.id }, variant_id: variant, ...rest, changed: asked };
+	return useQuery({ ...previewQuery(b.id, body), enabled: begun.current });
 }
 
 /** ContactPick chooses a contact by name or address. */
@@ -109,16 +89,9 @@ export function ContactPick({
 	onChange: (id: string | null) => void;
 	help?: string;
 }) {
-	const key = useKey();
 	const [search, setSearch] = useState("");
 	const [opened, setOpened] = useState(false);
-	const found = useQuery({
-		queryKey: key("contacts", "pick", search),
-		queryFn: ({ signal }) => api("POST /contacts/search", { body: { search: search || undefined, limit: 10 }, signal }),
-		enabled: opened,
-		placeholderData: keepPreviousData,
-		staleTime: 15_000,
-	});
+	const found = useQuery({ ...foundContactsQuery(search), enabled: opened });
 	const options = (found.data?.data ?? []).map((c) => ({
 		id: c.id,
 		label: c.email,

@@ -1,7 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
 import { isGone, Missing } from "../../ui/Missing";
@@ -11,6 +9,7 @@ import { dateTime } from "../../base/words/formats";
 import { Attempts, Hits, SentMail, useEvidence } from "../activity/Evidence";
 import { reasonName } from "./forecast";
 import { attemptError } from "../../base/words/replies";
+import { broadcastQuery } from "./queries";
 
 const words = catalogue("broadcasts.recipient", {
 	broadcasts: "Broadcasts",
@@ -40,13 +39,7 @@ const words = catalogue("broadcasts.recipient", {
 /** Recipient shows what one person got of a broadcast: the mail, its way, and every open and click with why it counts. */
 export default function Recipient() {
 	const { id = "", contact = "" } = useParams<{ id: string; contact: string }>();
-	const key = useKey();
-	const broadcast = useQuery({
-		queryKey: key("broadcast", id),
-		queryFn: ({ signal }) =>
-			api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" }, signal }),
-		staleTime: 60_000,
-	});
+	const broadcast = useQuery(broadcastQuery(id));
 	const found = useEvidence(id, contact);
 	const b = broadcast.data;
 	const e = found.data;

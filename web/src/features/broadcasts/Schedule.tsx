@@ -2,7 +2,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { ApiError, request } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Diff } from "../../ui/Diff";
@@ -22,6 +21,8 @@ import { useForecast } from "./forecast";
 import { useSending } from "./From";
 import { Readiness } from "./Readiness";
 import { unschedule, useBegins } from "./useBegins";
+import { within } from "../../base/queries";
+import { broadcastQuery } from "./queries";
 
 const words = catalogue("broadcasts.schedule", {
 	title: "Send {name}?",
@@ -77,7 +78,6 @@ export function Schedule({
 	onClose: () => void;
 	onDone: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const segments = useSegments();
 	const { senders } = useSending();
@@ -140,15 +140,15 @@ export function Schedule({
 				}
 			}
 			const { data } = await request("POST /broadcasts/{broadcast_id}/schedule", { path, revision });
-			client.setQueryData(key("broadcast", b.id), data);
-			void client.invalidateQueries({ queryKey: key("broadcasts") });
-			void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
+			client.setQueryData(broadcastQuery(b.id).queryKey, data);
+			void client.invalidateQueries(within("broadcasts"));
+			void client.invalidateQueries(within("broadcast", b.id));
 			toast(later && data.scheduled_at ? words.done({ when: dateTime(data.scheduled_at) }) : words.starts, {
 				undo: () =>
 					void unschedule(b.id).then(
 						() => {
-							void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
-							void client.invalidateQueries({ queryKey: key("broadcasts") });
+							void client.invalidateQueries(within("broadcast", b.id));
+							void client.invalidateQueries(within("broadcasts"));
 							toast(words.undone);
 						},
 						(e) => toast(explain(e), { tone: "danger" }),

@@ -1,10 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { BroadcastSessionView, FailureInfo } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { pollEvery } from "../../base/live";
-import { useKey } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
@@ -13,6 +10,7 @@ import { stateOf } from "../../base/words/status";
 import css from "./Report.module.css";
 import { sentenceFor } from "../../base/words/errors";
 import { attemptError } from "../../base/words/replies";
+import { domainsQuery } from "../sending/queries";
 
 const words = catalogue("broadcasts.stopped", {
 	gone: "The cause is resolved. You can resume.",
@@ -42,19 +40,10 @@ const fixPages = (): { [code: string]: { to: string; name: string } } => ({
 
 /** PauseCallout says why a send is paused, what is behind it, and whether it can go on. */
 export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView }) {
-	const key = useKey();
 	const reason = b.pause_reason ?? "user";
 	const platform = reason !== "user";
-	const lanes = useCollection("mta_configs", {
-		enabled: reason === "capacity_collapsed",
-		refetchInterval: pollEvery(10_000),
-	});
-	const domains = useQuery({
-		queryKey: key("domains"),
-		queryFn: () => api("GET /sending-domains", {}),
-		enabled: reason === "domain_paused",
-		refetchInterval: pollEvery(10_000),
-	});
+	const lanes = useCollection("mta_configs", { enabled: reason === "capacity_collapsed" });
+	const domains = useQuery({ ...domainsQuery(), enabled: reason === "domain_paused" });
 	const state = stateOf("pause", reason);
 	const can = b.view_model.available_actions.includes("resume");
 	const down = (lanes.data?.data ?? []).filter((l) => l.health.state !== "healthy");

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Diff } from "../../ui/Diff";
@@ -13,6 +13,8 @@ import { explain } from "../../base/words/errors";
 import css from "./Composer.module.css";
 import { contentOf } from "./Preview";
 import { Problems } from "./Problems";
+import { within } from "../../base/queries";
+import { compareQuery } from "./queries";
 
 const words = catalogue("broadcasts.templateChanged", {
 	title: "The template has changed",
@@ -36,16 +38,10 @@ export function TemplateChanged({
 	onClose: () => void;
 	onDone: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
-	const read = (name: string, source: { broadcast_id?: string; content?: BroadcastContent }) => ({
-		queryKey: key("broadcast", b.id, "compare", name, b.updated_at),
-		queryFn: ({ signal }: { signal: AbortSignal }) => api("POST /preview", { body: { source }, signal }),
-		staleTime: 0,
-	});
-	const was = useQuery(read("kept", { broadcast_id: b.id }));
-	const now = useQuery(read("anew", { content: contentOf(b.content) }));
+	const was = useQuery(compareQuery(b.id, b.updated_at, "kept", { broadcast_id: b.id }));
+	const now = useQuery(compareQuery(b.id, b.updated_at, "anew", { content: contentOf(b.content) }));
 	const gone = now.data?.problems.some((p) => p.code === "INVALID_TEMPLATE");
 	const take = useMutation({
 		mutationFn: () =>
@@ -59,7 +55,7 @@ export function TemplateChanged({
 				},
 			}),
 		onSuccess: () => {
-			void client.invalidateQueries({ queryKey: key("broadcast", b.id) });
+			void client.invalidateQueries(within("broadcast", b.id));
 			onDone();
 		},
 	});

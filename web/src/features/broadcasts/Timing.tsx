@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../api/client";
 import type { BroadcastSessionView, TimingPeriod } from "../../api/schema";
 import { useParam } from "../../base/params";
-import { useKey } from "../../base/session";
 import { LinePlot } from "../../ui/plots/LinePlot";
 import { withSteps } from "../../ui/plots/steps";
 import { Button } from "../../ui/Button";
@@ -18,6 +16,7 @@ import { clock, dateTime, day, dayTime, full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { timesOf, wallTime } from "../../base/words/zone";
 import css from "./Report.module.css";
+import { timingQuery } from "./queries";
 
 const words = catalogue("broadcasts.timing", {
 	title: "Over time",
@@ -73,20 +72,9 @@ const nothing = (at: Date): TimingPeriod => ({
 
 /** Timing shows sent, delivered, opened and clicked over time. */
 export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
-	const key = useKey();
 	const [table, setTable] = useState(false);
 	const [interval, setInterval] = useParam("per");
-	const timing = useQuery({
-		queryKey: key("report", b.id, "timing", interval),
-		queryFn: ({ signal }) =>
-			api("GET /broadcasts/{broadcast_id}/timing", {
-				path: { broadcast_id: b.id },
-				query: { interval: interval === "hour" || interval === "day" ? interval : undefined },
-				signal,
-			}),
-		refetchInterval: live ? 10_000 : 300_000,
-		placeholderData: (x) => x,
-	});
+	const timing = useQuery(timingQuery(b.id, interval, live));
 	if (timing.isPending) return <Skeleton rows={6} />;
 	if (timing.isError) return <Failure error={timing.error} retry={() => void timing.refetch()} />;
 	const t = timing.data;

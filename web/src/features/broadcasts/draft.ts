@@ -1,11 +1,13 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { request, type Versioned } from "../../api/client";
 import type { BroadcastBody, BroadcastSessionView } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { explain } from "../../base/words/errors";
 import { pick } from "../../sync/merge";
 import { useDraft } from "../../sync/useDraft";
 import { bodyOf, groupOf, type Parts, partsOf, refusalsOf, requestOf, savedParts } from "./parts";
+import { within } from "../../base/queries";
+import { draftQuery } from "./queries";
 
 // A draft of a broadcast saves itself a moment after the last change. What the server refuses stays in the form and in a
 // working copy, and the rest is saved all the same.
@@ -16,24 +18,17 @@ const pause = 800;
 
 /** useBroadcast reads a broadcast to be written. */
 export function useBroadcast(id: string) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key("broadcast", id, "draft"),
-		queryFn: ({ signal }) => request("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, signal }),
-		staleTime: 5000,
-		refetchOnWindowFocus: false,
-	});
+	return useQuery(draftQuery(id));
 }
 
 /** useBroadcastDraft holds the draft of a broadcast that was read, and saves changes to it. */
 export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>) {
-	const key = useKey();
 	const client = useQueryClient();
 	const { id, status } = server.data;
 	const path = { broadcast_id: id };
 	const why = useWhyNot("PUT /working-copies/{kind}/{id}");
 	const remember = (got: Server) => {
-		client.setQueryData(key("broadcast", id, "draft"), got);
+		client.setQueryData(draftQuery(id).queryKey, got);
 		return got;
 	};
 	const store = useDraft<BroadcastSessionView, Parts>(
@@ -45,7 +40,7 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 			save: async (changed, values, revision) => {
 				const body = requestOf(changed, values);
 				const got = remember(await request("PUT /broadcasts/{broadcast_id}", { path, body, revision }));
-				void client.invalidateQueries({ queryKey: key("broadcasts") });
+				void client.invalidateQueries(within("broadcasts"));
 				return got;
 			},
 			fieldsOf: savedParts,

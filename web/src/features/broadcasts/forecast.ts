@@ -1,9 +1,8 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client";
+import { useQuery } from "@tanstack/react-query";
 import type { BroadcastSessionView } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { useSettled } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
+import { forecastQuery } from "./queries";
 
 const reasons = catalogue("broadcasts.forecast", {
 	pending: "not confirmed yet",
@@ -21,15 +20,11 @@ export const reasonName = (reason: string) =>
 
 /** useForecast asks who would get a draft, from whom and when, by the code that sends. */
 export function useForecast(b: BroadcastSessionView | undefined, enabled = true) {
-	const key = useKey();
 	const version = b?.updated_at ?? "";
 	const asked = useSettled(version, 400);
 	return useQuery({
-		queryKey: key("broadcast", b?.id, "forecast", asked),
+		...forecastQuery(b?.id ?? "", asked),
 		enabled: enabled && b !== undefined && b.include_segment_keys.length > 0,
-		staleTime: 0,
-		placeholderData: keepPreviousData,
-		queryFn: ({ signal }) => api("POST /broadcasts/preview-send", { body: { broadcast_id: b?.id }, signal }),
 	});
 }
 

@@ -4,13 +4,14 @@ import { useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { BroadcastRow, BroadcastSessionView } from "../../api/schema";
 import { collection, workingCopy } from "../../base/collections";
-import { pollEvery } from "../../base/live";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { unschedule } from "./useBegins";
 import { problemsIn } from "./parts";
+import { answer, within } from "../../base/queries";
+import { broadcastsQuery, metricsQuery, sinceOf } from "./queries";
 
 const words = catalogue("broadcasts.useBroadcasts", {
 	archived: "{count, plural, one {Archived # broadcast} other {Archived # broadcasts}}",
@@ -20,59 +21,26 @@ const words = catalogue("broadcasts.useBroadcasts", {
 	counted: "Recounted",
 });
 
-/** The list is loaded by this many months, the newest first. */
-const months = 6;
-
-function monthsAgo(n: number): string {
-	const d = new Date();
-	d.setUTCHours(0, 0, 0, 0);
-	d.setUTCDate(1);
-	d.setUTCMonth(d.getUTCMonth() - n);
-	return d.toISOString();
-}
-
 /** useBroadcasts reads the list of broadcasts, some months at a time. */
 export function useBroadcasts(archived: boolean) {
-	const key = useKey();
-	const list = useInfiniteQuery({
-		queryKey: key("broadcasts", "list", archived),
-		initialPageParam: 0,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /broadcasts", {
-				query: {
-					archived: archived ? "only" : undefined,
-					since: monthsAgo((pageParam + 1) * months - 1),
-					before: pageParam === 0 ? undefined : monthsAgo(pageParam * months - 1),
-				},
-				signal,
-			}),
-		getNextPageParam: (_, all) => (all.length < 20 ? all.length : null),
-		refetchInterval: pollEvery(15_000),
-	});
+	const list = useInfiniteQuery(broadcastsQuery(archived));
 	const rows = useMemo(() => list.data?.pages.flatMap((p) => p.data) ?? [], [list.data]);
-	return { list, rows, since: monthsAgo((list.data?.pages.length ?? 1) * months - 1) };
+	return { list, rows, since: sinceOf(list.data?.pages.length ?? 1) };
 }
 
 /** useMetrics reads the figures of broadcasts that have begun, at most a hundred. */
 export function useMetrics(rows: BroadcastRow[]) {
-	const key = useKey();
 	const client = useQueryClient();
 	const ids = rows
 		.filter((b) => b.dispatch_started_at)
 		.slice(0, 100)
 		.map((b) => b.id);
-	const name = key("broadcasts", "metrics", ids.join());
-	const metrics = useQuery({
-		queryKey: name,
-		enabled: ids.length > 0,
-		queryFn: ({ signal }) => api("GET /broadcasts/metrics-bulk", { query: { ids: ids.join() }, signal }),
-		placeholderData: (b) => b,
-		refetchInterval: pollEvery(15_000),
-	});
+	const query = metricsQuery(ids);
+	const metrics = useQuery({ ...query, enabled: ids.length > 0 });
 	const recount = useMutation({
 		mutationFn: () => api("GET /broadcasts/metrics-bulk", { query: { ids: ids.join(), refresh: true } }),
 		onSuccess: (fresh) => {
-			client.setQueryData(name, fresh);
+			client.setQueryData(query.queryKey, fresh);
 			toast(words.counted);
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
@@ -82,10 +50,9 @@ export function useMetrics(rows: BroadcastRow[]) {
 
 /** useUnsaved reads the working copies of drafts: how many problems each has, by the id of the draft. */
 export function useUnsaved(): Map<string, number> {
-	const key = useKey();
 	const why = useWhyNot("GET /working-copies/{kind}/{id}");
 	const found = useQuery({
-		queryKey: key("working-copies", "broadcast"),
+		...answer("working_copies.problems"),
 		enabled: !why,
 		queryFn: async () => {
 			const all = await collection("working_copies");
@@ -117,10 +84,9 @@ export function useCancelling() {
 
 /** useActions returns what can be done with rows of the list. */
 export function useActions() {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const refresh = () => client.invalidateQueries({ queryKey: key("broadcasts") });
+	const refresh = () => client.invalidateQueries(within("broadcasts"));
 	const fail = (e: unknown) => toast(explain(e), { tone: "danger" });
 	const unarchive = async (ids: string[]) => {
 		try {

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, newKey } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
@@ -31,7 +31,6 @@ type Props<R> = {
 
 /** useExport makes a file of what became of a broadcast: here if there are few rows, else in a job. */
 export function useExport<R>({ broadcast: b, what, query, total, read, fields }: Props<R>) {
-	const key = useKey();
 	const client = useQueryClient();
 	const whyNot = useWhyNot("POST /broadcasts/{broadcast_id}/export");
 	const large = total !== undefined && total > mostRows;
@@ -41,7 +40,7 @@ export function useExport<R>({ broadcast: b, what, query, total, read, fields }:
 			idempotencyKey: newKey(),
 			body: { what, format: "csv", ...query },
 		});
-		jobsChanged(client, key);
+		jobsChanged(client);
 		toast(words.job({ most: mostRows }));
 	};
 	const run = useMutation({

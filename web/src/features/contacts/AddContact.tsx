@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, newKey } from "../../api/client";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { LinkButton } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Columns, TextField } from "../../ui/Field";
@@ -9,6 +9,7 @@ import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
+import { within } from "../../base/queries";
 
 const words = catalogue("contacts.addContact", {
 	title: "Add contact",
@@ -29,7 +30,6 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 	const [other, setOther] = useState<string | null>(null);
 	const [idempotencyKey] = useState(newKey);
 	const client = useQueryClient();
-	const key = useKey();
 	const why = useWhyNot("POST /contacts");
 	const v = form.values;
 	const send = () =>
@@ -49,7 +49,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 							.filter(Boolean),
 					},
 				});
-				void client.invalidateQueries({ queryKey: key("contacts") });
+				void client.invalidateQueries(within("contacts"));
 				onAdded(added.id);
 			} catch (e) {
 				if (e instanceof ApiError && e.code === "DUPLICATE_EMAIL") {

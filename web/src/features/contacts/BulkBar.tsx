@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { BulkContactsRequestBody, Contact, ContactSelectorBody, ListContact } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { fieldOptions } from "../rules/fieldOptions";
 import { initialValue } from "../rules/fields";
 import { useFields } from "../rules/useFields";
@@ -21,6 +21,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { doneText } from "./skipped";
 import { type BulkAction, type UndoStep, undoSteps } from "./undoSteps";
+import { tagsQuery } from "./queries";
+import { within } from "../../base/queries";
 
 const words = catalogue("contacts.bulkBar", {
 	selected: "{count, plural, one {# selected} other {# selected}}",
@@ -136,7 +138,6 @@ type Question = "delete" | "suppress" | "anonymize" | "reset_status" | "restore"
 /** BulkBar acts on the selected contacts, or on all that match the filters. */
 export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody, onClear, onJob, exported }: Props) {
 	const client = useQueryClient();
-	const key = useKey();
 	const why = useWhyNot("POST /contacts/bulk");
 	const adminOnly = useWhyNot("POST /contacts/{id}/anonymize");
 	const [ask, setAsk] = useState<Ask | null>(null);
@@ -156,7 +157,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		back.stay();
 		onJob(job);
 	};
-	const changed = () => void client.invalidateQueries({ queryKey: key("contacts") });
+	const changed = () => void client.invalidateQueries(within("contacts"));
 	const takeBack = async (steps: UndoStep[]) => {
 		const done = new Set<string>();
 		try {
@@ -437,7 +438,6 @@ type AskProps = {
 };
 
 function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps) {
-	const key = useKey();
 	const [tags, setTags] = useState<string[]>([]);
 	const [typed, setTyped] = useState("");
 	const [value, setValue] = useState<unknown>("");
@@ -448,13 +448,7 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 	const segments = useCollection("segments", { enabled: kind.endsWith("_list") });
 	const stages = useCollection("stages", { enabled: kind === "set_stage" });
 	const types = useCollection("email_types", { enabled: kind.endsWith("subscribe") });
-	const known = useQuery({
-		queryKey: key("suggestions", "tags", typed),
-		queryFn: () => api("GET /suggestions", { query: { for: "tags", q: typed } }),
-		enabled: tagged,
-		retry: false,
-		placeholderData: (b) => b,
-	});
+	const known = useQuery({ ...tagsQuery(typed), enabled: tagged });
 	const sequences = useCollection("sequences", { enabled: ofSequence });
 	const settable = useFields().filter((f) => !notMany.includes(f.field) && !computed.test(f.field));
 	const field = settable.find((f) => f.field === choice);

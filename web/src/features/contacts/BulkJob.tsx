@@ -3,7 +3,7 @@ import { X } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { api, url } from "../../api/client";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
 import { StateBadge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
@@ -16,6 +16,8 @@ import { full } from "../../base/words/formats";
 import { explain, sentenceFor } from "../../base/words/errors";
 import css from "./Contacts.module.css";
 import { doneText, reasonOf } from "./skipped";
+import { jobQuery } from "../jobs/queries";
+import { within } from "../../base/queries";
 
 const words = catalogue("contacts.bulkJob", {
 	of: "{count, number} of {total, number}",
@@ -44,26 +46,20 @@ type Result = {
 
 /** BulkJob shows a job that changes or exports contacts: its progress, a way to cancel it, and then its result. */
 export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /jobs/{id}/cancel");
-	const job = useQuery({
-		queryKey: key("job", id),
-		queryFn: async ({ signal }) => {
-			const found = await api("GET /jobs/{id}", { path: { id }, signal });
-			if (ended.includes(found.status)) void client.invalidateQueries({ queryKey: key("contacts") });
-			return found;
-		},
-		staleTime: 1000,
-		refetchInterval: (q) => (q.state.data && ended.includes(q.state.data.status) ? false : 1000),
-	});
+	const job = useQuery(jobQuery(id));
 	const cancel = useMutation({
 		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
 		onSuccess: () => void job.refetch(),
-		onSettled: () => jobsChanged(client, key),
+		onSettled: () => jobsChanged(client),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const j = job.data;
+	const done = j !== undefined && ended.includes(j.status);
+	useEffect(() => {
+		if (done) void client.invalidateQueries(within("contacts"));
+	}, [done, client]);
 	useReturnToTable();
 	const section = useRef<HTMLElement>(null);
 	const shown = j !== undefined;
@@ -73,7 +69,6 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 			section.current?.focus();
 	}, [shown]);
 	if (!j) return null;
-	const over = ended.includes(j.status);
 	const r = (j.result ?? {}) as Result;
 	const failed = j.error && sentenceFor(j.error.code, j.error.message);
 	const text = failed
@@ -92,7 +87,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 			<p>
 				{j.title} <StateBadge kind="job" state={j.status} />
 			</p>
-			{over ? (
+			{done ? (
 				<span role="status">{text}</span>
 			) : (
 				<>
@@ -116,8 +111,8 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 					{words.download}
 				</a>
 			)}
-			{over && <IconButton small label={words.close} icon={<X aria-hidden />} onClick={onClose} />}
-			{over && r.errors && r.errors.length > 0 && (
+			{done && <IconButton small label={words.close} icon={<X aria-hidden />} onClick={onClose} />}
+			{done && r.errors && r.errors.length > 0 && (
 				<ul className={css.refused}>
 					{r.errors.slice(0, mostShown).map((e) => (
 						<li key={e.contact_id}>

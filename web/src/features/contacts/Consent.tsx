@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { Contact, EmailTypeRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { CsvButton } from "../../ui/CsvButton";
@@ -17,6 +17,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { dateTime } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Consent.module.css";
+import { consentsQuery } from "./queries";
 
 const words = catalogue("contacts.consent", {
 	note: "Consent comes from the person. Change a subscription only if they asked you to.",
@@ -67,24 +68,15 @@ const sourceOf = (source: string, forms: Map<string, string>) =>
 
 /** Consent shows the email types by category, and whether the contact gets them. */
 export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged: () => void }) {
-	const key = useKey();
 	const why = useWhyNot("POST /contacts/bulk");
 	const locked = useWhyNot("PUT /contacts/{id}");
 	const whyNotReset = useWhyNot("POST /contacts/{id}/anonymize");
 	const [resetting, setResetting] = useState(false);
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
-	const records = useQuery({
-		queryKey: key("contact", c.id, "consents"),
-		queryFn: ({ signal }) => api("GET /contacts/{id}/consents", { path: { id: c.id }, signal }),
-	});
+	const records = useQuery(consentsQuery(c.id));
 	const ofForms = records.data?.data.some((r) => r.source.startsWith("form:")) ?? false;
-	const forms = useQuery({
-		queryKey: key("forms"),
-		queryFn: () => api("GET /forms", {}),
-		enabled: ofForms,
-		staleTime: 60_000,
-	});
+	const forms = useCollection("forms", { enabled: ofForms });
 	const formNames = new Map((forms.data?.data ?? []).map((f) => [f.slug, f.name]));
 	const change = useMutation({
 		mutationFn: (v: { type: string; on: boolean }) =>

@@ -3,9 +3,8 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { ApiError, api, newKey, url } from "../../api/client";
 import type { Contact } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Confirm } from "../../ui/Dialog";
 import { Checkbox } from "../../ui/Field";
@@ -25,6 +24,8 @@ import { Mail } from "./Mail";
 import { Profile } from "./Profile";
 import { Sequences } from "./Sequences";
 import { Timeline } from "./Timeline";
+import { within } from "../../base/queries";
+import { contactQuery } from "./queries";
 
 const words = catalogue("contacts.contact", {
 	contacts: "Contacts",
@@ -54,22 +55,16 @@ const words = catalogue("contacts.contact", {
 /** Contact is the page of one person. */
 export default function ContactPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [tab] = useParam("tab", "timeline");
 	const [anonymising, setAnonymising] = useState(false);
 	const whyNotEdit = useWhyNot("PUT /contacts/{id}");
 	const whyNotAnonymise = useWhyNot("POST /contacts/{id}/anonymize");
-	const contact = useQuery({
-		queryKey: key("contact", id),
-		queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id }, signal }),
-		staleTime: 5000,
-		refetchInterval: pollEvery(60_000),
-	});
+	const contact = useQuery(contactQuery(id));
 	const refresh = () => {
-		void client.invalidateQueries({ queryKey: key("contact", id) });
-		void client.invalidateQueries({ queryKey: key("contacts") });
+		void client.invalidateQueries(within("contact", id));
+		void client.invalidateQueries(within("contacts"));
 	};
 	const bulk = (action: "delete" | "restore") =>
 		api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
@@ -139,7 +134,11 @@ export default function ContactPage() {
 			/>
 			{tab === "timeline" && <Timeline id={id} />}
 			{tab === "profile" && (
-				<Profile contact={c} readOnly={erased} onSaved={(next) => client.setQueryData(key("contact", id), next)} />
+				<Profile
+					contact={c}
+					readOnly={erased}
+					onSaved={(next) => client.setQueryData(contactQuery(id).queryKey, next)}
+				/>
 			)}
 			{tab === "consent" && <Consent contact={c} onChanged={refresh} />}
 			{tab === "sequences" && <Sequences id={id} />}

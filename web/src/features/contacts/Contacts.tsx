@@ -1,13 +1,12 @@
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Columns3, Search, Upload } from "lucide-react";
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { Contact, SavedFilterRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { pollEvery } from "../../base/live";
 import { useParams } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { FilterBar } from "../rules/FilterBar";
 import { filtersIn } from "../rules/filters";
 import { useRuleFields } from "../rules/useFields";
@@ -32,6 +31,8 @@ import { initialColumns, useColumns } from "./columns";
 import { exportOf, nameOf, parseWidths } from "./contactFields";
 import { Peek } from "./Peek";
 import { SavedFilters } from "./SavedFilters";
+import { within } from "../../base/queries";
+import { contactCountQuery, contactQuery, contactsQuery, mostContacts } from "./queries";
 
 const words = catalogue("contacts.contacts", {
 	title: "Contacts",
@@ -59,13 +60,8 @@ const words = catalogue("contacts.contacts", {
 	saved: "Saved as “{name}”",
 });
 
-/** How many rows a table holds at most. */
-const most = 10_000;
-const pageSize = 200;
-
 /** Contacts is the table of all contacts, with its filters. */
 export default function Contacts() {
-	const key = useKey();
 	const client = useQueryClient();
 	const [params, setParams] = useParams();
 	const [, navigate] = useLocation();
@@ -104,22 +100,8 @@ export default function Contacts() {
 	}, [typed, inAddress, setParams]);
 
 	const selector = useMemo(() => ({ search: search || undefined, filters }), [search, filters]);
-	const rows = useInfiniteQuery({
-		queryKey: key("contacts", selector, sort, dir),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("POST /contacts/search", { body: { ...selector, sort, dir, limit: pageSize, cursor: pageParam }, signal }),
-		getNextPageParam: (last, all) => (all.length * pageSize >= most ? null : last.next_cursor),
-		placeholderData: keepPreviousData,
-		staleTime: 15_000,
-		refetchInterval: pollEvery(60_000),
-	});
-	const count = useQuery({
-		queryKey: key("contacts", "count", selector),
-		queryFn: ({ signal }) =>
-			api("GET /contacts/count", { query: { search: selector.search, filters: JSON.stringify(filters) }, signal }),
-		placeholderData: keepPreviousData,
-	});
+	const rows = useInfiniteQuery(contactsQuery(selector, sort, dir));
+	const count = useQuery(contactCountQuery(selector));
 	const stages = useCollection("stages");
 	const stageNames = useMemo(() => new Map((stages.data?.data ?? []).map((s) => [s.id, s.name])), [stages.data]);
 	const { columns, all } = useColumns(chosen, stageNames, widths, !columnText);
@@ -155,7 +137,7 @@ export default function Contacts() {
 		mutationFn: (v: { name: string; shared: boolean }) =>
 			api("POST /saved-filters", { body: { ...v, search: search || null, filters, sort, dir, columns: chosen } }),
 		onSuccess: (f) => {
-			void client.invalidateQueries({ queryKey: key("saved-filters") });
+			void client.invalidateQueries(within("saved_filters"));
 			setParams({ saved: f.id });
 			toast(words.saved({ name: f.name }));
 		},
@@ -168,7 +150,7 @@ export default function Contacts() {
 	const change = (action: "delete" | "restore", id: string) =>
 		api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
 	const refused = (e: unknown) => toast(explain(e), { tone: "danger" });
-	const reload = () => client.invalidateQueries({ queryKey: key("contacts") });
+	const reload = () => client.invalidateQueries(within("contacts"));
 	const remove = useMutation({
 		mutationFn: (c: Contact) => change("delete", c.id),
 		onSuccess: (_, c) => {
@@ -215,11 +197,7 @@ export default function Contacts() {
 	);
 	const peek = params.get("peek") ?? "";
 	const listed = contacts.find((c) => c.id === peek);
-	const other = useQuery({
-		queryKey: key("contact", peek, "peek"),
-		enabled: peek !== "" && !listed && !rows.isPending,
-		queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id: peek }, signal }),
-	});
+	const other = useQuery({ ...contactQuery(peek), enabled: peek !== "" && !listed && !rows.isPending });
 	const peeked = peek === "" ? undefined : (listed ?? other.data);
 	const walk = (by: number) => {
 		const next = listed && contacts[contacts.indexOf(listed) + by];
@@ -378,7 +356,7 @@ export default function Contacts() {
 					)}
 				/>
 			)}
-			{contacts.length >= most && <p className={css.limit}>{words.loaded({ count: most })}</p>}
+			{contacts.length >= mostContacts && <p className={css.limit}>{words.loaded({ count: mostContacts })}</p>}
 			{params.get("new") && (
 				<AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />
 			)}

@@ -1,11 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { Contact, EligibilityRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useKey } from "../../base/session";
 import { useAccount } from "../../base/shell";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -16,6 +14,7 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Eligibility.module.css";
 import { plainSentence } from "../../base/words/sentences";
 import { suppressionReason } from "../../base/words/suppressions";
+import { eligibilityQuery } from "./queries";
 
 const words = catalogue("contacts.eligibility", {
 	title: "Can be mailed?",
@@ -77,16 +76,6 @@ function whyOf(check: EligibilityRow): string | undefined {
 	return (check.detail && plainSentence(check.detail)) || undefined;
 }
 
-const queryOf = (key: ReturnType<typeof useKey>, c: Contact, about: string) => {
-	const [kind = "", value = ""] = about.split(/:(.*)/s);
-	return {
-		queryKey: key("contact", c.id, "eligibility", about, c.updated_at),
-		enabled: value !== "",
-		queryFn: ({ signal }: { signal: AbortSignal }) =>
-			api("GET /contacts/{id}/eligibility", { path: { id: c.id }, query: { [kind]: value }, signal }),
-	};
-};
-
 /** useTypes returns the active email types, and the one that mail has unless another is chosen. */
 function useTypes() {
 	const types = useCollection("email_types");
@@ -102,7 +91,7 @@ function useTypes() {
 /** useUsualVerdict says whether the contact gets mail of the account's default type, and if not, the first reason. */
 export function useUsualVerdict(c: Contact): { eligible: boolean; why: string } | undefined {
 	const { usual } = useTypes();
-	const verdict = useQuery(queryOf(useKey(), c, usual ? `email_type_key:${usual.type_key}` : "")).data;
+	const verdict = useQuery(eligibilityQuery(c.id, usual ? `email_type_key:${usual.type_key}` : "")).data;
 	const first = verdict?.checks.find((check) => !check.ok);
 	return verdict && { eligible: verdict.eligible, why: first ? words.failed[first.check] : "" };
 }
@@ -117,7 +106,6 @@ export function Eligibility({
 	onRestore: () => void;
 	whyNot?: string;
 }) {
-	const key = useKey();
 	const { all, usual, pending } = useTypes();
 	const broadcasts = useCollection("broadcasts");
 	const sequences = useCollection("sequences");
@@ -133,7 +121,7 @@ export function Eligibility({
 			label: words.sequence({ name: s.name }),
 		})),
 	];
-	const verdict = useQuery({ ...queryOf(key, c, about), placeholderData: keepPreviousData });
+	const verdict = useQuery({ ...eligibilityQuery(c.id, about), placeholderData: keepPreviousData });
 	const v = verdict.data;
 	const coming = !v && !verdict.isError && (pending || about !== "");
 	return (

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { api, url } from "../../api/client";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { Progress } from "../../ui/Progress";
@@ -12,6 +13,8 @@ import { explain, sentenceFor } from "../../base/words/errors";
 import { parseRows } from "../../base/csv";
 import css from "./Import.module.css";
 import { fieldSentence } from "../../base/words/problems";
+import { answer, within } from "../../base/queries";
+import { jobQuery } from "../jobs/queries";
 
 const words = catalogue("contacts.importJob", {
 	checking: "File check",
@@ -108,23 +111,17 @@ export function ImportJob({
 	onAgain?: () => void;
 	onRetry?: (rows: File) => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /jobs/{id}/cancel");
-	const job = useQuery({
-		queryKey: key("job", id),
-		queryFn: async ({ signal }) => {
-			const found = await api("GET /jobs/{id}", { path: { id }, signal });
-			if (found.status === "completed" && !dry) void client.invalidateQueries({ queryKey: key("contacts") });
-			return found;
-		},
-		refetchInterval: (q) =>
-			q.state.data && ["completed", "failed", "cancelled"].includes(q.state.data.status) ? false : dry ? 500 : 1500,
-	});
+	const job = useQuery(jobQuery(id, dry ? 500 : undefined));
 	const cancel = useMutation({
 		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
-		onSuccess: (j) => client.setQueryData(key("job", id), j),
+		onSuccess: (j) => client.setQueryData(jobQuery(id).queryKey, j),
 	});
+	const applied = !dry && job.data?.status === "completed";
+	useEffect(() => {
+		if (applied) void client.invalidateQueries(within("contacts"));
+	}, [applied, client]);
 	if (job.isPending) return <Skeleton rows={3} />;
 	if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
 	const j = job.data;
@@ -195,13 +192,7 @@ export function ImportJob({
 
 /** Errors shows the first rows that an import refused, each with its problem. */
 function Errors({ id, all }: { id: string; all: number }) {
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("job", id, "errors"),
-		queryFn: ({ signal }) => readErrors(id, signal),
-		staleTime: Number.POSITIVE_INFINITY,
-		gcTime: 0,
-	});
+	const found = useQuery({ ...answer("job.errors", id), queryFn: ({ signal }) => readErrors(id, signal) });
 	if (!found.data?.length) return null;
 	return (
 		<div className={css.scroll}>

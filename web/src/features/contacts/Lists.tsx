@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, newKey } from "../../api/client";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Card } from "../../ui/Page";
@@ -12,6 +12,8 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Lists.module.css";
+import { within } from "../../base/queries";
+import { listsQuery } from "./queries";
 
 const words = catalogue("contacts.lists", {
 	title: "Lists",
@@ -24,13 +26,9 @@ const words = catalogue("contacts.lists", {
 
 /** Lists shows the lists that a contact is a member of. */
 export function Lists({ id }: { id: string }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /contacts/bulk");
-	const lists = useQuery({
-		queryKey: key("contact", id, "lists"),
-		queryFn: () => api("GET /contacts/{id}/lists", { path: { id } }),
-	});
+	const lists = useQuery(listsQuery(id));
 	const segments = useCollection("segments");
 	const change = useMutation({
 		mutationFn: (v: { add: boolean; segment: string; name: string; undone?: boolean }) =>
@@ -43,7 +41,7 @@ export function Lists({ id }: { id: string }) {
 				},
 			}),
 		onSuccess: (_, v) => {
-			void client.invalidateQueries({ queryKey: key("contact", id, "lists") });
+			void client.invalidateQueries(within("contact.lists", id));
 			if (!v.add) toast(words.done({ name: v.name }), { undo: () => change.mutate({ ...v, add: true }) });
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),

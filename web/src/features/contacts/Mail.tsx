@@ -1,9 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { useTitle } from "../activity/ActivityEvent";
-import { api } from "../../api/client";
 import { useParam } from "../../base/params";
-import { useKey } from "../../base/session";
 import { Attempts, Hits, SentMail, useEvidence } from "../activity/Evidence";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -13,6 +11,7 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Contacts.module.css";
+import { contactMailQuery } from "./queries";
 
 const words = catalogue("contacts.mail", {
 	title: "Emails sent",
@@ -30,19 +29,8 @@ const words = catalogue("contacts.mail", {
 
 /** Mail lists the mail that was sent to a contact. That of broadcasts opens as it was sent. */
 export function Mail({ id }: { id: string }) {
-	const key = useKey();
 	const [open, setOpen] = useParam("mail");
-	const sent = useInfiniteQuery({
-		queryKey: key("contact", id, "mail"),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /contacts/{id}/activity", {
-				path: { id },
-				query: { types: "email_sent,email_delivered", cursor: pageParam ?? undefined, limit: 50 },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-	});
+	const sent = useInfiniteQuery(contactMailQuery(id));
 	if (sent.isPending) return <Skeleton rows={5} />;
 	if (sent.isError) return <Failure error={sent.error} retry={() => void sent.refetch()} />;
 	const rows = sent.data.pages.flatMap((p) => p.data);

@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTitle } from "../activity/ActivityEvent";
-import { api } from "../../api/client";
 import type { Contact } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
@@ -13,6 +11,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { nameOf } from "./contactFields";
 import css from "./Contacts.module.css";
 import { useUsualVerdict } from "./Eligibility";
+import { latestActivityQuery } from "./queries";
 
 const words = catalogue("contacts.peek", {
 	open: "Open",
@@ -42,13 +41,9 @@ export function Peek({
 	onWalk: (by: number) => void;
 	onClose: () => void;
 }) {
-	const key = useKey();
 	useShortcuts({ j: () => onWalk(1), k: () => onWalk(-1) }, { drawer: true });
 	const verdict = useUsualVerdict(c);
-	const events = useQuery({
-		queryKey: key("contact", c.id, "activity", "peek"),
-		queryFn: () => api("GET /contacts/{id}/activity", { path: { id: c.id }, query: { limit: 5 } }),
-	});
+	const events = useQuery(latestActivityQuery(c.id));
 	return (
 		<Dialog
 			drawer="narrow"

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ApiError, api } from "../../api/client";
 import type { Contact, UpdateContactRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { CodeField } from "../../ui/CodeField";
 import { Combo } from "../../ui/Combo";
 import { Columns, Select, Switch, TextField } from "../../ui/Field";
@@ -12,6 +12,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { number } from "../../base/words/formats";
 import { explain, fieldSentenceOf } from "../../base/words/errors";
+import { within } from "../../base/queries";
 
 const words = catalogue("contacts.profile", {
 	person: "Person",
@@ -70,7 +71,6 @@ export function Profile({
 	readOnly: boolean;
 	onSaved: (c: Contact) => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /contacts/{id}");
 	const off = readOnly || why !== undefined;
@@ -87,8 +87,8 @@ export function Profile({
 		onSuccess: (next, v) => {
 			setProblems((p) => ({ ...p, [v.path]: "" }));
 			onSaved(next);
-			void client.invalidateQueries({ queryKey: key("contacts") });
-			void client.invalidateQueries({ queryKey: key("contact", c.id) });
+			void client.invalidateQueries(within("contacts"));
+			void client.invalidateQueries(within("contact", c.id));
 		},
 		onError: (e, v) => {
 			const found =

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api } from "../../api/client";
 import type { SavedFilterRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useSession } from "../../base/session";
+import { useSession } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, TextField } from "../../ui/Field";
@@ -13,6 +13,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Contacts.module.css";
 import { shows, type View } from "./savedView";
+import { within } from "../../base/queries";
 
 const words = catalogue("contacts.savedFilters", {
 	label: "Saved filters",
@@ -41,7 +42,6 @@ type Props = {
 
 /** SavedFilters are tabs above the table: each is a filter that somebody saved. */
 export function SavedFilters({ current, state, onApply, onReset, onSave }: Props) {
-	const key = useKey();
 	const client = useQueryClient();
 	const { user } = useSession();
 	const [naming, setNaming] = useState(false);
@@ -52,7 +52,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 	const now = all.find((f) => f.id === current);
 	const changed = now && !shows(state, now);
 	const dirty = now ? changed : state.search !== "" || state.filters.length > 0;
-	const refresh = () => client.invalidateQueries({ queryKey: key("saved-filters") });
+	const refresh = () => client.invalidateQueries(within("saved_filters"));
 	const update = useMutation({
 		mutationFn: (f: SavedFilterRow) =>
 			api("PUT /saved-filters/{id}", {

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api } from "../../api/client";
 import type { Enrollment } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -13,6 +13,8 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Lists.module.css";
+import { within } from "../../base/queries";
+import { enrollmentsQuery } from "./queries";
 
 const words = catalogue("contacts.sequences", {
 	title: "Sequences",
@@ -25,14 +27,10 @@ const words = catalogue("contacts.sequences", {
 
 /** Sequences shows the sequences that a contact went or goes through. */
 export function Sequences({ id }: { id: string }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
 	const [leaving, setLeaving] = useState<Enrollment | null>(null);
-	const all = useQuery({
-		queryKey: key("contact", id, "enrollments"),
-		queryFn: () => api("GET /sequences/contact/{contact_id}/enrollments", { path: { contact_id: id } }),
-	});
+	const all = useQuery(enrollmentsQuery(id));
 	const exit = useMutation({
 		mutationFn: (e: Enrollment) =>
 			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
@@ -40,7 +38,7 @@ export function Sequences({ id }: { id: string }) {
 			}),
 		onSuccess: () => {
 			setLeaving(null);
-			void client.invalidateQueries({ queryKey: key("contact", id, "enrollments") });
+			void client.invalidateQueries(within("contact.enrollments", id));
 		},
 	});
 	if (all.isPending) return <Skeleton rows={4} />;

@@ -2,28 +2,22 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { Contact } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { Picks } from "../../ui/Combo";
 import { Facts } from "../../ui/Page";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
+import { within } from "../../base/queries";
+import { contactQuery, tagsQuery } from "./queries";
 
 const words = catalogue("contacts.tags", { tags: "Tags" });
 
 /** Tags are changed by adding and removing, so that tags that others add meanwhile stay. */
 export function Tags({ contact: c, off }: { contact: Contact; off: boolean }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [typed, setTyped] = useState("");
 	const [opened, setOpened] = useState(false);
-	const known = useQuery({
-		queryKey: key("suggestions", "tags", typed),
-		queryFn: () => api("GET /suggestions", { query: { for: "tags", q: typed } }),
-		retry: false,
-		placeholderData: (b) => b,
-		enabled: opened && !off,
-	});
+	const known = useQuery({ ...tagsQuery(typed), enabled: opened && !off });
 	const change = useMutation({
 		mutationFn: (v: { action: "add_tags" | "remove_tags"; tags: string[] }) =>
 			api("POST /contacts/bulk", {
@@ -32,12 +26,12 @@ export function Tags({ contact: c, off }: { contact: Contact; off: boolean }) {
 			}),
 		onMutate: (v) => {
 			const next = v.action === "add_tags" ? [...c.tags, ...v.tags] : c.tags.filter((t) => !v.tags.includes(t));
-			client.setQueryData<Contact>(key("contact", c.id), (old) => old && { ...old, tags: next });
+			client.setQueryData(contactQuery(c.id).queryKey, (old) => old && { ...old, tags: next });
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 		onSettled: () => {
-			void client.invalidateQueries({ queryKey: key("contact", c.id) });
-			void client.invalidateQueries({ queryKey: key("contacts") });
+			void client.invalidateQueries(within("contact", c.id));
+			void client.invalidateQueries(within("contacts"));
 		},
 	});
 	const options = (known.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));

@@ -1,17 +1,15 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
-import { api } from "../../api/client";
 import { ActivityEvent } from "../activity/ActivityEvent";
 import { useCollection } from "../../base/collections";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Select } from "../../ui/Field";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { day } from "../../base/words/formats";
 import css from "./Timeline.module.css";
+import { contactActivityQuery } from "./queries";
 
 const words = catalogue("contacts.timeline", {
 	kind: "Event type",
@@ -28,21 +26,9 @@ const words = catalogue("contacts.timeline", {
 
 /** Timeline lists what happened to a contact, the latest first, by day. */
 export function Timeline({ id }: { id: string }) {
-	const key = useKey();
 	const [kind, setKind] = useParam("kind");
 	useCollection("segments"); // events name lists: asked for at once with what the page names, not after the events
-	const events = useInfiniteQuery({
-		queryKey: key("contact", id, "activity"),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /contacts/{id}/activity", {
-				path: { id },
-				query: { cursor: pageParam ?? undefined, limit: 100 },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: pollEvery(60_000),
-	});
+	const events = useInfiniteQuery(contactActivityQuery(id));
 	if (events.isPending) return <Skeleton rows={8} />;
 	if (events.isError) return <Failure error={events.error} retry={() => void events.refetch()} />;
 	const rows = events.data.pages.flatMap((p) => p.data).filter((r) => !kind || r.source === kind);

@@ -2,9 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { api } from "../../api/client";
-import type { FormBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Combo, Picks } from "../../ui/Combo";
 import { Columns, Radios, Select, Switch, TextArea, TextField } from "../../ui/Field";
@@ -18,6 +16,7 @@ import { type FormWork, linesOf, shownOf } from "./draft";
 import { Fields } from "./Fields";
 import css from "./Form.module.css";
 import { Preview } from "./Preview";
+import { formPreviewQuery } from "./queries";
 
 const words = catalogue("forms.build", {
 	fields: "Fields",
@@ -82,15 +81,9 @@ function badOrigin(text: string): string | undefined {
 
 /** Build edits a form beside its preview. */
 export function Build({ work, why }: { work: FormWork; why?: string }) {
-	const key = useKey();
 	const { values: d, set, problem, form } = work;
 	const shown = useSettled(JSON.stringify(shownOf(d)), 350);
-	const embed = useQuery({
-		queryKey: key("form", form.id, "preview", shown),
-		queryFn: ({ signal }) =>
-			api("POST /forms/{id}/preview", { path: { id: form.id }, body: JSON.parse(shown) as FormBody, signal }),
-		placeholderData: (b) => b,
-	});
+	const embed = useQuery(formPreviewQuery(form.id, shown));
 	const segments = useCollection("segments");
 	const stages = useCollection("stages");
 	const messages = useCollection("messages", { enabled: d.double_opt_in });

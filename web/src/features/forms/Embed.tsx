@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { FormRow } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { Copy } from "../../ui/Copy";
 import { Card, Callout } from "../../ui/Page";
 import { Source } from "../../ui/Source";
@@ -10,6 +8,7 @@ import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import css from "./Form.module.css";
+import { embedQuery } from "./queries";
 
 const words = catalogue("forms.embed", {
 	draft: "This form is a draft. Pages that contain it cannot submit it until it is published.",
@@ -40,11 +39,7 @@ const words = catalogue("forms.embed", {
 
 /** Embed gives the code that puts a form into a page. */
 export function Embed({ form: f }: { form: FormRow }) {
-	const key = useKey();
-	const embed = useQuery({
-		queryKey: key("form", f.id, "embed"),
-		queryFn: ({ signal }) => api("GET /forms/{id}/embed", { path: { id: f.id }, signal }),
-	});
+	const embed = useQuery(embedQuery(f.id));
 	if (embed.isPending) return <Skeleton rows={10} />;
 	if (embed.isError) return <Failure error={embed.error} retry={() => void embed.refetch()} />;
 	const e = embed.data;

@@ -3,10 +3,9 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, ApiError, type FieldProblem, isConflict, request, type Versioned } from "../../api/client";
 import type { FormRow } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { keepsTyped } from "../../sync/device";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { Choose } from "../source/Review";
 import { StateBadge } from "../../ui/Badge";
@@ -27,6 +26,8 @@ import { Embed } from "./Embed";
 import css from "./Form.module.css";
 import { Submissions } from "./Submissions";
 import { fieldSentence } from "../../base/words/problems";
+import { within } from "../../base/queries";
+import { formQuery } from "./queries";
 
 const words = catalogue("forms.form", {
 	forms: "Forms",
@@ -93,13 +94,7 @@ const names: { [F in keyof FormDraft]: string } = catalogue("forms.form.names", 
 /** FormPage builds a form, gives the code for pages, and shows what was submitted. */
 export default function FormPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("form", id),
-		queryFn: ({ signal }) => request("GET /forms/{id}", { path: { id }, signal }),
-		refetchInterval: pollEvery(60_000),
-		refetchOnWindowFocus: false,
-	});
+	const found = useQuery(formQuery(id));
 	if (!found.data || isGone(found.error))
 		return <Missing query={found} list={words.forms} to="/forms" kept={{ kinds: ["form"], id }} />;
 	return <Editor key={found.data.data.id} server={found.data} />;
@@ -144,7 +139,6 @@ function goTo(path: string) {
 }
 
 function Editor({ server }: { server: Versioned<FormRow> }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [tab, setTab] = useParam("tab", "build");
@@ -159,8 +153,8 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 	const draft = f.status === "draft";
 
 	const adopt = async (got: Versioned<FormRow>) => {
-		client.setQueryData(key("form", f.id), got);
-		await client.invalidateQueries({ queryKey: key("forms") });
+		client.setQueryData(formQuery(f.id).queryKey, got);
+		await client.invalidateQueries(within("forms"));
 	};
 	const move = useMutation({
 		mutationFn: async (to: "publish" | "unpublish" | "archive" | "unarchive") => {
@@ -184,16 +178,16 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 				setBlocked(true);
 				setTab("build");
 			} else {
-				if (e instanceof ApiError && e.status === 412) void client.invalidateQueries({ queryKey: key("form", f.id) });
+				if (e instanceof ApiError && e.status === 412) void client.invalidateQueries(within("form", f.id));
 				toast(explain(e), { tone: "danger" });
 			}
 		},
 	});
 	const remove = useMutation({
 		mutationFn: () => api("DELETE /forms/{id}", { path: { id: f.id }, revision: work.revision ?? undefined }),
-		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("form", f.id) }),
+		onError: (e) => isConflict(e) && void client.invalidateQueries(within("form", f.id)),
 		onSuccess: () => {
-			void client.invalidateQueries({ queryKey: key("forms") });
+			void client.invalidateQueries(within("forms"));
 			navigate("/forms");
 		},
 	});

@@ -4,9 +4,8 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { FormFieldInput } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { pollEvery } from "../../base/live";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -21,6 +20,8 @@ import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
 import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
+import { within } from "../../base/queries";
+import { formsQuery } from "./queries";
 
 const words = catalogue("forms.forms", {
 	title: "Forms",
@@ -61,18 +62,12 @@ const words = catalogue("forms.forms", {
 
 /** Forms lists the forms of a workspace. */
 export default function Forms() {
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /forms");
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const [creating, setCreating] = useParam("new");
-	const forms = useQuery({
-		queryKey: key("forms", status),
-		queryFn: () => api("GET /forms", { query: { status } }),
-		refetchInterval: pollEvery(15_000),
-		placeholderData: (b) => b,
-	});
+	const forms = useQuery(formsQuery(status));
 	const all = forms.data?.data ?? [];
 	const rows = all.filter((f) => f.name.toLowerCase().includes(search.toLowerCase()));
 	const button = (
@@ -151,7 +146,6 @@ export default function Forms() {
 type Start = "newsletter" | "contact" | "blank";
 
 function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string) => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const form = useForm({ name: "", start: "newsletter" as Start });
 	const [idempotencyKey] = useState(newKey);
@@ -186,7 +180,7 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 				body: { name: form.values.name, fields: await fields(form.values.start) },
 				idempotencyKey,
 			});
-			void client.invalidateQueries({ queryKey: key("forms") });
+			void client.invalidateQueries(within("forms"));
 			onMade(made.id);
 		});
 	return (

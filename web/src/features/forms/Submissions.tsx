@@ -1,10 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import type { FormRow, FormSubmission } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -17,6 +14,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { exact } from "../../base/words/formats";
 import rowsCss from "../../ui/Rows.module.css";
 import own from "./Form.module.css";
+import { submissionsQuery } from "./queries";
 
 const words = catalogue("forms.submissions", {
 	title: "Submissions",
@@ -42,20 +40,8 @@ const textOf = (v: unknown) => (Array.isArray(v) ? v.join(", ") : String(v ?? ""
 
 /** Submissions lists what visitors sent, newest first. */
 export function Submissions({ form }: { form: FormRow }) {
-	const key = useKey();
 	const [open, setOpen] = useParam("submission");
-	const list = useInfiniteQuery({
-		queryKey: key("form", form.id, "submissions"),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /forms/{id}/submissions", {
-				path: { id: form.id },
-				query: { limit: 100, cursor: pageParam ?? undefined },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: pollEvery(15_000),
-	});
+	const list = useInfiniteQuery(submissionsQuery(form.id));
 	const onEnd = useMore(list);
 	if (list.isPending) return <Skeleton rows={8} height={36} />;
 	if (list.isError) return <Failure error={list.error} retry={() => void list.refetch()} />;

@@ -2,13 +2,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type FieldProblem, request, type Versioned } from "../../api/client";
 import type { FormBody, FormField, FormRow } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { explain } from "../../base/words/errors";
 import type { Problem } from "../../sync/draft";
 import { equal } from "../../sync/merge";
 import { useDraft } from "../../sync/useDraft";
 import { fieldSentence } from "../../base/words/problems";
 import { ownName } from "../../base/words/fieldNames";
+import { within } from "../../base/queries";
+import { formQuery } from "./queries";
 
 /** FormDraft is what is written of a form. */
 export type FormDraft = {
@@ -102,7 +103,6 @@ const pause = 800;
  * refuses stays here and is shown at its field, and the rest is saved. Published forms are saved by hand.
  */
 export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
-	const key = useKey();
 	const client = useQueryClient();
 	const form = server.data;
 	const path = { id: form.id };
@@ -113,15 +113,15 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 			title: (values) => values.name,
 			load: async () => {
 				const got = await request("GET /forms/{id}", { path });
-				client.setQueryData(key("form", form.id), got);
+				client.setQueryData(formQuery(form.id).queryKey, got);
 				return got;
 			},
 			save: async (changed, values, revision) => {
 				const body = bodyOf(values, Object.keys(changed) as (keyof FormDraft)[]);
 				const got = await request("PUT /forms/{id}", { path, body, revision });
-				client.setQueryData(key("form", form.id), got);
-				void client.invalidateQueries({ queryKey: key("forms") });
-				void client.invalidateQueries({ queryKey: key("form", form.id, "embed") });
+				client.setQueryData(formQuery(form.id).queryKey, got);
+				void client.invalidateQueries(within("forms"));
+				void client.invalidateQueries(within("form.embed", form.id));
 				return got;
 			},
 			fieldsOf: draftOf,

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useId } from "react";
 import { api } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { zones } from "../settings/Account";
 import { CodeField } from "../../ui/CodeField";
 import { Combo } from "../../ui/Combo";
@@ -12,6 +12,8 @@ import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { catalogue } from "../../base/words/catalogue";
 import { useSetupChanged } from "./Setup";
+import { within } from "../../base/queries";
+import { accountQuery } from "../settings/queries";
 
 const words = catalogue("home.accountStep", {
 	name: "Name",
@@ -30,7 +32,6 @@ const words = catalogue("home.accountStep", {
 
 /** AccountStep asks for name, time zone and postal address of the account. */
 export function AccountStep({ account: a }: { account: AccountSessionView }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const changed = useSetupChanged();
 	const why = useWhyNot("PUT /settings/account");
@@ -55,9 +56,9 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 					postal_address: Object.fromEntries(parts.map((f) => [f, v[`postal_address.${f}`] || null])),
 				},
 			});
-			client.setQueryData(key("account"), saved);
+			client.setQueryData(accountQuery().queryKey, saved);
 			await changed();
-			void client.invalidateQueries({ queryKey: ["session"] });
+			void client.invalidateQueries(within("session"));
 		});
 	const field = (f: (typeof parts)[number]) => {
 		const path = `postal_address.${f}`;

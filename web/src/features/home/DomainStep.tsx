@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { SendingDomain } from "../../api/schema";
-import { useKey, useWhyNot, useWorkspace } from "../../base/session";
+import { useWhyNot, useWorkspace } from "../../base/session";
 import { Records } from "../sending/Records";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -15,6 +15,7 @@ import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
+import { domainsQuery } from "../sending/queries";
 
 const words = catalogue("home.domainStep", {
 	domain: "Domain",
@@ -34,13 +35,11 @@ const ready = (d: SendingDomain) => d.status === "verified" && d.tracking_status
 
 /** DomainStep adds a sending domain, and shows its records until they are found. */
 export function DomainStep() {
-	const key = useKey();
 	const changed = useSetupChanged();
 	const why = useWhyNot("POST /sending-domains");
 	const [idempotencyKey] = useState(newKey);
 	const domains = useQuery({
-		queryKey: key("domains"),
-		queryFn: () => api("GET /sending-domains", {}),
+		...domainsQuery(),
 		refetchInterval: (q) => (q.state.data?.data.some((d) => !ready(d)) ? 10_000 : false),
 	});
 	const id = useId();

@@ -2,11 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { AlertTriangle, Check, Circle, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import { later } from "../../base/lazy";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey, useOptions, useWhyNot } from "../../base/session";
+import { useOptions, useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button, IconButton, LinkButton } from "../../ui/Button";
 import { Figure, Figures } from "../../ui/Figure";
@@ -21,6 +19,7 @@ import css from "./Home.module.css";
 import { missing, optional, type Step, stepWords } from "./steps";
 import { Unfinished } from "./Unfinished";
 import { capitalized } from "../../base/words/sentences";
+import { overviewQuery } from "./queries";
 
 const Setup = later(() => import("./Setup"));
 
@@ -105,12 +104,7 @@ function useDismissed(): [string[], (key: string) => void] {
 
 /** Home shows what is left to set up, what is sent now, what needs attention, and the last 30 days. */
 export default function Home() {
-	const key = useKey();
-	const overview = useQuery({
-		queryKey: key("overview"),
-		queryFn: ({ signal }) => api("GET /overview", { signal }),
-		refetchInterval: pollEvery(30_000),
-	});
+	const overview = useQuery(overviewQuery());
 	const [dismissed, dismiss] = useDismissed();
 	const [open, setOpen] = useParam("step");
 	const options = useOptions();

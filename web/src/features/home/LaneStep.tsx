@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { AccountSessionView, MtaConfigRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Health } from "../sending/Mta";
 import { Editor } from "../sending/MtaEditor";
 import { mtaTypes } from "../sending/Sending";
@@ -13,6 +13,7 @@ import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
+import { accountQuery } from "../settings/queries";
 
 const words = catalogue("home.laneStep", {
 	try: "Just trying it out",
@@ -30,7 +31,6 @@ const words = catalogue("home.laneStep", {
 
 /** LaneStep chooses the MTA config by which the account's mail leaves. */
 export function LaneStep({ account: a }: { account: AccountSessionView }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const changed = useSetupChanged();
 	const why = useWhyNot("POST /mta-configs");
@@ -40,12 +40,12 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 	const lanes = useCollection("mta_configs");
 	const use = async (lane: MtaConfigRow) => {
 		client.setQueryData(
-			key("account"),
+			accountQuery().queryKey,
 			await api("PUT /settings/account", { body: { default_mta_config_key: lane.key } }),
 		);
 		setChoosing(false);
 		setAdding(false);
-		await changed("mta-configs");
+		await changed("mta_configs");
 	};
 	const choose = useMutation({
 		mutationFn: async (lane: MtaConfigRow | null) =>

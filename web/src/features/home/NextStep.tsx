@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
 import { catalogue } from "../../base/words/catalogue";
 import { missing, optional, stepWords } from "./steps";
+import { overviewQuery } from "./queries";
 
 const words = catalogue("home.nextStep", {
 	open: "Before your email can go out",
@@ -12,12 +11,7 @@ const words = catalogue("home.nextStep", {
 
 /** NextStep names the first step of the checklist that is left before mail can go out. */
 export function NextStep() {
-	const key = useKey();
-	const overview = useQuery({
-		queryKey: key("overview"),
-		queryFn: ({ signal }) => api("GET /overview", { signal }),
-		staleTime: 5000,
-	});
+	const overview = useQuery(overviewQuery());
 	const steps = overview.data?.setup.filter((s) => !optional.includes(s.key)) ?? [];
 	const next = steps.find((s) => !s.done);
 	if (steps.length > 0 && !next) return <p>{words.ready}</p>;

@@ -3,7 +3,7 @@ import { useId, useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import senders from "../sending/Senders.module.css";
 import { Button, LinkButton } from "../../ui/Button";
 import { DrawerAction } from "../../ui/DrawerAction";
@@ -15,6 +15,8 @@ import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
+import { accountQuery } from "../settings/queries";
+import { domainsQuery } from "../sending/queries";
 
 const words = catalogue("home.senderStep", {
 	noDomain: "Add your domain first. A sender needs an address on it.",
@@ -34,12 +36,11 @@ const words = catalogue("home.senderStep", {
 
 /** SenderStep makes a sender on the account's domain, and the one that writes by default. */
 export function SenderStep({ account: a }: { account: AccountSessionView }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const changed = useSetupChanged();
 	const why = useWhyNot("POST /sending-identities");
 	const [idempotencyKey] = useState(newKey);
-	const domains = useQuery({ queryKey: key("domains"), queryFn: () => api("GET /sending-domains", {}) });
+	const domains = useQuery(domainsQuery());
 	const types = useCollection("email_types");
 	const identities = useCollection("sending_identities");
 	const id = useId();
@@ -50,10 +51,10 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 	const v = form.values;
 	const use = async (email: string) => {
 		client.setQueryData(
-			key("account"),
+			accountQuery().queryKey,
 			await api("PUT /settings/account", { body: { default_sending_identity_email: email } }),
 		);
-		await changed("identities");
+		await changed("sending_identities");
 	};
 	const choose = useMutation({ mutationFn: use });
 	if (domains.isPending || types.isPending || identities.isPending) return <Skeleton rows={6} />;

@@ -3,7 +3,7 @@ import { useId, useMemo, useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useSession, useWhyNot, useWorkspace } from "../../base/session";
+import { useSession, useWhyNot, useWorkspace } from "../../base/session";
 import { AddContact } from "../contacts/AddContact";
 import { Button, LinkButton } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
@@ -20,6 +20,8 @@ import { AccountStep } from "./AccountStep";
 import { DomainStep } from "./DomainStep";
 import { LaneStep } from "./LaneStep";
 import { SenderStep } from "./SenderStep";
+import { accountQuery } from "../settings/queries";
+import { type Kind, within } from "../../base/queries";
 
 const words = catalogue("home.setup", {
 	close: "Close",
@@ -62,14 +64,10 @@ export default function Setup({
 	onOpen: (key: string) => void;
 	onClose: () => void;
 }) {
-	const key = useKey();
 	const [place, setPlace] = useState<HTMLElement | null>(null);
 	const second = step.done && next !== undefined;
 	const footer = useMemo(() => ({ place, second }), [place, second]);
-	const account = useQuery({
-		queryKey: key("account"),
-		queryFn: () => api("GET /settings/account", {}) as Promise<AccountSessionView>,
-	});
+	const account = useQuery(accountQuery());
 	return (
 		<Dialog
 			drawer={step.key === "sending_domain" || step.key === "mta_config" ? "wide" : "narrow"}
@@ -121,10 +119,9 @@ function Body({ step, account }: { step: string; account: AccountSessionView }) 
 
 /** useSetupChanged loads again what the checklist is made of. */
 export function useSetupChanged() {
-	const key = useKey();
 	const client = useQueryClient();
-	return async (...parts: string[]) => {
-		await Promise.all(["overview", ...parts].map((part) => client.invalidateQueries({ queryKey: key(part) })));
+	return async (...kinds: Kind[]) => {
+		await Promise.all((["overview", ...kinds] as Kind[]).map((kind) => client.invalidateQueries(within(kind))));
 	};
 }
 
@@ -233,7 +230,7 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 					? await api("GET /mta-configs/{id}/messages", { path: { id: lane.id }, query: { limit: 1 } })
 					: null;
 			setAnswer({ ...a, message: stored?.data[0]?.id });
-			await changed("identities", "mailbox");
+			await changed("sending_identities", "mailbox");
 		});
 	return (
 		<form

@@ -3,9 +3,8 @@ import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { api, url } from "../../api/client";
 import type { JobSession } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
@@ -21,6 +20,7 @@ import { exact, full } from "../../base/words/formats";
 import { explain, sentenceFor } from "../../base/words/errors";
 import { pageOf } from "./place";
 import css from "../settings/Settings.module.css";
+import { jobsQuery } from "./queries";
 
 const words = catalogue("jobs.jobs", {
 	title: "Jobs",
@@ -75,29 +75,15 @@ const day = 86_400_000;
 
 /** Jobs lists imports, exports and bulk actions. */
 export default function Jobs() {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /jobs/{id}/cancel");
 	const whyImport = useWhyNot("POST /contacts/import");
 	const [type, setType] = useParam("type");
 	const [mine, setMine] = useParam("mine");
-	const jobs = useInfiniteQuery({
-		queryKey: key("jobs", type, mine),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /jobs", {
-				query: { type, mine: mine === "true" || undefined, cursor: pageParam ?? undefined, limit: 50 },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: (q) =>
-			q.state.data?.pages.some((p) => p.data.some((j) => j.status === "queued" || j.status === "running"))
-				? 2000
-				: pollEvery(15_000)(),
-	});
+	const jobs = useInfiniteQuery(jobsQuery(type, mine === "true"));
 	const cancel = useMutation({
 		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
-		onSettled: () => jobsChanged(client, key),
+		onSettled: () => jobsChanged(client),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const rows = jobs.data?.pages.flatMap((p) => p.data) ?? [];

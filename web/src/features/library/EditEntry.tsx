@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, isConflict, request, type Versioned } from "../../api/client";
+import { isConflict, request, type Versioned } from "../../api/client";
 import type { MessageSession, PreviewProblem, RebasedMessage } from "../../api/schema";
 import { useParams } from "../../base/params";
 import { handIn } from "../../sync/pendingSaves";
 import { useDraft } from "../../sync/useDraft";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import TemplateBinding from "../binding/BindingEditor";
 import { templateOptions, textOf } from "../binding/binding";
@@ -33,8 +33,11 @@ import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import { bodyOf, type Content, contentCodes, contentNames, editable } from "./content";
 import css from "./Library.module.css";
-import { holders } from "./Library";
+import { holders } from "./holders";
 import { useVersions } from "./versions";
+import { within } from "../../base/queries";
+import { entryQuery, rebaseQuery } from "./queries";
+import { templateNamesQuery } from "../templates/queries";
 
 const words = catalogue("library.editEntry", {
 	library: "Library",
@@ -76,7 +79,6 @@ type Props = { server: Versioned<MessageSession>; rebase: boolean };
 
 /** EditEntry writes the next version of a library entry, or rebases one on its template as it is now. */
 export default function EditEntry(p: Props) {
-	const key = useKey();
 	const [params] = useParams();
 	const chosen = Number(params.get("v"));
 	const version =
@@ -85,12 +87,9 @@ export default function EditEntry(p: Props) {
 			: p.server.data.current_version;
 	const rebase = p.rebase && version > 0;
 	const merged = useQuery({
-		queryKey: key("message", p.server.data.id, "rebase", version),
+		...rebaseQuery(p.server.data.id, version),
 		enabled: rebase,
 		staleTime: Number.POSITIVE_INFINITY,
-		retry: false,
-		queryFn: ({ signal }) =>
-			api("POST /messages/{id}/rebase-preview", { path: { id: p.server.data.id }, body: { version }, signal }),
 	});
 	if (merged.isError) return <Failure error={merged.error} retry={() => void merged.refetch()} />;
 	if (rebase && !merged.data) {
@@ -114,13 +113,12 @@ const count = (v: unknown): number =>
 
 function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessage | null }) {
 	const e = server.data;
-	const key = useKey();
 	const client = useQueryClient();
 	const [, setParams] = useParams();
 	const why = useWhyNot("PATCH /messages/{id}");
 	const path = { id: e.id };
 	const remember = (got: Versioned<MessageSession>) => {
-		client.setQueryData(key("message", e.id), got);
+		client.setQueryData(entryQuery(e.id).queryKey, got);
 		return got;
 	};
 	const draft = useDraft<MessageSession, Content>(
@@ -161,11 +159,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const [busy, setBusy] = useState(false);
 	const [faults, setFaults] = useState<Problems>({ byPath: {}, general: [] });
 	const [opened, setOpened] = useState(false);
-	const templates = useQuery({
-		queryKey: key("templates"),
-		queryFn: ({ signal }) => api("GET /templates", { signal }),
-		enabled: opened,
-	});
+	const templates = useQuery({ ...templateNamesQuery(), enabled: opened });
 	const named = useBindingOptions(made === "template" ? values.template : "").data;
 	const preview = useLivePreview("message", e.id, () => ({ content: bodyOf(values) }), null);
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
@@ -181,8 +175,8 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 		try {
 			handIn();
 			await draft.save();
-			void client.invalidateQueries({ queryKey: key("messages") });
-			await client.invalidateQueries({ queryKey: key("message", e.id) });
+			void client.invalidateQueries(within("messages"));
+			await client.invalidateQueries(within("message", e.id));
 			toast(words.saved({ number: draft.state.row.current_version }));
 			leave();
 		} catch (x) {

@@ -5,7 +5,7 @@ import { ApiError, api, isConflict, newKey, request } from "../../api/client";
 import type { MessageBody, MessageSession, MessageUse, MessageVersionSession } from "../../api/schema";
 import { later } from "../../base/lazy";
 import { useParam, useParams } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Changes } from "../source/Review";
 import { TagPicks } from "../source/Schema";
 import source from "../source/Source.module.css";
@@ -27,9 +27,11 @@ import { ago, inSentence } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import { comparable, contentCodes, contentNames } from "./content";
-import { holders } from "./Library";
+import { holders } from "./holders";
 import css from "./Library.module.css";
 import { useVersions } from "./versions";
+import { within } from "../../base/queries";
+import { entryPreviewQuery, entryQuery, rebaseQuery } from "./queries";
 
 const EditEntry = later(() => import("./EditEntry"));
 
@@ -86,12 +88,7 @@ function holderOf(u: MessageUse): string {
 /** EntryPage shows a library entry: its versions, what each says and who uses it, and what differs between two. */
 export default function EntryPage() {
 	const { id = "" } = useRoute<{ id: string }>();
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("message", id),
-		queryFn: ({ signal }) => request("GET /messages/{id}", { path: { id }, signal }),
-		refetchOnWindowFocus: false,
-	});
+	const found = useQuery(entryQuery(id));
 	const [edit] = useParam("edit");
 	const writes = edit !== ""; // the next version needs no other
 	const versions = useVersions(id, !writes);
@@ -114,7 +111,6 @@ function Entry({
 	revision: string | null;
 	versions: MessageVersionSession[];
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [params, setParams] = useParams();
@@ -127,8 +123,8 @@ function Entry({
 	const other = versions.find((v) => v.version === Number(params.get("compare")) && v !== shown);
 
 	const refresh = () => {
-		void client.invalidateQueries({ queryKey: key("messages") });
-		return client.invalidateQueries({ queryKey: key("message", e.id) });
+		void client.invalidateQueries(within("messages"));
+		return client.invalidateQueries(within("message", e.id));
 	};
 	const patch = async (body: MessageBody, withRevision = true) => {
 		try {
@@ -152,7 +148,7 @@ function Entry({
 	const duplicate = useMutation({
 		mutationFn: () => api("POST /messages/{id}/duplicate", { path: { id: e.id }, idempotencyKey: newKey() }),
 		onSuccess: (copy) => {
-			void client.invalidateQueries({ queryKey: key("messages") });
+			void client.invalidateQueries(within("messages"));
 			navigate(`/library/${copy.id}`);
 		},
 		onError: (x) => toast(explain(x), { tone: "danger" }),
@@ -161,7 +157,7 @@ function Entry({
 		mutationFn: () => api("DELETE /messages/{id}", { path: { id: e.id }, revision: revision ?? undefined }),
 		onError: (x) => isConflict(x) && void refresh(),
 		onSuccess: () => {
-			void client.invalidateQueries({ queryKey: key("messages") });
+			void client.invalidateQueries(within("messages"));
 			navigate("/library");
 		},
 	});
@@ -284,12 +280,7 @@ function Entry({
 
 /** usePreview shows a stored version. */
 function usePreview(id: string, version: number) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key("message", id, "preview", version),
-		staleTime: 60_000,
-		queryFn: ({ signal }) => api("POST /preview", { body: { source: { message_id: id, version } }, signal }),
-	});
+	return useQuery(entryPreviewQuery(id, version));
 }
 
 function Stored({ id, version }: { id: string; version: number }) {
@@ -308,17 +299,9 @@ function Version({
 	version: MessageVersionSession;
 	why?: string;
 }) {
-	const key = useKey();
 	const [, setParams] = useParams();
 	const c = v.content;
-	const rebase = useQuery({
-		queryKey: key("message", e.id, "rebase", v.version),
-		enabled: c.template_id !== null,
-		staleTime: 15_000,
-		retry: false,
-		queryFn: ({ signal }) =>
-			api("POST /messages/{id}/rebase-preview", { path: { id: e.id }, body: { version: v.version }, signal }),
-	});
+	const rebase = useQuery({ ...rebaseQuery(e.id, v.version), enabled: c.template_id !== null });
 	const origin = c.template_id ? (
 		<Link href={`/templates/${c.template_id}`}>{c.template_slug ?? c.template_id}</Link>
 	) : (

@@ -2,9 +2,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
-import type { MessageRow, MessageUse, TemplateStarter } from "../../api/schema";
+import type { MessageRow, TemplateStarter } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Starters } from "../templates/Starters";
 import { begin } from "../templates/fromStarter";
@@ -23,6 +23,9 @@ import { catalogue } from "../../base/words/catalogue";
 import { number } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Library.module.css";
+import { within } from "../../base/queries";
+import { holders } from "./holders";
+import { entriesQuery, size } from "./queries";
 
 const words = catalogue("library.library", {
 	title: "Library",
@@ -54,18 +57,7 @@ const words = catalogue("library.library", {
 	pages: "{from, number, short} to {to, number, short} of {of, number, short}",
 	before: "Previous",
 	after: "Next",
-	broadcasts: "{count, plural, one {# broadcast} other {# broadcasts}}",
-	sequences: "{count, plural, one {# sequence} other {# sequences}}",
 });
-
-const size = 50;
-
-/** holders counts what uses an entry, in words. */
-export function holders(uses: MessageUse[]): string {
-	const of = (kind: string) => new Set(uses.filter((u) => u.kind === kind).map((u) => u.name)).size;
-	const [b, s] = [of("broadcast"), of("sequence")];
-	return [b > 0 && words.broadcasts({ count: b }), s > 0 && words.sequences({ count: s })].filter(Boolean).join(", ");
-}
 
 function Origin({ of: m }: { of: MessageRow }) {
 	if (m.current_version === 0) return <NotSet />;
@@ -78,26 +70,12 @@ function Origin({ of: m }: { of: MessageRow }) {
 
 /** Library lists the mails that are written once and used in many places. */
 export default function Library() {
-	const key = useKey();
 	const why = useWhyNot("POST /messages");
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const [offset, setOffset] = useParam("offset");
 	const [adding, setAdding] = useParam("new");
-	const entries = useQuery({
-		queryKey: key("messages", search, status, offset),
-		queryFn: ({ signal }) =>
-			api("GET /messages", {
-				query: {
-					search: search || undefined,
-					status: status || undefined,
-					limit: size,
-					offset: Number(offset) || undefined,
-					embed: "use",
-				},
-				signal,
-			}),
-	});
+	const entries = useQuery(entriesQuery(search, status, offset));
 	const rows = entries.data?.data ?? [];
 	const total = entries.data?.total ?? rows.length;
 	const from = Number(offset) || 0;
@@ -205,7 +183,6 @@ export default function Library() {
 
 /** FromStarter makes an entry of a starter: its template and its sample texts, to be changed. */
 function FromStarter() {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /templates");
@@ -216,8 +193,8 @@ function FromStarter() {
 				idempotencyKey: newKey(),
 			}),
 		onSuccess: (made) => {
-			void client.invalidateQueries({ queryKey: key("messages") });
-			void client.invalidateQueries({ queryKey: key("templates") });
+			void client.invalidateQueries(within("messages"));
+			void client.invalidateQueries(within("templates"));
 			navigate(`/library/${made.id}?edit=1`);
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
@@ -231,7 +208,6 @@ function FromStarter() {
 }
 
 function NewEntry({ onClose }: { onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ name: "" });
@@ -245,7 +221,7 @@ function NewEntry({ onClose }: { onClose: () => void }) {
 			onSubmit={() =>
 				void form.submit(async () => {
 					const made = await make.mutateAsync();
-					void client.invalidateQueries({ queryKey: key("messages") });
+					void client.invalidateQueries(within("messages"));
 					navigate(`/library/${made.id}?edit=1`);
 				})
 			}

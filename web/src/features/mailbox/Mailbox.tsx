@@ -4,7 +4,7 @@ import { Link, useParams } from "wouter";
 import { api, url } from "../../api/client";
 import { useCollection } from "../../base/collections";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button, LinkButton } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { Select } from "../../ui/Field";
@@ -18,6 +18,8 @@ import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
 import { bytes } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
+import { within } from "../../base/queries";
+import { mailQuery, mailsQuery } from "./queries";
 
 const words = catalogue("mailbox.mailbox", {
 	title: "Built-in mailbox",
@@ -49,7 +51,6 @@ const words = catalogue("mailbox.mailbox", {
 
 /** Mailbox lists the mail that an MTA config of the built-in kind accepted. */
 export default function Mailbox() {
-	const key = useKey();
 	const client = useQueryClient();
 	const [chosen, choose] = useParam("mta");
 	const [search, setSearch] = useTyped("q");
@@ -60,24 +61,12 @@ export default function Mailbox() {
 	const lanes = useCollection("mta_configs");
 	const sinks = (lanes.data?.data ?? []).filter((l) => l.type === "sink");
 	const lane = sinks.find((l) => l.id === chosen) ?? sinks[0];
-	const mails = useInfiniteQuery({
-		queryKey: key("mailbox", lane?.id, search),
-		enabled: lane !== undefined,
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /mta-configs/{id}/messages", {
-				path: { id: lane?.id ?? "" },
-				query: { search, cursor: pageParam ?? undefined, limit: 50 },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: 5000,
-	});
+	const mails = useInfiniteQuery({ ...mailsQuery(lane?.id ?? "", search), enabled: lane !== undefined });
 	const clear = useMutation({
 		mutationFn: () => api("DELETE /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" } }),
 		onSuccess: () => {
 			setClearing(false);
-			void client.invalidateQueries({ queryKey: key("mailbox") });
+			void client.invalidateQueries(within("mailbox"));
 		},
 	});
 	const rows = mails.data?.pages.flatMap((p) => p.data) ?? [];
@@ -178,11 +167,7 @@ export default function Mailbox() {
 /** Message shows one mail of the mailbox. */
 export function Message() {
 	const { lane = "", id = "" } = useParams<{ lane: string; id: string }>();
-	const key = useKey();
-	const mail = useQuery({
-		queryKey: key("mailbox", lane, "message", id),
-		queryFn: () => api("GET /mta-configs/{id}/messages/{message_id}", { path: { id: lane, message_id: id } }),
-	});
+	const mail = useQuery(mailQuery(lane, id));
 	const trail = [{ name: words.title, to: "/mailbox" }];
 	const m = mail.data;
 	if (!m || isGone(mail.error)) return <Missing query={mail} list={words.title} to="/mailbox" trail={trail} />;

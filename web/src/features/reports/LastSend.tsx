@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
 import { Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { percent } from "../../base/words/formats";
 import css from "./Reports.module.css";
+import { lastSendQuery } from "../broadcasts/queries";
 
 const words = catalogue("reports.lastSend", {
 	delivered: "{count, number} of {all, number} delivered",
@@ -17,20 +16,7 @@ const words = catalogue("reports.lastSend", {
 
 /** LastSend reads the last broadcast that was sent, and shows what its function makes of it; null if there is none. */
 export function LastSend({ children }: { children: (last: ReactNode) => ReactNode }) {
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("broadcasts", "last-send"),
-		staleTime: 60_000,
-		queryFn: async ({ signal }) => {
-			const sent = await api("GET /broadcasts", { query: { status: "completed" }, signal });
-			const [last] = sent.data
-				.filter((b) => b.dispatch_started_at)
-				.sort((a, b) => ((a.dispatch_started_at ?? "") < (b.dispatch_started_at ?? "") ? 1 : -1));
-			if (!last) return null;
-			const [metrics] = await api("GET /broadcasts/metrics-bulk", { query: { ids: last.id }, signal });
-			return { last, metrics };
-		},
-	});
+	const found = useQuery(lastSendQuery());
 	if (found.isPending) return <Skeleton rows={6} />;
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
 	if (!found.data) return children(null);

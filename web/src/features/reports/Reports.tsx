@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api } from "../../api/client";
 import type { OverviewDay, OverviewTotals, OverviewType, ReportsOverview } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParams } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { LinePlot } from "../../ui/plots/LinePlot";
 import { Button } from "../../ui/Button";
 import { CsvButton } from "../../ui/CsvButton";
@@ -22,6 +21,7 @@ import { LastSend } from "./LastSend";
 import { DayRange, useDayRange } from "./DayRange";
 import { named, tick } from "./range";
 import css from "./Reports.module.css";
+import { overviewReportQuery } from "./queries";
 
 const words = catalogue("reports.reports", {
 	title: "Reports",
@@ -100,7 +100,6 @@ const nothing = (t: OverviewTotals) =>
 
 /** Reports shows what became of all mail of the account in a range of days. */
 export default function Reports() {
-	const key = useKey();
 	const [params, set] = useParams();
 	const [, navigate] = useLocation();
 	const whyNew = useWhyNot("POST /broadcasts");
@@ -108,18 +107,7 @@ export default function Reports() {
 	const type = params.get("type") ?? "";
 	const days = useDayRange();
 	const { range, problem } = days;
-	const found = useQuery({
-		queryKey: key("reports", range.from, range.to, type),
-		enabled: days.ready,
-		queryFn: ({ signal }) =>
-			api("GET /reports/overview", {
-				query: { from: range.from, to: range.to, email_type_key: type || undefined },
-				signal,
-			}),
-		staleTime: 60_000,
-		refetchInterval: 60_000,
-		placeholderData: (x) => x,
-	});
+	const found = useQuery({ ...overviewReportQuery(range.from, range.to, type), enabled: days.ready });
 	const typeName = (k: string | null) =>
 		types.data?.data.find((t) => t.type_key === k)?.display_name ?? k ?? words.unknownType;
 	const r = found.data;

@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { createContext, useContext, useState } from "react";
-import { api } from "../../api/client";
 import { useCollection } from "../../base/collections";
-import { useKey } from "../../base/session";
 import { Combo, Picks } from "../../ui/Combo";
 import { NumberField, Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
@@ -12,6 +10,7 @@ import { type FieldInfo, initialValue, operatorName, operators, shapeOf } from "
 import { type Kind, kindOf, type Leaf, leafOperators, leafWords, newLeaf } from "./leaves";
 import { Condition } from "./Properties";
 import { ValueEditor } from "./ValueEditor";
+import { eventNamesQuery } from "../activity/queries";
 
 const words = catalogue("rules.leafEditor", {
 	about: "Type",
@@ -235,8 +234,7 @@ function Type({ leaf, set, error }: Part) {
 }
 
 function Broadcast({ leaf, set, error }: Part) {
-	const key = useKey();
-	const all = useQuery({ queryKey: key("broadcasts", false), queryFn: () => api("GET /broadcasts", {}) });
+	const all = useCollection("broadcasts");
 	return (
 		<>
 			<Combo
@@ -255,14 +253,8 @@ function Broadcast({ leaf, set, error }: Part) {
 
 /** EventName chooses a custom event by its name. */
 export function EventName({ leaf, set, error }: Part) {
-	const key = useKey();
 	const [typed, setTyped] = useState("");
-	const names = useQuery({
-		queryKey: key("suggestions", "event_names", typed),
-		queryFn: () => api("GET /suggestions", { query: { for: "event_names", q: typed } }),
-		retry: false,
-		placeholderData: (b) => b,
-	});
+	const names = useQuery(eventNamesQuery(typed));
 	return (
 		<Combo
 			free

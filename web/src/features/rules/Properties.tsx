@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
 import { Button, IconButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Select, TextField } from "../../ui/Field";
@@ -11,6 +9,7 @@ import css from "./Builder.module.css";
 import { type FieldKind, initialValue, operatorName, operators, shapeOf } from "./fields";
 import { type PropertyFilter, type PropertyKind, propertyKind } from "./propertyFilters";
 import { ValueEditor } from "./ValueEditor";
+import { eventPropertiesQuery } from "../activity/queries";
 
 const words = catalogue("rules.properties", {
 	property: "Property",
@@ -76,16 +75,9 @@ export function Condition({
 	onChange: (f: PropertyFilter) => void;
 	error?: string;
 }) {
-	const key = useKey();
 	const [typed, setTyped] = useState("");
 	const [kind, setKind] = useState(propertyKind(filter));
-	const known = useQuery({
-		queryKey: key("suggestions", "event_properties", eventName, typed),
-		enabled: Boolean(eventName),
-		retry: false,
-		placeholderData: (before) => before,
-		queryFn: () => api("GET /suggestions", { query: { for: "event_properties", event_name: eventName, q: typed } }),
-	});
+	const known = useQuery({ ...eventPropertiesQuery(eventName ?? "", typed), enabled: Boolean(eventName) });
 	// A text of a property has no suggestions, so its field is of a kind that has none either.
 	const valueKind: FieldKind = kind === "text" ? "reference" : kind;
 	const change = (operator: string, of: PropertyKind) =>

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
 import { Combo, Picks } from "../../ui/Combo";
 import { Columns, NumberField, Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./ValueEditor.module.css";
 import { type FieldInfo, shapeOf } from "./fields";
 import { meaning } from "./when";
+import { valuesQuery } from "./queries";
+import { tagsQuery } from "../contacts/queries";
 
 const words = catalogue("rules.valueEditor", {
 	value: "Value",
@@ -119,19 +119,10 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 
 /** useSuggestions returns values that contacts have in a field, frequent ones first. */
 function useSuggestions(field: FieldInfo, typed: string) {
-	const key = useKey();
 	const tags = field.field === "tags";
-	return useQuery({
-		queryKey: key("suggestions", field.field, typed),
-		queryFn: ({ signal }) =>
-			api("GET /suggestions", {
-				query: tags ? { for: "tags", q: typed } : { for: "field", field: field.field, q: typed },
-				signal,
-			}),
-		staleTime: 60_000,
-		placeholderData: (before) => before,
-		retry: false,
-	});
+	const values = useQuery({ ...valuesQuery(field.field, typed), enabled: !tags });
+	const known = useQuery({ ...tagsQuery(typed), enabled: tags });
+	return tags ? known : values;
 }
 
 function Suggested({

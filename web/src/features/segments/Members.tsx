@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { AddedMembers, MembersRequestBody, SegmentSession } from "../../api/schema";
 import { useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { nameOf } from "../contacts/contactFields";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -26,6 +26,9 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import rowsCss from "../../ui/Rows.module.css";
 import own from "./Segment.module.css";
+import { within } from "../../base/queries";
+import { membersQuery } from "./queries";
+import { foundContactsQuery } from "../contacts/queries";
 
 const words = catalogue("segments.members", {
 	title: "Members",
@@ -58,7 +61,6 @@ const inParts = (ids: string[]) =>
 
 /** Members lists the members of a segment; those of a list can be added and removed. */
 export function Members({ segment: s }: { segment: SegmentSession }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [search, setSearch] = useTyped("q");
@@ -66,22 +68,11 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 	const [adding, setAdding] = useState(false);
 	const why = useWhyNot("POST /segments/{key}/members");
 	const list = s.type === "static" && s.system_key === null;
-	const found = useInfiniteQuery({
-		queryKey: key("segment", s.segment_key, "members", search),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /segments/{key}/members", {
-				path: { key: s.segment_key },
-				query: { search, limit: 200, cursor: pageParam ?? undefined },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		placeholderData: (b) => b,
-	});
+	const found = useInfiniteQuery(membersQuery(s.segment_key, search));
 	const onEnd = useMore(found);
 	const refresh = () => {
-		void client.invalidateQueries({ queryKey: key("segment", s.segment_key) });
-		void client.invalidateQueries({ queryKey: key("segments") });
+		void client.invalidateQueries(within("segment", s.segment_key));
+		void client.invalidateQueries(within("segments"));
 	};
 	const remove = useMutation({
 		mutationFn: async (ids: string[]) => {
@@ -202,17 +193,10 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 }
 
 function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => void }) {
-	const key = useKey();
 	const form = useForm({ emails: "" });
 	const [chosen, setChosen] = useState<{ id: string; label: string }[]>([]);
 	const [typed, setTyped] = useState("");
-	const found = useQuery({
-		queryKey: key("contacts", "pick", typed.trim()),
-		staleTime: 30_000,
-		queryFn: ({ signal }) =>
-			api("POST /contacts/search", { body: { search: typed.trim() || undefined, limit: 20 }, signal }),
-		placeholderData: (before) => before,
-	});
+	const found = useQuery(foundContactsQuery(typed.trim()));
 	const options = [
 		...chosen,
 		...(found.data?.data ?? [])

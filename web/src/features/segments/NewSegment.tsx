@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import { useParams } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { asSent, type Group, ruleIn } from "../rules/groups";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
@@ -14,6 +14,7 @@ import { Card, Callout, Page } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { definitionFault } from "./definitionFault";
 import { Rules } from "./Rules";
+import { within } from "../../base/queries";
 
 const words = catalogue("segments.newSegment", {
 	title: "New segment",
@@ -34,7 +35,6 @@ const example: Group = {
 
 /** NewSegment creates a segment by rule. */
 export default function NewSegment() {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /segments");
@@ -52,7 +52,7 @@ export default function NewSegment() {
 					body: { name: form.values.name, type: "dynamic", definition: asSent(rule) },
 					idempotencyKey,
 				});
-				void client.invalidateQueries({ queryKey: key("segments") });
+				void client.invalidateQueries(within("segments"));
 				navigate(`/segments/${made.segment_key}`);
 			} catch (e) {
 				setIdempotencyKey(newKey());

@@ -1,8 +1,5 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Clock } from "lucide-react";
-import { api } from "../../api/client";
-import type { SegmentPreviewSession } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { nameOf } from "../contacts/contactFields";
 import { Builder, type Fault } from "../rules/Builder";
 import type { Group } from "../rules/groups";
@@ -13,6 +10,7 @@ import { ago } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Segment.module.css";
 import { definitionFault } from "./definitionFault";
+import { segmentPreviewQuery } from "./queries";
 
 const words = catalogue("segments.rules", {
 	rule: "Rule",
@@ -53,21 +51,9 @@ function compared(total: number | undefined, { total: before, at }: { total: num
 
 /** Rules edits a rule and counts who matches it, a moment after the last change. */
 export function Rules({ value, onChange, saved, fault, warnings }: Props) {
-	const key = useKey();
 	const text = JSON.stringify(value);
 	const asked = useSettled(text, 400);
-	const preview = useQuery({
-		queryKey: key("segments", "preview", asked),
-		enabled: value.conditions.length > 0,
-		staleTime: 0,
-		retry: false,
-		placeholderData: keepPreviousData,
-		queryFn: ({ signal }) =>
-			api("POST /segments/preview", {
-				body: { definition: JSON.parse(asked) },
-				signal,
-			}) as Promise<SegmentPreviewSession>,
-	});
+	const preview = useQuery({ ...segmentPreviewQuery(asked), enabled: value.conditions.length > 0 });
 	const p = preview.data;
 	const found = definitionFault(preview.error);
 	return (

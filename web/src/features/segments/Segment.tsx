@@ -3,9 +3,8 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, isConflict, request, type Versioned } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { asSent, conditionAt, type Group, pathOf } from "../rules/groups";
 import { useDraft } from "../../sync/useDraft";
 import { Badge } from "../../ui/Badge";
@@ -27,6 +26,8 @@ import { Members } from "./Members";
 import { definitionFault } from "./definitionFault";
 import { Rules } from "./Rules";
 import css from "./Segment.module.css";
+import { within } from "../../base/queries";
+import { segmentQuery } from "./queries";
 
 const words = catalogue("segments.segment", {
 	segments: "Segments",
@@ -71,29 +72,23 @@ const words = catalogue("segments.segment", {
 /** SegmentPage shows a segment: its rule, its members, what uses it. */
 export default function SegmentPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [tab] = useParam("tab", "");
 	const why = useWhyNot("PUT /segments/{key}");
 	const [deleting, setDeleting] = useState(false);
-	const found = useQuery({
-		queryKey: key("segment", id),
-		queryFn: ({ signal }) =>
-			request("GET /segments/{key}", { path: { key: id }, query: { include_usage: true }, signal }),
-		refetchInterval: pollEvery(30_000),
-	});
+	const found = useQuery(segmentQuery(id));
 	const remove = useMutation({
 		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id }, revision: found.data?.revision ?? undefined }),
 		onSuccess: () => {
-			void client.invalidateQueries({ queryKey: key("segments") });
+			void client.invalidateQueries(within("segments"));
 			navigate("/segments");
 		},
 		onError: () => void found.refetch(), // it, or what uses it, may be new
 	});
 	const recount = useMutation({
 		mutationFn: () => api("POST /segments/{key}/refresh-count", { path: { key: id } }),
-		onSuccess: () => void client.invalidateQueries({ queryKey: key("segment", id) }),
+		onSuccess: () => void client.invalidateQueries(within("segment", id)),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const trail = [{ name: words.segments, to: "/segments" }];
@@ -201,7 +196,6 @@ const draftOf = (s: SegmentSession): Draft => ({
 });
 
 function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why?: string; onSaved: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const s = server.data;
 	const path = { key: s.segment_key };
@@ -237,7 +231,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 			setFault(null);
 			try {
 				await store.save();
-				void client.invalidateQueries({ queryKey: key("segments") });
+				void client.invalidateQueries(within("segments"));
 				toast(words.saved);
 				onSaved();
 			} catch (e) {

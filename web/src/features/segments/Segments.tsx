@@ -5,9 +5,8 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { pollEvery } from "../../base/live";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
@@ -27,6 +26,7 @@ import rowsCss from "../../ui/Rows.module.css";
 import { type Criterion, criteria, segmentName } from "../broadcasts/criteria";
 import NameSegment from "../broadcasts/NameSegment";
 import own from "./Segment.module.css";
+import { segmentsWithUseQuery } from "./queries";
 
 const words = catalogue("segments.segments", {
 	title: "Segments",
@@ -72,12 +72,11 @@ const words = catalogue("segments.segments", {
 export default function Segments() {
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /segments");
-	const key = useKey();
 	const [search, setSearch] = useTyped("q");
 	const [kind, setKind] = useParam("kind");
 	const [creating, setCreating] = useState(false);
 	const [reporting, setReporting] = useParam("from-report");
-	const segments = useCollection("segments", { refetchInterval: pollEvery(15_000) });
+	const segments = useCollection("segments");
 	const all = segments.data?.data ?? [];
 	const rows = all
 		.filter(
@@ -87,11 +86,7 @@ export default function Segments() {
 		)
 		.sort((a, b) => Number(b.system_key !== null) - Number(a.system_key !== null));
 	// What uses them comes after the rows.
-	const used = useQuery({
-		queryKey: key("segments", "usage"),
-		queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: true }, signal }),
-		staleTime: 15_000,
-	});
+	const used = useQuery(segmentsWithUseQuery());
 	const more = new Map((used.data?.data ?? []).map((s) => [s.id, s]));
 	const usesOf = (s: SegmentSession) =>
 		Object.values(more.get(s.id)?.usage ?? {}).reduce((n, all) => n + all.length, 0);

@@ -4,7 +4,7 @@ import { api, newKey, tagOf } from "../../api/client";
 import type { EmailCategoryRow, EmailTypeRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
 import { TextArea, TextField } from "../../ui/Field";
@@ -12,6 +12,7 @@ import { rowOf, useEdited, useKeptForm } from "../../ui/keptForm";
 import { Card } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Senders.module.css";
+import { within } from "../../base/queries";
 
 const words = catalogue("sending.categories", {
 	title: "Categories",
@@ -76,7 +77,6 @@ function Editor({
 	members: string[];
 	onClose: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /email-categories/{id}");
 	const [idempotencyKey] = useState(newKey);
@@ -93,7 +93,7 @@ function Editor({
 	});
 	const v = form.values;
 	const p = form.problems.byPath;
-	const read = () => client.invalidateQueries({ queryKey: key("email-categories") });
+	const read = () => client.invalidateQueries(within("email_categories"));
 	const send = () =>
 		form.submit(async (v, revision) => {
 			const body = { name: v.name, description: v.description || null };
@@ -113,7 +113,7 @@ function Editor({
 					text: members.length === 0 ? words.removeEmptyText : words.removeText({ types: members }),
 					run: async () => {
 						await api("DELETE /email-categories/{id}", { path: { id: category.id }, revision: tagOf(category) });
-						await Promise.all([read(), client.invalidateQueries({ queryKey: key("email-types") })]);
+						await Promise.all([read(), client.invalidateQueries(within("email_types"))]);
 						onClose();
 					},
 					reload: read,

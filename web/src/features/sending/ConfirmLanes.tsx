@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, newKey } from "../../api/client";
 import type { IdentityRow } from "../../api/schema";
-import { useKey, useSession, useWhyNot } from "../../base/session";
+import { useSession, useWhyNot } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Senders.module.css";
+import { within } from "../../base/queries";
 
 const words = catalogue("sending.confirmLanes", {
 	confirmed: "Confirmed",
@@ -19,7 +20,6 @@ const words = catalogue("sending.confirmLanes", {
 
 /** ConfirmLanes shows by which MTA configs a sender may send, and confirms them with a mail. */
 export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { id: string; name: string }[] }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const { user } = useSession();
 	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
@@ -32,8 +32,8 @@ export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { 
 			}),
 		onSuccess: () =>
 			void client
-				.invalidateQueries({ queryKey: key("identities") })
-				.then(() => client.invalidateQueries({ queryKey: key("identity", sender.id) })),
+				.invalidateQueries(within("sending_identities"))
+				.then(() => client.invalidateQueries(within("sending_identity", sender.id))),
 	});
 	return (
 		<>

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api } from "../../api/client";
 import type { SendingDomain } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -19,6 +19,8 @@ import { stateOf } from "../../base/words/status";
 import { DomainHealth } from "./DomainHealth";
 import { Records } from "./Records";
 import { Rotation } from "./Rotation";
+import { within } from "../../base/queries";
+import { domainQuery } from "./queries";
 
 const words = catalogue("sending.domain", {
 	sending: "Sending setup",
@@ -48,21 +50,15 @@ const words = catalogue("sending.domain", {
 /** DomainPage shows a sending domain with its DNS records: wanted beside found. */
 export default function DomainPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /sending-domains/{id}/verify");
 	const [deleting, setDeleting] = useState(false);
 	const [rotating, setRotating] = useState(false);
-	const domain = useQuery({
-		queryKey: key("domain", id),
-		queryFn: ({ signal }) => api("GET /sending-domains/{id}", { path: { id }, signal }),
-		refetchInterval: (q) =>
-			q.state.data?.status === "verified" && q.state.data.tracking_status === "live" ? 60_000 : 10_000,
-	});
+	const domain = useQuery(domainQuery(id));
 	const take = (d: SendingDomain) => {
-		client.setQueryData(key("domain", id), d);
-		void client.invalidateQueries({ queryKey: key("domains") });
+		client.setQueryData(domainQuery(id).queryKey, d);
+		void client.invalidateQueries(within("domains"));
 	};
 	const failed = (e: unknown) => toast(explain(e), { tone: "danger" });
 	const verify = useMutation({
@@ -85,7 +81,7 @@ export default function DomainPage() {
 	const remove = useMutation({
 		mutationFn: () => api("DELETE /sending-domains/{id}", { path: { id } }),
 		onSuccess: () => {
-			void client.invalidateQueries({ queryKey: key("domains") });
+			void client.invalidateQueries(within("domains"));
 			navigate("/sending");
 		},
 	});

@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useParams } from "wouter";
-import { api, newKey, request } from "../../api/client";
+import { api, newKey } from "../../api/client";
 import type { MtaConfigRow } from "../../api/schema";
-import { useKey, useSession, useWhyNot } from "../../base/session";
+import { useSession, useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Columns, TextField } from "../../ui/Field";
@@ -18,6 +18,7 @@ import { explain } from "../../base/words/errors";
 import { Editor } from "./MtaEditor";
 import { MtaLimits } from "./MtaLimits";
 import { Warmup } from "./Warmup";
+import { mtaQuery } from "./queries";
 
 const words = catalogue("sending.mta", {
 	sending: "Sending setup",
@@ -38,17 +39,7 @@ const words = catalogue("sending.mta", {
 /** MtaPage shows or creates an MTA config. */
 export default function MtaPage() {
 	const { id = "new" } = useParams<{ id: string }>();
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("mta-config", id),
-		enabled: id !== "new",
-		queryFn: ({ signal }) =>
-			request("GET /mta-configs/{id}", { path: { id }, query: {}, signal }).then((a) => ({
-				...a.data,
-				revision: a.revision,
-			})),
-		refetchInterval: 15_000,
-	});
+	const found = useQuery({ ...mtaQuery(id), enabled: id !== "new" });
 	const trail = [{ name: words.sending, to: "/sending" }];
 	if ((id !== "new" && !found.data) || isGone(found.error))
 		return (

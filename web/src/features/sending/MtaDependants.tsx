@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
 import { Holders } from "../../ui/Holders";
 import { catalogue } from "../../base/words/catalogue";
+import { mtaUseQuery } from "./queries";
 
 const words = catalogue("sending.mtaDependants", {
 	none: "Nothing uses it.",
@@ -12,11 +11,7 @@ const words = catalogue("sending.mtaDependants", {
 
 /** MtaDependants lists what names an MTA config. */
 export function MtaDependants({ id }: { id: string }) {
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("mta-config", id, "usage"),
-		queryFn: ({ signal }) => api("GET /mta-configs/{id}", { path: { id }, query: { include_usage: true }, signal }),
-	});
+	const found = useQuery(mtaUseQuery(id));
 	const used = found.data?.usage;
 	if (!used) return null;
 	const { account, ...holders } = used;

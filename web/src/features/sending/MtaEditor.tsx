@@ -3,7 +3,7 @@ import { useId, useState } from "react";
 import { useLocation } from "wouter";
 import { api, isConflict, newKey, request } from "../../api/client";
 import type { MtaConfigBody, MtaConfigRow, ReturnPathRecordRow } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { DrawerAction } from "../../ui/DrawerAction";
@@ -21,6 +21,8 @@ import { MtaDependants } from "./MtaDependants";
 import { mtaTypes } from "./Sending";
 import { MtaRows, type Row } from "./MtaRows";
 import { bodyOfThrottle, type Throttle, Throttles, throttleOf, throttlesTitle } from "./Throttles";
+import { within } from "../../base/queries";
+import { mtaQuery } from "./queries";
 
 const words = catalogue("sending.mtaEditor", {
 	add: "Add sending server",
@@ -201,7 +203,6 @@ export function Editor({
 	lane?: MtaConfigRow & { revision: string | null };
 	onSaved?: (lane: MtaConfigRow) => Promise<void>;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /mta-configs");
@@ -304,8 +305,8 @@ export function Editor({
 				? await request("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision })
 				: await request("POST /mta-configs", { body, idempotencyKey });
 			const saved = got.data;
-			void client.invalidateQueries({ queryKey: key("mta-configs") });
-			client.setQueryData(key("mta-config", saved.id), { ...saved, revision: got.revision });
+			void client.invalidateQueries(within("mta_configs"));
+			client.setQueryData(mtaQuery(saved.id).queryKey, { ...saved, revision: got.revision });
 			form.set({ "settings.password": "", "settings.secret_access_key": "" });
 			toast(words.saved);
 			if (onSaved) await onSaved(saved);
@@ -314,9 +315,9 @@ export function Editor({
 	const remove = useMutation({
 		mutationFn: () =>
 			api("DELETE /mta-configs/{id}", { path: { id: lane?.id ?? "" }, revision: lane?.revision ?? undefined }),
-		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("mta-config", lane?.id) }),
+		onError: (e) => lane && isConflict(e) && void client.invalidateQueries(within("mta_config", lane.id)),
 		onSuccess: () => {
-			void client.invalidateQueries({ queryKey: key("mta-configs") });
+			void client.invalidateQueries(within("mta_configs"));
 			navigate("/sending");
 		},
 	});

@@ -1,10 +1,9 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
-import { api, request } from "../../api/client";
+import { api } from "../../api/client";
 import type { SeedListRow, SeedRow } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Select } from "../../ui/Field";
@@ -27,6 +26,8 @@ import rowsCss from "../../ui/Rows.module.css";
 import { EditSeedList } from "./Seeds";
 import { providers } from "./seedProviders";
 import { summaryOf, UpdateSeeds } from "./UpdateSeeds";
+import { within } from "../../base/queries";
+import { seedListQuery, seedUpdatesQuery, seedsQuery } from "./queries";
 
 const words = catalogue("sending.seedList", {
 	sending: "Sending setup",
@@ -88,19 +89,13 @@ const words = catalogue("sending.seedList", {
 /** SeedList shows the addresses of a seed list, and updates them. */
 export default function SeedList() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /seed-lists/{id}/seeds");
 	const whyEdit = useWhyNot("PUT /seed-lists/{id}");
 	const [tab] = useParam("tab", "addresses");
 	const [editing, setEditing] = useParam("edit");
 	const [updating, setUpdating] = useParam("update");
-	const list = useQuery({
-		queryKey: key("seed-list", id),
-		queryFn: ({ signal }) =>
-			request("GET /seed-lists/{id}", { path: { id }, signal }).then((a) => ({ ...a.data, revision: a.revision })),
-		refetchInterval: pollEvery(60_000),
-	});
+	const list = useQuery(seedListQuery(id));
 	const trail = [
 		{ name: words.sending, to: "/sending" },
 		{ name: words.lists, to: "/sending/seeds" },
@@ -194,30 +189,18 @@ const moves: { [status in SeedRow["status"]]: ("pause" | "resume" | "retire" | "
 };
 
 function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string; onUpdate: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
-	const seeds = useInfiniteQuery({
-		queryKey: key("seed-list", l.id, "seeds", search, status),
-		initialPageParam: 0,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /seed-lists/{id}/seeds", {
-				path: { id: l.id },
-				query: { search, status, limit: 200, offset: pageParam },
-				signal,
-			}),
-		getNextPageParam: (last, all) => (last.has_more ? all.length * 200 : null),
-		placeholderData: (b) => b,
-	});
+	const seeds = useInfiniteQuery(seedsQuery(l.id, search, status));
 	const onEnd = useMore(seeds);
 	const act = useMutation({
 		mutationFn: (v: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) =>
 			api(`POST /seed-lists/{id}/seeds/{seed_id}/${v.what}`, { path: { id: l.id, seed_id: v.seed.id } }),
 		onSuccess: (now) => {
 			toast(words.did({ email: now.email, status: stateOf("seed", now.status).word }));
-			void client.invalidateQueries({ queryKey: key("seed-list", l.id) });
-			void client.invalidateQueries({ queryKey: key("seed-lists") });
+			void client.invalidateQueries(within("seed_list", l.id));
+			void client.invalidateQueries(within("seed_lists"));
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -317,11 +300,7 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 }
 
 function History({ id }: { id: string }) {
-	const key = useKey();
-	const syncs = useQuery({
-		queryKey: key("seed-list", id, "syncs"),
-		queryFn: ({ signal }) => api("GET /seed-lists/{id}/syncs", { path: { id }, signal }),
-	});
+	const syncs = useQuery(seedUpdatesQuery(id));
 	if (syncs.isPending) return <Skeleton rows={4} />;
 	if (syncs.isError) return <Failure error={syncs.error} retry={() => void syncs.refetch()} />;
 	if (syncs.data.data.length === 0) return <Empty title={words.noHistory} />;

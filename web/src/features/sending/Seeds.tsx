@@ -4,9 +4,8 @@ import { Link, useLocation } from "wouter";
 import { api, newKey, request } from "../../api/client";
 import type { SeedListRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
@@ -19,6 +18,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { and, full } from "../../base/words/formats";
 import css from "./Senders.module.css";
+import { within } from "../../base/queries";
 
 const words = catalogue("sending.seeds", {
 	title: "Seed lists",
@@ -55,7 +55,7 @@ export default function Seeds() {
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /seed-lists");
 	const [creating, setCreating] = useParam("new");
-	const lists = useCollection("seed_lists", { refetchInterval: pollEvery(60_000) });
+	const lists = useCollection("seed_lists");
 	const button = (
 		<Button kind="create" why={why} onClick={() => setCreating("1")}>
 			{words.add}
@@ -135,7 +135,6 @@ export function EditSeedList({
 	onClose: () => void;
 	onDone: (made: SeedListRow | null) => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot(l ? "PUT /seed-lists/{id}" : "POST /seed-lists");
 	const [idempotencyKey] = useState(newKey);
@@ -162,8 +161,8 @@ export function EditSeedList({
 	const p = form.problems.byPath;
 	const refresh = () =>
 		Promise.all([
-			client.invalidateQueries({ queryKey: key("seed-lists") }),
-			client.invalidateQueries({ queryKey: key("seed-list", l?.id) }),
+			client.invalidateQueries(within("seed_lists")),
+			l && client.invalidateQueries(within("seed_list", l.id)),
 		]);
 	const send = () =>
 		form.submit(async (v, revision) => {
@@ -192,7 +191,7 @@ export function EditSeedList({
 					text: words.removeText({ count: all }),
 					run: async () => {
 						await api("DELETE /seed-lists/{id}", { path: { id: l.id }, revision: l.revision ?? undefined });
-						void client.invalidateQueries({ queryKey: key("seed-lists") });
+						void client.invalidateQueries(within("seed_lists"));
 						onDone(null);
 					},
 					reload: refresh,

@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
-import { request } from "../../api/client";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { isGone, Missing } from "../../ui/Missing";
@@ -13,6 +12,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { ConfirmLanes } from "./ConfirmLanes";
 import { SenderEditor } from "./SenderEditor";
 import css from "./Senders.module.css";
+import { senderQuery } from "./queries";
 
 const words = catalogue("sending.sender", {
 	sending: "Sending setup",
@@ -39,18 +39,10 @@ const words = catalogue("sending.sender", {
 /** SenderPage shows one sender: how a reader sees it, what it may write, and by which MTA configs. */
 export default function SenderPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("PUT /sending-identities/{id}");
 	const [edit, setEdit] = useParam("edit");
-	const sender = useQuery({
-		queryKey: key("identity", id),
-		queryFn: ({ signal }) =>
-			request("GET /sending-identities/{id}", { path: { id }, signal }).then((a) => ({
-				...a.data,
-				revision: a.revision,
-			})),
-	});
+	const sender = useQuery(senderQuery(id));
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
 	const trail = [

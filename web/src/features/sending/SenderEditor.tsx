@@ -3,12 +3,13 @@ import { useState } from "react";
 import { api, newKey, request } from "../../api/client";
 import type { IdentityRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { EditDrawer } from "../../ui/EditDrawer";
 import { Checkbox, Select, Switch, TextField } from "../../ui/Field";
 import { useKeptForm } from "../../ui/keptForm";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Senders.module.css";
+import { within } from "../../base/queries";
 
 const words = catalogue("sending.senderEditor", {
 	add: "Add sender",
@@ -54,7 +55,6 @@ export function SenderEditor({
 	onClose: () => void;
 	onDeleted?: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /sending-identities/{id}");
 	const [idempotencyKey] = useState(newKey);
@@ -85,8 +85,8 @@ export function SenderEditor({
 	const p = form.problems.byPath;
 	const refresh = () =>
 		Promise.all([
-			client.invalidateQueries({ queryKey: key("identities") }),
-			sender && client.invalidateQueries({ queryKey: key("identity", sender.id) }),
+			client.invalidateQueries(within("sending_identities")),
+			sender && client.invalidateQueries(within("sending_identity", sender.id)),
 		]);
 	const done = async () => {
 		await refresh();

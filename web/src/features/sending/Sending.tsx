@@ -3,8 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import { useCollection } from "../../base/collections";
-import { pollEvery } from "../../base/live";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Badge, StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -18,6 +17,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
+import { domainsQuery } from "./queries";
 
 const words = catalogue("sending.sending", {
 	title: "Sending setup",
@@ -67,18 +67,13 @@ export const mtaTypes = catalogue("sending.sending.mtaTypes", {
 
 /** Sending shows the health of everything that sends. */
 export default function Sending() {
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const [adding, setAdding] = useState(false);
 	const whyDomain = useWhyNot("POST /sending-domains");
 	const whyLane = useWhyNot("POST /mta-configs");
-	const domains = useQuery({
-		queryKey: key("domains"),
-		queryFn: () => api("GET /sending-domains", {}),
-		refetchInterval: pollEvery(15_000),
-	});
-	const lanes = useCollection("mta_configs", { refetchInterval: pollEvery(15_000) });
-	const seeds = useCollection("seed_lists", { refetchInterval: pollEvery(60_000) });
+	const domains = useQuery(domainsQuery());
+	const lanes = useCollection("mta_configs");
+	const seeds = useCollection("seed_lists");
 	return (
 		<Page
 			title={words.title}

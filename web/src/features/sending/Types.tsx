@@ -5,7 +5,7 @@ import { api, newKey, tagOf } from "../../api/client";
 import type { EmailCategoryRow, EmailTypeRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Select, Switch, TextArea, TextField } from "../../ui/Field";
@@ -17,6 +17,7 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { Categories } from "./Categories";
 import css from "./Senders.module.css";
+import { within } from "../../base/queries";
 
 const words = catalogue("sending.types", {
 	title: "Email types",
@@ -159,7 +160,6 @@ function Editor({
 	categories: { id: string; name: string }[];
 	onClose: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /email-types/{id}");
 	const [idempotencyKey] = useState(newKey);
@@ -185,7 +185,7 @@ function Editor({
 	const v = form.values;
 	const p = form.problems.byPath;
 	const done = async () => {
-		await client.invalidateQueries({ queryKey: key("email-types") });
+		await client.invalidateQueries(within("email_types"));
 		onClose();
 	};
 	const send = () =>
@@ -215,7 +215,7 @@ function Editor({
 						await api("DELETE /email-types/{id}", { path: { id: type.id }, revision: tagOf(type) });
 						await done();
 					},
-					reload: () => client.invalidateQueries({ queryKey: key("email-types") }),
+					reload: () => client.invalidateQueries(within("email_types")),
 				}
 			}
 			onSave={() => void send()}

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Result, Sample, SeedChange, SeedListRow } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Radios, Select, TextArea, TextField } from "../../ui/Field";
@@ -16,6 +16,7 @@ import { and } from "../../base/words/formats";
 import css from "./Seeds.module.css";
 import { providers } from "./seedProviders";
 import { seedEntries } from "./seedEntries";
+import { within } from "../../base/queries";
 
 const words = catalogue("sending.updateSeeds", {
 	title: "Update addresses",
@@ -82,7 +83,6 @@ export const summaryOf = (r: Parameters<typeof words.summary>[0]) => words.summa
 
 /** UpdateSeeds replaces or changes the addresses of a seed list. It always shows first what would change. */
 export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /seed-lists/{id}/seeds");
 	const [mode, setMode] = useState<"replace" | "change">("replace");
@@ -110,8 +110,8 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 				return;
 			}
 			toast(words.done);
-			void client.invalidateQueries({ queryKey: key("seed-list", l.id) });
-			void client.invalidateQueries({ queryKey: key("seed-lists") });
+			void client.invalidateQueries(within("seed_list", l.id));
+			void client.invalidateQueries(within("seed_lists"));
 			onClose();
 		},
 		// What was tried may be outdated: it is tried again.

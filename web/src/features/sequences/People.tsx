@@ -3,9 +3,8 @@ import { useCallback, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api } from "../../api/client";
 import type { Enrollment, Sequence } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParams } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -20,6 +19,8 @@ import { stateOf } from "../../base/words/status";
 import rowsCss from "../../ui/Rows.module.css";
 import { graphOf, order, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
+import { within } from "../../base/queries";
+import { peopleQuery } from "./queries";
 
 const words = catalogue("sequences.people", {
 	title: "People in this sequence",
@@ -61,7 +62,6 @@ const reason = (r: string | null) =>
 
 /** People lists who is and was in a sequence, or at one of its steps. */
 export default function People({ sequence: s, names }: { sequence: Sequence; names: Names }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [params, set] = useParams();
@@ -70,18 +70,7 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 	const status = params.get("status") ?? "";
 	const [leaving, setLeaving] = useState<Enrollment | null>(null);
 	const graph = graphOf(s);
-	const found = useInfiniteQuery({
-		queryKey: key("sequence", s.id, "people", step, status),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /sequences/{id}/enrollments", {
-				path: { id: s.id },
-				query: { node_id: step, status, limit: 100, cursor: pageParam ?? undefined },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: pollEvery(15_000),
-	});
+	const found = useInfiniteQuery(peopleQuery(s.id, step, status));
 	const exit = useMutation({
 		mutationFn: (e: Enrollment) =>
 			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
@@ -89,7 +78,7 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 			}),
 		onSuccess: () => {
 			setLeaving(null);
-			void client.invalidateQueries({ queryKey: key("sequence", s.id) });
+			void client.invalidateQueries(within("sequence", s.id));
 		},
 	});
 	const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;

@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../api/client";
 import type { Sequence, SequenceDay } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { LinePlot } from "../../ui/plots/LinePlot";
 import { DayRange, useDayRange } from "../reports/DayRange";
 import { named, tick } from "../reports/range";
@@ -14,6 +12,7 @@ import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { full } from "../../base/words/formats";
 import css from "./Report.module.css";
+import { sequenceDaysQuery } from "./queries";
 
 const words = catalogue("sequences.reportDays", {
 	title: "Per day",
@@ -60,18 +59,10 @@ const columns = [
 
 /** ReportDays shows what happened in a sequence on each day of a range, as plots or as a table. */
 export function ReportDays({ sequence: s }: { sequence: Sequence }) {
-	const key = useKey();
 	const [table, setTable] = useState(false);
 	const days = useDayRange();
 	const { from, to } = days.range;
-	const found = useQuery({
-		queryKey: key("reports", "sequence", s.id, from, to),
-		enabled: days.ready,
-		queryFn: ({ signal }) => api("GET /sequences/{id}/timing", { path: { id: s.id }, query: { from, to }, signal }),
-		staleTime: 60_000,
-		refetchInterval: 60_000,
-		placeholderData: (x) => x,
-	});
+	const found = useQuery({ ...sequenceDaysQuery(s.id, from, to), enabled: days.ready });
 	const t = found.data;
 	const failed = days.account.error ?? found.error;
 	return (

@@ -4,10 +4,9 @@ import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, api, isConflict, newKey, request, type Versioned } from "../../api/client";
 import type { GraphIssue, Sequence } from "../../api/schema";
 import { later } from "../../base/lazy";
-import { pollEvery } from "../../base/live";
 import { useParam, useParams } from "../../base/params";
 import { useCopyAhead } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -24,6 +23,8 @@ import type { Config } from "./graph";
 import { type Names, triggerWords } from "./steps";
 import { useNames } from "./useNames";
 import { useFlow } from "./useFlow";
+import { within } from "../../base/queries";
+import { sequenceQuery, sequenceReportQuery } from "./queries";
 
 const People = later(() => import("./People"));
 const Report = later(() => import("./Report"));
@@ -81,18 +82,13 @@ type Move = "activate" | "pause" | "resume" | "archive" | "unarchive" | "delete"
 /** SequencePage is a sequence: its flow, its people, its report, its settings. */
 export default function SequencePage() {
 	const { id = "" } = useRoute<{ id: string }>();
-	const key = useKey();
 	const names = useNames();
 	// With the names: the steps and the settings ask for their copies when the sequence is there.
 	const mayKeep = !useWhyNot("GET /working-copies");
 	const [tab] = useParam("tab");
 	useCopyAhead("sequence", id, mayKeep);
 	useCopyAhead("sequence_settings", id, mayKeep && tab === "settings");
-	const found = useQuery({
-		queryKey: key("sequence", id),
-		queryFn: ({ signal }) => request("GET /sequences/{id}", { path: { id }, signal }),
-		refetchInterval: pollEvery(15_000),
-	});
+	const found = useQuery(sequenceQuery(id));
 	if (!found.data || isGone(found.error))
 		return (
 			<Missing
@@ -107,7 +103,6 @@ export default function SequencePage() {
 
 function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }) {
 	const s = server.data;
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [params, set] = useParams();
@@ -116,16 +111,12 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 	const whyDelete = useWhyNot("DELETE /sequences/{id}");
 	const [asked, setAsked] = useState<Move | "test" | "review" | null>(null);
 	const flow = useFlow(server, !why);
-	const report = useQuery({
-		queryKey: key("sequence", s.id, "report"),
-		queryFn: ({ signal }) => api("GET /sequences/{id}/report", { path: { id: s.id }, signal }),
-		refetchInterval: pollEvery(s.status === "active" ? 10_000 : 60_000),
-	});
+	const report = useQuery(sequenceReportQuery(s.id, s.status === "active"));
 	const r = report.data;
 	const adopt = (got: Versioned<Sequence>) => {
-		client.setQueryData(key("sequence", s.id), got);
-		void client.invalidateQueries({ queryKey: key("sequences") });
-		void client.invalidateQueries({ queryKey: key("sequence", s.id, "report") });
+		client.setQueryData(sequenceQuery(s.id).queryKey, got);
+		void client.invalidateQueries(within("sequences"));
+		void client.invalidateQueries(within("sequence.report", s.id));
 	};
 	const move = useMutation({
 		mutationFn: async (what: Move) => {
@@ -143,12 +134,12 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				adopt(got);
 				toast(words.done[what as "pause"]);
 			} else if (what === "delete") {
-				void client.invalidateQueries({ queryKey: key("sequences") });
+				void client.invalidateQueries(within("sequences"));
 				navigate("/sequences");
 			}
 		},
 		onError: (e) => {
-			if (isConflict(e)) void client.invalidateQueries({ queryKey: key("sequence", s.id) });
+			if (isConflict(e)) void client.invalidateQueries(within("sequence", s.id));
 			if (!(e instanceof ApiError) || e.code !== "INVALID_GRAPH" || !Array.isArray(e.details.issues)) return;
 			flow.show(e.details.issues as GraphIssue[]);
 			set({ tab: null });
@@ -158,7 +149,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 	const duplicate = useMutation({
 		mutationFn: () => api("POST /sequences/{id}/duplicate", { path: { id: s.id }, idempotencyKey: newKey() }),
 		onSuccess: (made) => {
-			void client.invalidateQueries({ queryKey: key("sequences") });
+			void client.invalidateQueries(within("sequences"));
 			navigate(`/sequences/${made.id}`);
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),

@@ -3,9 +3,8 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { Sequence } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
 import { Confirm, Dialog } from "../../ui/Dialog";
@@ -28,6 +27,8 @@ import own from "./Sequences.module.css";
 import { beginWith, type Starter, starters } from "./starters";
 import { triggerWords } from "./steps";
 import { useNames } from "./useNames";
+import { within } from "../../base/queries";
+import { sequencesWithCountsQuery } from "./queries";
 
 const words = catalogue("sequences.sequences", {
 	title: "Sequences",
@@ -68,17 +69,12 @@ const words = catalogue("sequences.sequences", {
 
 /** Sequences lists the sequences. */
 export default function Sequences() {
-	const key = useKey();
 	const [path, navigate] = useLocation();
 	const why = useWhyNot("POST /sequences");
 	const names = useNames();
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
-	const list = useQuery({
-		queryKey: key("sequences", "counts"),
-		queryFn: ({ signal }) => api("GET /sequences", { query: { include_counts: true }, signal }),
-		refetchInterval: pollEvery(15_000),
-	});
+	const list = useQuery(sequencesWithCountsQuery());
 	const all = list.data?.data ?? [];
 	const rows = all.filter(
 		(s) =>
@@ -204,7 +200,6 @@ function share(s: Sequence, n: number | undefined) {
 }
 
 function RowMenu({ sequence: s }: { sequence: Sequence }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /sequences/{id}/duplicate");
@@ -224,7 +219,7 @@ function RowMenu({ sequence: s }: { sequence: Sequence }) {
 			if (what === "archive") toast(words.archived({ name: s.name }));
 		},
 		onError: (e) => !asked && toast(explain(e), { tone: "danger" }),
-		onSettled: () => void client.invalidateQueries({ queryKey: key("sequences") }),
+		onSettled: () => void client.invalidateQueries(within("sequences")),
 	});
 	return (
 		<>
@@ -269,7 +264,6 @@ function RowMenu({ sequence: s }: { sequence: Sequence }) {
 
 /** Starters are flows to begin with. */
 function Starters({ why }: { why?: string }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const begin = useMutation({
@@ -277,8 +271,8 @@ function Starters({ why }: { why?: string }) {
 		onSuccess: (s) => navigate(`/sequences/${s.id}`),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 		onSettled: () => {
-			for (const part of ["sequences", "messages", "segments", "custom-fields"])
-				void client.invalidateQueries({ queryKey: key(part) });
+			for (const made of ["sequences", "messages", "segments", "custom_fields"] as const)
+				void client.invalidateQueries(within(made));
 		},
 	});
 	return (
@@ -305,7 +299,6 @@ function Starters({ why }: { why?: string }) {
 }
 
 function NewSequence({ why, onClose }: { why?: string; onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ name: "" });
@@ -313,7 +306,7 @@ function NewSequence({ why, onClose }: { why?: string; onClose: () => void }) {
 	const send = () =>
 		form.submit(async () => {
 			const made = await api("POST /sequences", { body: { name: form.values.name }, idempotencyKey });
-			void client.invalidateQueries({ queryKey: key("sequences") });
+			void client.invalidateQueries(within("sequences"));
 			navigate(`/sequences/${made.id}`);
 		});
 	return (

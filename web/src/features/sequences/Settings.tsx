@@ -2,7 +2,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { request, type Versioned } from "../../api/client";
 import type { Sequence } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { EventName } from "../rules/LeafEditor";
 import type { Group } from "../rules/groups";
 import { Button, IconButton } from "../../ui/Button";
@@ -22,6 +21,8 @@ import { type Names, problemWords, triggerWords } from "./steps";
 import { TriggerFields } from "./Trigger";
 import { fieldSentence } from "../../base/words/problems";
 import { ownName } from "../../base/words/fieldNames";
+import { within } from "../../base/queries";
+import { sequenceQuery } from "./queries";
 
 const words = catalogue("sequences.settings", {
 	name: "Name",
@@ -64,7 +65,6 @@ type Props = { server: Versioned<Sequence>; names: Names; why?: string; onSaved:
 
 /** SettingsForm edits what starts a sequence, who may enter, and what ends it early. */
 export default function SettingsForm({ server, names, why: role, onSaved }: Props) {
-	const key = useKey();
 	const client = useQueryClient();
 	const s = server.data;
 	const why = role ?? (s.status === "archived" ? words.archived : undefined);
@@ -75,7 +75,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 		may: !why,
 		read: async () => {
 			const got = await request("GET /sequences/{id}", { path: { id: s.id } });
-			client.setQueryData(key("sequence", s.id), got);
+			client.setQueryData(sequenceQuery(s.id).queryKey, got);
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
 		names: {
@@ -130,7 +130,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 					exit_conditions: Object.keys(v.exits).length > 0 ? { ...v.exits } : null,
 				},
 			});
-			void client.invalidateQueries({ queryKey: key("sequences") });
+			void client.invalidateQueries(within("sequences"));
 			onSaved(got);
 			toast(words.saved);
 		});

@@ -1,7 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client";
 import { useCollection } from "../../base/collections";
-import { useKey } from "../../base/session";
 import { EventName } from "../rules/LeafEditor";
 import { Properties } from "../rules/Properties";
 import type { PropertyFilter } from "../rules/propertyFilters";
@@ -80,16 +77,10 @@ const choicesOf = (o: { [value: string]: string }) => Object.entries(o).map(([va
 
 /** TriggerFields edits what starts a sequence or an automation. */
 export function TriggerFields({ type, config: c, names, required, onChange, problem }: Props) {
-	const key = useKey();
 	const set = (part: Config) =>
 		onChange(type, Object.fromEntries(Object.entries({ ...c, ...part }).filter(([, v]) => v !== undefined)));
 	const segments = useCollection("segments");
-	const broadcasts = useQuery({
-		queryKey: key("broadcasts", false),
-		queryFn: () => api("GET /broadcasts", {}),
-		enabled: type === "email_engagement",
-		staleTime: 30_000,
-	});
+	const broadcasts = useCollection("broadcasts", { enabled: type === "email_engagement" });
 	const lists = (segments.data?.data ?? [])
 		.filter((s) => s.type === "static")
 		.map((s) => ({ id: s.segment_key, label: s.name }));

@@ -2,11 +2,12 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ApiError, api, request, type Versioned } from "../../api/client";
 import type { Actor, GraphCheck, GraphIssue, Sequence } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { explain } from "../../base/words/errors";
 import { useDraft } from "../../sync/useDraft";
 import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, type Step, stepOf, undo } from "./graph";
 import { type Clash, mergeDrafts } from "./merge";
+import { within } from "../../base/queries";
+import { sequenceQuery } from "./queries";
 
 // The graph of a sequence while it is edited. A draft saves itself a moment after the last change, if its
 // graph is valid; what is not valid, and all changes of a paused sequence, are kept in a working copy.
@@ -32,14 +33,13 @@ const isGraph = (v: unknown): v is Graph => Array.isArray((v as Graph | undefine
 
 /** useFlow holds the graph of a sequence that is edited. */
 export function useFlow(server: Versioned<Sequence>, may: boolean) {
-	const key = useKey();
 	const client = useQueryClient();
 	const { id, status } = server.data;
 	const path = { id };
 	const mode = may && (status === "draft" || status === "paused") ? status : "read";
 	const [found, setFound] = useState(nothing);
 	const remember = (got: Versioned<Sequence>) => {
-		client.setQueryData(key("sequence", id), got);
+		client.setQueryData(sequenceQuery(id).queryKey, got);
 		return got;
 	};
 	/** Asks what is wrong with a graph, and how many people would leave. */
@@ -63,14 +63,13 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 					const sent = request("PUT /sequences/{id}/graph", { path, body: bodyOf(graph), revision });
 					const got = remember((await sent) as Versioned<Sequence>);
 					setFound((f) => ({ ...nothing, unready: f.unready }));
-					void client.invalidateQueries({ queryKey: key("sequences") });
-					void client.invalidateQueries({ queryKey: key("sequence", id, "report") });
+					void client.invalidateQueries(within("sequences"));
+					void client.invalidateQueries(within("sequence.report", id));
 					return got;
 				} catch (e) {
 					if (e instanceof ApiError && e.code === "INVALID_GRAPH")
 						setFound((f) => ({ ...f, issues: (e.details.issues as GraphIssue[] | undefined) ?? [] }));
-					if (e instanceof ApiError && e.code === "NOT_EDITABLE")
-						void client.invalidateQueries({ queryKey: key("sequence", id) });
+					if (e instanceof ApiError && e.code === "NOT_EDITABLE") void client.invalidateQueries(within("sequence", id));
 					throw e;
 				}
 			},

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { api, request } from "../../api/client";
 import type { AccountSessionView, UpdateAccountRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot, useWorkspace } from "../../base/session";
+import { useWhyNot, useWorkspace } from "../../base/session";
 import { CodeField } from "../../ui/CodeField";
 import { Button } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
@@ -16,6 +16,8 @@ import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
+import { within } from "../../base/queries";
+import { accountQuery } from "./queries";
 
 const words = catalogue("settings.account", {
 	title: "Workspace",
@@ -59,8 +61,7 @@ const words = catalogue("settings.account", {
 
 /** Account has the settings of the workspace. */
 export default function Account() {
-	const key = useKey();
-	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) });
+	const account = useQuery(accountQuery());
 	const why = useWhyNot("PUT /settings/account");
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
@@ -101,7 +102,6 @@ function Concern<T extends { [field: string]: string | boolean }>({
 		readOnly: boolean,
 	) => ReactNode;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
 	const form = useKeptForm(valuesOf(account), {
@@ -118,8 +118,8 @@ function Concern<T extends { [field: string]: string | boolean }>({
 	const send = () =>
 		form.submit(async (v, revision) => {
 			const saved = await api("PUT /settings/account", { body: body(v), revision });
-			client.setQueryData(key("account"), saved);
-			void client.invalidateQueries({ queryKey: ["session"] });
+			client.setQueryData(accountQuery().queryKey, saved);
+			void client.invalidateQueries(within("session"));
 			toast(words.saved);
 		});
 	const text = (field: keyof T & string, label: string, help?: string) => (

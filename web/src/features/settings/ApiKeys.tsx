@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { APIKey } from "../../api/schema";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm, Dialog } from "../../ui/Dialog";
@@ -18,6 +18,8 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
+import { within } from "../../base/queries";
+import { apiKeysQuery, scopesQuery } from "./queries";
 
 const words = catalogue("settings.apiKeys", {
 	title: "API keys",
@@ -62,15 +64,14 @@ const example = `curl ${location.origin}/t/shop/api/contacts -H 'X-API-Key: pbk_
 
 /** ApiKeys lists the keys of programs. */
 export default function ApiKeys() {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /auth/api-keys");
 	const [creating, setCreating] = useState(false);
 	const [secret, setSecret] = useState<string | null>(null);
 	const [grace, setGrace] = useState("86400");
 	const [asking, setAsking] = useState<{ key: APIKey; what: "rotate" | "revoke" } | null>(null);
-	const keys = useQuery({ queryKey: key("api-keys"), enabled: !why, queryFn: () => api("GET /auth/api-keys", {}) });
-	const refresh = () => client.invalidateQueries({ queryKey: key("api-keys") });
+	const keys = useQuery({ ...apiKeysQuery(), enabled: !why });
+	const refresh = () => client.invalidateQueries(within("api_keys"));
 	const act = useMutation({
 		mutationFn: async (v: { key: APIKey; what: "rotate" | "revoke" }) => {
 			if (v.what === "rotate") {
@@ -196,14 +197,9 @@ export default function ApiKeys() {
 }
 
 function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: string) => void }) {
-	const key = useKey();
 	const [idempotencyKey] = useState(newKey);
 	const form = useForm({ name: "", scopes: [] as string[], expires: "" });
-	const scopes = useQuery({
-		queryKey: key("scopes"),
-		queryFn: () => api("GET /auth/api-keys/scopes", {}),
-		staleTime: 60_000,
-	});
+	const scopes = useQuery(scopesQuery());
 	const all = scopes.data?.data ?? [];
 	const [search, setSearch] = useState("");
 	const wanted = search.trim().toLowerCase();

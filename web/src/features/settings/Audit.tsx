@@ -1,9 +1,8 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ListFilter } from "lucide-react";
 import { Link } from "wouter";
-import { api } from "../../api/client";
 import { useParams } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button, IconButton } from "../../ui/Button";
 import { Select, TextField } from "../../ui/Field";
 import { List } from "../../ui/List";
@@ -13,6 +12,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { dayTime, exact, timeZone } from "../../base/words/formats";
 import { addDays, startOfDay } from "../../base/words/zone";
 import css from "./Settings.module.css";
+import { apiKeysQuery, auditQuery, membersQuery } from "./queries";
 
 const words = catalogue("settings.audit", {
 	title: "Audit log",
@@ -141,7 +141,6 @@ const targetOf = (type: string, id: string, name?: string | null) =>
 
 /** Audit lists who did what. */
 export default function Audit() {
-	const key = useKey();
 	const why = useWhyNot("GET /audit-log");
 	const [params, set] = useParams();
 	const of = (name: string) => params.get(name) ?? "";
@@ -155,18 +154,10 @@ export default function Audit() {
 		before: startOfDay(addDays(of("until"), 1), timeZone())?.toISOString(),
 	};
 	const filtered = Object.values(query).some(Boolean);
-	const users = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}), enabled: !why });
-	const keys = useQuery({ queryKey: key("api-keys"), queryFn: () => api("GET /auth/api-keys", {}), enabled: !why });
+	const users = useQuery({ ...membersQuery(), enabled: !why });
+	const keys = useQuery({ ...apiKeysQuery(), enabled: !why });
 	const clear = () => set({ who: null, what: null, type: null, target: null, since: null, until: null });
-	const log = useInfiniteQuery({
-		placeholderData: keepPreviousData,
-		queryKey: key("audit", query),
-		enabled: !why,
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /audit-log", { query: { ...query, cursor: pageParam ?? undefined, limit: 100 }, signal }),
-		getNextPageParam: (last) => last.next_cursor,
-	});
+	const log = useInfiniteQuery({ ...auditQuery(query), enabled: !why });
 	const rows = log.data?.pages.flatMap((p) => p.data) ?? [];
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ApiError, api, newKey } from "../../api/client";
 import type { CustomFieldRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { Checkbox, Select, TextArea, TextField } from "../../ui/Field";
@@ -14,6 +14,8 @@ import { Callout, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
+import { within } from "../../base/queries";
+import { fieldUseQuery } from "./queries";
 
 const words = catalogue("settings.fields", {
 	title: "Custom fields",
@@ -128,7 +130,6 @@ export function AddField({
 	onClose: () => void;
 	onAdded?: (field: CustomFieldRow) => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [idempotencyKey] = useState(newKey);
 	const form = useForm({ name, field_key: "", field_type: "string", enum_values: "", strict: true, currency_code: "" });
@@ -156,7 +157,7 @@ export function AddField({
 					...(v.field_type === "currency" && { currency_code: v.currency_code || null }),
 				},
 			});
-			await client.invalidateQueries({ queryKey: key("custom-fields") });
+			await client.invalidateQueries(within("custom_fields"));
 			onAdded?.(added);
 			onClose();
 		});
@@ -219,17 +220,13 @@ export function AddField({
 }
 
 function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
-	const usage = useQuery({
-		queryKey: key("custom-fields", field.id, "usage"),
-		queryFn: () => api("GET /settings/custom-fields/{id}/usage", { path: { id: field.id } }),
-	});
+	const usage = useQuery(fieldUseQuery(field.id));
 	const used = Object.entries(usage.data?.usage ?? {}).filter(([, n]) => n > 0);
 	const remove = useMutation({
 		mutationFn: () => api("DELETE /settings/custom-fields/{id}", { path: { id: field.id } }),
 		onSuccess: () => {
-			void client.invalidateQueries({ queryKey: key("custom-fields") });
+			void client.invalidateQueries(within("custom_fields"));
 			onClose();
 		},
 	});

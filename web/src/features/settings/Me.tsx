@@ -5,7 +5,7 @@ import { ApiError, api } from "../../api/client";
 import { type Density, density, setDensity, subscribeDensity } from "../../base/density";
 import { chooserQuery } from "../../base/lastWorkspace";
 import { useSession } from "../../base/session";
-import { useSignOut } from "../../sync/session";
+import { sessionQuery, useSignOut } from "../../sync/session";
 import { setSingleKeys, singleKeys } from "../../base/shortcuts";
 import { applyTheme, type Theme, theme } from "../../base/theme";
 import { Button } from "../../ui/Button";
@@ -19,6 +19,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { LanguageChoice } from "./LanguageChoice";
 import { Sessions } from "./Sessions";
 import css from "./Settings.module.css";
+import { within } from "../../base/queries";
 
 const words = catalogue("settings.me", {
 	title: "Your account",
@@ -113,7 +114,10 @@ function You() {
 	const form = useForm({ name: user.name });
 	const save = () =>
 		form.submit(async () => {
-			client.setQueryData(["session"], await api("PUT /api/auth/profile", { body: { name: form.values.name.trim() } }));
+			client.setQueryData(
+				sessionQuery().queryKey,
+				await api("PUT /api/auth/profile", { body: { name: form.values.name.trim() } }),
+			);
 			toast(words.renamed);
 		});
 	return (
@@ -163,7 +167,7 @@ function Password() {
 			}
 			toast(words.changed);
 			form.reset();
-			void client.invalidateQueries({ queryKey: ["sessions"] });
+			void client.invalidateQueries(within("sessions"));
 		});
 	return (
 		<Card title={words.password}>

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { InvitedMember, Member } from "../../api/schema";
-import { useKey, useSession, useWhyNot, useWorkspace } from "../../base/session";
+import { useSession, useWhyNot, useWorkspace } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
@@ -20,6 +20,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { roleName } from "../../base/words/roles";
 import css from "./Settings.module.css";
+import { within } from "../../base/queries";
+import { membersQuery } from "./queries";
 
 const words = catalogue("settings.members", {
 	title: "Members",
@@ -63,7 +65,6 @@ const rolesFor = (role: string | undefined) => allRoles.filter((r) => r !== "own
 
 /** Members lists who works in the workspace. */
 export default function Members() {
-	const key = useKey();
 	const client = useQueryClient();
 	const { user } = useSession();
 	const whyInvite = useWhyNot("POST /users/invite");
@@ -71,14 +72,14 @@ export default function Members() {
 	const mine = useWorkspace()?.role;
 	const [inviting, setInviting] = useState<Member | "new" | null>(null);
 	const [removing, setRemoving] = useState<Member | null>(null);
-	const members = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}) });
-	const refresh = () => client.invalidateQueries({ queryKey: key("users") });
+	const members = useQuery(membersQuery());
+	const refresh = () => client.invalidateQueries(within("users"));
 	const update = useMutation({
 		mutationFn: (v: { id: string; role?: string; status?: string }) =>
 			api("PUT /users/{id}", { path: { id: v.id }, body: { role: v.role, status: v.status } }),
 		onSuccess: (m) => {
 			void refresh();
-			if (m.id === user.id) void client.invalidateQueries({ queryKey: ["session"] });
+			if (m.id === user.id) void client.invalidateQueries(within("session"));
 		},
 		onError: (e) => {
 			toast(explain(e), { tone: "danger" });

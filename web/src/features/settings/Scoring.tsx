@@ -3,7 +3,7 @@ import { Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { ApiError, api, type FieldProblem, request } from "../../api/client";
 import type { ScoringView } from "../../api/schema";
-import { useKey, useWhyNot, useWorkspace } from "../../base/session";
+import { useWhyNot, useWorkspace } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { EventName } from "../rules/LeafEditor";
 import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
@@ -20,6 +20,7 @@ import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
 import { fieldSentence } from "../../base/words/problems";
 import { ownName } from "../../base/words/fieldNames";
+import { scoringQuery } from "./queries";
 
 const words = catalogue("settings.scoring", {
 	title: "Scoring",
@@ -119,12 +120,7 @@ function emptyIn({ rules, min, max, decay }: ScoringView): FieldProblem[] {
 
 /** Scoring is the page of the rules that give points to contacts. */
 export default function Scoring() {
-	const key = useKey();
-	const scoring = useQuery({
-		queryKey: key("scoring"),
-		queryFn: () => api("GET /settings/scoring", {}),
-		refetchOnWindowFocus: false,
-	});
+	const scoring = useQuery(scoringQuery());
 	if (scoring.isPending || scoring.isError) {
 		return (
 			<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about}>
@@ -140,7 +136,6 @@ export default function Scoring() {
 }
 
 function Form({ saved }: { saved: ScoringView }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/scoring");
 	const workspace = useWorkspace();
@@ -182,7 +177,10 @@ function Form({ saved }: { saved: ScoringView }) {
 		await form.submit(async (v, revision) => {
 			try {
 				const rules = v.rules.map((r) => ({ ...r, id: r.id || undefined }));
-				client.setQueryData(key("scoring"), await api("PUT /settings/scoring", { body: { ...v, rules }, revision }));
+				client.setQueryData(
+					scoringQuery().queryKey,
+					await api("PUT /settings/scoring", { body: { ...v, rules }, revision }),
+				);
 				toast(words.saved);
 			} catch (e) {
 				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") throw e; // the form joins both changes

@@ -11,6 +11,8 @@ import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
+import { within } from "../../base/queries";
+import { sessionsQuery } from "./queries";
 
 const words = catalogue("settings.sessions", {
 	title: "Active sessions",
@@ -54,7 +56,7 @@ function agentName(agent: string | null): string {
 export function Sessions() {
 	const client = useQueryClient();
 	const signOut = useSignOut();
-	const sessions = useQuery({ queryKey: ["sessions"], queryFn: () => api("GET /api/auth/sessions", {}) });
+	const sessions = useQuery(sessionsQuery());
 	const end = useMutation({
 		mutationFn: async (list: OwnSession[]) => {
 			for (const s of list) await api("DELETE /api/auth/sessions/{id}", { path: { id: s.id } });
@@ -62,7 +64,7 @@ export function Sessions() {
 		},
 		onSuccess: (n) => toast(words.ended({ count: n })),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
-		onSettled: () => void client.invalidateQueries({ queryKey: ["sessions"] }),
+		onSettled: () => void client.invalidateQueries(within("sessions")),
 	});
 	const rows = sessions.data?.data ?? [];
 	const others = rows.filter((s) => !s.current);

@@ -3,8 +3,8 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import { useState } from "react";
 import { api, isConflict, newKey, tagOf } from "../../api/client";
 import type { StageRow } from "../../api/schema";
-import { useCollection } from "../../base/collections";
-import { useKey, useWhyNot } from "../../base/session";
+import { collectionQuery, useCollection } from "../../base/collections";
+import { useWhyNot } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
 import { useSorting } from "../../ui/drag";
@@ -21,6 +21,7 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
+import { within } from "../../base/queries";
 
 const words = catalogue("settings.stages", {
 	title: "Stages",
@@ -54,7 +55,6 @@ const words = catalogue("settings.stages", {
 
 /** Stages lists the stages of contacts, in their order. */
 export default function Stages() {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /settings/stages");
 	const [editing, setEditing] = useState<StageRow | "new" | null>(null);
@@ -72,13 +72,13 @@ export default function Stages() {
 			ids.splice(now.indexOf(to), 0, id);
 			return api("PUT /settings/stages/order", { body: { ids } });
 		},
-		onSuccess: (next) => client.setQueryData(key("stages"), next),
+		onSuccess: (next) => client.setQueryData(collectionQuery("stages").queryKey, next),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const initial = useMutation({
 		mutationFn: (s: StageRow) =>
 			api("PUT /settings/stages/{id}", { path: { id: s.id }, body: { is_default: true }, revision: tagOf(s) }),
-		onSettled: () => void client.invalidateQueries({ queryKey: key("stages") }),
+		onSettled: () => void client.invalidateQueries(within("stages")),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const move = (index: number, by: number) => {
@@ -184,7 +184,6 @@ export default function Stages() {
 }
 
 function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [idempotencyKey] = useState(newKey);
 	const valuesOf = (s?: StageRow) => ({ name: s?.name ?? "", category: (s?.category ?? "prospect") as string });
@@ -204,7 +203,7 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 			const body = { name: v.name, category: v.category as StageRow["category"] };
 			if (stage) await api("PUT /settings/stages/{id}", { path: { id: stage.id }, body, revision });
 			else await api("POST /settings/stages", { body, idempotencyKey });
-			await client.invalidateQueries({ queryKey: key("stages") });
+			await client.invalidateQueries(within("stages"));
 			onClose();
 		});
 	return (
@@ -250,7 +249,6 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 }
 
 function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[]; onClose: () => void }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [replacement, setReplacement] = useState(others[0]?.id ?? "");
 	const remove = useMutation({
@@ -260,9 +258,9 @@ function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[
 				query: { replacement_stage_id: replacement },
 				revision: tagOf(stage),
 			}),
-		onError: (e) => isConflict(e) && void client.invalidateQueries({ queryKey: key("stages") }),
+		onError: (e) => isConflict(e) && void client.invalidateQueries(within("stages")),
 		onSuccess: () => {
-			void client.invalidateQueries({ queryKey: key("stages") });
+			void client.invalidateQueries(within("stages"));
 			onClose();
 		},
 	});

@@ -1,11 +1,9 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { api, isConflict, newKey, request } from "../../api/client";
-import type { DeliveryRow } from "../../api/schema";
-import { pollEvery } from "../../base/live";
+import { api, isConflict, newKey } from "../../api/client";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
@@ -25,6 +23,8 @@ import { explain } from "../../base/words/errors";
 import { eventNames } from "../../base/words/events";
 import { EditWebhook } from "./Webhooks";
 import css from "./Webhooks.module.css";
+import { within } from "../../base/queries";
+import { deliveriesQuery, deliveryQuery, webhookQuery } from "./queries";
 
 const words = catalogue("settings.webhook", {
 	settings: "Settings",
@@ -86,7 +86,6 @@ function pretty(text: string): string {
 /** WebhookPage shows an endpoint with what was sent to it. */
 export default function WebhookPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("GET /settings/webhooks/{id}");
@@ -94,36 +93,10 @@ export default function WebhookPage() {
 	const [open, setOpen] = useParam("delivery");
 	const [rotating, setRotating] = useState(false);
 	const [secret, setSecret] = useState<string | null>(null);
-	const hook = useQuery({
-		queryKey: key("webhook", id),
-		enabled: !why,
-		queryFn: ({ signal }) =>
-			request("GET /settings/webhooks/{id}", { path: { id }, signal }).then((a) => ({
-				...a.data,
-				revision: a.revision,
-			})),
-		refetchInterval: pollEvery(15_000),
-	});
-	const list = useInfiniteQuery({
-		queryKey: key("webhook", id, "deliveries"),
-		enabled: !why,
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /settings/webhooks/{id}/deliveries", {
-				path: { id },
-				query: { limit: 50, cursor: pageParam ?? undefined },
-				signal,
-			}),
-		getNextPageParam: (last) => last.next_cursor,
-		// Deliveries that wait are followed until they end.
-		refetchInterval: (q) =>
-			q.state.data?.pages.some((p) => p.data.some((d) => d.status === "pending")) ? 1000 : pollEvery(15_000)(),
-	});
+	const hook = useQuery({ ...webhookQuery(id), enabled: !why });
+	const list = useInfiniteQuery({ ...deliveriesQuery(id), enabled: !why });
 	const refresh = () =>
-		Promise.all([
-			client.invalidateQueries({ queryKey: key("webhook", id) }),
-			client.invalidateQueries({ queryKey: key("webhooks") }),
-		]);
+		Promise.all([client.invalidateQueries(within("webhook", id)), client.invalidateQueries(within("webhooks"))]);
 	const failed = (e: unknown) => {
 		toast(explain(e), { tone: "danger" });
 		if (isConflict(e)) void refresh();
@@ -289,8 +262,6 @@ export default function WebhookPage() {
 	);
 }
 
-const waits = (d: DeliveryRow) => d.status === "pending";
-
 function Delivery({
 	webhook,
 	id,
@@ -304,21 +275,16 @@ function Delivery({
 	onChanged: () => Promise<unknown>;
 	onClose: () => void;
 }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay");
 	const path = { id: webhook, delivery_id: id };
-	const found = useQuery({
-		queryKey: key("webhook", webhook, "delivery", id),
-		queryFn: ({ signal }) => api("GET /settings/webhooks/{id}/deliveries/{delivery_id}", { path, signal }),
-		refetchInterval: (q) => (q.state.data && waits(q.state.data) ? 1000 : false),
-	});
+	const found = useQuery(deliveryQuery(webhook, id));
 	const replay = useMutation({
 		mutationFn: () =>
 			api("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay", { path, idempotencyKey: newKey() }),
 		onSuccess: () => {
 			toast(words.replayed);
-			void client.invalidateQueries({ queryKey: key("webhook", webhook, "delivery", id) });
+			void client.invalidateQueries(within("webhook.delivery", webhook, id));
 			void onChanged();
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),

@@ -3,9 +3,8 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey, request } from "../../api/client";
 import type { WebhookRow } from "../../api/schema";
-import { pollEvery } from "../../base/live";
 import { useParam } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
@@ -19,6 +18,8 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { eventGroups, eventNames, type EventType } from "../../base/words/events";
 import css from "./Webhooks.module.css";
+import { within } from "../../base/queries";
+import { webhooksQuery } from "./queries";
 
 const words = catalogue("settings.webhooks", {
 	title: "Webhooks",
@@ -51,18 +52,12 @@ const example = `POST https://shop.example.com/mail
 
 /** Webhooks lists the endpoints of a workspace. */
 export default function Webhooks() {
-	const key = useKey();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("GET /settings/webhooks");
 	const whyAdd = useWhyNot("POST /settings/webhooks");
 	const [creating, setCreating] = useParam("new");
 	const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
-	const hooks = useQuery({
-		queryKey: key("webhooks"),
-		enabled: !why,
-		queryFn: () => api("GET /settings/webhooks", {}),
-		refetchInterval: pollEvery(15_000),
-	});
+	const hooks = useQuery({ ...webhooksQuery(), enabled: !why });
 	const button = (
 		<Button kind="create" why={whyAdd} onClick={() => setCreating("1")}>
 			{words.add}
@@ -147,7 +142,6 @@ const valuesOf = (w?: WebhookRow) => ({
 
 /** EditWebhook is the drawer in which an endpoint is created, changed or deleted. */
 export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot(w ? "PUT /settings/webhooks/{id}" : "POST /settings/webhooks");
 	const [idempotencyKey] = useState(newKey);
@@ -171,10 +165,7 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 	const v = form.values;
 	const p = form.problems.byPath;
 	const refresh = () =>
-		Promise.all([
-			client.invalidateQueries({ queryKey: key("webhooks") }),
-			client.invalidateQueries({ queryKey: key("webhook", w?.id) }),
-		]);
+		Promise.all([client.invalidateQueries(within("webhooks")), w && client.invalidateQueries(within("webhook", w.id))]);
 	const send = () =>
 		form.submit(async (v, revision) => {
 			const body = {
@@ -208,7 +199,7 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 					text: words.removeText,
 					run: async () => {
 						await api("DELETE /settings/webhooks/{id}", { path: { id: w.id }, revision: w.revision ?? undefined });
-						void client.invalidateQueries({ queryKey: key("webhooks") });
+						void client.invalidateQueries(within("webhooks"));
 						onDeleted?.();
 					},
 					reload: refresh,

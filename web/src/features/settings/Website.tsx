@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey, request } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
-import { useKey, useOptions, useWhyNot } from "../../base/session";
+import { useOptions, useWhyNot } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
@@ -18,6 +18,9 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Webhooks.module.css";
+import { within } from "../../base/queries";
+import { accountQuery } from "./queries";
+import { domainsQuery } from "../sending/queries";
 
 const words = catalogue("settings.website", {
 	title: "Website",
@@ -112,8 +115,7 @@ const calls = [
 
 /** Website sets up the script that reports what visitors of a website do. */
 export default function Website() {
-	const key = useKey();
-	const account = useQuery({ queryKey: key("account"), queryFn: () => api("GET /settings/account", {}) });
+	const account = useQuery(accountQuery());
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about}>
 			{account.isPending ? (
@@ -132,13 +134,8 @@ export default function Website() {
 }
 
 function Snippet({ account }: { account: AccountSessionView }) {
-	const key = useKey();
 	const options = useOptions();
-	const domains = useQuery({
-		queryKey: key("domains"),
-		queryFn: () => api("GET /sending-domains", {}),
-		staleTime: 60_000,
-	});
+	const domains = useQuery(domainsQuery());
 	const base = options.data?.base_url ?? location.origin;
 	const scheme = new URL(base).protocol;
 	const hosts = [
@@ -189,7 +186,6 @@ function Snippet({ account }: { account: AccountSessionView }) {
 }
 
 function Domains({ account }: { account: AccountSessionView }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
 	const valuesOf = (a: AccountSessionView) => ({ tracked_domains: a.tracked_domains.join("\n") });
@@ -210,7 +206,7 @@ function Domains({ account }: { account: AccountSessionView }) {
 				body: { tracked_domains: v.tracked_domains.split(/[\s,]+/).filter(Boolean) },
 				revision,
 			});
-			client.setQueryData(key("account"), saved);
+			client.setQueryData(accountQuery().queryKey, saved);
 			toast(words.saved);
 		});
 	return (
@@ -249,7 +245,6 @@ function Domains({ account }: { account: AccountSessionView }) {
 }
 
 function Identity({ account }: { account: AccountSessionView }) {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /settings/account/identity-secret");
 	const [asking, setAsking] = useState<"rotate" | "remove" | null>(null);
@@ -263,7 +258,7 @@ function Identity({ account }: { account: AccountSessionView }) {
 		},
 		onSuccess: () => {
 			setAsking(null);
-			void client.invalidateQueries({ queryKey: key("account") });
+			void client.invalidateQueries(within("account"));
 		},
 	});
 	const sample = samples[language] ?? { name: "", code: "" };

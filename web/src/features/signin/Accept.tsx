@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { ApiError, api } from "../../api/client";
 import type { LinkView, SessionView } from "../../api/schema";
-import { useSessionQuery, useSignOut } from "../../sync/session";
+import { sessionQuery, useSessionQuery, useSignOut } from "../../sync/session";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
@@ -63,7 +63,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 		const before = session.data?.memberships.map((m) => m.tenant_id) ?? [];
 		const added = now.memberships.filter((m) => m.tenant_name === link.tenant_name);
 		const to = (added.find((m) => !before.includes(m.tenant_id)) ?? added[0])?.tenant_slug ?? "";
-		client.setQueryData(["session"], now);
+		client.setQueryData(sessionQuery().queryKey, now);
 		navigate(`/app/${to}`, { replace: true });
 	};
 	const send = () =>

@@ -8,6 +8,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
+import { linkQuery } from "./queries";
+import { sessionQuery } from "../../sync/session";
 
 const words = catalogue("signin.loginLink", {
 	title: "Sign in",
@@ -33,12 +35,7 @@ export default function LoginLink() {
 	useEffect(() => {
 		if (window.location.hash) window.history.replaceState(window.history.state, "", window.location.pathname);
 	}, []);
-	const link = useQuery({
-		queryKey: ["link", "login", token],
-		staleTime: Number.POSITIVE_INFINITY,
-		refetchOnWindowFocus: false,
-		queryFn: ({ signal }) => api("POST /api/auth/link", { body: { kind: "login", token }, quiet: true, signal }),
-	});
+	const link = useQuery(linkQuery("login", token));
 	const isInvalid = (e: unknown) => e instanceof ApiError && e.code === "INVALID_TOKEN";
 	if (link.isPending) {
 		return (
@@ -71,7 +68,7 @@ export default function LoginLink() {
 		try {
 			const session = await api("POST /api/auth/login-link", { body: { token }, quiet: true });
 			client.clear();
-			client.setQueryData(["session"], session);
+			client.setQueryData(sessionQuery().queryKey, session);
 			navigate("/", { replace: true });
 		} catch (e) {
 			if (isInvalid(e)) setInvalid(true);

@@ -10,6 +10,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { WithLink } from "./link";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
+import { within } from "../../base/queries";
 
 const words = catalogue("signin.reset", {
 	title: "Choose a password",
@@ -40,7 +41,7 @@ function Form({ email, token }: { email: string; token: string }) {
 		form.submit(async () => {
 			try {
 				await api("POST /api/auth/password/reset", { body: { token, password: form.values.password }, quiet: true });
-				client.removeQueries({ queryKey: ["session"] });
+				client.removeQueries(within("session"));
 				setDone(true);
 			} catch (e) {
 				wait.catch(e);

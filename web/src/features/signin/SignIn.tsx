@@ -9,6 +9,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
+import { sessionQuery } from "../../sync/session";
 
 const words = catalogue("signin.signIn", {
 	title: "Sign in",
@@ -36,7 +37,7 @@ export default function SignIn() {
 		setError("");
 		try {
 			const session = await api("POST /api/auth/login", { body: { email: email.trim(), password }, quiet: true });
-			client.setQueryData(["session"], session);
+			client.setQueryData(sessionQuery().queryKey, session);
 			navigate(next?.startsWith("/") && !next.startsWith("//") ? next : "/", { replace: true });
 		} catch (e) {
 			if (!wait.catch(e)) setError(explain(e));

@@ -12,6 +12,7 @@ import { WithLink } from "./link";
 import { slugOf } from "./slug";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
+import { sessionQuery } from "../../sync/session";
 
 const words = catalogue("signin.signUp", {
 	title: "Sign up",
@@ -52,7 +53,7 @@ function Form({ token }: { token: string }) {
 					body: { ...v, email: v.email.trim(), setup_token: token || null },
 					quiet: true,
 				});
-				client.setQueryData(["session"], session);
+				client.setQueryData(sessionQuery().queryKey, session);
 				navigate(`/app/${v.tenant_slug}`, { replace: true });
 			} catch (e) {
 				wait.catch(e);

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useSearch } from "wouter";
-import { ApiError, api } from "../../api/client";
+import { ApiError } from "../../api/client";
 import { useOptions } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Skeleton } from "../../ui/States";
@@ -9,6 +9,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { Welcome } from "./Welcome";
+import { linkQuery } from "./queries";
 
 const words = catalogue("signin.link", {
 	again: "Try again",
@@ -36,12 +37,7 @@ type Kind = "signup" | "password_reset" | "invitation";
 export function useLink(kind: Kind) {
 	const params = new URLSearchParams(useSearch());
 	const token = params.get(kind === "signup" ? "setup_token" : "token") ?? "";
-	const query = useQuery({
-		queryKey: ["link", kind, token],
-		staleTime: Number.POSITIVE_INFINITY,
-		refetchOnWindowFocus: false,
-		queryFn: ({ signal }) => api("POST /api/auth/link", { body: { kind, token }, quiet: true, signal }),
-	});
+	const query = useQuery(linkQuery(kind, token));
 	return { token, ...query };
 }
 

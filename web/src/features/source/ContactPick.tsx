@@ -1,30 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
 import { Combo } from "../../ui/Combo";
 import { useSettled } from "../../ui/useSettled";
+import { contactQuery, foundContactsQuery } from "../contacts/queries";
 
 type Props = { label: string; value: string | null; onChange: (id: string | null) => void; help?: string };
 
 /** ContactPick chooses one contact by name or address. */
 export function ContactPick({ label, value, onChange, help }: Props) {
-	const key = useKey();
 	const [typed, setTyped] = useState("");
 	const asked = useSettled(typed.trim(), 200);
 	const [opened, setOpened] = useState(false);
-	const found = useQuery({
-		queryKey: key("contacts", "pick", asked),
-		staleTime: 30_000,
-		enabled: opened,
-		queryFn: ({ signal }) => api("POST /contacts/search", { body: { search: asked || undefined, limit: 20 }, signal }),
-	});
-	const chosen = useQuery({
-		queryKey: key("contact", value, "name"),
-		enabled: value !== null,
-		staleTime: 60_000,
-		queryFn: ({ signal }) => api("GET /contacts/{id}", { path: { id: value ?? "" }, signal }),
-	});
+	const found = useQuery({ ...foundContactsQuery(asked), enabled: opened });
+	const chosen = useQuery({ ...contactQuery(value ?? ""), enabled: value !== null });
 	const rows = [...(found.data?.data ?? [])];
 	if (chosen.data && !rows.some((c) => c.id === value)) rows.unshift(chosen.data);
 	const options = rows.map((c) => ({

@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../api/client";
-import { useKey } from "../../base/session";
 import { useFields } from "../rules/useFields";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Source.module.css";
+import { lackingQuery } from "../contacts/queries";
 
 const words = catalogue("source.missing", {
 	title: "Data missing from this email",
@@ -20,7 +19,6 @@ const counted = 10;
 
 /** Missing lists data that the mail names and the previewed person lacks, with how many contacts lack it. */
 export function Missing({ paths }: { paths: string[] }) {
-	const key = useKey();
 	const fields = useFields();
 	const fieldOf = (path: string) => {
 		const bare = path.replace(/^contact\./, "");
@@ -28,13 +26,7 @@ export function Missing({ paths }: { paths: string[] }) {
 	};
 	const list = paths.slice(0, counted).map((path) => ({ path, field: fieldOf(path) }));
 	const known = [...new Set(list.flatMap((l) => (l.field === undefined ? [] : [l.field])))];
-	const count = useQuery({
-		queryKey: key("contacts", "count", "lacking", known.join()),
-		enabled: known.length > 0,
-		staleTime: 60_000,
-		retry: false,
-		queryFn: ({ signal }) => api("POST /contacts/count", { body: { lacking: known }, signal }),
-	});
+	const count = useQuery(lackingQuery(known));
 	if (paths.length === 0) return null;
 	const total = count.data?.count;
 	return (

@@ -5,7 +5,6 @@ import { ApiError, isConflict } from "../../api/client";
 import { handIn } from "../../sync/pendingSaves";
 import type { DraftStore } from "../../sync/store";
 import { useParam } from "../../base/params";
-import { useKey } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { Button } from "../../ui/Button";
 import { CodeWithImages } from "../assets/CodeWithImages";
@@ -34,6 +33,7 @@ import { Choose, Review } from "./Review";
 import { SchemaEditor, TagPicks } from "./Schema";
 import css from "./Source.module.css";
 import { fieldNames } from "./words";
+import { touchedQuery } from "./queries";
 
 const words = catalogue("source.sourceEditor", {
 	parts: "Parts",
@@ -129,13 +129,7 @@ export function SourceEditor<Row>(p: Props<Row>) {
 	const [removeError, setRemoveError] = useState<unknown>(null);
 	const [busy, setBusy] = useState(false);
 	const [faults, setFaults] = useState<Faults>({ byPath: {}, general: [] });
-	const key = useKey();
-	const touched = useQuery({
-		queryKey: key(p.kind, p.id, "touched"),
-		enabled: reviewing,
-		staleTime: 0,
-		queryFn: p.touched,
-	});
+	const touched = useQuery({ ...touchedQuery(p.kind, p.id, p.touched), enabled: reviewing });
 	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
 	const names = useNames(schema);
 	const preview = useLivePreview(

@@ -1,9 +1,7 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api } from "../../api/client";
 import type { PreviewAnswer, PreviewSource } from "../../api/schema";
-import { useKey } from "../../base/session";
-import { loadProblems } from "../../base/words/errors";
+import { sourcePreviewQuery } from "./queries";
 
 export type Good = { answer: PreviewAnswer; at: Date };
 
@@ -11,8 +9,12 @@ export type Good = { answer: PreviewAnswer; at: Date };
 const pause = 200;
 
 /** useLivePreview shows a source a moment after its last change: the newest request wins, and the last mail that could be made stays. */
-export function useLivePreview(kind: string, id: string, source: () => PreviewSource | null, contact: string | null) {
-	const key = useKey();
+export function useLivePreview(
+	kind: "template" | "block" | "message",
+	id: string,
+	source: () => PreviewSource | null,
+	contact: string | null,
+) {
 	const write = () => {
 		const made = source();
 		return made ? JSON.stringify({ source: made, contact_id: contact }) : "";
@@ -29,19 +31,7 @@ export function useLivePreview(kind: string, id: string, source: () => PreviewSo
 		const timer = setTimeout(ask, pause);
 		return () => clearTimeout(timer);
 	});
-	const query = useQuery({
-		queryKey: key(kind, id, "preview", asked),
-		enabled: asked !== "",
-		staleTime: 0,
-		gcTime: 60_000,
-		retry: false,
-		placeholderData: keepPreviousData,
-		queryFn: async ({ signal }) => {
-			const body = JSON.parse(asked) as { source: PreviewSource; contact_id: string | null };
-			const [answer] = await Promise.all([api("POST /preview", { body, signal }), loadProblems().catch(() => {})]);
-			return answer;
-		},
-	});
+	const query = useQuery(sourcePreviewQuery(kind, id, asked));
 	const { data, isPlaceholderData } = query;
 	useEffect(() => {
 		if (data && !isPlaceholderData && data.html !== null) setGood({ answer: data, at: new Date() });

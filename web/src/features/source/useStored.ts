@@ -1,9 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { isConflict, type Versioned } from "../../api/client";
-import { useKey } from "../../base/session";
 import { useDraft } from "../../sync/useDraft";
 import type { Draft } from "./draft";
+import { answer, within } from "../../base/queries";
 
 type Stored<Row> = {
 	kind: "template" | "block";
@@ -18,12 +18,11 @@ type Stored<Row> = {
 
 /** useStored holds the draft of the template or block of an editor, and deletes the record. After a conflict it is read again. */
 export function useStored<Row>(s: Stored<Row>, server: Versioned<Row>, readOnly: boolean) {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const listed = () => void client.invalidateQueries({ queryKey: key(`${s.kind}s`) });
+	const listed = () => void client.invalidateQueries(within(`${s.kind}s`));
 	const remember = (got: Versioned<Row>) => {
-		client.setQueryData(key(s.kind, s.id), got);
+		client.setQueryData(answer(s.kind, s.id).queryKey, got);
 		return got;
 	};
 	const draft = useDraft<Row, Draft>(
@@ -49,7 +48,7 @@ export function useStored<Row>(s: Stored<Row>, server: Versioned<Row>, readOnly:
 			try {
 				await s.delete(force);
 			} catch (e) {
-				if (isConflict(e)) await client.invalidateQueries({ queryKey: key(s.kind, s.id) });
+				if (isConflict(e)) await client.invalidateQueries(within(s.kind, s.id));
 				throw e;
 			}
 			listed();

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { Contact, ImportedSuppressions, SuppressionRow } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { nameOf } from "../contacts/contactFields";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -22,6 +22,9 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import rowsCss from "../../ui/Rows.module.css";
 import { suppressionReason, suppressionReasons } from "../../base/words/suppressions";
+import { within } from "../../base/queries";
+import { suppressionsQuery } from "./queries";
+import { holdersQuery } from "../contacts/queries";
 
 const words = catalogue("suppressions.suppressions", {
 	title: "Suppression list",
@@ -52,25 +55,17 @@ const words = catalogue("suppressions.suppressions", {
 
 /** Suppressions is the list of addresses that never get mail. */
 export default function Suppressions() {
-	const key = useKey();
 	const client = useQueryClient();
 	const why = useWhyNot("POST /suppressions");
 	const [search, setSearch] = useTyped("q");
 	const [reason, setReason] = useParam("reason");
 	const [adding, setAdding] = useParam("add"); // "1", or the address to add
-	const list = useInfiniteQuery({
-		queryKey: key("suppressions", search, reason),
-		initialPageParam: null as string | null,
-		queryFn: ({ pageParam, signal }) =>
-			api("GET /suppressions", { query: { search, reason, limit: 200, cursor: pageParam ?? undefined }, signal }),
-		getNextPageParam: (last) => last.next_cursor,
-		placeholderData: (b) => b,
-	});
+	const list = useInfiniteQuery(suppressionsQuery(search, reason));
 	const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
 	const onEnd = useCallback(() => {
 		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
 	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-	const refresh = () => client.invalidateQueries({ queryKey: key("suppressions") });
+	const refresh = () => client.invalidateQueries(within("suppressions"));
 	const remove = useMutation({
 		mutationFn: (s: SuppressionRow) => api("DELETE /suppressions", { query: { email: s.email } }),
 		onSuccess: (_, s) => {
@@ -207,19 +202,7 @@ export default function Suppressions() {
 
 /** useHolders returns the contacts that have the addresses of pages of the list, by address. */
 function useHolders(pages: string[][]): Map<string, Contact> {
-	const key = useKey();
-	const found = useQueries({
-		queries: pages.map((emails) => ({
-			queryKey: key("contacts", "holding", emails),
-			enabled: emails.length > 0,
-			staleTime: 15_000,
-			queryFn: ({ signal }: { signal: AbortSignal }) =>
-				api("POST /contacts/search", {
-					body: { filters: [{ field: "email", operator: "in", value: emails }], limit: 200 },
-					signal,
-				}),
-		})),
-	});
+	const found = useQueries({ queries: pages.map(holdersQuery) });
 	return new Map(found.flatMap((f) => (f.data?.data ?? []).map((c) => [c.email, c] as const)));
 }
 

@@ -5,7 +5,7 @@ import { api, request, type Versioned } from "../../api/client";
 import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { later } from "../../base/lazy";
-import { useKey, useWhyNot } from "../../base/session";
+import { useWhyNot } from "../../base/session";
 import { issuesOf } from "../binding/binding";
 import { type Draft, schemaOf, templateDraft } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
@@ -14,6 +14,7 @@ import { Switch } from "../../ui/Field";
 import { isGone, Missing } from "../../ui/Missing";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
+import { templateQuery } from "./queries";
 
 const BindingEditor = later(() => import("../binding/BindingEditor").then((m) => ({ default: m.BindingEditor })));
 
@@ -46,12 +47,7 @@ function bodyOf(d: Draft, format: "html" | "mjml"): UpdateTemplateRequestBody {
 /** TemplatePage is the editor of a template: its code, what it declares, and how it looks. */
 export default function TemplatePage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const key = useKey();
-	const found = useQuery({
-		queryKey: key("template", id),
-		queryFn: ({ signal }) => request("GET /templates/{id}", { path: { id }, signal }),
-		refetchOnWindowFocus: false,
-	});
+	const found = useQuery(templateQuery(id));
 	if (!found.data || isGone(found.error))
 		return <Missing query={found} list={words.templates} to="/templates" kept={{ kinds: ["template"], id }} />;
 	return <Editor key={found.data.data.id} server={found.data} />;

@@ -4,8 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { AnyTemplateRow, CreateTemplateRequestBody } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useKey, useWhyNot } from "../../base/session";
-import { useThumbnail } from "../binding/thumbnails";
+import { useWhyNot } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { List } from "../../ui/List";
@@ -21,6 +20,9 @@ import { blankMjml } from "./blank";
 import { Starters } from "./Starters";
 import own from "./Starters.module.css";
 import { templateOf } from "./fromStarter";
+import { within } from "../../base/queries";
+import { templatesWithUseQuery } from "./queries";
+import { thumbnailQuery } from "../binding/queries";
 
 const words = catalogue("templates.templates", {
 	title: "Templates",
@@ -49,22 +51,18 @@ const words = catalogue("templates.templates", {
 
 /** Templates lists the templates. */
 export default function Templates() {
-	const key = useKey();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /templates");
 	const [search, setSearch] = useTyped("q");
 	const [choosing, setChoosing] = useParam("new");
-	const templates = useQuery({
-		queryKey: key("templates", "usage"),
-		queryFn: ({ signal }) => api("GET /templates", { query: { include_usage: true }, signal }),
-	});
+	const templates = useQuery(templatesWithUseQuery());
 	const all = templates.data?.data ?? [];
 	const rows = all.filter((t) => t.name.toLowerCase().includes(search.toLowerCase()));
 	const make = useMutation({
 		mutationFn: (body: CreateTemplateRequestBody) => api("POST /templates", { body, idempotencyKey: newKey() }),
 		onSuccess: (t) => {
-			void client.invalidateQueries({ queryKey: key("templates") });
+			void client.invalidateQueries(within("templates"));
 			navigate(`/templates/${t.id}`);
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
@@ -153,7 +151,7 @@ export default function Templates() {
 /** Picture shows a template with its samples, once it is in view. */
 function Picture({ template: t }: { template: AnyTemplateRow }) {
 	const [wanted, setWanted] = useState(false);
-	const html = useThumbnail("template", t.slug, t.updated_at, wanted);
+	const html = useQuery({ ...thumbnailQuery("template", t.slug, t.updated_at), enabled: wanted });
 	return (
 		<Thumb
 			html={html.data}

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, newKey } from "../../api/client";
 import type { CreateTemplateRequestBody, TemplateStarter } from "../../api/schema";
-import { useKey } from "../../base/session";
 import { catalogue } from "../../base/words/catalogue";
 import { readable } from "../../base/words/placeholders";
+import { startersQuery } from "./queries";
 
 // What the starters of the server are for, by slug.
 const words = catalogue("templates.fromStarter", {
@@ -19,14 +19,7 @@ const words = catalogue("templates.fromStarter", {
 
 /** useStarters reads the templates that an account can begin with. */
 export function useStarters(enabled = true) {
-	const key = useKey();
-	return useQuery({
-		queryKey: key("template-starters"),
-		queryFn: () => api("GET /template-starters", {}),
-		staleTime: 600_000,
-		retry: false,
-		enabled,
-	});
+	return useQuery({ ...startersQuery(), enabled });
 }
 
 /** aboutOf says what a starter is for; one that has no words here shows its subject. */

@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
-import { api } from "../../../api/client";
-import { useKey } from "../../../base/session";
 import { EventName } from "../../rules/LeafEditor";
 import { Button, IconButton } from "../../../ui/Button";
 import { Picks } from "../../../ui/Combo";
@@ -10,6 +8,7 @@ import { NumberField, TextArea, TextField } from "../../../ui/Field";
 import css from "../StepFields.module.css";
 import { words } from "./words";
 import { type Part, textOf, known } from "./part";
+import { membersQuery } from "../../settings/queries";
 
 /** JSONField edits a value as JSON; what is none is kept as it was typed. */
 function JSONField({
@@ -152,8 +151,7 @@ export function Webhook({ config: c, set, problem }: Part) {
 
 /** Notify edits the mail to members of the workspace. */
 export function Notify({ config: c, set, problem }: Part) {
-	const key = useKey();
-	const users = useQuery({ queryKey: key("users"), queryFn: () => api("GET /users", {}), staleTime: 60_000 });
+	const users = useQuery(membersQuery());
 	const to = Array.isArray(c.to) ? (c.to as string[]) : [];
 	return (
 		<>

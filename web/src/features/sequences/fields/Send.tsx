@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { api } from "../../../api/client";
 import { useCollection } from "../../../base/collections";
-import { useKey } from "../../../base/session";
 import { Combo, Picks } from "../../../ui/Combo";
 import { Checkbox, Columns, Select, TextField } from "../../../ui/Field";
 import { MailFrame } from "../../../ui/MailFrame";
@@ -13,21 +11,16 @@ import { daysWords } from "../steps";
 import { words } from "./words";
 import { type Part, textOf, choicesOf, optionsOf } from "./part";
 import { Days } from "./When";
+import { entryPreviewQuery } from "../../library/queries";
 
 /** Send edits which mail is sent, by whom and when. */
 export function Send({ config: c, names, set, problem }: Part) {
-	const key = useKey();
 	const message = textOf(c.message_id);
 	const version = typeof c.version === "number" ? c.version : undefined;
 	const messages = useCollection("messages");
 	const senders = useCollection("sending_identities");
 	const lanes = useCollection("mta_configs");
-	const preview = useQuery({
-		queryKey: key("message", message, "preview", version),
-		enabled: message !== "",
-		retry: false,
-		queryFn: ({ signal }) => api("POST /preview", { body: { source: { message_id: message, version } }, signal }),
-	});
+	const preview = useQuery({ ...entryPreviewQuery(message, version), enabled: message !== "" });
 	const rows = messages.data?.data ?? [];
 	const chosen = rows.find((m) => m.id === message);
 	const window = c.send_window as

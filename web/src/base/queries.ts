@@ -1,0 +1,274 @@
+import type { Query } from "@tanstack/react-query";
+import { workspaceSlug } from "../api/client";
+import type { Change } from "../api/schema";
+import { pollEvery } from "./liveState";
+
+// Every kind of cached answer, in one table: what identifies one of the kind, how long it is fresh, what makes it
+// stale, and whether it is kept over a reload. The functions of queries.ts in each feature add the request.
+
+type Hint = Change["type"];
+
+/** Why no change that the server announces makes an answer stale. */
+type Unannounced =
+	/** What it tells never changes, or the parts of its key have the version of it. */
+	| "fixed"
+	/** It is worked out for what somebody types, each time anew. */
+	| "computed"
+	/** It changes with every mail or event. It is read again by time, so that pages do not move all the time. */
+	| "timed"
+	/** The signed-in person alone changes it, on pages that say so. */
+	| "own"
+	/** Others change it rarely: it is read again with its page, and when the window is looked at again. */
+	| "rare";
+
+type Rules = {
+	/** How long it is fresh, in milliseconds; 15 s if it does not say. */
+	fresh?: number;
+	/** How often it is read again while changes are not announced, in milliseconds. */
+	poll?: number;
+	/** How often it is read again in any case. */
+	every?: number;
+	/** How long it is held in memory when nothing shows it; 10 minutes if it does not say. */
+	held?: number;
+	/** Whether the next visit shows it at once (persistence.ts). Nothing about contacts is kept. */
+	kept?: true;
+	/** Whether it is the person's, and not that of a workspace. */
+	person?: true;
+} & (
+	| {
+			/** A change of any record of these types makes it stale; */
+			hints?: Hint[];
+			/** and of this type that of the record whose id is the first part. */
+			record?: Hint;
+			because?: undefined;
+	  }
+	| { because: Unannounced; hints?: undefined; record?: undefined }
+);
+
+/** A kind of answers with Parts in their keys. */
+type KindOf<Parts extends unknown[]> = Rules & { parts?: Parts };
+
+const kind = <Parts extends unknown[] = []>(rules: Rules): KindOf<Parts> => rules;
+
+/** The rows of a collection that pages name or offer: collections.ts asks for those that are needed together. */
+const rows = kind<[]>;
+
+const minute = 60_000;
+const always = Number.POSITIVE_INFINITY;
+
+/**
+ * The table. What belongs to a kind has its name and a dot before its own: to mark `contact` of an id as stale is to
+ * mark all that is shown of the contact.
+ */
+export const table = {
+	// The person and the installation.
+	session: kind({ person: true, fresh: minute, because: "rare" }),
+	sessions: kind({ person: true, because: "rare" }),
+	options: kind({ person: true, fresh: minute, because: "rare" }),
+	link: kind<[kind: string, token: string]>({ person: true, fresh: always, because: "fixed" }),
+
+	// The account.
+	account: kind({ hints: ["account"], kept: true }),
+	shell: kind({
+		fresh: 30_000,
+		poll: 30_000,
+		hints: ["account", "domain", "job", "mta_config"],
+		kept: true,
+	}),
+	// Of forms, sequences and webhooks it shows those that cannot work. Their changes are too many to follow: each
+	// submission, step and delivery is one.
+	overview: kind({
+		fresh: 5000,
+		poll: 30_000,
+		hints: ["account", "broadcast", "domain", "job", "mta_config", "seed_list"],
+		kept: true,
+	}),
+	search: kind<[text: string, types: string | undefined]>({ fresh: 5000, because: "computed" }),
+	scoring: kind({ hints: ["account"] }),
+	custom_fields: rows({ fresh: minute, hints: ["account"], kept: true }),
+	"custom_fields.usage": kind<[id: string]>({ hints: ["account", "form", "segment", "sequence"] }),
+	stages: rows({ fresh: minute, hints: ["account"], kept: true }),
+	users: kind({ because: "rare" }),
+	api_keys: kind({ because: "rare" }),
+	scopes: kind({ fresh: minute, because: "fixed" }),
+	audit: kind<[query: object]>({ because: "timed" }),
+	webhooks: kind({ poll: 15_000, hints: ["webhook"] }),
+	webhook: kind<[id: string]>({ poll: 15_000, record: "webhook" }),
+	"webhook.deliveries": kind<[id: string]>({ record: "webhook" }),
+	"webhook.delivery": kind<[id: string, delivery: string]>({ record: "webhook" }),
+	jobs: kind<[type: string, mine: boolean]>({ hints: ["job"] }),
+	job: kind<[id: string]>({ fresh: 1000, record: "job" }),
+	"job.errors": kind<[id: string]>({ fresh: always, held: 0, because: "fixed" }),
+
+	// What was typed and is not saved.
+	working_copies: rows({ because: "own" }),
+	"working_copies.one": kind<[kind: string, id: string]>({ fresh: 5000, held: 5000, because: "own" }),
+	"working_copies.of": kind<[id: string]>({ held: 0, because: "own" }),
+	"working_copies.problems": kind({ because: "own" }),
+
+	// Contacts.
+	contacts: kind<[selector: object, sort: string | undefined, dir: "asc" | "desc" | undefined]>({
+		poll: minute,
+		hints: ["contact"],
+	}),
+	"contacts.count": kind<[selector: object]>({ hints: ["contact"] }),
+	"contacts.found": kind<[text: string]>({ hints: ["contact"] }),
+	"contacts.holding": kind<[emails: string[]]>({ hints: ["contact"] }),
+	"contacts.lacking": kind<[fields: string[]]>({ fresh: minute, hints: ["contact"] }),
+	contact: kind<[id: string]>({ fresh: 5000, poll: minute, record: "contact" }),
+	"contact.consents": kind<[id: string]>({ record: "contact" }),
+	"contact.lists": kind<[id: string]>({ record: "contact", hints: ["segment"] }),
+	"contact.mail": kind<[id: string]>({ record: "contact" }),
+	"contact.activity": kind<[id: string]>({ poll: minute, record: "contact" }),
+	"contact.activity.latest": kind<[id: string]>({ record: "contact" }),
+	"contact.enrollments": kind<[id: string]>({ record: "contact", hints: ["sequence"] }),
+	"contact.eligibility": kind<[id: string, about: string]>({
+		poll: minute,
+		record: "contact",
+		hints: ["account", "broadcast", "domain", "mta_config"],
+	}),
+	saved_filters: rows({ fresh: minute, because: "rare" }),
+	suppressions: kind<[search: string, reason: string]>({ hints: ["contact"] }),
+	segments: rows({ poll: 15_000, hints: ["segment"], kept: true }),
+	"segments.usage": kind({ hints: ["segment"], kept: true }),
+	"segments.preview": kind<[definition: string]>({ fresh: 0, because: "computed" }),
+	// Addresses name a segment by its key, and changes by its id.
+	segment: kind<[key: string]>({ poll: 30_000, hints: ["segment"] }),
+	"segment.members": kind<[key: string, search: string]>({ hints: ["segment"] }),
+	forms: rows({ hints: ["form"], kept: true }),
+	"forms.list": kind<[status: string]>({ poll: 15_000, hints: ["form"], kept: true }),
+	form: kind<[id: string]>({ poll: minute, record: "form" }),
+	"form.embed": kind<[id: string]>({ record: "form" }),
+	"form.preview": kind<[id: string, body: string]>({ because: "computed" }),
+	"form.submissions": kind<[id: string]>({ poll: 15_000, record: "form" }),
+
+	// What happened.
+	activity: kind<[kind: string, event: string, contact: string]>({ fresh: always, held: 0, because: "timed" }),
+	"activity.newest": kind<[kind: string, event: string, contact: string]>({ held: 0, because: "timed" }),
+	"suggestions.event_names": kind<[typed: string]>({ fresh: minute, because: "timed" }),
+	"suggestions.event_properties": kind<[event: string, typed: string]>({ fresh: minute, because: "timed" }),
+	"suggestions.tags": kind<[typed: string]>({ hints: ["contact"] }),
+	"suggestions.field": kind<[field: string, typed: string]>({ fresh: minute, because: "timed" }),
+	reports: kind<[from: string, to: string, emailType: string]>({ fresh: minute, every: minute, because: "timed" }),
+
+	// Content.
+	templates: rows({ fresh: minute, hints: ["template"], kept: true }),
+	"templates.names": kind({ hints: ["template"], kept: true }),
+	"templates.usage": kind({ hints: ["template"], kept: true }),
+	template_starters: kind({ fresh: 10 * minute, because: "fixed", kept: true }),
+	template: kind<[id: string]>({ record: "template" }),
+	"template.touched": kind<[id: string]>({ fresh: 0, because: "computed" }),
+	"template.preview": kind<[id: string, asked: string]>({ fresh: 0, held: minute, because: "computed" }),
+	// Templates and blocks are named by slugs, too, and changes by ids.
+	"template.options": kind<[template: string]>({ hints: ["block", "template"] }),
+	"template.picked": kind<[template: string, record: string, asked: string]>({ fresh: 30_000, because: "computed" }),
+	"template.thumb": kind<[template: string, changed: string]>({ fresh: 5 * minute, because: "fixed" }),
+	blocks: rows({ fresh: minute, hints: ["block"], kept: true }),
+	"blocks.tagged": kind<[tags: string[]]>({ hints: ["block"] }),
+	"blocks.usage": kind({ hints: ["block"], kept: true }),
+	block: kind<[id: string]>({ hints: ["block"] }),
+	"block.touched": kind<[id: string]>({ fresh: 0, because: "computed" }),
+	"block.preview": kind<[id: string, asked: string]>({ fresh: 0, held: minute, because: "computed" }),
+	"block.thumb": kind<[block: string, changed: string]>({ fresh: 5 * minute, because: "fixed" }),
+	messages: rows({ hints: ["message"], kept: true }),
+	"messages.list": kind<[search: string, status: string, offset: string]>({ hints: ["message"], kept: true }),
+	message: kind<[id: string]>({ record: "message" }),
+	"message.versions": kind<[id: string]>({ record: "message" }),
+	"message.rendered": kind<[id: string, version: number | undefined]>({ fresh: minute, record: "message" }),
+	"message.preview": kind<[id: string, asked: string]>({ fresh: 0, held: minute, because: "computed" }),
+	"message.rebase": kind<[id: string, version: number]>({ record: "message", hints: ["block", "template"] }),
+	assets: kind<[search: string]>({ because: "rare" }),
+
+	// What sends.
+	email_types: rows({ fresh: minute, hints: ["account"], kept: true }),
+	email_categories: rows({ fresh: minute, hints: ["account"], kept: true }),
+	sending_identities: rows({ fresh: minute, hints: ["account", "domain", "mta_config"], kept: true }),
+	sending_identity: kind<[id: string]>({ hints: ["account", "domain", "mta_config"] }),
+	domains: kind({ poll: 15_000, hints: ["domain"], kept: true }),
+	domain: kind<[id: string]>({ record: "domain" }),
+	mta_configs: rows({ fresh: minute, poll: 15_000, hints: ["mta_config"], kept: true }),
+	mta_config: kind<[id: string]>({ every: 15_000, record: "mta_config" }),
+	"mta_config.usage": kind<[id: string]>({ record: "mta_config", hints: ["account"] }),
+	mailbox: kind<[lane: string, search: string]>({ every: 5000, hints: ["mailbox"] }),
+	"mailbox.message": kind<[lane: string, message: string]>({ because: "fixed" }),
+	// It depends on the time of day, too, when a list is due.
+	seed_lists: rows({ fresh: minute, poll: minute, hints: ["account", "seed_list"], kept: true }),
+	seed_list: kind<[id: string]>({ poll: minute, record: "seed_list", hints: ["account"] }),
+	"seed_list.seeds": kind<[id: string, search: string, status: string]>({ record: "seed_list" }),
+	"seed_list.syncs": kind<[id: string]>({ record: "seed_list" }),
+
+	// Broadcasts.
+	broadcasts: rows({ fresh: minute, hints: ["broadcast"], kept: true }),
+	"broadcasts.list": kind<[archived: boolean]>({ poll: 15_000, hints: ["broadcast"], kept: true }),
+	"broadcasts.metrics": kind<[ids: string[]]>({ poll: 15_000, hints: ["broadcast"], kept: true }),
+	"broadcasts.last_send": kind({ fresh: minute, hints: ["broadcast"], kept: true }),
+	broadcast: kind<[id: string]>({ fresh: 2000, record: "broadcast" }),
+	"broadcast.draft": kind<[id: string]>({ fresh: 5000, record: "broadcast" }),
+	"broadcast.recipient": kind<[id: string, contact: string]>({ poll: 30_000, record: "broadcast" }),
+	"broadcast.as_sent": kind<[id: string, variant: string]>({ fresh: 5 * minute, because: "fixed" }),
+	"broadcast.preview": kind<[id: string, asked: object]>({ fresh: 0, held: minute, record: "broadcast" }),
+	"broadcast.compare": kind<[id: string, which: string, changed: string]>({ record: "broadcast" }),
+	"broadcast.forecast": kind<[id: string, asked: string]>({ fresh: 0, record: "broadcast" }),
+	"broadcast.reschedule": kind<[id: string, skipped: string[]]>({ fresh: 0, record: "broadcast" }),
+	report: kind<[broadcast: string]>({ because: "timed" }),
+	"report.links": kind<[broadcast: string]>({ because: "timed" }),
+	"report.engagement": kind<[broadcast: string]>({ because: "timed" }),
+	"report.timing": kind<[broadcast: string, interval: string]>({ because: "timed" }),
+	"report.bounces": kind<[broadcast: string]>({ because: "timed" }),
+	"report.recipients": kind<[broadcast: string, query: object]>({ poll: 30_000, because: "timed" }),
+	"report.did": kind<[broadcast: string, rule: object]>({ poll: 30_000, because: "timed" }),
+	"report.did.count": kind<[broadcast: string, rule: object]>({ because: "timed" }),
+
+	// Sequences and automations.
+	sequences: rows({ hints: ["sequence"], kept: true }),
+	"sequences.counts": kind({ poll: 15_000, hints: ["sequence"], kept: true }),
+	sequence: kind<[id: string]>({ poll: 15_000, record: "sequence" }),
+	"sequence.report": kind<[id: string]>({ record: "sequence" }),
+	"sequence.days": kind<[id: string, from: string, to: string]>({ fresh: minute, every: minute, because: "timed" }),
+	"sequence.people": kind<[id: string, step: string, status: string]>({ poll: 15_000, record: "sequence" }),
+	automations: kind<[statuses: string, search: string]>({ every: 15_000, because: "timed", kept: true }),
+	automation: kind<[id: string]>({ every: 15_000, because: "timed" }),
+	"automation.runs": kind<[id: string, status: string]>({ every: 15_000, because: "timed" }),
+};
+
+export type Kind = keyof typeof table;
+type Parts<K extends Kind> = (typeof table)[K] extends KindOf<infer P> ? P : never;
+type Prefix<P extends unknown[]> = P extends [infer First, ...infer Rest] ? [] | [First, ...Prefix<Rest>] : [];
+
+/** The key of a cached answer: the workspace, or nothing for what is the person's; the kind; its parts. */
+export type Key = readonly [workspace: string, kind: Kind, ...parts: unknown[]];
+
+const rulesOf = (key: readonly unknown[]): Rules | undefined => (table as { [kind: string]: Rules })[String(key[1])];
+
+/** answer returns what the table says of an answer, as options of its query. */
+export function answer<K extends Kind>(kind: K, ...parts: Parts<K>) {
+	const rules: Rules = table[kind];
+	const queryKey: Key = [rules.person ? "" : workspaceSlug(), kind, ...parts];
+	return {
+		queryKey,
+		...(rules.fresh !== undefined && { staleTime: rules.fresh }),
+		...(rules.held !== undefined && { gcTime: rules.held }),
+		...((rules.every ?? rules.poll) && { refetchInterval: rules.every ?? pollEvery(rules.poll ?? 0) }),
+	};
+}
+
+/** within selects the answers of a kind, and of those that belong to it, whose keys begin with some parts. */
+export function within<K extends Kind>(kind: K, ...parts: Prefix<Parts<K>>) {
+	const [workspace] = answer(kind, ...(parts as unknown as Parts<K>)).queryKey;
+	return {
+		predicate: ({ queryKey: [first, name, ...rest] }: Pick<Query, "queryKey">) =>
+			first === workspace &&
+			(name === kind || String(name).startsWith(`${kind}.`)) &&
+			parts.every((p, i) => JSON.stringify(p) === JSON.stringify(rest[i])),
+	};
+}
+
+/** staleBy reports whether a change makes the answer with a key stale. */
+export function staleBy({ type, id }: Change, key: readonly unknown[]): boolean {
+	const rules = rulesOf(key);
+	if (!rules) return false;
+	return Boolean(rules.hints?.includes(type)) || (rules.record === type && (!id || key[2] === id));
+}
+
+/** isKept reports whether the answer with a key is kept over a reload. */
+export const isKept = (key: readonly unknown[]) => rulesOf(key)?.kept === true;

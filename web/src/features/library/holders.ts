@@ -1,0 +1,14 @@
+import type { MessageUse } from "../../api/schema";
+import { catalogue } from "../../base/words/catalogue";
+
+const words = catalogue("library.holders", {
+	broadcasts: "{count, plural, one {# broadcast} other {# broadcasts}}",
+	sequences: "{count, plural, one {# sequence} other {# sequences}}",
+});
+
+/** holders counts what uses an entry, in words. */
+export function holders(uses: MessageUse[]): string {
+	const of = (kind: string) => new Set(uses.filter((u) => u.kind === kind).map((u) => u.name)).size;
+	const [b, s] = [of("broadcast"), of("sequence")];
+	return [b > 0 && words.broadcasts({ count: b }), s > 0 && words.sequences({ count: s })].filter(Boolean).join(", ");
+}

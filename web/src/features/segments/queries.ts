@@ -1,0 +1,46 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { api, request } from "../../api/client";
+import type { SegmentPreviewSession } from "../../api/schema";
+import { answer } from "../../base/queries";
+
+/** segmentQuery reads a segment, by its key or id, with its revision and what uses it. */
+export const segmentQuery = (key: string) =>
+	queryOptions({
+		...answer("segment", key),
+		queryFn: ({ signal }) => request("GET /segments/{key}", { path: { key }, query: { include_usage: true }, signal }),
+	});
+
+/** membersQuery reads the members of a segment that a search finds. */
+export const membersQuery = (key: string, search: string) =>
+	infiniteQueryOptions({
+		...answer("segment.members", key, search),
+		initialPageParam: null as string | null,
+		queryFn: ({ pageParam, signal }) =>
+			api("GET /segments/{key}/members", {
+				path: { key },
+				query: { search, limit: 200, cursor: pageParam ?? undefined },
+				signal,
+			}),
+		getNextPageParam: (last) => last.next_cursor,
+		placeholderData: keepPreviousData,
+	});
+
+/** segmentsWithUseQuery reads all segments, and what uses each. */
+export const segmentsWithUseQuery = () =>
+	queryOptions({
+		...answer("segments.usage"),
+		queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: true }, signal }),
+	});
+
+/** segmentPreviewQuery counts whom a rule describes as it is typed. */
+export const segmentPreviewQuery = (definition: string) =>
+	queryOptions({
+		...answer("segments.preview", definition),
+		retry: false,
+		placeholderData: keepPreviousData,
+		queryFn: ({ signal }) =>
+			api("POST /segments/preview", {
+				body: { definition: JSON.parse(definition) },
+				signal,
+			}) as Promise<SegmentPreviewSession>,
+	});
