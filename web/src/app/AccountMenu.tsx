@@ -4,6 +4,7 @@ import css from "./Shell.module.css";
 import { useSession } from "../base/session";
 import { useSignOut } from "../sync/session";
 import { applyTheme, type Theme } from "../base/theme";
+import { outside } from "../base/paths";
 
 const words = catalogue("shell.accountMenu", {
 	account: "Account of {name}",
@@ -26,9 +27,13 @@ export function AccountMenu() {
 			label={words.account({ name })}
 			className={css.account}
 			actions={[
-				{ id: "me", label: words.me, run: () => location.assign("/app/-/me") },
+				{ id: "me", label: words.me, run: () => location.assign(outside.me) },
 				...themes.map((t) => ({ id: t, label: words[t], run: () => applyTheme(t) })),
-				{ id: "reference", label: words.reference, run: () => void window.open("/docs", "_blank", "noopener") },
+				{
+					id: "reference",
+					label: words.reference,
+					run: () => void window.open(outside.reference, "_blank", "noopener"),
+				},
 				{ id: "out", label: words.out, run: () => void signOut() },
 			]}
 		>

@@ -30,6 +30,7 @@ import { Welcome } from "../features/signin/Welcome";
 import { Button, LinkButton } from "../ui/Button";
 import { explain } from "../base/words/errors";
 import { shellQuery } from "../base/shell";
+import { outside, to } from "../base/paths";
 
 const SignIn = later(() => import("../features/signin/SignIn"));
 const LoginLink = later(() => import("../features/signin/LoginLink"));
@@ -64,6 +65,11 @@ onRateLimit((seconds) => countdown(seconds, (count) => words.wait({ count })));
 const first = /^\/app\/[^/-][^/]*(\/.*)?$/.exec(window.location.pathname);
 if (first) prefetch(first[1] || "/");
 
+const root = outside.workspaces.slice(0, -1);
+
+/** below returns a path below that of the application, as its routes have it. */
+const below = (path: string) => path.slice(root.length);
+
 /** App is the whole application. */
 export function App() {
 	return (
@@ -71,15 +77,15 @@ export function App() {
 			<Boundary>
 				<Suspense fallback={null}>
 					<Switch>
-						<Route path="/signup" component={SignUp} />
-						<Route path="/accept-invitation" component={Accept} />
-						<Route path="/reset-password" component={Reset} />
+						<Route path={outside.signUp} component={SignUp} />
+						<Route path={outside.acceptInvitation} component={Accept} />
+						<Route path={outside.resetPassword} component={Reset} />
 						<Route>
-							<Router base="/app">
+							<Router base={root}>
 								<Switch>
-									<Route path="/-/login" component={SignIn} />
-									<Route path="/-/login-link" component={LoginLink} />
-									<Route path="/-/forgot-password" component={Forgot} />
+									<Route path={below(outside.login)} component={SignIn} />
+									<Route path={below(outside.loginLink)} component={LoginLink} />
+									<Route path={below(outside.forgotPassword)} component={Forgot} />
 									<Route>
 										<SignedIn />
 									</Route>
@@ -113,7 +119,9 @@ function SignedIn() {
 		);
 	}
 	if (!session.data)
-		return <Redirect to={`/-/login?next=${encodeURIComponent(path + window.location.search)}`} replace />;
+		return (
+			<Redirect to={`${below(outside.login)}?next=${encodeURIComponent(path + window.location.search)}`} replace />
+		);
 	const { memberships } = session.data;
 	const last = lastWorkspace();
 	const home =
@@ -126,7 +134,7 @@ function SignedIn() {
 		<SessionProvider session={session.data}>
 			<Switch>
 				<Route path="/">{home ? <Redirect to={`/${home.tenant_slug}`} replace /> : <Chooser />}</Route>
-				<Route path="/-/me" component={Me} />
+				<Route path={below(outside.me)} component={Me} />
 				<Route path="/:slug" nest>
 					{({ slug }) => {
 						const workspace = memberships.find((m) => m.tenant_slug === slug);
@@ -207,7 +215,7 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 								<Empty
 									action={
 										<>
-											<LinkButton to="/">{words.home}</LinkButton>
+											<LinkButton to={to.home()}>{words.home}</LinkButton>
 											<SearchButton />
 										</>
 									}

@@ -1,6 +1,7 @@
 import { Dialog } from "../ui/Dialog";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Help.module.css";
+import { outside } from "../base/paths";
 
 const words = catalogue("shell.help", {
 	title: "Keyboard shortcuts",
@@ -62,7 +63,7 @@ export default function Help({ onClose }: { onClose: () => void }) {
 			</dl>
 			<p>{words.note}</p>
 			<p>
-				<a href="/docs" target="_blank" rel="noreferrer">
+				<a href={outside.reference} target="_blank" rel="noreferrer">
 					{words.docs}
 				</a>
 			</p>

@@ -14,6 +14,7 @@ import { stateOf } from "../base/words/status";
 import css from "./JobsChip.module.css";
 import { useWhyNot } from "../base/session";
 import { jobsChanged, underWay, useShell } from "../base/shell";
+import { to } from "../base/paths";
 
 const words = catalogue("shell.jobsChip", {
 	title: "Jobs in progress",
@@ -127,7 +128,7 @@ export function JobsChip() {
 									</li>
 								))}
 							</ul>
-							<Link href="/jobs" onClick={close}>
+							<Link href={to.jobs()} onClick={close}>
 								{words.all}
 							</Link>
 						</div>

@@ -6,7 +6,7 @@ import { undoLast, undoText } from "../ui/Toast";
 import { useSettled } from "../ui/useSettled";
 import { catalogue } from "../base/words/catalogue";
 import { bestFirst } from "./matches";
-import { navigation } from "./navigation";
+import { type ListPage, navigation } from "./navigation";
 import css from "./Palette.module.css";
 import { pageOffers } from "../base/pageActions";
 import { recent } from "../base/recentRecords";
@@ -15,6 +15,7 @@ import { useSignOut } from "../sync/session";
 import { density, setDensity } from "../base/density";
 import { applyTheme } from "../base/theme";
 import { answer } from "../base/queries";
+import { outside, to } from "../base/paths";
 
 const words = catalogue("shell.palette", {
 	title: "Search, go to or run",
@@ -81,38 +82,38 @@ const words = catalogue("shell.palette", {
 
 /** Other words by which pages are found. */
 const also = catalogue("shell.palette.also", {
-	"/": "dashboard overview start checklist setup",
-	"/contacts": "people subscribers customers users audience list export download csv",
-	"/contacts/import": "upload csv excel subscribers people",
-	"/segments": "lists groups audience filters conditions",
-	"/forms": "subscribe signup sign-up double opt-in embed captcha",
-	"/suppressions": "blocklist blacklist bounces complaints spam unsubscribed do not mail",
-	"/templates": "mjml html designs layouts",
-	"/blocks": "snippets modules partials",
-	"/library": "messages mails content",
-	"/broadcasts": "campaigns newsletters mailings schedule scheduled calendar a/b test",
-	"/sequences": "drip flows journeys workflows series",
-	"/automations": "rules triggers workflows",
-	"/reports": "statistics analytics metrics opens clicks bounces rates export csv",
-	"/activity": "events feed history log",
-	"/sending":
+	home: "dashboard overview start checklist setup",
+	contacts: "people subscribers customers users audience list export download csv",
+	contactImport: "upload csv excel subscribers people",
+	segments: "lists groups audience filters conditions",
+	forms: "subscribe signup sign-up double opt-in embed captcha",
+	suppressions: "blocklist blacklist bounces complaints spam unsubscribed do not mail",
+	templates: "mjml html designs layouts",
+	blocks: "snippets modules partials",
+	library: "messages mails content",
+	broadcasts: "campaigns newsletters mailings schedule scheduled calendar a/b test",
+	sequences: "drip flows journeys workflows series",
+	automations: "rules triggers workflows",
+	reports: "statistics analytics metrics opens clicks bounces rates export csv",
+	activity: "events feed history log",
+	sending:
 		"smtp relay ses mta configs servers domains dns dkim spf dmarc deliverability reputation throttle limits warm-up warmup",
-	"/settings": "preferences configuration options",
-	"/sending/senders": "from address identities reply-to",
-	"/sending/types": "unsubscribe preferences page subscriptions topics",
-	"/sending/seeds": "inbox placement test addresses",
-	"/mailbox": "built-in inbox test mails sink trial",
-	"/jobs": "exports imports downloads progress csv background",
-	"/settings/account": "timezone time zone postal address company workspace language defaults window",
-	"/settings/members": "users team people invite roles permissions colleagues",
-	"/settings/api-keys": "tokens developer integration scopes secret",
-	"/settings/webhooks": "callbacks integration developer http",
-	"/settings/website": "tracking script snippet visitors identify",
-	"/settings/fields": "properties attributes columns",
-	"/settings/stages": "lifecycle funnel",
-	"/settings/scoring": "points lead score engagement",
-	"/settings/audit": "history changes security who",
-	"~/app/-/me": "profile password theme sessions shortcuts",
+	settings: "preferences configuration options",
+	senders: "from address identities reply-to",
+	emailTypes: "unsubscribe preferences page subscriptions topics",
+	seedLists: "inbox placement test addresses",
+	mailbox: "built-in inbox test mails sink trial",
+	jobs: "exports imports downloads progress csv background",
+	account: "timezone time zone postal address company workspace language defaults window",
+	members: "users team people invite roles permissions colleagues",
+	apiKeys: "tokens developer integration scopes secret",
+	webhooks: "callbacks integration developer http",
+	website: "tracking script snippet visitors identify",
+	fields: "properties attributes columns",
+	stages: "lifecycle funnel",
+	scoring: "points lead score engagement",
+	audit: "history changes security who",
+	me: "profile password theme sessions shortcuts",
 });
 
 type Result = {
@@ -127,40 +128,39 @@ type Result = {
 
 /** Pages that the navigation leads to by way of another. They are listed once something is typed. */
 const more = {
-	importing: "/contacts/import",
-	senders: "/sending/senders",
-	types: "/sending/types",
-	seeds: "/sending/seeds",
-	mailbox: "/mailbox",
-	jobs: "/jobs",
-	account: "/settings/account",
-	members: "/settings/members",
-	keys: "/settings/api-keys",
-	webhooks: "/settings/webhooks",
-	website: "/settings/website",
-	fields: "/settings/fields",
-	stages: "/settings/stages",
-	scoring: "/settings/scoring",
-	audit: "/settings/audit",
-	me: "~/app/-/me",
-} as const;
+	importing: "contactImport",
+	senders: "senders",
+	types: "emailTypes",
+	seeds: "seedLists",
+	mailbox: "mailbox",
+	jobs: "jobs",
+	account: "account",
+	members: "members",
+	keys: "apiKeys",
+	webhooks: "webhooks",
+	website: "website",
+	fields: "fields",
+	stages: "stages",
+	scoring: "scoring",
+	audit: "audit",
+} as const satisfies { [word: string]: ListPage };
 
-const alsoOf = (to: string) => (also as { [to: string]: string })[to];
+const alsoOf = (page: ListPage | "me") => (also as { [page: string]: string })[page];
 
 const anAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const paths: { [type: string]: (id: string) => string } = {
-	contact: (id) => `/contacts/${id}`,
-	segment: (id) => `/segments/${id}`,
-	broadcast: (id) => `/broadcasts/${id}`,
-	template: (id) => `/templates/${id}`,
-	block: (id) => `/blocks/${id}`,
-	message: (id) => `/library/${id}`,
-	sequence: (id) => `/sequences/${id}`,
-	automation: (id) => `/automations/${id}`,
-	form: (id) => `/forms/${id}`,
-	domain: (id) => `/sending/domains/${id}`,
-	identity: (id) => `/sending/senders/${id}`,
+	contact: (id) => to.contact(id),
+	segment: (id) => to.segment(id),
+	broadcast: (id) => to.broadcast(id),
+	template: to.template,
+	block: to.block,
+	message: (id) => to.entry(id),
+	sequence: (id) => to.sequence(id),
+	automation: (id) => to.automation(id),
+	form: (id) => to.form(id),
+	domain: to.domain,
+	identity: to.sender,
 };
 
 /** Palette is a box that reaches every page, record and action. */
@@ -193,9 +193,9 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		queryFn: ({ signal }) => api("GET /search", { query: { q: asked, types, limit: 8 }, signal }),
 	});
 
-	const go = (to: string) => () => {
+	const go = (path: string) => () => {
 		onClose();
-		navigate(to);
+		navigate(path);
 	};
 	const local: Result[] = [];
 	const [offers] = useState(pageOffers);
@@ -219,16 +219,24 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		for (const r of recent(workspaceSlug()))
 			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
 		for (const e of navigation().flatMap((g) => g.entries))
-			local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, also: alsoOf(e.to), run: go(e.to) });
-		if (text !== "")
-			for (const [id, to] of Object.entries(more))
+			local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, also: alsoOf(e.page), run: go(e.to) });
+		if (text !== "") {
+			for (const [word, page] of Object.entries(more))
 				local.push({
-					id: `page ${to}`,
-					title: words.more[id as keyof typeof more],
+					id: `page ${to[page]()}`,
+					title: words.more[word as keyof typeof more],
 					kind: words.pages,
-					also: alsoOf(to),
-					run: go(to),
+					also: alsoOf(page),
+					run: go(to[page]()),
 				});
+			local.push({
+				id: "page me",
+				title: words.more.me,
+				kind: words.pages,
+				also: alsoOf("me"),
+				run: go(`~${outside.me}`),
+			});
+		}
 	}
 	if (prefix === "" || prefix === ">") {
 		const a = words.actions;
@@ -243,10 +251,10 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					run: () => (why ? undefined : run()),
 				});
 		};
-		add("contact", a.contact, go("/contacts?new=1"), whyNot.contact);
-		add("broadcast", a.broadcast, go("/broadcasts/new"), whyNot.broadcast);
-		add("template", a.template, go("/templates?new=1"), whyNot.template);
-		add("segment", a.segment, go("/segments/new"), whyNot.segment);
+		add("contact", a.contact, go(to.contacts({ new: "1" })), whyNot.contact);
+		add("broadcast", a.broadcast, go(to.newBroadcast()), whyNot.broadcast);
+		add("template", a.template, go(to.templates({ new: "1" })), whyNot.template);
+		add("segment", a.segment, go(to.newSegment()), whyNot.segment);
 		const undo = undoText();
 		if (undo) {
 			add("undo", a.undo({ what: undo }), () => {
@@ -273,7 +281,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 			id: "reference",
 			title: words.helps.reference,
 			kind: words.help,
-			run: () => void window.open("/docs", "_blank", "noopener"),
+			run: () => void window.open(outside.reference, "_blank", "noopener"),
 		});
 	}
 	const email = typed.trim();
@@ -283,7 +291,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		const person = people?.data.find((r) =>
 			[r.title, r.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()),
 		);
-		go(person ? `/contacts/${person.id}` : `/contacts?q=${encodeURIComponent(email)}`)();
+		go(person ? to.contact(person.id) : to.contacts({ q: email }))();
 	};
 	const ofAddress: Result[] = anAddress.test(email)
 		? [
@@ -294,7 +302,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					kind: words.action,
 					detail: whyNot.suppression,
 					off: Boolean(whyNot.suppression),
-					run: whyNot.suppression ? () => undefined : go(`/suppressions?add=${encodeURIComponent(email)}`),
+					run: whyNot.suppression ? () => undefined : go(to.suppressions({ add: email })),
 				},
 			]
 		: [];
@@ -306,7 +314,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 			title: r.title,
 			kind: (words.types as { [type: string]: string })[r.type] ?? r.type,
 			detail: r.subtitle,
-			run: go(paths[r.type]?.(r.id) ?? "/"),
+			run: go(paths[r.type]?.(r.id) ?? to.home()),
 		})),
 	];
 	const current = Math.min(at, results.length - 1);

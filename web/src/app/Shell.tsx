@@ -18,6 +18,7 @@ import { Strip } from "./Strip";
 import { useSession } from "../base/session";
 import { useShortcuts } from "../base/shortcuts";
 import { Switcher } from "./Switcher";
+import { to } from "../base/paths";
 
 const Palette = later(() => import("./Palette"));
 const Help = later(() => import("./Help"));
@@ -194,7 +195,7 @@ function RailLink({
 	);
 }
 
-const bottom = ["/", "/contacts", "/broadcasts", "/templates"];
+const bottom = [to.home(), to.contacts(), to.broadcasts(), to.templates()];
 
 /** BottomBar is the navigation of phones: four pages, and a list of all. */
 function BottomBar() {

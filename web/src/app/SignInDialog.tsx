@@ -8,6 +8,7 @@ import { explain } from "../base/words/errors";
 import { useSession } from "../base/session";
 import { goOn, requestsWait, subscribeWaiting } from "../base/sessionEnd";
 import { onTabs, tellTabs } from "../base/tabs";
+import { outside } from "../base/paths";
 
 const words = catalogue("shell.signInDialog", {
 	title: "Your session has ended",
@@ -49,7 +50,7 @@ export default function SignInDialog() {
 			onSubmit={() => void submit()}
 			footer={
 				<>
-					<Button onClick={() => location.assign("/app/-/login")}>{words.leave}</Button>
+					<Button onClick={() => location.assign(outside.login)}>{words.leave}</Button>
 					<Button type="submit" look="primary" busy={busy}>
 						{words.enter}
 					</Button>

@@ -7,6 +7,7 @@ import css from "./Strip.module.css";
 import { useShell } from "../base/shell";
 import { useKeepsTyped } from "../sync/device";
 import { hasNewer, subscribeNewer } from "../base/version";
+import { to } from "../base/paths";
 
 const words = catalogue("shell.strip", {
 	label: "About this workspace",
@@ -44,7 +45,7 @@ function useLine() {
 	if (shell?.account.status === "paused") {
 		return (
 			<p className={`${css.strip} ${css.danger}`}>
-				{words.paused} <Link href="/settings/account">{words.account}</Link>
+				{words.paused} <Link href={to.account()}>{words.account}</Link>
 			</p>
 		);
 	}
@@ -66,7 +67,7 @@ function useLine() {
 	if (shell?.trial) {
 		return (
 			<p className={css.strip}>
-				{words.trial} <Link href="/mailbox">{words.open}</Link> <Link href="/sending">{words.change}</Link>
+				{words.trial} <Link href={to.mailbox()}>{words.open}</Link> <Link href={to.sending()}>{words.change}</Link>
 			</p>
 		);
 	}
@@ -79,7 +80,7 @@ function useLine() {
 	return (
 		<p className={`${css.strip} ${css.danger}`}>
 			{says({ name: trouble.name })}{" "}
-			<Link href={`/sending/${trouble.kind === "mta" ? "mta" : "domains"}/${trouble.target_id}`}>{words.look}</Link>
+			<Link href={trouble.kind === "mta" ? to.mta(trouble.target_id) : to.domain(trouble.target_id)}>{words.look}</Link>
 		</p>
 	);
 }

@@ -11,6 +11,7 @@ import { withoutRecord } from "./routes";
 import { chooser } from "../base/lastWorkspace";
 import { useOptions, useSession, useWorkspace } from "../base/session";
 import { useShortcuts } from "../base/shortcuts";
+import { outside, toWorkspace } from "../base/paths";
 
 const words = catalogue("shell.switcher", {
 	switch: "Workspace {name}. Switch workspace",
@@ -31,7 +32,7 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 	const [creating, setCreating] = useState(false);
 	const name = workspace?.tenant_name ?? "";
 	const mark = (of: string) => <span className={css.mark} aria-hidden data-letter={of.slice(0, 1).toUpperCase()} />;
-	const open = (slug: string) => location.assign(`/app/${slug}${withoutRecord(path)}`);
+	const open = (slug: string) => location.assign(toWorkspace(slug) + withoutRecord(path));
 	useShortcuts(
 		Object.fromEntries(memberships.slice(0, most).map((m, i) => [`mod+${i + 1}`, () => open(m.tenant_slug)])),
 	);
@@ -70,7 +71,7 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 function NewWorkspace({ onClose }: { onClose: () => void }) {
 	const options = useOptions();
 	if (options.data?.signup_enabled) {
-		location.assign("/signup");
+		location.assign(outside.signUp);
 		return null;
 	}
 	return (

@@ -16,6 +16,7 @@ import {
 	Workflow,
 	Zap,
 } from "lucide-react";
+import { type PageName, type patterns, to } from "../base/paths";
 import { catalogue } from "../base/words/catalogue";
 
 const words = catalogue("shell.navigation", {
@@ -41,49 +42,56 @@ const words = catalogue("shell.navigation", {
 	settings: "Settings",
 });
 
-export type Entry = { to: string; name: string; icon: LucideIcon; go?: string };
+/** ListPage is a page whose address names no record. */
+export type ListPage = {
+	[N in PageName]: (typeof patterns)[N] extends `${string}:${string}` ? never : N;
+}[PageName];
+
+export type Entry = { page: ListPage; to: string; name: string; icon: LucideIcon; go?: string };
 export type Group = { name?: string; entries: Entry[] };
+
+const entry = (page: ListPage, name: string, icon: LucideIcon, go?: string): Entry => ({
+	page,
+	to: to[page](),
+	name,
+	icon,
+	go,
+});
 
 /** navigation is what the rail shows. `go` is the key that opens an entry after g. */
 export const navigation = (): Group[] => [
-	{ entries: [{ to: "/", name: words.home, icon: Home, go: "h" }] },
+	{ entries: [entry("home", words.home, Home, "h")] },
 	{
 		name: words.audience,
 		entries: [
-			{ to: "/contacts", name: words.contacts, icon: Users, go: "c" },
-			{ to: "/segments", name: words.segments, icon: Layers, go: "s" },
-			{ to: "/forms", name: words.forms, icon: FormInput },
-			{ to: "/suppressions", name: words.suppressions, icon: Ban },
+			entry("contacts", words.contacts, Users, "c"),
+			entry("segments", words.segments, Layers, "s"),
+			entry("forms", words.forms, FormInput),
+			entry("suppressions", words.suppressions, Ban),
 		],
 	},
 	{
 		name: words.content,
 		entries: [
-			{ to: "/templates", name: words.templates, icon: FileText, go: "t" },
-			{ to: "/blocks", name: words.blocks, icon: Blocks },
-			{ to: "/library", name: words.library, icon: LibraryBig },
+			entry("templates", words.templates, FileText, "t"),
+			entry("blocks", words.blocks, Blocks),
+			entry("library", words.library, LibraryBig),
 		],
 	},
 	{
 		name: words.campaigns,
 		entries: [
-			{ to: "/broadcasts", name: words.broadcasts, icon: Megaphone, go: "b" },
-			{ to: "/sequences", name: words.sequences, icon: Workflow, go: "q" },
-			{ to: "/automations", name: words.automations, icon: Zap, go: "a" },
+			entry("broadcasts", words.broadcasts, Megaphone, "b"),
+			entry("sequences", words.sequences, Workflow, "q"),
+			entry("automations", words.automations, Zap, "a"),
 		],
 	},
 	{
 		name: words.reporting,
-		entries: [
-			{ to: "/reports", name: words.reports, icon: BarChart3, go: "r" },
-			{ to: "/activity", name: words.activity, icon: Activity },
-		],
+		entries: [entry("reports", words.reports, BarChart3, "r"), entry("activity", words.activity, Activity)],
 	},
 	{
 		name: words.setup,
-		entries: [
-			{ to: "/sending", name: words.sending, icon: Send },
-			{ to: "/settings", name: words.settings, icon: Settings },
-		],
+		entries: [entry("sending", words.sending, Send), entry("settings", words.settings, Settings)],
 	},
 ];

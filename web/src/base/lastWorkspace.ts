@@ -1,3 +1,5 @@
+import { outside } from "./paths";
+
 // The workspace that was open last, on this device: /app leads there.
 
 const key = "packetboat-workspace";
@@ -6,7 +8,7 @@ const key = "packetboat-workspace";
 export const chooserQuery = "?choose=1";
 
 /** chooser is the address of the list of workspaces. */
-export const chooser = `/app/${chooserQuery}`;
+export const chooser = outside.workspaces + chooserQuery;
 
 /** lastWorkspace returns the slug of the workspace that was open last. */
 export function lastWorkspace(): string | null {

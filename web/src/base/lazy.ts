@@ -1,12 +1,13 @@
 import { type ComponentType, lazy, useEffect, useSyncExternalStore } from "react";
 import { chooseLanguage, type Language, loadTexts } from "./words/language";
+import { outside } from "./paths";
 
 /** How long after each failure the server is asked again, in milliseconds. */
 const pauses = [500, 1000, 3000, 9000];
 
 /** Whether the server answers at all. */
 const answers = () =>
-	fetch("/app/", { method: "HEAD", cache: "no-store" }).then(
+	fetch(outside.workspaces, { method: "HEAD", cache: "no-store" }).then(
 		() => true,
 		() => false,
 	);

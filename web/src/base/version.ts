@@ -1,3 +1,4 @@
+import { outside } from "./paths";
 // The version of the application in this tab, and that of the server. Files have a hash of their content in
 // their names, so the name of the first script tells them apart.
 
@@ -20,7 +21,7 @@ export function subscribeNewer(listener: () => void) {
 /** compareVersions asks the server for its version. It is called when the server may have been replaced. */
 export async function compareVersions() {
 	try {
-		const answer = await fetch("/app/", { credentials: "same-origin" });
+		const answer = await fetch(outside.workspaces, { credentials: "same-origin" });
 		const page = await answer.text();
 		if (!answer.ok || !own || newer || page.includes(`src="${own}"`)) return;
 		newer = true;

@@ -7,6 +7,7 @@ import { answer } from "../base/queries";
 import { onTabs, tellTabs } from "../base/tabs";
 import { closeDevice, forgetTyped } from "./device";
 import { abandonAll, saveAll } from "./pendingSaves";
+import { outside } from "../base/paths";
 
 // Who is signed in, in all tabs of the browser, and what leaves the device when that ends.
 
@@ -35,7 +36,7 @@ export const useSessionQuery = () => useQuery(sessionQuery());
 /** useSignOut ends the session and forgets everything that was loaded. */
 export function useSignOut() {
 	const client = useQueryClient();
-	return async (to = "/app/-/login") => {
+	return async (to: string = outside.login) => {
 		await saveAll();
 		await api("POST /api/auth/logout", { quiet: true }).catch(() => undefined);
 		tellTabs(null);
@@ -59,7 +60,7 @@ export function useOneSession(user: string | undefined) {
 			abandonAll();
 			client.clear();
 			if (other) location.reload();
-			else void Promise.all([forget(), closeDevice()]).finally(() => location.assign("/app/-/login"));
+			else void Promise.all([forget(), closeDevice()]).finally(() => location.assign(outside.login));
 		});
 	}, [user, client]);
 }

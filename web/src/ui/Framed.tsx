@@ -1,4 +1,5 @@
 import { type CSSProperties, useEffect, useRef, useState } from "react";
+import { outside } from "../base/paths";
 
 /** Link is a link in what a frame shows, and where it stands in it. */
 export type Link = { address: string; x: number; y: number; width: number; height: number };
@@ -56,7 +57,7 @@ export function Framed({
 		<iframe
 			ref={frame}
 			title={title}
-			src="/app/-/frame"
+			src={outside.frame}
 			sandbox={opens ? "allow-scripts allow-popups allow-popups-to-escape-sandbox" : "allow-scripts"}
 			referrerPolicy="no-referrer"
 			className={className}

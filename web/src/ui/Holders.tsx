@@ -3,6 +3,7 @@ import { ApiError } from "../api/client";
 import type { Holder } from "../api/schema";
 import { catalogue } from "../base/words/catalogue";
 import { explain } from "../base/words/errors";
+import { to } from "../base/paths";
 
 const words = catalogue("shell.holders", {
 	counts: {
@@ -12,12 +13,12 @@ const words = catalogue("shell.holders", {
 
 /** Where the records of each source are. */
 const pages: { [source: string]: (h: Holder) => string } = {
-	broadcasts: (h) => `/broadcasts/${h.id}`,
-	sequences: (h) => `/sequences/${h.id}`,
-	automations: (h) => `/automations/${h.id}`,
-	forms: (h) => `/forms/${h.id}`,
-	segments: (h) => `/segments/${h.segment_key ?? h.id}`,
-	sending_identities: (h) => `/sending/senders/${h.id}`,
+	broadcasts: (h) => to.broadcast(h.id ?? ""),
+	sequences: (h) => to.sequence(h.id ?? ""),
+	automations: (h) => to.automation(h.id ?? ""),
+	forms: (h) => to.form(h.id ?? ""),
+	segments: (h) => to.segment(h.segment_key ?? h.id ?? ""),
+	sending_identities: (h) => to.sender(h.id ?? ""),
 };
 
 type Usage = { [source: string]: Holder[] };

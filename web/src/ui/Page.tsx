@@ -5,6 +5,7 @@ import { remember } from "../base/recentRecords";
 import { useWorkspace } from "../base/session";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Page.module.css";
+import { to } from "../base/paths";
 
 const words = catalogue("shell.page", { notSet: "not set", trail: "Breadcrumb" });
 
@@ -66,7 +67,7 @@ export function Page({ title, record, trail, status, description, actions, wide,
 	const [path] = useLocation();
 	const slug = workspace?.tenant_slug;
 	useEffect(() => {
-		if (slug && trail && trail.length > 0 && !path.startsWith("/settings/"))
+		if (slug && trail && trail.length > 0 && !path.startsWith(`${to.settings()}/`))
 			remember(slug, path, gone ? null : (record ?? title));
 	}, [slug, path, record, title, trail, gone]);
 	useEffect(() => {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import css from "./Thumb.module.css";
 import { useInView } from "./useInView";
+import { outside } from "../base/paths";
 
 type Props = {
 	/** What is shown; null keeps the place. */
@@ -52,7 +53,7 @@ export function Thumb({ html, label, width = 160, height = 120, layout = 600, on
 					title={label}
 					tabIndex={-1}
 					scrolling="no"
-					src="/app/-/frame"
+					src={outside.frame}
 					sandbox="allow-scripts"
 					referrerPolicy="no-referrer"
 					style={{ inlineSize: layout, blockSize: height / scale, transform: `scale(${scale})` }}

@@ -8,6 +8,7 @@ import { clock, exact, full } from "../../base/words/formats";
 import { ruleSentence } from "../../base/words/rules";
 import css from "./Activity.module.css";
 import { suppressionReason } from "../../base/words/suppressions";
+import { to } from "../../base/paths";
 
 const words = catalogue("activity.activityEvent", {
 	evidence: "View email",
@@ -84,7 +85,7 @@ function useDetail(row: ActivityRow): string | undefined {
 export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; contact: string; who?: ReactNode }) {
 	const title = useTitle(r);
 	const detail = useDetail(r);
-	const to = r.broadcast_id ? `/broadcasts/${r.broadcast_id}` : r.sequence_id ? `/sequences/${r.sequence_id}` : null;
+	const source = r.broadcast_id ? to.broadcast(r.broadcast_id) : r.sequence_id ? to.sequence(r.sequence_id) : null;
 	const mail = r.broadcast_id && r.source === "email";
 	return (
 		<li className={css.event}>
@@ -94,14 +95,14 @@ export function ActivityEvent({ row: r, contact, who }: { row: ActivityRow; cont
 			<div>
 				{who}
 				<p className={css.what}>
-					{to ? <Link href={to}>{title}</Link> : <span>{title}</span>}
+					{source ? <Link href={source}>{title}</Link> : <span>{title}</span>}
 					{r.classification && <StateBadge kind="hit" state={r.classification} />}
 				</p>
 				{detail && !title.includes(detail) && <p className={css.about}>{detail}</p>}
 				{(mail || (r.rules && r.rules.length > 0)) && (
 					<p className={css.about}>
 						{r.rules?.map(ruleSentence).join(" ")}{" "}
-						{mail && <Link href={`/broadcasts/${r.broadcast_id}/recipients/${contact}`}>{words.evidence}</Link>}
+						{mail && r.broadcast_id && <Link href={to.recipient(r.broadcast_id, contact)}>{words.evidence}</Link>}
 					</p>
 				)}
 			</div>

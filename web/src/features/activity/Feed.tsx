@@ -16,6 +16,7 @@ import css from "./Activity.module.css";
 import { kinds, typesOf } from "./kinds";
 import { newerThan } from "./newer";
 import { eventNamesQuery, feedQuery, newestQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("activity.feed", {
 	kind: "Type",
@@ -111,7 +112,7 @@ export function Feed() {
 				<Empty
 					title={words.none}
 					action={
-						<LinkButton look="primary" to="/settings/website">
+						<LinkButton look="primary" to={to.website()}>
 							{words.website}
 						</LinkButton>
 					}
@@ -153,7 +154,7 @@ export function Feed() {
 function Who({ row: r }: { row: FeedRow }) {
 	return (
 		<p className={css.who}>
-			<Link href={`/contacts/${r.contact.id}`}>{r.contact.name || r.contact.email || r.contact.id}</Link>
+			<Link href={to.contact(r.contact.id)}>{r.contact.name || r.contact.email || r.contact.id}</Link>
 			{r.contact.name && <span className={css.about}>{r.contact.email}</span>}
 		</p>
 	);

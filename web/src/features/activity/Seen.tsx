@@ -16,6 +16,7 @@ import { and, full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Activity.module.css";
 import { eventNamesQuery, eventPropertiesQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("activity.seen", {
 	title: "Events seen",
@@ -66,7 +67,7 @@ export function Seen() {
 					title={words.none}
 					example={<pre>{example}</pre>}
 					action={
-						<LinkButton look="primary" to="/settings/website">
+						<LinkButton look="primary" to={to.website()}>
 							{words.website}
 						</LinkButton>
 					}
@@ -109,10 +110,7 @@ export function Seen() {
 									id: "feed",
 									name: words.who,
 									cell: (r) => (
-										<Link
-											href={`/activity?${new URLSearchParams({ event: r.value })}`}
-											aria-label={words.feed({ name: r.value })}
-										>
+										<Link href={to.activity({ event: r.value })} aria-label={words.feed({ name: r.value })}>
 											{words.who}
 										</Link>
 									),

@@ -36,6 +36,7 @@ import { fieldSentence } from "../../base/words/problems";
 import { ownName } from "../../base/words/fieldNames";
 import { within } from "../../base/queries";
 import { automationQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const Runs = later(() => import("./Runs"));
 
@@ -100,7 +101,9 @@ export default function AutomationPage() {
 	const found = useQuery({ ...automationQuery(id), enabled: !fresh });
 	if (fresh) return <Edit names={names} server={null} />;
 	if (!found.data || isGone(found.error))
-		return <Missing query={found} list={words.automations} to="/automations" kept={{ kinds: ["automation"], id }} />;
+		return (
+			<Missing query={found} list={words.automations} to={to.automations()} kept={{ kinds: ["automation"], id }} />
+		);
 	return <Edit key={id} names={names} server={found.data} />;
 }
 
@@ -139,7 +142,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 		if (found && /^(?:definition|conditions)[\w.[\]]*: /.test(found.message)) return found.message;
 		return found && fieldSentence(found, ownName(found.path));
 	};
-	const trail = [{ name: words.automations, to: "/automations" }];
+	const trail = [{ name: words.automations, to: to.automations() }];
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
 	const save = () =>
 		form.submit(async (values, revision) => {
@@ -151,7 +154,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 				client.setQueryData(automationQuery(got.data.id).queryKey, got);
 				void client.invalidateQueries(within("automations"));
 				toast(a ? words.saved : words.created);
-				if (!a) navigate(`/automations/${got.data.id}`);
+				if (!a) navigate(to.automation(got.data.id));
 			} catch (e) {
 				if (e instanceof ApiError && e.status !== 0) setIdempotencyKey(newKey());
 				throw e;

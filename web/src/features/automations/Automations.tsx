@@ -27,6 +27,7 @@ import { stateOf } from "../../base/words/status";
 import { actionStep } from "./actions";
 import { within } from "../../base/queries";
 import { automationsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("automations.automations", {
 	title: "Automations",
@@ -68,7 +69,7 @@ export default function Automations() {
 	const list = useInfiniteQuery(automationsQuery(statuses, search));
 	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
 	const add = (
-		<LinkButton kind="create" to="/automations/new" why={why}>
+		<LinkButton kind="create" to={to.automation("new")} why={why}>
 			{words.add}
 		</LinkButton>
 	);
@@ -118,7 +119,7 @@ export default function Automations() {
 								name: words.name,
 								cell: (a) => (
 									<span className={own.named}>
-										<Link href={`/automations/${a.id}`}>{a.name}</Link>
+										<Link href={to.automation(a.id)}>{a.name}</Link>
 										<small>{triggerWords(a.trigger_type, a.trigger_config, names)}</small>
 									</span>
 								),
@@ -135,7 +136,7 @@ export default function Automations() {
 								name: words.runs,
 								about: term("runs").definition,
 								end: true,
-								cell: (a) => <Link href={`/automations/${a.id}?tab=runs`}>{full(a.run_count)}</Link>,
+								cell: (a) => <Link href={to.automation(a.id, { tab: "runs" })}>{full(a.run_count)}</Link>,
 							},
 							{ id: "last", name: words.last, cell: (a) => <Time at={a.last_run_at} /> },
 							{ id: "actions", name: "", end: true, cell: (a) => <RowMenu automation={a} /> },

@@ -17,6 +17,7 @@ import type { Tone } from "../../base/words/status";
 import css from "./Runs.module.css";
 import { sentenceFor } from "../../base/words/errors";
 import { runsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("automations.runs", {
 	title: "Runs",
@@ -89,7 +90,7 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 							name: words.contact,
 							cell: (r) => (
 								<span className={css.results}>
-									<Link href={`/contacts/${r.contact_id}`}>{r.email || r.contact_id}</Link>
+									<Link href={to.contact(r.contact_id)}>{r.email || r.contact_id}</Link>
 									{r.trigger && (
 										<small>
 											{words.event} {started(r.trigger)}

@@ -15,6 +15,7 @@ import { Control } from "./Control";
 import { type Faults, Rows } from "./Rows";
 import { blockQuery, taggedBlocksQuery } from "../blocks/queries";
 import { thumbnailQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("binding.slot", {
 	how: "Filled with",
@@ -130,7 +131,7 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 					{!readOnly &&
 						(s.eligible_blocks_total === 0 ? (
 							<p className={css.hint}>
-								{noBlocks(s.tag_filter)} <Link href="/blocks">{words.newBlock}</Link>
+								{noBlocks(s.tag_filter)} <Link href={to.blocks()}>{words.newBlock}</Link>
 							</p>
 						) : (
 							<Button small onClick={() => setChoosing(true)}>

@@ -18,6 +18,7 @@ import { isGone, Missing } from "../../ui/Missing";
 import { catalogue } from "../../base/words/catalogue";
 import { mailProblem } from "../../base/words/errors";
 import { blockQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("blocks.block", {
 	blocks: "Blocks",
@@ -62,7 +63,7 @@ export default function BlockPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const found = useQuery(blockQuery(id));
 	if (!found.data || isGone(found.error))
-		return <Missing query={found} list={words.blocks} to="/blocks" kept={{ kinds: ["block"], id }} />;
+		return <Missing query={found} list={words.blocks} to={to.blocks()} kept={{ kinds: ["block"], id }} />;
 	return <Editor key={found.data.data.id} server={found.data} />;
 }
 
@@ -74,7 +75,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 		{
 			kind: "block",
 			id: b.id,
-			list: "/blocks",
+			list: to.blocks(),
 			draftOf: blockDraft,
 			get: () => request("GET /blocks/{id}", { path }),
 			put: (d, made) => request("PUT /blocks/{id}", { path, body: bodyOf(d), revision: made }),
@@ -105,7 +106,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 		<SourceEditor
 			kind="block"
 			id={b.id}
-			list={{ name: words.blocks, to: "/blocks" }}
+			list={{ name: words.blocks, to: to.blocks() }}
 			store={draft}
 			why={why}
 			bodies={["mjml", "html"]}

@@ -23,6 +23,7 @@ import { number } from "../../base/words/formats";
 import css from "./Blocks.module.css";
 import { within } from "../../base/queries";
 import { blocksWithUseQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("blocks.blocks", {
 	title: "Blocks",
@@ -119,7 +120,7 @@ export default function Blocks() {
 							cell: (b) => (
 								<span className={css.named}>
 									<BlockThumb slug={b.slug} name={b.name} changed={b.updated_at} width={96} height={56} />
-									<Link href={`/blocks/${b.id}`}>{b.name}</Link>
+									<Link href={to.block(b.id)}>{b.name}</Link>
 								</span>
 							),
 						},
@@ -190,7 +191,7 @@ function NewBlock({ onClose }: { onClose: () => void }) {
 				void form.submit(async () => {
 					const made = await make.mutateAsync();
 					void client.invalidateQueries(within("blocks"));
-					navigate(`/blocks/${made.id}`);
+					navigate(to.block(made.id));
 				})
 			}
 			submit={{ label: words.create, busy: form.busy }}

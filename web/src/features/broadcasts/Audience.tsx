@@ -13,6 +13,7 @@ import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import { type Forecast, reasonName } from "./forecast";
 import { peopleOf } from "./peopleLinks";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.audience", {
 	include: "Send to",
@@ -107,7 +108,7 @@ export function Audience({
 				<ul className={css.counts}>
 					{chosen.map((s) => (
 						<li key={s.segment_key}>
-							<Link href={`/segments/${s.segment_key}`}>{s.name}</Link>{" "}
+							<Link href={to.segment(s.segment_key)}>{s.name}</Link>{" "}
 							{s.member_count !== null && (
 								<span className={css.muted}>
 									{words.counted({ count: s.member_count })} · {words.ages} <Time at={s.member_count_evaluated_at} />
@@ -119,7 +120,7 @@ export function Audience({
 			)}
 			{draft.status.is === "offline" && <Callout tone="warning">{explain(draft.status.error)}</Callout>}
 			<div>
-				<LinkButton small to="/segments/new" why={whyNot}>
+				<LinkButton small to={to.newSegment()} why={whyNot}>
 					{words.make}
 				</LinkButton>
 			</div>

@@ -18,6 +18,7 @@ import { replyOf } from "../../base/words/replies";
 import css from "./Report.module.css";
 import { useExport } from "./useExport";
 import { bouncesQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.bounces", {
 	kinds: "Kinds",
@@ -130,7 +131,7 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 						{
 							id: "who",
 							name: words.who,
-							cell: (r) => <Link href={`/broadcasts/${id}/recipients/${r.contact_id}`}>{r.email}</Link>,
+							cell: (r) => <Link href={to.recipient(id, r.contact_id)}>{r.email}</Link>,
 						},
 						{
 							id: "kind",

@@ -11,6 +11,7 @@ import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Report.module.css";
 import { engagementQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.breakdown", {
 	variants: "Versions",
@@ -252,8 +253,7 @@ export default function Breakdown({ broadcast: b, live }: { broadcast: Broadcast
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
 	const e = found.data;
 	if (e.by_provider.length === 0) return <Empty title={words.none} />;
-	const ofVariant = (r: Whole, event: string) =>
-		`/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: event, variant: r.id })}`;
+	const ofVariant = (r: Whole, event: string) => to.broadcast(b.id, { tab: "people", who: event, variant: r.id });
 	return (
 		<>
 			<Groups

@@ -31,6 +31,7 @@ import { Plan } from "./Plan";
 import { FailureCallout, PauseCallout } from "./Stopped";
 import { within } from "../../base/queries";
 import { broadcastQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const Bounces = later(() => import("./Bounces"));
 const Breakdown = later(() => import("./Breakdown"));
@@ -100,7 +101,7 @@ export default function BroadcastPage() {
 			void client.invalidateQueries(within("broadcast", id));
 			setCancelling(false);
 			if (action === "archive") toast(words.archived, { undo: () => act.mutate("unarchive") });
-			if (action === "unschedule") navigate(`/broadcasts/${id}/edit`);
+			if (action === "unschedule") navigate(to.broadcastDraft(id));
 		},
 		onError: (e) => {
 			toast(explain(e), { tone: "danger" });
@@ -110,7 +111,7 @@ export default function BroadcastPage() {
 	const copy = useMutation({
 		mutationFn: () =>
 			api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: id }, body: {}, idempotencyKey: newKey() }),
-		onSuccess: (made) => navigate(`/broadcasts/${made.id}/edit`),
+		onSuccess: (made) => navigate(to.broadcastDraft(made.id)),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	// The last figures of a report are those after the end of the send.
@@ -122,10 +123,10 @@ export default function BroadcastPage() {
 	const named = b !== undefined && b.status !== "draft";
 	const segments = useSegments(named);
 	const types = useCollection("email_types", { enabled: named });
-	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
+	const trail = [{ name: words.broadcasts, to: to.broadcasts() }];
 	if (!b || isGone(found.error))
-		return <Missing query={found} list={words.broadcasts} to="/broadcasts" trail={trail} />;
-	if (b.status === "draft") return <Redirect to={`/broadcasts/${id}/edit`} replace />;
+		return <Missing query={found} list={words.broadcasts} to={to.broadcasts()} trail={trail} />;
+	if (b.status === "draft") return <Redirect to={to.broadcastDraft(id)} replace />;
 	const can = (action: string) => b.view_model.available_actions.includes(action);
 	const progress = b.view_model.delivery_progress;
 	const started = b.dispatch_started_at !== null;
@@ -176,7 +177,7 @@ export default function BroadcastPage() {
 					<p>
 						<Countdown to={b.scheduled_at} />
 					</p>
-					<LinkButton small to={`/broadcasts/${id}/edit`}>
+					<LinkButton small to={to.broadcastDraft(id)}>
 						{words.edit}
 					</LinkButton>
 				</Callout>

@@ -28,6 +28,7 @@ import { NewBroadcast } from "./NewBroadcast";
 import { Peek } from "./Peek";
 import { Sparkline } from "./Sparkline";
 import { useActions, useBroadcasts, useCancelling, useMetrics, useUnsaved } from "./useBroadcasts";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.broadcasts", {
 	title: "Broadcasts",
@@ -76,7 +77,7 @@ const words = catalogue("broadcasts.broadcasts", {
 
 const filters = ["draft", "scheduled", "sending", "paused", "completed", "failed", "cancelled"] as const;
 
-const to = (b: BroadcastRow) => (b.status === "draft" ? `/broadcasts/${b.id}/edit` : `/broadcasts/${b.id}`);
+const pageOf = (b: BroadcastRow) => (b.status === "draft" ? to.broadcastDraft(b.id) : to.broadcast(b.id));
 
 /** can reports whether the server allows an action. */
 const can = (b: BroadcastRow, action: string) => (b.available_actions ?? []).includes(action); // none in answers kept by an older version
@@ -84,7 +85,7 @@ const can = (b: BroadcastRow, action: string) => (b.available_actions ?? []).inc
 /** Broadcasts is the list of all broadcasts. */
 export default function Broadcasts() {
 	const [path, navigate] = useLocation();
-	const creating = path === "/broadcasts/new";
+	const creating = path === to.newBroadcast();
 	const [status, setStatus] = useParam("status");
 	const [search, setSearch] = useTyped("q");
 	const [tag, setTag] = useParam("tag");
@@ -118,7 +119,7 @@ export default function Broadcasts() {
 		{
 			id: "open",
 			label: b.status === "draft" ? words.edit : b.dispatch_started_at ? words.report : words.open,
-			run: () => navigate(to(b)),
+			run: () => navigate(pageOf(b)),
 		},
 		{ id: "peek", label: words.peek, run: () => setPeek(b.id) },
 		can(b, "pause") && { id: "pause", label: words.pause, why: whySend, run: () => act({ id: b.id, do: "pause" }) },
@@ -148,7 +149,7 @@ export default function Broadcasts() {
 	];
 	const none = list.isSuccess && all.length === 0 && !archived && !status && !search;
 	const addButton = (
-		<Button kind="create" why={why} onClick={() => navigate("/broadcasts/new")}>
+		<Button kind="create" why={why} onClick={() => navigate(to.newBroadcast())}>
 			{words.add}
 		</Button>
 	);
@@ -235,7 +236,7 @@ export default function Broadcasts() {
 					rowName={(b) => b.name}
 					selected={selected}
 					onSelect={setSelected}
-					onOpen={(b) => navigate(to(b))}
+					onOpen={(b) => navigate(pageOf(b))}
 					onPeek={(b) => setPeek(b.id)}
 					columns={[
 						{
@@ -244,7 +245,7 @@ export default function Broadcasts() {
 							wanted: 300,
 							cell: (b) => (
 								<span className={rowsCss.name}>
-									<Link href={to(b)} tabIndex={-1}>
+									<Link href={pageOf(b)} tabIndex={-1}>
 										{b.name}
 									</Link>
 									{unsaved.has(b.id) ? (
@@ -363,8 +364,8 @@ export default function Broadcasts() {
 					)}
 				</div>
 			)}
-			{creating && !why && <NewBroadcast onClose={() => navigate("/broadcasts")} />}
-			{peeked && <Peek broadcast={peeked} to={to(peeked)} onClose={() => setPeek("")} />}
+			{creating && !why && <NewBroadcast onClose={() => navigate(to.broadcasts())} />}
+			{peeked && <Peek broadcast={peeked} to={pageOf(peeked)} onClose={() => setPeek("")} />}
 			{cancelling.broadcast && (
 				<CancelSend
 					broadcast={cancelling.broadcast}

@@ -33,6 +33,7 @@ import { unschedule as takeOff, useBegins } from "./useBegins";
 import { focusField, Reveal, Section } from "./sections";
 import { TestSend } from "./TestSend";
 import { Variants } from "./Variants";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.composer", {
 	broadcasts: "Broadcasts",
@@ -104,13 +105,13 @@ function foldedAtFirst(b: BroadcastSessionView): Set<string> {
 export default function Composer() {
 	const { id = "" } = useParams<{ id: string }>();
 	const query = useBroadcast(id);
-	const trail = [{ name: words.broadcasts, to: "/broadcasts" }];
+	const trail = [{ name: words.broadcasts, to: to.broadcasts() }];
 	if (!query.data || isGone(query.error))
 		return (
 			<Missing
 				query={query}
 				list={words.broadcasts}
-				to="/broadcasts"
+				to={to.broadcasts()}
 				trail={trail}
 				kept={{ kinds: ["broadcast"], id }}
 			/>
@@ -127,7 +128,7 @@ function Written({
 }) {
 	const draft = useBroadcastDraft(server, query);
 	if (draft.saved.status !== "draft" && draft.saved.status !== "scheduled")
-		return <Redirect to={`/broadcasts/${draft.saved.id}`} replace />;
+		return <Redirect to={to.broadcast(draft.saved.id)} replace />;
 	return (
 		<Opened value={draft.opened}>
 			<Editor draft={draft} saved={draft.saved} value={draft.value} />
@@ -218,7 +219,7 @@ function Editor({
 		<Page
 			wide
 			title={b.name || words.untitled}
-			trail={[{ name: words.broadcasts, to: "/broadcasts" }]}
+			trail={[{ name: words.broadcasts, to: to.broadcasts() }]}
 			status={<StateBadge kind="broadcast" state={saved.status} />}
 			actions={
 				<>
@@ -319,7 +320,7 @@ function Editor({
 						draft={draft}
 						saved={saved}
 						onClose={() => setScheduling(false)}
-						onDone={() => navigate(`/broadcasts/${saved.id}`)}
+						onDone={() => navigate(to.broadcast(saved.id))}
 					/>
 				)}
 			</Reveal>

@@ -5,6 +5,7 @@ import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { nextVerdict, useReport } from "./Overview";
 import css from "./Report.module.css";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.firstResults", {
 	title: "First opens and clicks",
@@ -19,7 +20,7 @@ export function FirstResults({ id }: { id: string }) {
 	const report = useReport(id, true);
 	const r = report.data;
 	if (!r || r.apparent_opened + r.total_clicked + r.pending_clicked === 0) return null;
-	const people = (event: string) => `/broadcasts/${id}?${new URLSearchParams({ tab: "people", who: event })}`;
+	const people = (event: string) => to.broadcast(id, { tab: "people", who: event });
 	const next = nextVerdict(r);
 	return (
 		<Card title={words.title}>

@@ -14,6 +14,7 @@ import css from "./Composer.module.css";
 import { ConfirmLane } from "./ConfirmLane";
 import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.from", {
 	type: "Email type",
@@ -121,12 +122,12 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 			</Columns>
 			{type && !type.active && (
 				<p>
-					{words.inactive} <Link href="/sending/types">{words.types}</Link>
+					{words.inactive} <Link href={to.emailTypes()}>{words.types}</Link>
 				</p>
 			)}
 			{ready && type && fitting.length === 0 && (
 				<p>
-					{words.make} <Link href="/sending/senders">{words.senders}</Link>
+					{words.make} <Link href={to.senders()}>{words.senders}</Link>
 				</p>
 			)}
 			<Columns>

@@ -12,6 +12,7 @@ import { reasonName } from "./forecast";
 import { Limit } from "./Limit";
 import { peopleOf } from "./peopleLinks";
 import css from "./Report.module.css";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.ledger", {
 	title: "Delivery status",
@@ -51,7 +52,7 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 	const segments = useSegments();
 	const excluded = Object.entries(p.excluded);
 	const out = excluded.reduce((sum, [, n]) => sum + n, 0);
-	const people = (status?: string) => `/broadcasts/${b.id}?tab=people${status ? `&status=${status}` : ""}`;
+	const people = (status?: string) => to.broadcast(b.id, { tab: "people", status });
 	const row = (about: TermName, n: number, level: Row["level"], status?: string): Row => ({
 		name: term(about).name,
 		n,

@@ -3,6 +3,7 @@ import type { LimitedBy } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import { useSending } from "./From";
 import css from "./Report.module.css";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.limit", {
 	limited: "Limited",
@@ -36,7 +37,7 @@ export function Limit({ limit: l, phase }: { limit: LimitedBy | null; phase: str
 				{" "}
 				{l.mta_config_key && (
 					<>
-						{words.config} {config ? <Link href={`/sending/mta/${config.id}`}>{config.name}</Link> : l.mta_config_key}
+						{words.config} {config ? <Link href={to.mta(config.id)}>{config.name}</Link> : l.mta_config_key}
 						{" · "}
 					</>
 				)}

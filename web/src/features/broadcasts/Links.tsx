@@ -13,6 +13,7 @@ import { term } from "../../base/words/glossary";
 import { LinkMap } from "./LinkMap";
 import css from "./Report.module.css";
 import { linksQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.links", {
 	title: "Links",
@@ -33,8 +34,7 @@ export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView;
 	if (links.isPending) return <Skeleton rows={6} />;
 	if (links.isError) return <Failure error={links.error} retry={() => void links.refetch()} />;
 	if (links.data.length === 0) return <Empty title={words.none} />;
-	const people = (url: string) =>
-		`/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", who: "clicked", link: url })}`;
+	const people = (url: string) => to.broadcast(b.id, { tab: "people", who: "clicked", link: url });
 	return (
 		<>
 			<Card

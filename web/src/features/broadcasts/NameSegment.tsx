@@ -9,6 +9,7 @@ import { useForm } from "../../ui/form";
 import { catalogue } from "../../base/words/catalogue";
 import { type Criterion, nameOf } from "./criteria";
 import { within } from "../../base/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.nameSegment", {
 	title: "New segment",
@@ -41,7 +42,7 @@ export default function NameSegment({
 					idempotencyKey: idempotencyKey.current,
 				});
 				void client.invalidateQueries(within("segments"));
-				navigate(`/segments/${made.segment_key}`);
+				navigate(to.segment(made.segment_key));
 			} catch (e) {
 				if (e instanceof ApiError && e.status !== 0) idempotencyKey.current = newKey();
 				throw e;

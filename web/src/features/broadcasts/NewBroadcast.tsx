@@ -17,6 +17,7 @@ import type { Copy } from "../../sync/draft";
 import type { Parts } from "./parts";
 import { within } from "../../base/queries";
 import { templateNamesQuery } from "../templates/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.newBroadcast", {
 	title: "New broadcast",
@@ -128,7 +129,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 											body: {},
 											idempotencyKey,
 										});
-				navigate(`/broadcasts/${made.id}/edit`);
+				navigate(to.broadcastDraft(made.id));
 			} catch (e) {
 				if (e instanceof ApiError && e.status !== 0) setIdempotencyKey(newKey());
 				throw e;

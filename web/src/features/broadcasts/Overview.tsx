@@ -14,6 +14,7 @@ import { partOf, type TermName, term } from "../../base/words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
 import { metricsQuery, reportQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.overview", {
 	figures: "Results",
@@ -92,8 +93,7 @@ export function Overview({
 	const at = new Date(report.dataUpdatedAt).toISOString();
 	const out = Object.values(p?.excluded ?? {}).reduce((a, n) => a + n, 0);
 	const matched = r.total_recipients + out;
-	const tab = (parameters: { [name: string]: string }) =>
-		`/broadcasts/${b.id}?${new URLSearchParams({ tab: "people", ...parameters })}`;
+	const tab = (parameters: { [name: string]: string }) => to.broadcast(b.id, { tab: "people", ...parameters });
 	const whole = earlier.reduce((a, m) => a + m.total_recipients, 0);
 	const grey = (of: "delivered" | "opened" | "clicked", now: number): ReactNode => {
 		if (whole === 0 || r.total_recipients === 0) return undefined;

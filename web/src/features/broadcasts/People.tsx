@@ -23,6 +23,7 @@ import { didRule, ruleLink } from "./peopleLinks";
 import { useExport } from "./useExport";
 import { attemptError } from "../../base/words/replies";
 import { didCountQuery, didQuery, recipientsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.people", {
 	title: "Recipients",
@@ -215,14 +216,14 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 					rows={rows}
 					rowKey={(r) => r.contact_id}
 					rowName={(r) => r.email}
-					onOpen={(r) => navigate(`/broadcasts/${b.id}/recipients/${r.contact_id}`)}
+					onOpen={(r) => navigate(to.recipient(b.id, r.contact_id))}
 					onEnd={onEnd}
 					columns={[
 						{
 							id: "email",
 							name: words.email,
 							cell: (r) => (
-								<Link href={`/broadcasts/${b.id}/recipients/${r.contact_id}`} tabIndex={-1}>
+								<Link href={to.recipient(b.id, r.contact_id)} tabIndex={-1}>
 									{r.email}
 								</Link>
 							),
@@ -334,14 +335,14 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 					total={count.data?.count}
 					rowKey={(c) => c.id}
 					rowName={(c) => c.email}
-					onOpen={(c) => navigate(`/broadcasts/${b.id}/recipients/${c.id}`)}
+					onOpen={(c) => navigate(to.recipient(b.id, c.id))}
 					onEnd={onEnd}
 					columns={[
 						{
 							id: "email",
 							name: words.email,
 							cell: (c) => (
-								<Link href={`/broadcasts/${b.id}/recipients/${c.id}`} tabIndex={-1}>
+								<Link href={to.recipient(b.id, c.id)} tabIndex={-1}>
 									{c.email}
 								</Link>
 							),

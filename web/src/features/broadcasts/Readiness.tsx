@@ -16,6 +16,7 @@ import { useBegins } from "./useBegins";
 import { TemplateChanged } from "./TemplateChanged";
 import { pathIn, sectionOf } from "./sectionOf";
 import { sentenceFor } from "../../base/words/errors";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.readiness", {
 	ready: "Ready to send",
@@ -130,7 +131,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 		return [...first].map(([id, name]) => (
 			<span key={id}>
 				{" "}
-				<Link href={`/sending/domains/${id}`}>{words.domain({ name })}</Link>
+				<Link href={to.domain(id)}>{words.domain({ name })}</Link>
 			</span>
 		));
 	};
@@ -145,7 +146,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 				return off.map((l) => (
 					<span key={l.id}>
 						{" "}
-						<Link href={`/sending/mta/${l.id}`}>{words.config({ name: l.name })}</Link>
+						<Link href={to.mta(l.id)}>{words.config({ name: l.name })}</Link>
 					</span>
 				));
 			case "INVALID_EMAIL_TYPE":
@@ -153,7 +154,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 					b.email_type_key && (
 						<>
 							{" "}
-							<Link href="/sending/types">{words.types}</Link>
+							<Link href={to.emailTypes()}>{words.types}</Link>
 						</>
 					)
 				);
@@ -189,7 +190,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 					.map((l) => (
 						<span key={l.id}>
 							{" "}
-							<Link href={`/sending/seeds/${l.id}`}>{words.update({ name: l.name })}</Link>
+							<Link href={to.seedList(l.id)}>{words.update({ name: l.name })}</Link>
 						</span>
 					));
 			case "EXPECTED_DATA_MISSING":

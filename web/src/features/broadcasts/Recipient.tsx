@@ -10,6 +10,7 @@ import { Attempts, Hits, SentMail, useEvidence } from "../activity/Evidence";
 import { reasonName } from "./forecast";
 import { attemptError } from "../../base/words/replies";
 import { broadcastQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.recipient", {
 	broadcasts: "Broadcasts",
@@ -43,10 +44,10 @@ export default function Recipient() {
 	const found = useEvidence(id, contact);
 	const b = broadcast.data;
 	const e = found.data;
-	const report = `/broadcasts/${id}?tab=people`;
+	const report = to.broadcast(id, { tab: "people" });
 	const trail = [
-		{ name: words.broadcasts, to: "/broadcasts" },
-		...(b ? [{ name: b.name, to: `/broadcasts/${id}` }] : []),
+		{ name: words.broadcasts, to: to.broadcasts() },
+		...(b ? [{ name: b.name, to: to.broadcast(id) }] : []),
 		{ name: words.people, to: report },
 	];
 	if (!e || isGone(found.error)) return <Missing query={found} list={words.people} to={report} trail={trail} />;
@@ -72,8 +73,8 @@ export default function Recipient() {
 			title={e.email}
 			trail={trail}
 			status={<StateBadge kind="recipient" state={e.status} />}
-			description={b && <Link href={`/broadcasts/${id}`}>{b.name}</Link>}
-			actions={<LinkButton to={`/contacts/${contact}?tab=mail`}>{words.contact}</LinkButton>}
+			description={b && <Link href={to.broadcast(id)}>{b.name}</Link>}
+			actions={<LinkButton to={to.contact(contact, { tab: "mail" })}>{words.contact}</LinkButton>}
 		>
 			<Card title={words.happened}>
 				<Facts rows={facts.filter(([name, value]) => value || always.has(name))} />

@@ -11,6 +11,7 @@ import css from "./Report.module.css";
 import { sentenceFor } from "../../base/words/errors";
 import { attemptError } from "../../base/words/replies";
 import { domainsQuery } from "../sending/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.stopped", {
 	gone: "The cause is resolved. You can resume.",
@@ -33,9 +34,9 @@ const words = catalogue("broadcasts.stopped", {
 });
 
 const fixPages = (): { [code: string]: { to: string; name: string } } => ({
-	EMAIL_TYPE_DELETED: { to: "/sending/types", name: words.types },
-	MTA_CONFIG_DELETED: { to: "/sending", name: words.configs },
-	NO_IDENTITY: { to: "/sending/senders", name: words.senders },
+	EMAIL_TYPE_DELETED: { to: to.emailTypes(), name: words.types },
+	MTA_CONFIG_DELETED: { to: to.sending(), name: words.configs },
+	NO_IDENTITY: { to: to.senders(), name: words.senders },
 });
 
 /** PauseCallout says why a send is paused, what is behind it, and whether it can go on. */
@@ -54,19 +55,18 @@ export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView
 			<ul className={css.causes}>
 				{down.map((l) => (
 					<li key={l.id}>
-						<Link href={`/sending/mta/${l.id}`}>{l.name}</Link> <StateBadge kind="mta" state={l.health.state} />{" "}
+						<Link href={to.mta(l.id)}>{l.name}</Link> <StateBadge kind="mta" state={l.health.state} />{" "}
 						{l.health.last_error}
 					</li>
 				))}
 				{paused.map((d) => (
 					<li key={d.id}>
-						<Link href={`/sending/domains/${d.id}`}>{d.domain}</Link>{" "}
-						{stateOf("domainPause", d.pause_reason ?? "").word}
+						<Link href={to.domain(d.id)}>{d.domain}</Link> {stateOf("domainPause", d.pause_reason ?? "").word}
 					</li>
 				))}
 				{reason === "tenant_paused" && (
 					<li>
-						<Link href="/settings/account">{words.account}</Link>
+						<Link href={to.account()}>{words.account}</Link>
 					</li>
 				)}
 			</ul>
@@ -89,7 +89,7 @@ export function FailureCallout({ id, failure: f }: { id: string; failure: Failur
 			{f.failed_count > 0 && (
 				<p>
 					{words.count({ count: f.failed_count })}{" "}
-					<Link href={`/broadcasts/${id}?tab=people&status=failed`}>{words.all}</Link>
+					<Link href={to.broadcast(id, { tab: "people", status: "failed" })}>{words.all}</Link>
 				</p>
 			)}
 			{f.samples.length > 0 && (

@@ -1,12 +1,13 @@
 import type { BroadcastSessionView, SegmentSession } from "../../api/schema";
 import type { Condition, Group } from "../rules/groups";
+import { to } from "../../base/paths";
 
 // Links to people behind a number. They are rules as of segments, so that the people can be looked at,
 // exported, or made a segment.
 
 /** ruleLink returns the address of the page that shows who a rule matches, and can save it as a segment. */
 export const ruleLink = (rule: Group, name?: string) =>
-	`/segments/new?${new URLSearchParams({ rule: JSON.stringify(rule), ...(name ? { name } : {}) })}`;
+	to.newSegment({ rule: JSON.stringify(rule), ...(name ? { name } : {}) });
 
 function members(keys: string[], segments: SegmentSession[], operator: "in" | "not_in"): Condition[] {
 	const of = (type: "static" | "dynamic") =>

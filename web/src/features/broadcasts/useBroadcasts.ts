@@ -12,6 +12,7 @@ import { unschedule } from "./useBegins";
 import { problemsIn } from "./parts";
 import { answer, within } from "../../base/queries";
 import { broadcastsQuery, metricsQuery, sinceOf } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.useBroadcasts", {
 	archived: "{count, plural, one {Archived # broadcast} other {Archived # broadcasts}}",
@@ -111,7 +112,9 @@ export function useActions() {
 			else if (v.do === "unschedule") await unschedule(v.id);
 			else
 				navigate(
-					`/broadcasts/${(await api("POST /broadcasts/{broadcast_id}/clone", { path, body: {}, idempotencyKey: newKey() })).id}/edit`,
+					to.broadcastDraft(
+						(await api("POST /broadcasts/{broadcast_id}/clone", { path, body: {}, idempotencyKey: newKey() })).id,
+					),
 				);
 		},
 		onSettled: () => void refresh(),

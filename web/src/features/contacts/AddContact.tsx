@@ -10,6 +10,7 @@ import { useForm } from "../../ui/form";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { within } from "../../base/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.addContact", {
 	title: "Add contact",
@@ -73,7 +74,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 			<FormProblems problems={form.problems} />
 			{other && (
 				<Callout tone="warning" title={words.exists}>
-					<LinkButton small to={`/contacts/${other}`}>
+					<LinkButton small to={to.contact(other)}>
 						{words.open}
 					</LinkButton>
 				</Callout>

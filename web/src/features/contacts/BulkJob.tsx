@@ -18,6 +18,7 @@ import css from "./Contacts.module.css";
 import { doneText, reasonOf } from "./skipped";
 import { jobQuery } from "../jobs/queries";
 import { within } from "../../base/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.bulkJob", {
 	of: "{count, number} of {total, number}",
@@ -116,7 +117,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 				<ul className={css.refused}>
 					{r.errors.slice(0, mostShown).map((e) => (
 						<li key={e.contact_id}>
-							<Link href={`/contacts/${e.contact_id}`}>{words.contact}</Link>: {reasonOf(e.code)}
+							<Link href={to.contact(e.contact_id)}>{words.contact}</Link>: {reasonOf(e.code)}
 						</li>
 					))}
 				</ul>

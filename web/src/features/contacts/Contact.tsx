@@ -26,6 +26,7 @@ import { Sequences } from "./Sequences";
 import { Timeline } from "./Timeline";
 import { within } from "../../base/queries";
 import { contactQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.contact", {
 	contacts: "Contacts",
@@ -82,13 +83,13 @@ export default function ContactPage() {
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
 	const c = contact.data;
-	if (!c || isGone(contact.error)) return <Missing query={contact} list={words.contacts} to="/contacts" />;
+	if (!c || isGone(contact.error)) return <Missing query={contact} list={words.contacts} to={to.contacts()} />;
 	const gone = c.global_status === "suppressed";
 	const erased = c.anonymized_at !== null;
 	return (
 		<Page
 			title={nameOf(c)}
-			trail={[{ name: words.contacts, to: "/contacts" }]}
+			trail={[{ name: words.contacts, to: to.contacts() }]}
 			status={
 				<>
 					<StateBadge kind="contact" state={c.global_status} />
@@ -152,7 +153,7 @@ export default function ContactPage() {
 						setAnonymising(false);
 						refresh();
 						toast(words.done);
-						navigate("/contacts");
+						navigate(to.contacts());
 					}}
 				/>
 			)}
@@ -179,7 +180,7 @@ function Anonymise({ contact: c, onClose, onDone }: { contact: Contact; onClose:
 			error={
 				send.error && (
 					<p role="alert">
-						{explain(send.error)} {other && <Link href={`/contacts/${other}`}>{words.other}</Link>}
+						{explain(send.error)} {other && <Link href={to.contact(other)}>{words.other}</Link>}
 					</p>
 				)
 			}

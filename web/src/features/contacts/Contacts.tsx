@@ -33,6 +33,7 @@ import { Peek } from "./Peek";
 import { SavedFilters } from "./SavedFilters";
 import { within } from "../../base/queries";
 import { contactCountQuery, contactQuery, contactsQuery, mostContacts } from "./queries";
+import { outside, to } from "../../base/paths";
 
 const words = catalogue("contacts.contacts", {
 	title: "Contacts",
@@ -163,7 +164,7 @@ export default function Contacts() {
 		setSelected(new Set());
 		setEverybody(false);
 	};
-	const open = (c: Contact) => navigate(`/contacts/${c.id}`);
+	const open = (c: Contact) => navigate(to.contact(c.id));
 	// The columns stay the same while rows come, so that those which are drawn are not drawn again.
 	const acts = useRef({ open, remove: remove.mutate, setParams });
 	acts.current = { open, remove: remove.mutate, setParams };
@@ -219,7 +220,7 @@ export default function Contacts() {
 			actions={
 				<div className={css.actions} data-coming={rows.isPending || undefined}>
 					{!none && (
-						<LinkButton to="/contacts/import" icon={<Upload aria-hidden />} why={whyNotImport}>
+						<LinkButton to={to.contactImport()} icon={<Upload aria-hidden />} why={whyNotImport}>
 							{words.import}
 						</LinkButton>
 					)}
@@ -306,7 +307,7 @@ export default function Contacts() {
 						title={words.empty}
 						example={<Example />}
 						action={
-							<LinkButton look="primary" to="/contacts/import" why={whyNotImport}>
+							<LinkButton look="primary" to={to.contactImport()} why={whyNotImport}>
 								{words.import}
 							</LinkButton>
 						}
@@ -358,7 +359,7 @@ export default function Contacts() {
 			)}
 			{contacts.length >= mostContacts && <p className={css.limit}>{words.loaded({ count: mostContacts })}</p>}
 			{params.get("new") && (
-				<AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(`/contacts/${id}`)} />
+				<AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(to.contact(id))} />
 			)}
 			{peeked && <Peek contact={peeked} onWalk={walk} onClose={() => setParams({ peek: null })} />}
 		</Page>
@@ -380,7 +381,7 @@ function Example() {
 			<pre className={css.example}>{csvText(example.header, example.rows)}</pre>
 			<CsvButton name={words.example} header={example.header} rows={example.rows} />
 			<p>
-				{words.others} <Link href="/forms">{words.form}</Link> · <a href="/docs">{words.api}</a>
+				{words.others} <Link href={to.forms()}>{words.form}</Link> · <a href={outside.reference}>{words.api}</a>
 			</p>
 		</>
 	);

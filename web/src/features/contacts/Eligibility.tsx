@@ -15,6 +15,7 @@ import css from "./Eligibility.module.css";
 import { plainSentence } from "../../base/words/sentences";
 import { suppressionReason } from "../../base/words/suppressions";
 import { eligibilityQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.eligibility", {
 	title: "Can be mailed?",
@@ -59,13 +60,12 @@ const words = catalogue("contacts.eligibility", {
 
 /** Where each fix is made. */
 function place(c: Contact, action: Exclude<NonNullable<EligibilityRow["action"]>, "restore">): string {
-	const here = `/contacts/${c.id}`;
 	const places = {
-		reset_status: `${here}?tab=consent`,
-		clear_do_not_contact: `${here}?tab=profile`,
-		remove_suppression: `/suppressions?q=${encodeURIComponent(c.email)}`,
-		change_email: `${here}?tab=profile`,
-		change_segments: `${here}?tab=lists`,
+		reset_status: to.contact(c.id, { tab: "consent" }),
+		clear_do_not_contact: to.contact(c.id, { tab: "profile" }),
+		remove_suppression: to.suppressions({ q: c.email }),
+		change_email: to.contact(c.id, { tab: "profile" }),
+		change_segments: to.contact(c.id, { tab: "lists" }),
 	};
 	return places[action];
 }

@@ -16,6 +16,7 @@ import { guessField } from "../rules/guessField";
 import { readSample, type Sample } from "./importSample";
 import css from "./Import.module.css";
 import { ImportJob } from "./ImportJob";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.import", {
 	title: "Import contacts",
@@ -75,7 +76,7 @@ export default function Import() {
 		}
 	};
 	return (
-		<Page title={words.title} trail={[{ name: words.contacts, to: "/contacts" }]} description={words.about}>
+		<Page title={words.title} trail={[{ name: words.contacts, to: to.contacts() }]} description={words.about}>
 			{why && <Callout>{why}</Callout>}
 			{job && (
 				<ImportJob

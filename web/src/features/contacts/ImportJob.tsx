@@ -15,6 +15,7 @@ import css from "./Import.module.css";
 import { fieldSentence } from "../../base/words/problems";
 import { answer, within } from "../../base/queries";
 import { jobQuery } from "../jobs/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.importJob", {
 	checking: "File check",
@@ -179,7 +180,7 @@ export function ImportJob({
 					)}
 					{result && result.invalid > 0 && onRetry && <Retry id={id} onRetry={onRetry} />}
 					{!dry && (
-						<LinkButton look="primary" to="/contacts">
+						<LinkButton look="primary" to={to.contacts()}>
 							{words.see}
 						</LinkButton>
 					)}

@@ -14,6 +14,7 @@ import { explain } from "../../base/words/errors";
 import css from "./Lists.module.css";
 import { within } from "../../base/queries";
 import { listsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.lists", {
 	title: "Lists",
@@ -58,7 +59,7 @@ export function Lists({ id }: { id: string }) {
 			<ul className={css.lists}>
 				{rows.map((l) => (
 					<li key={l.segment_key}>
-						<Link href={`/segments/${l.segment_key}`}>{l.name}</Link>
+						<Link href={to.segment(l.segment_key)}>{l.name}</Link>
 						<span>
 							{words.since} <Time at={l.member_added_at} />
 						</span>

@@ -12,6 +12,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Contacts.module.css";
 import { contactMailQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.mail", {
 	title: "Emails sent",
@@ -84,7 +85,7 @@ export function Mail({ id }: { id: string }) {
 /** Name names a mail. That of a sequence leads to it. */
 function Name({ row: r }: { row: Parameters<typeof useTitle>[0] }) {
 	const title = useTitle(r);
-	return r.sequence_id && !r.broadcast_id ? <Link href={`/sequences/${r.sequence_id}`}>{title}</Link> : title;
+	return r.sequence_id && !r.broadcast_id ? <Link href={to.sequence(r.sequence_id)}>{title}</Link> : title;
 }
 
 function Sent({ contact, broadcast, onClose }: { contact: string; broadcast: string; onClose: () => void }) {
@@ -98,7 +99,7 @@ function Sent({ contact, broadcast, onClose }: { contact: string; broadcast: str
 			) : (
 				<>
 					<p>
-						<Link href={`/broadcasts/${broadcast}/recipients/${contact}`}>{words.page}</Link>
+						<Link href={to.recipient(broadcast, contact)}>{words.page}</Link>
 					</p>
 					<SentMail evidence={found.data} />
 					<h3>{words.servers}</h3>

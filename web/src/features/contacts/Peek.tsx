@@ -12,6 +12,7 @@ import { nameOf } from "./contactFields";
 import css from "./Contacts.module.css";
 import { useUsualVerdict } from "./Eligibility";
 import { latestActivityQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.peek", {
 	open: "Open",
@@ -50,7 +51,7 @@ export function Peek({
 			title={nameOf(c)}
 			onClose={onClose}
 			footer={
-				<LinkButton look="primary" to={`/contacts/${c.id}`}>
+				<LinkButton look="primary" to={to.contact(c.id)}>
 					{words.open}
 				</LinkButton>
 			}

@@ -15,6 +15,7 @@ import { explain } from "../../base/words/errors";
 import css from "./Lists.module.css";
 import { within } from "../../base/queries";
 import { enrollmentsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.sequences", {
 	title: "Sequences",
@@ -49,7 +50,7 @@ export function Sequences({ id }: { id: string }) {
 			<ul className={css.lists}>
 				{all.data.data.map((e) => (
 					<li key={e.enrollment_id}>
-						<Link href={`/sequences/${e.sequence_id}`}>{e.sequence_name}</Link>
+						<Link href={to.sequence(e.sequence_id)}>{e.sequence_name}</Link>
 						<StateBadge kind="enrollment" state={e.status} />
 						<span>
 							{words.entered} <Time at={e.entered_at} />

@@ -11,6 +11,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { number } from "../../base/words/formats";
 import css from "./Contacts.module.css";
 import { fieldOf, nameOf } from "./contactFields";
+import { to } from "../../base/paths";
 
 const words = catalogue("contacts.columns", { name: "Name", yes: "Yes", no: "No" });
 
@@ -72,7 +73,7 @@ function columnsOf(
 			sortable: true,
 			cell: (c) => (
 				<span className={css.name}>
-					<Link href={`/contacts/${c.id}`} tabIndex={-1}>
+					<Link href={to.contact(c.id)} tabIndex={-1}>
 						{nameOf(c)}
 					</Link>
 					{nameOf(c) !== c.email && <span>{c.email}</span>}

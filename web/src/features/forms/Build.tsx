@@ -17,6 +17,7 @@ import { Fields } from "./Fields";
 import css from "./Form.module.css";
 import { Preview } from "./Preview";
 import { formPreviewQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("forms.build", {
 	fields: "Fields",
@@ -179,7 +180,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 								]}
 								error={problem("confirm_message_id")}
 							/>
-							{entry && <Link href={`/library/${entry.id}`}>{entry.name}</Link>}
+							{entry && <Link href={to.entry(entry.id)}>{entry.name}</Link>}
 							<TextField
 								label={words.confirmURL}
 								optional

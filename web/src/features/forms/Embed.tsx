@@ -9,6 +9,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import css from "./Form.module.css";
 import { embedQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("forms.embed", {
 	draft: "This form is a draft. Pages that contain it cannot submit it until it is published.",
@@ -51,7 +52,7 @@ export function Embed({ form: f }: { form: FormRow }) {
 			{e.tracking_domain === null && (
 				<Callout tone="warning" title={words.noHost}>
 					<p>{words.noHostText}</p>
-					<Link href="/sending">{words.domains}</Link>
+					<Link href={to.sending()}>{words.domains}</Link>
 				</Callout>
 			)}
 			<Card

@@ -28,6 +28,7 @@ import { Submissions } from "./Submissions";
 import { fieldSentence } from "../../base/words/problems";
 import { within } from "../../base/queries";
 import { formQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("forms.form", {
 	forms: "Forms",
@@ -96,7 +97,7 @@ export default function FormPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const found = useQuery(formQuery(id));
 	if (!found.data || isGone(found.error))
-		return <Missing query={found} list={words.forms} to="/forms" kept={{ kinds: ["form"], id }} />;
+		return <Missing query={found} list={words.forms} to={to.forms()} kept={{ kinds: ["form"], id }} />;
 	return <Editor key={found.data.data.id} server={found.data} />;
 }
 
@@ -188,7 +189,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 		onError: (e) => isConflict(e) && void client.invalidateQueries(within("form", f.id)),
 		onSuccess: () => {
 			void client.invalidateQueries(within("forms"));
-			navigate("/forms");
+			navigate(to.forms());
 		},
 	});
 	const publish = async () => {
@@ -203,7 +204,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 		<Page
 			wide
 			title={work.values.name || f.name}
-			trail={[{ name: words.forms, to: "/forms" }]}
+			trail={[{ name: words.forms, to: to.forms() }]}
 			status={<StateBadge kind="form" state={f.status} />}
 			actions={
 				<>
@@ -267,7 +268,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			{may && tab === "build" && <Callout>{may}</Callout>}
 			{f.status === "published" && tab === "build" && !may && (
 				<Callout tone="progress">
-					{words.live} <Link href={`/forms/${f.id}?tab=embed`}>{words.toEmbed}</Link>
+					{words.live} <Link href={to.form(f.id, { tab: "embed" })}>{words.toEmbed}</Link>
 				</Callout>
 			)}
 			{work.restored && work.dirty && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
@@ -299,7 +300,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 								{p.path === "double_opt_in" && (
 									<>
 										{" "}
-										<Link href="/sending/senders">{words.senders}</Link>
+										<Link href={to.senders()}>{words.senders}</Link>
 									</>
 								)}
 							</li>

@@ -22,6 +22,7 @@ import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { within } from "../../base/queries";
 import { formsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("forms.forms", {
 	title: "Forms",
@@ -114,7 +115,7 @@ export default function Forms() {
 					rows={rows}
 					rowKey={(f) => f.id}
 					columns={[
-						{ id: "name", name: words.name, cell: (f) => <Link href={`/forms/${f.id}`}>{f.name}</Link> },
+						{ id: "name", name: words.name, cell: (f) => <Link href={to.form(f.id)}>{f.name}</Link> },
 						{
 							id: "status",
 							beside: true,
@@ -128,7 +129,7 @@ export default function Forms() {
 							end: true,
 							cell: (f) =>
 								f.submission_count > 0 ? (
-									<Link href={`/forms/${f.id}?tab=submissions`}>{full(f.submission_count)}</Link>
+									<Link href={to.form(f.id, { tab: "submissions" })}>{full(f.submission_count)}</Link>
 								) : (
 									<NotSet />
 								),
@@ -138,7 +139,7 @@ export default function Forms() {
 					]}
 				/>
 			)}
-			{creating && <NewForm onClose={() => setCreating("")} onMade={(id) => navigate(`/forms/${id}`)} />}
+			{creating && <NewForm onClose={() => setCreating("")} onMade={(id) => navigate(to.form(id))} />}
 		</Page>
 	);
 }

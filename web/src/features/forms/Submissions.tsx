@@ -15,6 +15,7 @@ import { exact } from "../../base/words/formats";
 import rowsCss from "../../ui/Rows.module.css";
 import own from "./Form.module.css";
 import { submissionsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("forms.submissions", {
 	title: "Submissions",
@@ -48,7 +49,10 @@ export function Submissions({ form }: { form: FormRow }) {
 	const rows = list.data.pages.flatMap((p) => p.data);
 	if (rows.length === 0) {
 		return (
-			<Empty title={words.empty} action={<LinkButton to={`/forms/${form.id}?tab=embed`}>{words.embed}</LinkButton>}>
+			<Empty
+				title={words.empty}
+				action={<LinkButton to={to.form(form.id, { tab: "embed" })}>{words.embed}</LinkButton>}
+			>
 				{words.emptyText}
 			</Empty>
 		);
@@ -56,7 +60,7 @@ export function Submissions({ form }: { form: FormRow }) {
 	const who = (s: FormSubmission) => s.email ?? words.erased;
 	const name = (s: FormSubmission) =>
 		s.contact_id ? (
-			<Link href={`/contacts/${s.contact_id}`}>{who(s)}</Link>
+			<Link href={to.contact(s.contact_id)}>{who(s)}</Link>
 		) : (
 			<button type="button" className={own.link} onClick={() => setOpen(s.id)}>
 				{who(s)}
@@ -103,7 +107,7 @@ export function Submissions({ form }: { form: FormRow }) {
 					drawer="narrow"
 					title={words.one({ who: who(shown) })}
 					onClose={() => setOpen("")}
-					footer={shown.contact_id && <LinkButton to={`/contacts/${shown.contact_id}`}>{words.contact}</LinkButton>}
+					footer={shown.contact_id && <LinkButton to={to.contact(shown.contact_id)}>{words.contact}</LinkButton>}
 				>
 					<p>
 						<StateBadge kind="submission" state={shown.outcome} />

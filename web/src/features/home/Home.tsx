@@ -20,6 +20,7 @@ import { missing, optional, type Step, stepWords } from "./steps";
 import { Unfinished } from "./Unfinished";
 import { capitalized } from "../../base/words/sentences";
 import { overviewQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const Setup = later(() => import("./Setup"));
 
@@ -58,23 +59,23 @@ const words = catalogue("home.home", {
 
 /** Where each optional step is made. */
 const places: { [key: string]: string } = {
-	dmarc: "/sending",
-	second_owner: "/settings/members",
-	segment: "/segments/new",
-	webhooks: "/settings/webhooks",
+	dmarc: to.sending(),
+	second_owner: to.members(),
+	segment: to.newSegment(),
+	webhooks: to.webhooks(),
 };
 
 const pages: { [type: string]: (id: string) => string } = {
-	domain: (id) => `/sending/domains/${id}`,
-	sending_domain: (id) => `/sending/domains/${id}`,
-	mta: (id) => `/sending/mta/${id}`,
-	mta_config: (id) => `/sending/mta/${id}`,
-	broadcast: (id) => `/broadcasts/${id}`,
-	job: () => "/jobs",
-	form: (id) => `/forms/${id}`,
-	sequence: (id) => `/sequences/${id}`,
-	webhook: (id) => `/settings/webhooks/${id}`,
-	seed_list: (id) => `/sending/seeds/${id}`,
+	domain: to.domain,
+	sending_domain: to.domain,
+	mta: to.mta,
+	mta_config: to.mta,
+	broadcast: (id) => to.broadcast(id),
+	job: () => to.jobs(),
+	form: (id) => to.form(id),
+	sequence: (id) => to.sequence(id),
+	webhook: to.webhook,
+	seed_list: to.seedList,
 };
 
 const dismissedKey = "packetboat-worth-doing";
@@ -137,7 +138,7 @@ export default function Home() {
 				? undefined
 				: words.sum({ count: n, what: partOf(name), all: now.total_recipients }),
 		asOf: new Date(overview.dataUpdatedAt).toISOString(),
-		report: "/reports",
+		report: to.reports(),
 	});
 	const sent = now.total_recipients + before.total_recipients;
 	return (
@@ -145,7 +146,7 @@ export default function Home() {
 			title={words.title}
 			actions={
 				done && (
-					<LinkButton look="primary" to="/broadcasts/new" why={why}>
+					<LinkButton look="primary" to={to.newBroadcast()} why={why}>
 						{words.broadcast}
 					</LinkButton>
 				)
@@ -183,7 +184,7 @@ export default function Home() {
 						{o.attention.map((a) => (
 							<li key={a.kind + a.target_id}>
 								<AlertTriangle aria-hidden size={16} />
-								<Link href={pages[a.target_type]?.(a.target_id) ?? "/sending"}>{capitalized(a.message)}</Link>
+								<Link href={pages[a.target_type]?.(a.target_id) ?? to.sending()}>{capitalized(a.message)}</Link>
 								<span className={css.muted}>
 									<Time at={a.since} />
 								</span>
@@ -197,7 +198,7 @@ export default function Home() {
 					{o.live.map((b) => (
 						<div key={b.id} className={css.live}>
 							<p>
-								<Link href={`/broadcasts/${b.id}`}>{b.name}</Link> <StateBadge kind="broadcast" state={b.status} />
+								<Link href={to.broadcast(b.id)}>{b.name}</Link> <StateBadge kind="broadcast" state={b.status} />
 							</p>
 							{b.delivery_progress && (
 								<Progress
@@ -241,7 +242,7 @@ export default function Home() {
 					<Figure
 						name={words.contacts}
 						value={o.counts.contacts === null ? "–" : full(o.counts.contacts)}
-						about={{ definition: term("contacts").definition, asOf: o.counts.counted_at, people: "/contacts" }}
+						about={{ definition: term("contacts").definition, asOf: o.counts.counted_at, people: to.contacts() }}
 					/>
 					<Figure
 						name={words.sendable}
@@ -249,7 +250,7 @@ export default function Home() {
 						about={{
 							definition: term("mailable").definition,
 							asOf: o.counts.counted_at,
-							people: "/segments/all_sendable?tab=members",
+							people: to.segment("all_sendable", { tab: "members" }),
 						}}
 					/>
 				</Figures>
@@ -262,9 +263,9 @@ export default function Home() {
 			{done && (
 				<Card title={words.start}>
 					<div className={css.next}>
-						<LinkButton to="/sequences">{words.sequence}</LinkButton>
-						<LinkButton to="/segments/new">{words.segment}</LinkButton>
-						<LinkButton to="/mailbox">{words.mailbox}</LinkButton>
+						<LinkButton to={to.sequences()}>{words.sequence}</LinkButton>
+						<LinkButton to={to.newSegment()}>{words.segment}</LinkButton>
+						<LinkButton to={to.mailbox()}>{words.mailbox}</LinkButton>
 					</div>
 				</Card>
 			)}
@@ -302,7 +303,7 @@ function Steps({
 									{name}
 								</button>
 							) : (
-								<Link href={places[s.key] ?? "/"}>{name}</Link>
+								<Link href={places[s.key] ?? to.home()}>{name}</Link>
 							)}
 							<p>{missing(s)}</p>
 						</div>

@@ -22,6 +22,7 @@ import { LaneStep } from "./LaneStep";
 import { SenderStep } from "./SenderStep";
 import { accountQuery } from "../settings/queries";
 import { type Kind, within } from "../../base/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("home.setup", {
 	close: "Close",
@@ -134,7 +135,7 @@ function ContactsStep() {
 			<Card title={words.import}>
 				<p>{words.importText}</p>
 				<div>
-					<LinkButton to="/contacts/import">{words.choose}</LinkButton>
+					<LinkButton to={to.contactImport()}>{words.choose}</LinkButton>
 				</div>
 			</Card>
 			<Card title={words.one}>
@@ -265,14 +266,14 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 						<code>{answer.smtp_response}</code>
 					</p>
 					{answer.message && lane && (
-						<LinkButton small to={`/mailbox/${lane.id}/${answer.message}`}>
+						<LinkButton small to={to.mail(lane.id, answer.message)}>
 							{words.open}
 						</LinkButton>
 					)}
 				</Callout>
 			)}
 			<div>
-				<LinkButton to="/templates">{words.starters}</LinkButton>
+				<LinkButton to={to.templates()}>{words.starters}</LinkButton>
 			</div>
 		</form>
 	);

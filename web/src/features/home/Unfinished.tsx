@@ -6,6 +6,7 @@ import { Card } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Home.module.css";
+import { to } from "../../base/paths";
 
 const words = catalogue("home.unfinished", {
 	title: "Unfinished work",
@@ -41,38 +42,38 @@ type Kind = keyof typeof words.kinds;
 
 /** The page of a record by its kind, and the one for those that are not created yet. */
 const pages: { [kind in Kind]: (id: string) => string } = {
-	broadcast: (id) => `/broadcasts/${id}/edit`,
-	template: (id) => `/templates/${id}`,
-	block: (id) => `/blocks/${id}`,
-	message: (id) => `/library/${id}?edit=1`,
-	message_rebase: (id) => `/library/${id}?edit=1`,
-	segment: (id) => `/segments/${id}`,
-	form: (id) => `/forms/${id}`,
-	sequence: (id) => `/sequences/${id}`,
-	sequence_settings: (id) => `/sequences/${id}?tab=settings`,
-	automation: (id) => `/automations/${id}`,
-	account_who: () => "/settings/account",
-	account_address: () => "/settings/account",
-	account_defaults: () => "/settings/account",
-	account_leaving: () => "/settings/account",
-	tracked_domains: () => "/settings/website",
-	scoring: () => "/settings/scoring",
-	stage: () => "/settings/stages",
-	sender: (id) => `/sending/senders/${id}`,
-	email_type: () => "/sending/types",
-	email_category: () => "/sending/types",
-	mta_config: (id) => `/sending/mta/${id}`,
-	seed_list: (id) => `/sending/seeds/${id}`,
-	webhook: (id) => `/settings/webhooks/${id}`,
+	broadcast: to.broadcastDraft,
+	template: to.template,
+	block: to.block,
+	message: (id) => to.entry(id, { edit: "1" }),
+	message_rebase: (id) => to.entry(id, { edit: "1" }),
+	segment: (id) => to.segment(id),
+	form: (id) => to.form(id),
+	sequence: (id) => to.sequence(id),
+	sequence_settings: (id) => to.sequence(id, { tab: "settings" }),
+	automation: (id) => to.automation(id),
+	account_who: () => to.account(),
+	account_address: () => to.account(),
+	account_defaults: () => to.account(),
+	account_leaving: () => to.account(),
+	tracked_domains: () => to.website(),
+	scoring: () => to.scoring(),
+	stage: () => to.stages(),
+	sender: to.sender,
+	email_type: () => to.emailTypes(),
+	email_category: () => to.emailTypes(),
+	mta_config: to.mta,
+	seed_list: to.seedList,
+	webhook: to.webhook,
 };
 
 const created: { [kind in Kind]?: string } = {
-	segment: "/segments/new",
-	automation: "/automations/new",
-	mta_config: "/sending/mta/new",
-	sender: "/sending/senders",
-	seed_list: "/sending/seeds?new=1",
-	webhook: "/settings/webhooks?new=1",
+	segment: to.newSegment(),
+	automation: to.automation("new"),
+	mta_config: to.mta("new"),
+	sender: to.senders(),
+	seed_list: to.seedLists({ new: "1" }),
+	webhook: to.webhooks({ new: "1" }),
 };
 
 const known = (kind: string): kind is Kind => kind in words.kinds;

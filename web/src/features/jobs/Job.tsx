@@ -4,6 +4,7 @@ import { Missing } from "../../ui/Missing";
 import { catalogue } from "../../base/words/catalogue";
 import { pageOf } from "./place";
 import { jobQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("jobs.job", { jobs: "Jobs" });
 
@@ -11,5 +12,9 @@ const words = catalogue("jobs.job", { jobs: "Jobs" });
 export default function Job() {
 	const { id = "" } = useParams();
 	const job = useQuery(jobQuery(id));
-	return job.data ? <Redirect to={pageOf(job.data)} replace /> : <Missing query={job} list={words.jobs} to="/jobs" />;
+	return job.data ? (
+		<Redirect to={pageOf(job.data)} replace />
+	) : (
+		<Missing query={job} list={words.jobs} to={to.jobs()} />
+	);
 }

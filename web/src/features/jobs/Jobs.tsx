@@ -21,6 +21,7 @@ import { explain, sentenceFor } from "../../base/words/errors";
 import { pageOf } from "./place";
 import css from "../settings/Settings.module.css";
 import { jobsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("jobs.jobs", {
 	title: "Jobs",
@@ -122,7 +123,7 @@ export default function Jobs() {
 				<Empty
 					title={words.none}
 					action={
-						<LinkButton look="primary" to="/contacts/import" why={whyImport}>
+						<LinkButton look="primary" to={to.contactImport()} why={whyImport}>
 							{words.import}
 						</LinkButton>
 					}

@@ -1,3 +1,4 @@
+import { to } from "../../base/paths";
 /** pageOf is the page that shows a job with its first errors. */
 export const pageOf = (j: { id: string; type: string }) =>
-	j.type === "import" ? `/contacts/import?job=${j.id}` : `/contacts?job=${j.id}`;
+	j.type === "import" ? to.contactImport({ job: j.id }) : to.contacts({ job: j.id });

@@ -38,6 +38,7 @@ import { useVersions } from "./versions";
 import { within } from "../../base/queries";
 import { entryQuery, rebaseQuery } from "./queries";
 import { templateNamesQuery } from "../templates/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("library.editEntry", {
 	library: "Library",
@@ -94,7 +95,7 @@ export default function EditEntry(p: Props) {
 	if (merged.isError) return <Failure error={merged.error} retry={() => void merged.refetch()} />;
 	if (rebase && !merged.data) {
 		return (
-			<Page title=" " trail={[{ name: words.library, to: "/library" }]}>
+			<Page title=" " trail={[{ name: words.library, to: to.library() }]}>
 				<Skeleton rows={12} />
 			</Page>
 		);
@@ -200,8 +201,8 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			wide
 			title={words.title({ name: e.name, number: next })}
 			trail={[
-				{ name: words.library, to: "/library" },
-				{ name: e.name, to: `/library/${e.id}` },
+				{ name: words.library, to: to.library() },
+				{ name: e.name, to: to.entry(e.id) },
 			]}
 			status={dirty && <span className={source.unsaved}>{words.unsaved}</span>}
 			actions={

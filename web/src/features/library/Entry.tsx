@@ -32,6 +32,7 @@ import css from "./Library.module.css";
 import { useVersions } from "./versions";
 import { within } from "../../base/queries";
 import { entryPreviewQuery, entryQuery, rebaseQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const EditEntry = later(() => import("./EditEntry"));
 
@@ -94,9 +95,14 @@ export default function EntryPage() {
 	const versions = useVersions(id, !writes);
 	if (!found.data || isGone(found.error))
 		return (
-			<Missing query={found} list={words.library} to="/library" kept={{ kinds: ["message", "message_rebase"], id }} />
+			<Missing
+				query={found}
+				list={words.library}
+				to={to.library()}
+				kept={{ kinds: ["message", "message_rebase"], id }}
+			/>
 		);
-	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to="/library" />;
+	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to={to.library()} />;
 	const { data: entry, revision } = found.data;
 	if (edit) return <EditEntry key={`${entry.id} ${edit}`} server={found.data} rebase={edit === "rebase"} />;
 	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;
@@ -149,7 +155,7 @@ function Entry({
 		mutationFn: () => api("POST /messages/{id}/duplicate", { path: { id: e.id }, idempotencyKey: newKey() }),
 		onSuccess: (copy) => {
 			void client.invalidateQueries(within("messages"));
-			navigate(`/library/${copy.id}`);
+			navigate(to.entry(copy.id));
 		},
 		onError: (x) => toast(explain(x), { tone: "danger" }),
 	});
@@ -158,7 +164,7 @@ function Entry({
 		onError: (x) => isConflict(x) && void refresh(),
 		onSuccess: () => {
 			void client.invalidateQueries(within("messages"));
-			navigate("/library");
+			navigate(to.library());
 		},
 	});
 	const uses =
@@ -169,7 +175,7 @@ function Entry({
 		<Page
 			wide
 			title={e.name}
-			trail={[{ name: words.library, to: "/library" }]}
+			trail={[{ name: words.library, to: to.library() }]}
 			status={<StateBadge kind="message" state={e.status} />}
 			actions={
 				<>
@@ -209,7 +215,10 @@ function Entry({
 							{versions.map((v) => (
 								<li key={v.id}>
 									<Link
-										href={`/library/${e.id}?${new URLSearchParams({ v: String(v.version), ...(other && other.version !== v.version ? { compare: String(other.version) } : {}) })}`}
+										href={to.entry(e.id, {
+											v: String(v.version),
+											...(other && other.version !== v.version ? { compare: String(other.version) } : {}),
+										})}
 										aria-current={v === shown ? "page" : undefined}
 									>
 										{words.version({ number: v.version })}
@@ -303,7 +312,7 @@ function Version({
 	const c = v.content;
 	const rebase = useQuery({ ...rebaseQuery(e.id, v.version), enabled: c.template_id !== null });
 	const origin = c.template_id ? (
-		<Link href={`/templates/${c.template_id}`}>{c.template_slug ?? c.template_id}</Link>
+		<Link href={to.template(c.template_id)}>{c.template_slug ?? c.template_id}</Link>
 	) : (
 		words.own
 	);

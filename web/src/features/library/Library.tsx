@@ -26,6 +26,7 @@ import css from "./Library.module.css";
 import { within } from "../../base/queries";
 import { holders } from "./holders";
 import { entriesQuery, size } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("library.library", {
 	title: "Library",
@@ -61,11 +62,7 @@ const words = catalogue("library.library", {
 
 function Origin({ of: m }: { of: MessageRow }) {
 	if (m.current_version === 0) return <NotSet />;
-	return m.template_id ? (
-		<Link href={`/templates/${m.template_id}`}>{m.template_slug ?? m.template_id}</Link>
-	) : (
-		words.own
-	);
+	return m.template_id ? <Link href={to.template(m.template_id)}>{m.template_slug ?? m.template_id}</Link> : words.own;
 }
 
 /** Library lists the mails that are written once and used in many places. */
@@ -132,7 +129,7 @@ export default function Library() {
 						rows={rows}
 						rowKey={(m) => m.id}
 						columns={[
-							{ id: "name", name: words.name, cell: (m) => <Link href={`/library/${m.id}`}>{m.name}</Link> },
+							{ id: "name", name: words.name, cell: (m) => <Link href={to.entry(m.id)}>{m.name}</Link> },
 							{
 								id: "status",
 								beside: true,
@@ -195,7 +192,7 @@ function FromStarter() {
 		onSuccess: (made) => {
 			void client.invalidateQueries(within("messages"));
 			void client.invalidateQueries(within("templates"));
-			navigate(`/library/${made.id}?edit=1`);
+			navigate(to.entry(made.id, { edit: "1" }));
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -222,7 +219,7 @@ function NewEntry({ onClose }: { onClose: () => void }) {
 				void form.submit(async () => {
 					const made = await make.mutateAsync();
 					void client.invalidateQueries(within("messages"));
-					navigate(`/library/${made.id}?edit=1`);
+					navigate(to.entry(made.id, { edit: "1" }));
 				})
 			}
 			submit={{ label: words.create, busy: form.busy }}

@@ -20,6 +20,7 @@ import { bytes } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { within } from "../../base/queries";
 import { mailQuery, mailsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("mailbox.mailbox", {
 	title: "Built-in mailbox",
@@ -73,7 +74,7 @@ export default function Mailbox() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.sending, to: "/sending" }]}
+			trail={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={
 				rows.length > 0 && (
@@ -100,7 +101,7 @@ export default function Mailbox() {
 				<Empty
 					title={words.noSink}
 					action={
-						<LinkButton look="primary" to="/sending/mta/new" why={whyAdd}>
+						<LinkButton look="primary" to={to.mta("new")} why={whyAdd}>
 							{words.addSink}
 						</LinkButton>
 					}
@@ -117,7 +118,7 @@ export default function Mailbox() {
 				<Empty
 					title={words.none}
 					action={
-						<LinkButton look="primary" to="/broadcasts/new" why={whyWrite}>
+						<LinkButton look="primary" to={to.newBroadcast()} why={whyWrite}>
 							{words.write}
 						</LinkButton>
 					}
@@ -133,7 +134,7 @@ export default function Mailbox() {
 						{
 							id: "subject",
 							name: words.subject,
-							cell: (m) => <Link href={`/mailbox/${lane?.id}/${m.id}`}>{m.subject || "–"}</Link>,
+							cell: (m) => <Link href={to.mail(lane?.id ?? "", m.id)}>{m.subject || "–"}</Link>,
 						},
 						{ id: "to", name: words.to, cell: (m) => m.to },
 						{ id: "received", name: words.received, cell: (m) => <Time at={m.received_at} /> },
@@ -168,9 +169,9 @@ export default function Mailbox() {
 export function Message() {
 	const { lane = "", id = "" } = useParams<{ lane: string; id: string }>();
 	const mail = useQuery(mailQuery(lane, id));
-	const trail = [{ name: words.title, to: "/mailbox" }];
+	const trail = [{ name: words.title, to: to.mailbox() }];
 	const m = mail.data;
-	if (!m || isGone(mail.error)) return <Missing query={mail} list={words.title} to="/mailbox" trail={trail} />;
+	if (!m || isGone(mail.error)) return <Missing query={mail} list={words.title} to={to.mailbox()} trail={trail} />;
 	return (
 		<Page
 			title={m.subject || "–"}

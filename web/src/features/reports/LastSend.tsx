@@ -7,6 +7,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { percent } from "../../base/words/formats";
 import css from "./Reports.module.css";
 import { lastSendQuery } from "../broadcasts/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("reports.lastSend", {
 	delivered: "{count, number} of {all, number} delivered",
@@ -25,7 +26,7 @@ export function LastSend({ children }: { children: (last: ReactNode) => ReactNod
 	return children(
 		<div className={css.last}>
 			<p>
-				<Link href={`/broadcasts/${last.id}`}>{last.name}</Link> <Time at={last.dispatch_started_at} />
+				<Link href={to.broadcast(last.id)}>{last.name}</Link> <Time at={last.dispatch_started_at} />
 			</p>
 			{m && (
 				<p className={css.muted}>

@@ -22,6 +22,7 @@ import { DayRange, useDayRange } from "./DayRange";
 import { named, tick } from "./range";
 import css from "./Reports.module.css";
 import { overviewReportQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("reports.reports", {
 	title: "Reports",
@@ -156,7 +157,7 @@ export default function Reports() {
 							<Empty
 								title={words.never}
 								action={
-									<Button look="primary" why={whyNew} onClick={() => navigate("/broadcasts/new")}>
+									<Button look="primary" why={whyNew} onClick={() => navigate(to.newBroadcast())}>
 										{words.write}
 									</Button>
 								}

@@ -11,6 +11,7 @@ import { fieldOptions } from "./fieldOptions";
 import { type Filter, ruleOf, sentence } from "./filters";
 import { ValueEditor } from "./ValueEditor";
 import { meaning } from "./when";
+import { to } from "../../base/paths";
 
 const words = catalogue("rules.filterBar", {
 	add: "Filter",
@@ -71,7 +72,7 @@ export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 					icon={<SlidersHorizontal aria-hidden />}
 					why={why}
 					hint={search ? words.left : words.advancedHint}
-					to={`/segments/new?${new URLSearchParams({ rule: JSON.stringify(ruleOf(filters)), ...(search ? { left: search } : {}) })}`}
+					to={to.newSegment({ rule: JSON.stringify(ruleOf(filters)), ...(search ? { left: search } : {}) })}
 				>
 					{words.advanced}
 				</LinkButton>

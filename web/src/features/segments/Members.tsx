@@ -29,6 +29,7 @@ import own from "./Segment.module.css";
 import { within } from "../../base/queries";
 import { membersQuery } from "./queries";
 import { foundContactsQuery } from "../contacts/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("segments.members", {
 	title: "Members",
@@ -135,7 +136,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 					rowName={nameOf}
 					total={s.member_count_total ?? undefined}
 					onEnd={onEnd}
-					onOpen={(c) => navigate(`/contacts/${c.id}`)}
+					onOpen={(c) => navigate(to.contact(c.id))}
 					selected={list ? selected : undefined}
 					onSelect={list ? setSelected : undefined}
 					columns={[
@@ -144,7 +145,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 							name: words.name,
 							cell: (c) => (
 								<span className={rowsCss.name}>
-									<Link href={`/contacts/${c.id}`} tabIndex={-1}>
+									<Link href={to.contact(c.id)} tabIndex={-1}>
 										{nameOf(c)}
 									</Link>
 									<span>{c.email}</span>

@@ -15,6 +15,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { definitionFault } from "./definitionFault";
 import { Rules } from "./Rules";
 import { within } from "../../base/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("segments.newSegment", {
 	title: "New segment",
@@ -53,7 +54,7 @@ export default function NewSegment() {
 					idempotencyKey,
 				});
 				void client.invalidateQueries(within("segments"));
-				navigate(`/segments/${made.segment_key}`);
+				navigate(to.segment(made.segment_key));
 			} catch (e) {
 				setIdempotencyKey(newKey());
 				setFault(definitionFault(e));
@@ -64,7 +65,7 @@ export default function NewSegment() {
 		<Page
 			wide
 			title={words.title}
-			trail={[{ name: words.segments, to: "/segments" }]}
+			trail={[{ name: words.segments, to: to.segments() }]}
 			actions={
 				<Button look="primary" busy={form.busy} why={why} onClick={() => void send()}>
 					{words.save}

@@ -28,6 +28,7 @@ import { Rules } from "./Rules";
 import css from "./Segment.module.css";
 import { within } from "../../base/queries";
 import { segmentQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("segments.segment", {
 	segments: "Segments",
@@ -82,7 +83,7 @@ export default function SegmentPage() {
 		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id }, revision: found.data?.revision ?? undefined }),
 		onSuccess: () => {
 			void client.invalidateQueries(within("segments"));
-			navigate("/segments");
+			navigate(to.segments());
 		},
 		onError: () => void found.refetch(), // it, or what uses it, may be new
 	});
@@ -91,11 +92,11 @@ export default function SegmentPage() {
 		onSuccess: () => void client.invalidateQueries(within("segment", id)),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
-	const trail = [{ name: words.segments, to: "/segments" }];
+	const trail = [{ name: words.segments, to: to.segments() }];
 	const s = found.data?.data;
 	if (!s || isGone(found.error))
 		return (
-			<Missing query={found} list={words.segments} to="/segments" trail={trail} kept={{ kinds: ["segment"], id }} />
+			<Missing query={found} list={words.segments} to={to.segments()} trail={trail} kept={{ kinds: ["segment"], id }} />
 		);
 	const system = s.system_key !== null;
 	const shown = tab || (s.type === "dynamic" && !system ? "rules" : "members");

@@ -27,6 +27,7 @@ import { type Criterion, criteria, segmentName } from "../broadcasts/criteria";
 import NameSegment from "../broadcasts/NameSegment";
 import own from "./Segment.module.css";
 import { segmentsWithUseQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("segments.segments", {
 	title: "Segments",
@@ -108,7 +109,7 @@ export default function Segments() {
 					<Button why={why} onClick={() => setCreating(true)}>
 						{words.addList}
 					</Button>
-					<LinkButton kind="create" to="/segments/new" why={why}>
+					<LinkButton kind="create" to={to.newSegment()} why={why}>
 						{words.add}
 					</LinkButton>
 				</>
@@ -140,7 +141,7 @@ export default function Segments() {
 							name: words.name,
 							cell: (s) => (
 								<span className={own.named}>
-									<Link href={`/segments/${s.segment_key}`}>{s.name}</Link>
+									<Link href={to.segment(s.segment_key)}>{s.name}</Link>
 									{s.system_key && words.builtIn[s.system_key] && (
 										<span className={own.muted}>{words.builtIn[s.system_key]}</span>
 									)}
@@ -187,7 +188,7 @@ export default function Segments() {
 								) : usesOf(s) === 0 ? (
 									words.unused
 								) : (
-									<Link href={`/segments/${s.segment_key}?tab=use`}>{words.uses({ count: usesOf(s) })}</Link>
+									<Link href={to.segment(s.segment_key, { tab: "use" })}>{words.uses({ count: usesOf(s) })}</Link>
 								),
 						},
 						{
@@ -203,7 +204,7 @@ export default function Segments() {
 				<Empty
 					title={words.empty}
 					action={
-						<LinkButton to="/segments/new" why={why}>
+						<LinkButton to={to.newSegment()} why={why}>
 							{words.example}
 						</LinkButton>
 					}
@@ -213,7 +214,7 @@ export default function Segments() {
 			)}
 			{reporting && <FromReport onClose={() => setReporting("")} />}
 			{creating && (
-				<NewList onClose={() => setCreating(false)} onMade={(k) => navigate(`/segments/${k}?tab=members`)} />
+				<NewList onClose={() => setCreating(false)} onMade={(k) => navigate(to.segment(k, { tab: "members" }))} />
 			)}
 		</Page>
 	);

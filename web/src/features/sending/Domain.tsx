@@ -21,6 +21,7 @@ import { Records } from "./Records";
 import { Rotation } from "./Rotation";
 import { within } from "../../base/queries";
 import { domainQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.domain", {
 	sending: "Sending setup",
@@ -82,12 +83,13 @@ export default function DomainPage() {
 		mutationFn: () => api("DELETE /sending-domains/{id}", { path: { id } }),
 		onSuccess: () => {
 			void client.invalidateQueries(within("domains"));
-			navigate("/sending");
+			navigate(to.sending());
 		},
 	});
-	const trail = [{ name: words.sending, to: "/sending" }];
+	const trail = [{ name: words.sending, to: to.sending() }];
 	const d = domain.data;
-	if (!d || isGone(domain.error)) return <Missing query={domain} list={words.sending} to="/sending" trail={trail} />;
+	if (!d || isGone(domain.error))
+		return <Missing query={domain} list={words.sending} to={to.sending()} trail={trail} />;
 	return (
 		<Page
 			title={d.domain}

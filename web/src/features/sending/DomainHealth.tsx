@@ -6,6 +6,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.domainHealth", {
 	title: "Health in the last 24 hours",
@@ -63,7 +64,7 @@ function Warning({ warning: w }: { warning: DomainWarning }) {
 	return (
 		<Callout tone="warning" title={w.provider ? words.at({ sentence, provider: w.provider }) : sentence}>
 			{words.of({ count: full(w.count), of: full(w.of), rate: percent(w.rate) })} {words.since} <Time at={w.since} />.{" "}
-			{w.broadcast_id && <Link href={`/broadcasts/${w.broadcast_id}`}>{words.broadcast}</Link>}
+			{w.broadcast_id && <Link href={to.broadcast(w.broadcast_id)}>{words.broadcast}</Link>}
 		</Callout>
 	);
 }

@@ -19,6 +19,7 @@ import { Editor } from "./MtaEditor";
 import { MtaLimits } from "./MtaLimits";
 import { Warmup } from "./Warmup";
 import { mtaQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.mta", {
 	sending: "Sending setup",
@@ -40,10 +41,16 @@ const words = catalogue("sending.mta", {
 export default function MtaPage() {
 	const { id = "new" } = useParams<{ id: string }>();
 	const found = useQuery({ ...mtaQuery(id), enabled: id !== "new" });
-	const trail = [{ name: words.sending, to: "/sending" }];
+	const trail = [{ name: words.sending, to: to.sending() }];
 	if ((id !== "new" && !found.data) || isGone(found.error))
 		return (
-			<Missing query={found} list={words.sending} to="/sending" trail={trail} kept={{ kinds: ["mta_config"], id }} />
+			<Missing
+				query={found}
+				list={words.sending}
+				to={to.sending()}
+				trail={trail}
+				kept={{ kinds: ["mta_config"], id }}
+			/>
 		);
 	return (
 		<Page

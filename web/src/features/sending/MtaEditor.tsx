@@ -23,6 +23,7 @@ import { MtaRows, type Row } from "./MtaRows";
 import { bodyOfThrottle, type Throttle, Throttles, throttleOf, throttlesTitle } from "./Throttles";
 import { within } from "../../base/queries";
 import { mtaQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.mtaEditor", {
 	add: "Add sending server",
@@ -310,7 +311,7 @@ export function Editor({
 			form.set({ "settings.password": "", "settings.secret_access_key": "" });
 			toast(words.saved);
 			if (onSaved) await onSaved(saved);
-			else if (!lane) navigate(`/sending/mta/${saved.id}`, { replace: true });
+			else if (!lane) navigate(to.mta(saved.id), { replace: true });
 		});
 	const remove = useMutation({
 		mutationFn: () =>
@@ -318,7 +319,7 @@ export function Editor({
 		onError: (e) => lane && isConflict(e) && void client.invalidateQueries(within("mta_config", lane.id)),
 		onSuccess: () => {
 			void client.invalidateQueries(within("mta_configs"));
-			navigate("/sending");
+			navigate(to.sending());
 		},
 	});
 	return (

@@ -28,6 +28,7 @@ import { providers } from "./seedProviders";
 import { summaryOf, UpdateSeeds } from "./UpdateSeeds";
 import { within } from "../../base/queries";
 import { seedListQuery, seedUpdatesQuery, seedsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.seedList", {
 	sending: "Sending setup",
@@ -97,13 +98,13 @@ export default function SeedList() {
 	const [updating, setUpdating] = useParam("update");
 	const list = useQuery(seedListQuery(id));
 	const trail = [
-		{ name: words.sending, to: "/sending" },
-		{ name: words.lists, to: "/sending/seeds" },
+		{ name: words.sending, to: to.sending() },
+		{ name: words.lists, to: to.seedLists() },
 	];
 	const l = list.data;
 	if (!l || isGone(list.error))
 		return (
-			<Missing query={list} list={words.lists} to="/sending/seeds" trail={trail} kept={{ kinds: ["seed_list"], id }} />
+			<Missing query={list} list={words.lists} to={to.seedLists()} trail={trail} kept={{ kinds: ["seed_list"], id }} />
 		);
 	const soon = l.freshness === "due_soon" || l.freshness === "grace";
 	return (
@@ -173,7 +174,7 @@ export default function SeedList() {
 				<EditSeedList
 					list={l}
 					onClose={() => setEditing("")}
-					onDone={(made) => (made ? setEditing("") : navigate("/sending/seeds"))}
+					onDone={(made) => (made ? setEditing("") : navigate(to.seedLists()))}
 				/>
 			)}
 			{updating && <UpdateSeeds list={l} onClose={() => setUpdating("")} />}

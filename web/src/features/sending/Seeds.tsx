@@ -19,6 +19,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { and, full } from "../../base/words/formats";
 import css from "./Senders.module.css";
 import { within } from "../../base/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.seeds", {
 	title: "Seed lists",
@@ -64,7 +65,7 @@ export default function Seeds() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.sending, to: "/sending" }]}
+			trail={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={lists.data?.data.length !== 0 && button}
 		>
@@ -87,7 +88,7 @@ export default function Seeds() {
 							name: words.name,
 							cell: (l) => (
 								<>
-									<Link href={`/sending/seeds/${l.id}`}>{l.name}</Link>
+									<Link href={to.seedList(l.id)}>{l.name}</Link>
 									{l.sending_identities.length > 0 && (
 										<div className={css.muted}>
 											{words.for({ senders: and(l.sending_identities.map((s) => s.email_address)) })}
@@ -108,9 +109,7 @@ export default function Seeds() {
 					]}
 				/>
 			)}
-			{creating && (
-				<EditSeedList onClose={() => setCreating("")} onDone={(l) => l && navigate(`/sending/seeds/${l.id}`)} />
-			)}
+			{creating && <EditSeedList onClose={() => setCreating("")} onDone={(l) => l && navigate(to.seedList(l.id))} />}
 		</Page>
 	);
 }

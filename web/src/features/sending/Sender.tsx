@@ -13,6 +13,7 @@ import { ConfirmLanes } from "./ConfirmLanes";
 import { SenderEditor } from "./SenderEditor";
 import css from "./Senders.module.css";
 import { senderQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.sender", {
 	sending: "Sending setup",
@@ -46,19 +47,13 @@ export default function SenderPage() {
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
 	const trail = [
-		{ name: words.sending, to: "/sending" },
-		{ name: words.senders, to: "/sending/senders" },
+		{ name: words.sending, to: to.sending() },
+		{ name: words.senders, to: to.senders() },
 	];
 	const s = sender.data;
 	if (!s || isGone(sender.error))
 		return (
-			<Missing
-				query={sender}
-				list={words.senders}
-				to="/sending/senders"
-				trail={trail}
-				kept={{ kinds: ["sender"], id }}
-			/>
+			<Missing query={sender} list={words.senders} to={to.senders()} trail={trail} kept={{ kinds: ["sender"], id }} />
 		);
 	const all = lanes.data?.data ?? [];
 	const lane = all.find((l) => l.id === s.default_mta_config_id);
@@ -92,7 +87,7 @@ export default function SenderPage() {
 						[words.address, s.email_address],
 						[
 							words.domain,
-							<Link key="d" href={`/sending/domains/${s.sending_domain_id}`}>
+							<Link key="d" href={to.domain(s.sending_domain_id)}>
 								{s.email_address.split("@")[1]}
 							</Link>,
 						],
@@ -101,7 +96,7 @@ export default function SenderPage() {
 						[
 							words.mta,
 							lane ? (
-								<Link key="m" href={`/sending/mta/${lane.id}`}>
+								<Link key="m" href={to.mta(lane.id)}>
 									{lane.name}
 								</Link>
 							) : (
@@ -115,7 +110,7 @@ export default function SenderPage() {
 					]}
 				/>
 			</Card>
-			{edit && <SenderEditor sender={s} onClose={() => setEdit("")} onDeleted={() => navigate("/sending/senders")} />}
+			{edit && <SenderEditor sender={s} onClose={() => setEdit("")} onDeleted={() => navigate(to.senders())} />}
 		</Page>
 	);
 }

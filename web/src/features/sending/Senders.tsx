@@ -10,6 +10,7 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { SenderEditor } from "./SenderEditor";
 import css from "./Senders.module.css";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.senders", {
 	title: "Senders",
@@ -43,7 +44,7 @@ export default function Senders() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.sending, to: "/sending" }]}
+			trail={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={(!senders.isSuccess || all.length > 0) && button}
 		>
@@ -65,7 +66,7 @@ export default function Senders() {
 							id: "name",
 							name: words.sender,
 							cell: (s) => (
-								<Link className={css.open} href={`/sending/senders/${s.id}`}>
+								<Link className={css.open} href={to.sender(s.id)}>
 									{s.display_name} <span>{s.email_address}</span>
 								</Link>
 							),

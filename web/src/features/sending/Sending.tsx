@@ -18,6 +18,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { full, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { domainsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.sending", {
 	title: "Sending setup",
@@ -80,10 +81,10 @@ export default function Sending() {
 			description={words.about}
 			actions={
 				<>
-					<LinkButton to="/sending/senders">{words.senders}</LinkButton>
-					<LinkButton to="/sending/types">{words.types}</LinkButton>
-					<LinkButton to="/sending/seeds">{words.seeds}</LinkButton>
-					<LinkButton to="/mailbox">{words.mailbox}</LinkButton>
+					<LinkButton to={to.senders()}>{words.senders}</LinkButton>
+					<LinkButton to={to.emailTypes()}>{words.types}</LinkButton>
+					<LinkButton to={to.seedLists()}>{words.seeds}</LinkButton>
+					<LinkButton to={to.mailbox()}>{words.mailbox}</LinkButton>
 				</>
 			}
 		>
@@ -122,7 +123,7 @@ export default function Sending() {
 							{
 								id: "domain",
 								name: words.domain,
-								cell: (d) => <Link href={`/sending/domains/${d.id}`}>{d.domain}</Link>,
+								cell: (d) => <Link href={to.domain(d.id)}>{d.domain}</Link>,
 							},
 							{
 								id: "status",
@@ -159,7 +160,7 @@ export default function Sending() {
 				title={words.mta}
 				actions={
 					lanes.data?.data.length !== 0 && (
-						<LinkButton small to="/sending/mta/new" why={whyLane}>
+						<LinkButton small to={to.mta("new")} why={whyLane}>
 							{words.addMta}
 						</LinkButton>
 					)
@@ -174,7 +175,7 @@ export default function Sending() {
 					<Empty
 						title={words.noMta}
 						action={
-							<LinkButton to="/sending/mta/new" why={whyLane}>
+							<LinkButton to={to.mta("new")} why={whyLane}>
 								{words.addMta}
 							</LinkButton>
 						}
@@ -187,7 +188,7 @@ export default function Sending() {
 						rows={lanes.data.data}
 						rowKey={(l) => l.id}
 						columns={[
-							{ id: "name", name: words.name, cell: (l) => <Link href={`/sending/mta/${l.id}`}>{l.name}</Link> },
+							{ id: "name", name: words.name, cell: (l) => <Link href={to.mta(l.id)}>{l.name}</Link> },
 							{ id: "type", name: words.type, cell: (l) => mtaTypes[l.type] },
 							{
 								id: "status",
@@ -218,7 +219,7 @@ export default function Sending() {
 						rows={seeds.data?.data ?? []}
 						rowKey={(l) => l.id}
 						columns={[
-							{ id: "name", name: words.seed, cell: (l) => <Link href={`/sending/seeds/${l.id}`}>{l.name}</Link> },
+							{ id: "name", name: words.seed, cell: (l) => <Link href={to.seedList(l.id)}>{l.name}</Link> },
 							{
 								id: "freshness",
 								beside: true,
@@ -231,7 +232,7 @@ export default function Sending() {
 					/>
 				</Card>
 			)}
-			{adding && <AddDomain onClose={() => setAdding(false)} onAdded={(id) => navigate(`/sending/domains/${id}`)} />}
+			{adding && <AddDomain onClose={() => setAdding(false)} onAdded={(id) => navigate(to.domain(id))} />}
 		</Page>
 	);
 }

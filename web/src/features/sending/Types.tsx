@@ -18,6 +18,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { Categories } from "./Categories";
 import css from "./Senders.module.css";
 import { within } from "../../base/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sending.types", {
 	title: "Email types",
@@ -59,7 +60,7 @@ export default function Types() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.sending, to: "/sending" }]}
+			trail={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={
 				<Button kind="create" why={why} onClick={() => setOpen("new")}>

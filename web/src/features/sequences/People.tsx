@@ -21,6 +21,7 @@ import { graphOf, order, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
 import { within } from "../../base/queries";
 import { peopleQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sequences.people", {
 	title: "People in this sequence",
@@ -141,12 +142,12 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 					rowKey={(e) => e.enrollment_id}
 					rowName={(e) => e.email}
 					onEnd={onEnd}
-					onOpen={(e) => navigate(`/contacts/${e.contact_id}?tab=sequences`)}
+					onOpen={(e) => navigate(to.contact(e.contact_id, { tab: "sequences" }))}
 					columns={[
 						{
 							id: "email",
 							name: words.email,
-							cell: (e) => <Link href={`/contacts/${e.contact_id}?tab=sequences`}>{e.email}</Link>,
+							cell: (e) => <Link href={to.contact(e.contact_id, { tab: "sequences" })}>{e.email}</Link>,
 						},
 						{
 							id: "status",
@@ -212,7 +213,7 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 					card={(e) => (
 						<div className={rowsCss.card}>
 							<div className={rowsCss.name}>
-								<Link href={`/contacts/${e.contact_id}?tab=sequences`}>{e.email}</Link>
+								<Link href={to.contact(e.contact_id, { tab: "sequences" })}>{e.email}</Link>
 								<span>{e.current_node_id ? title(e.current_node_id) : reason(e.exit_reason)}</span>
 							</div>
 							<StateBadge kind={open(e) ? "enrollment" : "outcome"} state={open(e) ? e.status : e.outcome} />

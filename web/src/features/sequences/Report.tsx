@@ -12,6 +12,7 @@ import { graphOf, order, stepOf } from "./graph";
 import css from "./Report.module.css";
 import { ReportDays } from "./ReportDays";
 import { kindOf, type Names, nameOfKind, titleOf } from "./steps";
+import { to } from "../../base/paths";
 
 const words = catalogue("sequences.report", {
 	totals: "Everybody who entered",
@@ -65,7 +66,7 @@ export default function Report({
 		const step = stepOf(graph, id);
 		return n && step ? [{ ...n, step, title: titleOf(step, names, graph) }] : [];
 	});
-	const people = `/sequences/${s.id}?tab=people`;
+	const people = to.sequence(s.id, { tab: "people" });
 	const least = rows.reduce((a, b) => (b.entered < a.entered ? b : a), rows[0] ?? { title: "", entered: 0 });
 	const share = (n: number) => percent(n / r.enrolled);
 	const mail = (n: (typeof rows)[number], v: number) => (n.step.type === "send" ? full(v) : <NotSet />);
@@ -179,7 +180,7 @@ export default function Report({
 							id: "step",
 							name: words.step,
 							cell: (n) => (
-								<Link href={`/sequences/${s.id}?node=${n.node_id}`} title={nameOfKind(kindOf(n.step).id).name}>
+								<Link href={to.sequence(s.id, { node: n.node_id })} title={nameOfKind(kindOf(n.step).id).name}>
 									{n.title}
 								</Link>
 							),

@@ -25,6 +25,7 @@ import { useNames } from "./useNames";
 import { useFlow } from "./useFlow";
 import { within } from "../../base/queries";
 import { sequenceQuery, sequenceReportQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const People = later(() => import("./People"));
 const Report = later(() => import("./Report"));
@@ -94,7 +95,7 @@ export default function SequencePage() {
 			<Missing
 				query={found}
 				list={words.sequences}
-				to="/sequences"
+				to={to.sequences()}
 				kept={{ kinds: ["sequence", "sequence_settings"], id }}
 			/>
 		);
@@ -135,7 +136,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				toast(words.done[what as "pause"]);
 			} else if (what === "delete") {
 				void client.invalidateQueries(within("sequences"));
-				navigate("/sequences");
+				navigate(to.sequences());
 			}
 		},
 		onError: (e) => {
@@ -150,7 +151,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 		mutationFn: () => api("POST /sequences/{id}/duplicate", { path: { id: s.id }, idempotencyKey: newKey() }),
 		onSuccess: (made) => {
 			void client.invalidateQueries(within("sequences"));
-			navigate(`/sequences/${made.id}`);
+			navigate(to.sequence(made.id));
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -170,7 +171,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 		<Page
 			wide
 			title={s.name}
-			trail={[{ name: words.sequences, to: "/sequences" }]}
+			trail={[{ name: words.sequences, to: to.sequences() }]}
 			status={<StateBadge kind="sequence" state={s.status} />}
 			description={r ? words.counts({ inside, entered: r.enrolled }) : "\u00a0"}
 			actions={

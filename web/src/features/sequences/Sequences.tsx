@@ -29,6 +29,7 @@ import { triggerWords } from "./steps";
 import { useNames } from "./useNames";
 import { within } from "../../base/queries";
 import { sequencesWithCountsQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("sequences.sequences", {
 	title: "Sequences",
@@ -81,7 +82,7 @@ export default function Sequences() {
 			s.name.toLowerCase().includes(search.toLowerCase()) &&
 			(status === "all" || (status ? s.status === status : s.status !== "archived")),
 	);
-	const creating = path === "/sequences/new";
+	const creating = path === to.newSequence();
 	const choices = [
 		{ value: "", label: words.all },
 		...["active", "paused", "draft", "archived"].map((s) => ({ value: s, label: stateOf("sequence", s).word })),
@@ -92,7 +93,7 @@ export default function Sequences() {
 			title={words.title}
 			description={words.about}
 			actions={
-				<LinkButton kind="create" to="/sequences/new" why={why}>
+				<LinkButton kind="create" to={to.newSequence()} why={why}>
 					{words.add}
 				</LinkButton>
 			}
@@ -132,7 +133,7 @@ export default function Sequences() {
 									name: words.name,
 									cell: (s) => (
 										<span className={own.named}>
-											<Link href={`/sequences/${s.id}`}>{s.name}</Link>
+											<Link href={to.sequence(s.id)}>{s.name}</Link>
 											<small>
 												{triggerWords(
 													s.entry_trigger?.trigger_type as string | undefined,
@@ -156,7 +157,9 @@ export default function Sequences() {
 									end: true,
 									cell: (s) =>
 										s.counts?.active ? (
-											<Link href={`/sequences/${s.id}?tab=people&status=active,paused`}>{full(s.counts.active)}</Link>
+											<Link href={to.sequence(s.id, { tab: "people", status: "active,paused" })}>
+												{full(s.counts.active)}
+											</Link>
 										) : (
 											full(0)
 										),
@@ -189,7 +192,7 @@ export default function Sequences() {
 					)}
 				</>
 			)}
-			{creating && <NewSequence why={why} onClose={() => navigate("/sequences")} />}
+			{creating && <NewSequence why={why} onClose={() => navigate(to.sequences())} />}
 		</Page>
 	);
 }
@@ -211,8 +214,7 @@ function RowMenu({ sequence: s }: { sequence: Sequence }) {
 			else if (what === "archive") await api("POST /sequences/{id}/archive", { path });
 			else if (what === "unarchive") await api("POST /sequences/{id}/unarchive", { path });
 			else if (what === "pause") await api("POST /sequences/{id}/pause", { path });
-			else
-				navigate(`/sequences/${(await api("POST /sequences/{id}/duplicate", { path, idempotencyKey: newKey() })).id}`);
+			else navigate(to.sequence((await api("POST /sequences/{id}/duplicate", { path, idempotencyKey: newKey() })).id));
 		},
 		onSuccess: (_, what) => {
 			setAsked(null);
@@ -268,7 +270,7 @@ function Starters({ why }: { why?: string }) {
 	const [, navigate] = useLocation();
 	const begin = useMutation({
 		mutationFn: (id: Starter) => beginWith(id),
-		onSuccess: (s) => navigate(`/sequences/${s.id}`),
+		onSuccess: (s) => navigate(to.sequence(s.id)),
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 		onSettled: () => {
 			for (const made of ["sequences", "messages", "segments", "custom_fields"] as const)
@@ -307,7 +309,7 @@ function NewSequence({ why, onClose }: { why?: string; onClose: () => void }) {
 		form.submit(async () => {
 			const made = await api("POST /sequences", { body: { name: form.values.name }, idempotencyKey });
 			void client.invalidateQueries(within("sequences"));
-			navigate(`/sequences/${made.id}`);
+			navigate(to.sequence(made.id));
 		});
 	return (
 		<Dialog

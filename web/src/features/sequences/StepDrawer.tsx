@@ -11,6 +11,7 @@ import { full } from "../../base/words/formats";
 import { issuesOf, type View } from "./flowView";
 import { type Config, type Step, targetOf, placesOf, stepOf } from "./graph";
 import { detailOf, kindOf, labelOf, nameOfKind, problemWords, titleOf } from "./steps";
+import { to } from "../../base/paths";
 
 const StepFields = later(() => import("./StepFields"));
 import { problemAt } from "./problemAt";
@@ -110,7 +111,7 @@ export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Pr
 			)}
 			{s.type === "send" && typeof message === "string" && message && (
 				<p>
-					<Link href={`/library/${message}`}>{words.entry}</Link>
+					<Link href={to.entry(message)}>{words.entry}</Link>
 				</p>
 			)}
 			{n && n.entered > 0 && (

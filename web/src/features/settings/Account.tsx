@@ -18,6 +18,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { within } from "../../base/queries";
 import { accountQuery } from "./queries";
+import { outside, to } from "../../base/paths";
 
 const words = catalogue("settings.account", {
 	title: "Workspace",
@@ -64,7 +65,7 @@ export default function Account() {
 	const account = useQuery(accountQuery());
 	const why = useWhyNot("PUT /settings/account");
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
+		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]}>
 			{why && <Callout>{why}</Callout>}
 			{account.isPending ? (
 				<Skeleton rows={10} />
@@ -365,7 +366,7 @@ function DeleteWorkspace({ account: a }: { account: AccountSessionView }) {
 		mutationFn: () => api("DELETE /settings/account", { body: { confirm_slug: workspace?.tenant_slug ?? "" } }),
 		onSuccess: () => {
 			toast(words.deleted);
-			location.assign("/app/");
+			location.assign(outside.workspaces);
 		},
 	});
 	return (

@@ -20,6 +20,7 @@ import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
 import { within } from "../../base/queries";
 import { apiKeysQuery, scopesQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.apiKeys", {
 	title: "API keys",
@@ -97,7 +98,7 @@ export default function ApiKeys() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: "/settings" }]}
+			trail={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={(!keys.isSuccess || rows.length > 0) && add}
 		>

@@ -13,6 +13,7 @@ import { dayTime, exact, timeZone } from "../../base/words/formats";
 import { addDays, startOfDay } from "../../base/words/zone";
 import css from "./Settings.module.css";
 import { apiKeysQuery, auditQuery, membersQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.audit", {
 	title: "Audit log",
@@ -109,24 +110,24 @@ function actionOf(action: string): string {
 
 /** The pages of what was acted on, by its type. */
 const pages: { [type: string]: (id: string) => string } = {
-	contact: (id) => `/contacts/${id}`,
-	segment: (id) => `/segments/${id}`,
-	template: (id) => `/templates/${id}`,
-	block: (id) => `/blocks/${id}`,
-	message: (id) => `/library/${id}`,
-	broadcast: (id) => `/broadcasts/${id}`,
-	sequence: (id) => `/sequences/${id}`,
-	automation: (id) => `/automations/${id}`,
-	sending_domain: (id) => `/sending/domains/${id}`,
-	mta_config: (id) => `/sending/mta/${id}`,
-	sending_identity: () => "/sending/senders",
-	email_type: () => "/sending/types",
-	seed_list: (id) => `/sending/seeds/${id}`,
-	webhook: (id) => `/settings/webhooks/${id}`,
-	user: () => "/settings/members",
-	api_key: () => "/settings/api-keys",
-	scoring: () => "/settings/scoring",
-	tenant: () => "/settings/account",
+	contact: (id) => to.contact(id),
+	segment: (id) => to.segment(id),
+	template: to.template,
+	block: to.block,
+	message: (id) => to.entry(id),
+	broadcast: (id) => to.broadcast(id),
+	sequence: (id) => to.sequence(id),
+	automation: (id) => to.automation(id),
+	sending_domain: to.domain,
+	mta_config: to.mta,
+	sending_identity: () => to.senders(),
+	email_type: () => to.emailTypes(),
+	seed_list: to.seedList,
+	webhook: to.webhook,
+	user: () => to.members(),
+	api_key: () => to.apiKeys(),
+	scoring: () => to.scoring(),
+	tenant: () => to.account(),
 };
 
 /** known are the kinds of actions, and the one chosen if it is another. */
@@ -160,7 +161,7 @@ export default function Audit() {
 	const log = useInfiniteQuery({ ...auditQuery(query), enabled: !why });
 	const rows = log.data?.pages.flatMap((p) => p.data) ?? [];
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]}>
+		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]}>
 			{!why && (
 				<div className={css.filters}>
 					<Select

@@ -16,6 +16,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { within } from "../../base/queries";
 import { fieldUseQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.fields", {
 	title: "Custom fields",
@@ -80,7 +81,7 @@ export default function Fields() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: "/settings" }]}
+			trail={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={(!fields.isSuccess || rows.length > 0) && add}
 		>

@@ -22,6 +22,7 @@ import { roleName } from "../../base/words/roles";
 import css from "./Settings.module.css";
 import { within } from "../../base/queries";
 import { membersQuery } from "./queries";
+import { outside, to } from "../../base/paths";
 
 const words = catalogue("settings.members", {
 	title: "Members",
@@ -89,7 +90,7 @@ export default function Members() {
 	const remove = useMutation({
 		mutationFn: (m: Member) => api("DELETE /users/{id}", { path: { id: m.id } }),
 		onSuccess: (_, m) => {
-			if (m.id === user.id) return location.assign("/app/");
+			if (m.id === user.id) return location.assign(outside.workspaces);
 			setRemoving(null);
 			void refresh();
 		},
@@ -110,7 +111,7 @@ export default function Members() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: "/settings" }]}
+			trail={[{ name: words.settings, to: to.settings() }]}
 			actions={
 				<Button kind="create" why={whyInvite} onClick={() => setInviting("new")}>
 					{words.invite}

@@ -21,6 +21,7 @@ import css from "./Settings.module.css";
 import { fieldSentence } from "../../base/words/problems";
 import { ownName } from "../../base/words/fieldNames";
 import { scoringQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.scoring", {
 	title: "Scoring",
@@ -123,7 +124,7 @@ export default function Scoring() {
 	const scoring = useQuery(scoringQuery());
 	if (scoring.isPending || scoring.isError) {
 		return (
-			<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about}>
+			<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]} description={words.about}>
 				{scoring.isPending ? (
 					<Skeleton rows={8} />
 				) : (
@@ -198,7 +199,7 @@ function Form({ saved }: { saved: ScoringView }) {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: "/settings" }]}
+			trail={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={
 				<Button look="primary" busy={busy} why={why ?? (dirty ? undefined : words.clean)} onClick={() => void save()}>

@@ -2,6 +2,7 @@ import { Link } from "wouter";
 import { Page } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Settings.module.css";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.settings", {
 	title: "Settings",
@@ -18,16 +19,16 @@ const words = catalogue("settings.settings", {
 });
 
 const pages = [
-	["/settings/account", words.account],
-	["/settings/members", words.members],
-	["/settings/api-keys", words.keys],
-	["/settings/webhooks", words.webhooks],
-	["/settings/website", words.website],
-	["/settings/fields", words.fields],
-	["/settings/stages", words.stages],
-	["/settings/scoring", words.scoring],
-	["/jobs", words.jobs],
-	["/settings/audit", words.audit],
+	[to.account(), words.account],
+	[to.members(), words.members],
+	[to.apiKeys(), words.keys],
+	[to.webhooks(), words.webhooks],
+	[to.website(), words.website],
+	[to.fields(), words.fields],
+	[to.stages(), words.stages],
+	[to.scoring(), words.scoring],
+	[to.jobs(), words.jobs],
+	[to.audit(), words.audit],
 ] as const;
 
 /** Settings lists the pages of settings. */

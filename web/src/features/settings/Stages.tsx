@@ -22,6 +22,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Settings.module.css";
 import { within } from "../../base/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.stages", {
 	title: "Stages",
@@ -89,7 +90,7 @@ export default function Stages() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: "/settings" }]}
+			trail={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={
 				<Button kind="create" why={why} onClick={() => setEditing("new")}>

@@ -25,6 +25,7 @@ import { EditWebhook } from "./Webhooks";
 import css from "./Webhooks.module.css";
 import { within } from "../../base/queries";
 import { deliveriesQuery, deliveryQuery, webhookQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.webhook", {
 	settings: "Settings",
@@ -129,8 +130,8 @@ export default function WebhookPage() {
 		onError: (e) => isConflict(e) && void refresh(),
 	});
 	const trail = [
-		{ name: words.settings, to: "/settings" },
-		{ name: words.webhooks, to: "/settings/webhooks" },
+		{ name: words.settings, to: to.settings() },
+		{ name: words.webhooks, to: to.webhooks() },
 	];
 	if (why) {
 		return (
@@ -142,13 +143,7 @@ export default function WebhookPage() {
 	const w = hook.data;
 	if (!w || isGone(hook.error))
 		return (
-			<Missing
-				query={hook}
-				list={words.webhooks}
-				to="/settings/webhooks"
-				trail={trail}
-				kept={{ kinds: ["webhook"], id }}
-			/>
+			<Missing query={hook} list={words.webhooks} to={to.webhooks()} trail={trail} kept={{ kinds: ["webhook"], id }} />
 		);
 	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
 	return (
@@ -240,9 +235,7 @@ export default function WebhookPage() {
 					</div>
 				)}
 			</Card>
-			{editing && (
-				<EditWebhook webhook={w} onClose={() => setEditing("")} onDeleted={() => navigate("/settings/webhooks")} />
-			)}
+			{editing && <EditWebhook webhook={w} onClose={() => setEditing("")} onDeleted={() => navigate(to.webhooks())} />}
 			{open && <Delivery webhook={id} id={open} active={w.active} onChanged={refresh} onClose={() => setOpen("")} />}
 			{rotating && (
 				<Confirm

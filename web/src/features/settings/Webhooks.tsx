@@ -20,6 +20,7 @@ import { eventGroups, eventNames, type EventType } from "../../base/words/events
 import css from "./Webhooks.module.css";
 import { within } from "../../base/queries";
 import { webhooksQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.webhooks", {
 	title: "Webhooks",
@@ -66,7 +67,7 @@ export default function Webhooks() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: "/settings" }]}
+			trail={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={hooks.data?.data.length !== 0 && button}
 		>
@@ -91,7 +92,7 @@ export default function Webhooks() {
 							name: words.url,
 							cell: (w) => (
 								<>
-									<Link href={`/settings/webhooks/${w.id}`} className={css.url}>
+									<Link href={to.webhook(w.id)} className={css.url}>
 										{w.url}
 									</Link>
 									{w.description && <div className={css.muted}>{w.description}</div>}
@@ -118,9 +119,7 @@ export default function Webhooks() {
 			{creating && !made && (
 				<EditWebhook onClose={() => setCreating("")} onMade={(id, secret) => setMade({ id, secret })} />
 			)}
-			{made && (
-				<Secret title={words.secret} secret={made.secret} onClose={() => navigate(`/settings/webhooks/${made.id}`)} />
-			)}
+			{made && <Secret title={words.secret} secret={made.secret} onClose={() => navigate(to.webhook(made.id))} />}
 		</Page>
 	);
 }

@@ -21,6 +21,7 @@ import css from "./Webhooks.module.css";
 import { within } from "../../base/queries";
 import { accountQuery } from "./queries";
 import { domainsQuery } from "../sending/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("settings.website", {
 	title: "Website",
@@ -117,7 +118,7 @@ const calls = [
 export default function Website() {
 	const account = useQuery(accountQuery());
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: "/settings" }]} description={words.about}>
+		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]} description={words.about}>
 			{account.isPending ? (
 				<Skeleton rows={10} />
 			) : account.isError ? (

@@ -15,6 +15,7 @@ import { roleName } from "../../base/words/roles";
 import { NewLink, WithLink } from "./link";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
+import { toWorkspace } from "../../base/paths";
 
 const words = catalogue("signin.accept", {
 	title: "Accept invitation",
@@ -62,9 +63,9 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 	const enter = (now: SessionView) => {
 		const before = session.data?.memberships.map((m) => m.tenant_id) ?? [];
 		const added = now.memberships.filter((m) => m.tenant_name === link.tenant_name);
-		const to = (added.find((m) => !before.includes(m.tenant_id)) ?? added[0])?.tenant_slug ?? "";
+		const slug = (added.find((m) => !before.includes(m.tenant_id)) ?? added[0])?.tenant_slug ?? "";
 		client.setQueryData(sessionQuery().queryKey, now);
-		navigate(`/app/${to}`, { replace: true });
+		navigate(toWorkspace(slug), { replace: true });
 	};
 	const send = () =>
 		form.submit(async () => {

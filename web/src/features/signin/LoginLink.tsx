@@ -10,6 +10,7 @@ import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 import { linkQuery } from "./queries";
 import { sessionQuery } from "../../sync/session";
+import { to } from "../../base/paths";
 
 const words = catalogue("signin.loginLink", {
 	title: "Sign in",
@@ -69,7 +70,7 @@ export default function LoginLink() {
 			const session = await api("POST /api/auth/login-link", { body: { token }, quiet: true });
 			client.clear();
 			client.setQueryData(sessionQuery().queryKey, session);
-			navigate("/", { replace: true });
+			navigate(to.home(), { replace: true });
 		} catch (e) {
 			if (isInvalid(e)) setInvalid(true);
 			else if (!wait.catch(e)) setError(explain(e));

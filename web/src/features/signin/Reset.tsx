@@ -11,6 +11,7 @@ import { WithLink } from "./link";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 import { within } from "../../base/queries";
+import { outside } from "../../base/paths";
 
 const words = catalogue("signin.reset", {
 	title: "Choose a password",
@@ -52,7 +53,7 @@ function Form({ email, token }: { email: string; token: string }) {
 		return (
 			<Welcome title={words.done}>
 				<p role="status">{words.doneText}</p>
-				<a href="/app/-/login">{words.enter}</a>
+				<a href={outside.login}>{words.enter}</a>
 			</Welcome>
 		);
 	}

@@ -10,6 +10,7 @@ import { explain } from "../../base/words/errors";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 import { sessionQuery } from "../../sync/session";
+import { outside } from "../../base/paths";
 
 const words = catalogue("signin.signIn", {
 	title: "Sign in",
@@ -71,7 +72,7 @@ export default function SignIn() {
 				{words.enter}
 			</Button>
 			<Link href="/-/forgot-password">{words.forgot}</Link>
-			{options?.signup_enabled && <a href="/signup">{words.signUp}</a>}
+			{options?.signup_enabled && <a href={outside.signUp}>{words.signUp}</a>}
 			{options?.setup_required && <p>{words.setup}</p>}
 		</Welcome>
 	);

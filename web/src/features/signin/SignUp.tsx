@@ -13,6 +13,7 @@ import { slugOf } from "./slug";
 import { useWait, Wait } from "./Wait";
 import { Welcome } from "./Welcome";
 import { sessionQuery } from "../../sync/session";
+import { toWorkspace } from "../../base/paths";
 
 const words = catalogue("signin.signUp", {
 	title: "Sign up",
@@ -54,7 +55,7 @@ function Form({ token }: { token: string }) {
 					quiet: true,
 				});
 				client.setQueryData(sessionQuery().queryKey, session);
-				navigate(`/app/${v.tenant_slug}`, { replace: true });
+				navigate(toWorkspace(v.tenant_slug), { replace: true });
 			} catch (e) {
 				wait.catch(e);
 				const path = e instanceof ApiError ? duplicates[e.code] : undefined;

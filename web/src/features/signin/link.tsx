@@ -10,6 +10,7 @@ import { and } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { Welcome } from "./Welcome";
 import { linkQuery } from "./queries";
+import { outside } from "../../base/paths";
 
 const words = catalogue("signin.link", {
 	again: "Try again",
@@ -45,7 +46,7 @@ export function useLink(kind: Kind) {
 export function NewLink() {
 	const options = useOptions();
 	if (options.isPending) return <Skeleton rows={2} />;
-	if (options.data?.account_mail !== false) return <a href="/app/-/forgot-password">{words.forgot}</a>;
+	if (options.data?.account_mail !== false) return <a href={outside.forgotPassword}>{words.forgot}</a>;
 	return (
 		<>
 			<p>{words.reset}</p>
@@ -78,7 +79,7 @@ export function WithLink({
 			return (
 				<Welcome title={words.off}>
 					<p>{words.offText}</p>
-					<a href="/app/-/login">{words.enter}</a>
+					<a href={outside.login}>{words.enter}</a>
 				</Welcome>
 			);
 		}
@@ -93,7 +94,7 @@ export function WithLink({
 					)}
 					{kind === "password_reset" && <NewLink />}
 					{kind === "invitation" && <p>{words.invitation}</p>}
-					{kind !== "signup" && <a href="/app/-/login">{words.enter}</a>}
+					{kind !== "signup" && <a href={outside.login}>{words.enter}</a>}
 				</Welcome>
 			);
 		}
@@ -111,7 +112,7 @@ export function WithLink({
 				<p>
 					{words.expiredText({ tenant: tenant_name ?? "", who: senders.length > 0 ? and(senders) : words.somebody })}
 				</p>
-				<a href="/app/-/login">{words.enter}</a>
+				<a href={outside.login}>{words.enter}</a>
 			</Welcome>
 		);
 	}

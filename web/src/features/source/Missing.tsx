@@ -4,6 +4,7 @@ import { useFields } from "../rules/useFields";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Source.module.css";
 import { lackingQuery } from "../contacts/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("source.missing", {
 	title: "Data missing from this email",
@@ -45,9 +46,7 @@ export function Missing({ paths }: { paths: string[] }) {
 										? words.all({ path: l.path })
 										: words.lack({ count: lack, of: total, path: l.path })}
 							{l.field !== undefined && lack !== undefined && lack > 0 && (
-								<Link
-									href={`/contacts?filters=${encodeURIComponent(JSON.stringify([{ field: l.field, operator: "is_not_set" }]))}`}
-								>
+								<Link href={to.contacts({ filters: JSON.stringify([{ field: l.field, operator: "is_not_set" }]) })}>
 									{words.open}
 								</Link>
 							)}

@@ -25,6 +25,7 @@ import { suppressionReason, suppressionReasons } from "../../base/words/suppress
 import { within } from "../../base/queries";
 import { suppressionsQuery } from "./queries";
 import { holdersQuery } from "../contacts/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("suppressions.suppressions", {
 	title: "Suppression list",
@@ -141,7 +142,7 @@ export default function Suppressions() {
 							cell: (s) => {
 								const c = holders.get(s.email);
 								return c ? (
-									<Link href={`/contacts/${c.id}`} tabIndex={-1}>
+									<Link href={to.contact(c.id)} tabIndex={-1}>
 										{nameOf(c)}
 									</Link>
 								) : (

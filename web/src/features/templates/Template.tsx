@@ -15,6 +15,7 @@ import { isGone, Missing } from "../../ui/Missing";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { templateQuery } from "./queries";
+import { to } from "../../base/paths";
 
 const BindingEditor = later(() => import("../binding/BindingEditor").then((m) => ({ default: m.BindingEditor })));
 
@@ -49,7 +50,7 @@ export default function TemplatePage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const found = useQuery(templateQuery(id));
 	if (!found.data || isGone(found.error))
-		return <Missing query={found} list={words.templates} to="/templates" kept={{ kinds: ["template"], id }} />;
+		return <Missing query={found} list={words.templates} to={to.templates()} kept={{ kinds: ["template"], id }} />;
 	return <Editor key={found.data.data.id} server={found.data} />;
 }
 
@@ -61,7 +62,7 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 		{
 			kind: "template",
 			id: t.id,
-			list: "/templates",
+			list: to.templates(),
 			draftOf: templateDraft,
 			get: () => request("GET /templates/{id}", { path }),
 			put: (d, made) => request("PUT /templates/{id}", { path, body: bodyOf(d, t.format), revision: made }),
@@ -99,7 +100,7 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 		<SourceEditor
 			kind="template"
 			id={t.id}
-			list={{ name: words.templates, to: "/templates" }}
+			list={{ name: words.templates, to: to.templates() }}
 			store={draft}
 			why={why}
 			bodies={[t.format]}

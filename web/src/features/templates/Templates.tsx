@@ -23,6 +23,7 @@ import { templateOf } from "./fromStarter";
 import { within } from "../../base/queries";
 import { templatesWithUseQuery } from "./queries";
 import { thumbnailQuery } from "../binding/queries";
+import { to } from "../../base/paths";
 
 const words = catalogue("templates.templates", {
 	title: "Templates",
@@ -63,7 +64,7 @@ export default function Templates() {
 		mutationFn: (body: CreateTemplateRequestBody) => api("POST /templates", { body, idempotencyKey: newKey() }),
 		onSuccess: (t) => {
 			void client.invalidateQueries(within("templates"));
-			navigate(`/templates/${t.id}`);
+			navigate(to.template(t.id));
 		},
 		onError: (e) => toast(explain(e), { tone: "danger" }),
 	});
@@ -110,7 +111,7 @@ export default function Templates() {
 							cell: (t) => (
 								<span className={own.named}>
 									<Picture template={t} />
-									<Link href={`/templates/${t.id}`}>{t.name}</Link>
+									<Link href={to.template(t.id)}>{t.name}</Link>
 								</span>
 							),
 						},

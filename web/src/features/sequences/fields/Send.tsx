@@ -12,6 +12,7 @@ import { words } from "./words";
 import { type Part, textOf, choicesOf, optionsOf } from "./part";
 import { Days } from "./When";
 import { entryPreviewQuery } from "../../library/queries";
+import { to } from "../../../base/paths";
 
 /** Send edits which mail is sent, by whom and when. */
 export function Send({ config: c, names, set, problem }: Part) {
@@ -41,7 +42,7 @@ export function Send({ config: c, names, set, problem }: Part) {
 				help={
 					messages.data && rows.length === 0 ? (
 						<>
-							{words.noMail} <Link href="/library">{words.openLibrary}</Link>
+							{words.noMail} <Link href={to.library()}>{words.openLibrary}</Link>
 						</>
 					) : undefined
 				}
