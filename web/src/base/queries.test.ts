@@ -1,5 +1,6 @@
 import { setWorkspace } from "../api/client";
 import type { Change } from "../api/schema";
+import { setLiveState } from "./liveState";
 import { answer, isKept, type Kind, staleBy, table, within } from "./queries";
 import { equals, type Tests } from "./testing";
 
@@ -60,6 +61,17 @@ const tests: Tests = {
 		equals(stale({ type: "segment", id }, "segment.members", "all_sendable", ""), true);
 		equals(stale({ type: "template", id }, "template.options", "newsletter"), true);
 		equals(stale({ type: "block", id }, "block", "hero"), true);
+	},
+	"what is polled is not while changes are announced, unless it depends on the time"() {
+		setWorkspace("acme");
+		const interval = (options: { refetchInterval?: () => number | false }) => options.refetchInterval?.();
+		setLiveState("live");
+		equals(interval(answer("domains")), false);
+		equals(interval(answer("seed_lists")), 300_000);
+		equals(interval(answer("automation", "a")), 15_000);
+		setLiveState("polling");
+		equals(Number(interval(answer("domains"))) >= 12_000 && Number(interval(answer("domains"))) <= 18_000, true);
+		equals(Number(interval(answer("seed_lists"))) <= 72_000, true);
 	},
 	"keys begin with the workspace, and those of the person with none"() {
 		setWorkspace("acme");

@@ -14,7 +14,7 @@ type Unannounced =
 	| "fixed"
 	/** It is worked out for what somebody types, each time anew. */
 	| "computed"
-	/** It changes with every mail or event. It is read again by time, so that pages do not move all the time. */
+	/** It changes with every mail, event or request. Pages that follow it read it again by time, to move less often. */
 	| "timed"
 	/** The signed-in person alone changes it, on pages that say so. */
 	| "own"
@@ -26,7 +26,7 @@ type Rules = {
 	fresh?: number;
 	/** How often it is read again while changes are not announced, in milliseconds. */
 	poll?: number;
-	/** How often it is read again in any case. */
+	/** How often it is read again also while they are: of what depends on the time of day, too. */
 	every?: number;
 	/** How long it is held in memory when nothing shows it; 10 minutes if it does not say. */
 	held?: number;
@@ -76,10 +76,11 @@ export const table = {
 		kept: true,
 	}),
 	// Of forms, sequences and webhooks it shows those that cannot work. Their changes are too many to follow: each
-	// submission, step and delivery is one.
+	// submission, step and delivery is one. Seed lists become due by the clock.
 	overview: kind({
 		fresh: 5000,
 		poll: 30_000,
+		every: 5 * minute,
 		hints: ["account", "broadcast", "domain", "job", "mta_config", "seed_list"],
 		kept: true,
 	}),
@@ -191,9 +192,9 @@ export const table = {
 	"mta_config.usage": kind<[id: string]>({ record: "mta_config", hints: ["account"] }),
 	mailbox: kind<[lane: string, search: string]>({ every: 5000, hints: ["mailbox"] }),
 	"mailbox.message": kind<[lane: string, message: string]>({ because: "fixed" }),
-	// It depends on the time of day, too, when a list is due.
-	seed_lists: rows({ fresh: minute, poll: minute, hints: ["account", "seed_list"], kept: true }),
-	seed_list: kind<[id: string]>({ poll: minute, record: "seed_list", hints: ["account"] }),
+	// Lists become due by the clock.
+	seed_lists: rows({ fresh: minute, poll: minute, every: 5 * minute, hints: ["account", "seed_list"], kept: true }),
+	seed_list: kind<[id: string]>({ poll: minute, every: 5 * minute, record: "seed_list", hints: ["account"] }),
 	"seed_list.seeds": kind<[id: string, search: string, status: string]>({ record: "seed_list" }),
 	"seed_list.syncs": kind<[id: string]>({ record: "seed_list" }),
 
@@ -214,7 +215,7 @@ export const table = {
 	"report.links": kind<[broadcast: string]>({ because: "timed" }),
 	"report.engagement": kind<[broadcast: string]>({ because: "timed" }),
 	"report.timing": kind<[broadcast: string, interval: string]>({ because: "timed" }),
-	"report.bounces": kind<[broadcast: string]>({ because: "timed" }),
+	"report.bounces": kind<[broadcast: string]>({ poll: 30_000, because: "timed" }),
 	"report.recipients": kind<[broadcast: string, query: object]>({ poll: 30_000, because: "timed" }),
 	"report.did": kind<[broadcast: string, rule: object]>({ poll: 30_000, because: "timed" }),
 	"report.did.count": kind<[broadcast: string, rule: object]>({ because: "timed" }),
@@ -240,6 +241,9 @@ export type Key = readonly [workspace: string, kind: Kind, ...parts: unknown[]];
 
 const rulesOf = (key: readonly unknown[]): Rules | undefined => (table as { [kind: string]: Rules })[String(key[1])];
 
+/** intervalOf returns how often an answer is read again now; false is never. */
+const intervalOf = ({ poll, every }: Rules) => (poll && pollEvery(poll)()) || every || false;
+
 /** answer returns what the table says of an answer, as options of its query. */
 export function answer<K extends Kind>(kind: K, ...parts: Parts<K>) {
 	const rules: Rules = table[kind];
@@ -248,7 +252,7 @@ export function answer<K extends Kind>(kind: K, ...parts: Parts<K>) {
 		queryKey,
 		...(rules.fresh !== undefined && { staleTime: rules.fresh }),
 		...(rules.held !== undefined && { gcTime: rules.held }),
-		...((rules.every ?? rules.poll) && { refetchInterval: rules.every ?? pollEvery(rules.poll ?? 0) }),
+		...((rules.poll || rules.every) && { refetchInterval: () => intervalOf(rules) }),
 	};
 }
 
