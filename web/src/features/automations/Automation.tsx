@@ -11,7 +11,6 @@ import { useWhyNot } from "../../base/session";
 import type { Group } from "../rules/groups";
 import type { Config } from "../sequences/graph";
 import { RuleField } from "../sequences/fields/Rule";
-import StepFields from "../sequences/StepFields";
 import fields from "../sequences/StepFields.module.css";
 import { iconOf } from "../sequences/stepIcons";
 import { type Names, nameOfKind, titleOf, triggerWords } from "../sequences/steps";
@@ -39,6 +38,7 @@ import { automationQuery } from "./queries";
 import { to } from "../../base/paths";
 
 const Runs = later(() => import("./Runs"));
+const StepFields = later(() => import("../sequences/StepFields"));
 
 const words = catalogue("automations.automation", {
 	automations: "Automations",
@@ -280,13 +280,15 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 								onChange={(actions) => set({ actions })}
 							>
 								{(x, i) => (
-									<StepFields
-										type={actionStep(x).type}
-										config={x.config}
-										names={names}
-										onChange={(config) => set({ actions: v.actions.map((o, j) => (j === i ? { ...o, config } : o)) })}
-										problem={(path) => problem(`actions[${i}].config.${path}`)}
-									/>
+									<Suspense fallback={<Skeleton rows={2} />}>
+										<StepFields
+											type={actionStep(x).type}
+											config={x.config}
+											names={names}
+											onChange={(config) => set({ actions: v.actions.map((o, j) => (j === i ? { ...o, config } : o)) })}
+											problem={(path) => problem(`actions[${i}].config.${path}`)}
+										/>
+									</Suspense>
 								)}
 							</Cards>
 							{!why && (

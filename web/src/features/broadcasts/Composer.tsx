@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
 import type { Versioned } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
@@ -15,6 +15,7 @@ import { Fixed } from "../../ui/Locked";
 import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, timeZone } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
+import { later } from "../../base/lazy";
 import { Audience, useSegments } from "./Audience";
 import css from "./Composer.module.css";
 import { Content } from "./Content";
@@ -27,13 +28,14 @@ import { From, useSending } from "./From";
 import { JoinedCallout, Merge } from "./Merge";
 import { Opened, Preview } from "./Preview";
 import { Readiness } from "./Readiness";
-import { Schedule } from "./Schedule";
 import { begins } from "./begin";
 import { unschedule as takeOff, useBegins } from "./useBegins";
 import { focusField, Reveal, Section } from "./sections";
-import { TestSend } from "./TestSend";
 import { Variants } from "./Variants";
 import { to } from "../../base/paths";
+
+const Schedule = later(() => import("./Schedule").then((m) => ({ default: m.Schedule })));
+const TestSend = later(() => import("./TestSend").then((m) => ({ default: m.TestSend })));
 
 const words = catalogue("broadcasts.composer", {
 	broadcasts: "Broadcasts",
@@ -307,22 +309,24 @@ function Editor({
 						</Card>
 					</aside>
 				</div>
-				{testing && (
-					<TestSend
-						draft={draft}
-						value={saved}
-						senders={forecast.data?.senders.length ?? Math.max(1, saved.sending_identity_emails?.length ?? 1)}
-						onClose={() => setTesting(false)}
-					/>
-				)}
-				{scheduling && (
-					<Schedule
-						draft={draft}
-						saved={saved}
-						onClose={() => setScheduling(false)}
-						onDone={() => navigate(to.broadcast(saved.id))}
-					/>
-				)}
+				<Suspense>
+					{testing && (
+						<TestSend
+							draft={draft}
+							value={saved}
+							senders={forecast.data?.senders.length ?? Math.max(1, saved.sending_identity_emails?.length ?? 1)}
+							onClose={() => setTesting(false)}
+						/>
+					)}
+					{scheduling && (
+						<Schedule
+							draft={draft}
+							saved={saved}
+							onClose={() => setScheduling(false)}
+							onDone={() => navigate(to.broadcast(saved.id))}
+						/>
+					)}
+				</Suspense>
 			</Reveal>
 			{draft.conflict && merging && (
 				<Merge conflict={draft.conflict} onSettle={draft.settle} onClose={() => setMerging(false)} />

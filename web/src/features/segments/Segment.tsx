@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, isConflict, request, type Versioned } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
@@ -22,13 +22,15 @@ import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { Members } from "./Members";
+import { later } from "../../base/lazy";
 import { definitionFault } from "./definitionFault";
 import { Rules } from "./Rules";
 import css from "./Segment.module.css";
 import { within } from "../../base/queries";
 import { segmentQuery } from "./queries";
 import { to } from "../../base/paths";
+
+const Members = later(() => import("./Members").then((m) => ({ default: m.Members })));
 
 const words = catalogue("segments.segment", {
 	segments: "Segments",
@@ -135,7 +137,7 @@ export default function SegmentPage() {
 			{shown === "rules" && found.data && (
 				<Edit key={s.segment_key} server={found.data} why={why} onSaved={() => void found.refetch()} />
 			)}
-			{shown === "members" && <Members segment={s} />}
+			<Suspense fallback={<Skeleton rows={6} />}>{shown === "members" && <Members segment={s} />}</Suspense>
 			{shown === "use" && (
 				<Card title={words.use}>
 					{holders.length === 0 && <p>{words.nobody}</p>}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, Suspense, useMemo, useState } from "react";
 import type { PreviewProblem, PreviewSource } from "../../api/schema";
 import { ApiError, isConflict } from "../../api/client";
 import { handIn } from "../../sync/pendingSaves";
@@ -22,10 +22,9 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { and, clockWithSeconds } from "../../base/words/formats";
 import { explain, mailProblem } from "../../base/words/errors";
-import { ContactPick } from "./ContactPick";
+import { later } from "../../base/lazy";
 import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
-import { Missing } from "./Missing";
 import { useNames } from "./names";
 import { ProblemList } from "./ProblemList";
 import { useLivePreview } from "./preview";
@@ -34,6 +33,10 @@ import { SchemaEditor, TagPicks } from "./Schema";
 import css from "./Source.module.css";
 import { fieldNames } from "./words";
 import { touchedQuery } from "./queries";
+
+const ContactPick = later(() => import("./ContactPick").then((m) => ({ default: m.ContactPick })));
+
+const Missing = later(() => import("./Missing").then((m) => ({ default: m.Missing })));
 
 const words = catalogue("source.sourceEditor", {
 	parts: "Parts",
@@ -407,7 +410,9 @@ export function SourceEditor<Row>(p: Props<Row>) {
 							</Button>
 						)}
 						{as === "contact" && (
-							<ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />
+							<Suspense>
+								<ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />
+							</Suspense>
 						)}
 						{p.previewTools}
 					</div>
