@@ -1,9 +1,10 @@
-import { type ReactNode, useRef, useState } from "react";
+import { Suspense, type ReactNode, useRef, useState } from "react";
 import { ApiError, type Versioned } from "../api/client";
 import { useWorkspace } from "../base/session";
 import type { Place } from "../sync/draft";
 import { equal } from "../sync/merge";
 import { useDraft } from "../sync/useDraft";
+import { later } from "../base/lazy";
 import { catalogue } from "../base/words/catalogue";
 import { and } from "../base/words/formats";
 import { Button } from "./Button";
@@ -11,7 +12,8 @@ import { useSubmit } from "./form";
 import type { Problems } from "./problems";
 import { Callout } from "./Page";
 import { toast } from "./Toast";
-import { Versions } from "./Versions";
+
+const Versions = later(() => import("./Versions").then((m) => ({ default: m.Versions })));
 
 const words = catalogue("shell.keptForm", {
 	kept: {
@@ -121,21 +123,23 @@ export function useKeptForm<T extends Fields>(
 		},
 		submit: (send: Send<T>) => submit(() => save(send)),
 		question: conflict && asked && (
-			<Versions
-				text={words.clash}
-				versions={conflict.clashes.map(({ group }) => ({
-					id: group,
-					name: names?.[group] ?? group,
-					mine: shown(values[group]),
-					theirs: shown(conflict.theirs.data[group]),
-				}))}
-				onSettle={(theirs) => {
-					draft.settle(theirs);
-					setAsked(null);
-					void submit(() => save(asked));
-				}}
-				onClose={() => setAsked(null)}
-			/>
+			<Suspense>
+				<Versions
+					text={words.clash}
+					versions={conflict.clashes.map(({ group }) => ({
+						id: group,
+						name: names?.[group] ?? group,
+						mine: shown(values[group]),
+						theirs: shown(conflict.theirs.data[group]),
+					}))}
+					onSettle={(theirs) => {
+						draft.settle(theirs);
+						setAsked(null);
+						void submit(() => save(asked));
+					}}
+					onClose={() => setAsked(null)}
+				/>
+			</Suspense>
 		),
 	};
 }

@@ -16,6 +16,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, timeZone } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { later } from "../../base/lazy";
+import { Skeleton } from "../../ui/States";
 import { Audience, useSegments } from "./Audience";
 import css from "./Composer.module.css";
 import { Content } from "./Content";
@@ -31,10 +32,10 @@ import { Readiness } from "./Readiness";
 import { begins } from "./begin";
 import { unschedule as takeOff, useBegins } from "./useBegins";
 import { focusField, Reveal, Section } from "./sections";
-import { Variants } from "./Variants";
 import { to } from "../../base/paths";
 
 const Schedule = later(() => import("./Schedule").then((m) => ({ default: m.Schedule })));
+const Variants = later(() => import("./Variants").then((m) => ({ default: m.Variants })));
 const TestSend = later(() => import("./TestSend").then((m) => ({ default: m.TestSend })));
 
 const words = catalogue("broadcasts.composer", {
@@ -296,7 +297,12 @@ function Editor({
 							{section("audience", <Audience draft={draft} value={b} forecast={forecast} />)}
 							{section("from", <From draft={draft} value={b} forecast={forecast} />)}
 							{section("content", <Content draft={draft} value={b} fixed={why !== undefined} />)}
-							{section("variants", <Variants draft={draft} value={b} forecast={forecast} />)}
+							{section(
+								"variants",
+								<Suspense fallback={<Skeleton rows={2} />}>
+									<Variants draft={draft} value={b} forecast={forecast} />
+								</Suspense>,
+							)}
 							{section("delivery", <Delivery draft={draft} value={b} forecast={forecast} />)}
 						</fieldset>
 					)}

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { Link } from "wouter";
 import type { BroadcastSessionView, LaneShareBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
@@ -8,13 +8,15 @@ import { Picks } from "../../ui/Combo";
 import { Columns, Radios, Select, TextField } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { NotSet } from "../../ui/Page";
+import { later } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
 import { full, percent } from "../../base/words/formats";
 import css from "./Composer.module.css";
-import { ConfirmLane } from "./ConfirmLane";
 import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
 import { to } from "../../base/paths";
+
+const ConfirmLane = later(() => import("./ConfirmLane").then((m) => ({ default: m.ConfirmLane })));
 
 const words = catalogue("broadcasts.from", {
 	type: "Email type",
@@ -184,14 +186,16 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 				</div>
 			)}
 			{confirming && (
-				<ConfirmLane
-					{...confirming}
-					onClose={() => setConfirming(null)}
-					onDone={() => {
-						setConfirming(null);
-						void draft.query.refetch();
-					}}
-				/>
+				<Suspense>
+					<ConfirmLane
+						{...confirming}
+						onClose={() => setConfirming(null)}
+						onDone={() => {
+							setConfirming(null);
+							void draft.query.refetch();
+						}}
+					/>
+				</Suspense>
 			)}
 		</>
 	);

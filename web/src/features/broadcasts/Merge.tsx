@@ -1,12 +1,15 @@
+import { Suspense } from "react";
 import { Button } from "../../ui/Button";
 import { Callout } from "../../ui/Page";
-import { Versions } from "../../ui/Versions";
+import { later } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
 import { and, clock, dateTime, full } from "../../base/words/formats";
 import type { BroadcastSessionView } from "../../api/schema";
 import type { Conflict, Joined } from "../../sync/draft";
 import { groupOf, type Parts, sideOf } from "./parts";
 import { partName } from "./partNames";
+
+const Versions = later(() => import("../../ui/Versions").then((m) => ({ default: m.Versions })));
 
 const words = catalogue("broadcasts.merge", {
 	text: "{who} changed this draft at {at}. Changes that only one of you made are kept. Choose for the rest.",
@@ -54,18 +57,20 @@ export function Merge({
 	onClose: () => void;
 }) {
 	return (
-		<Versions
-			text={words.text({ who: conflict.by?.name || words.somebody, at: clock(conflict.theirs.data.updated_at) })}
-			versions={conflict.clashes.map((c) => ({
-				id: c.group,
-				name: partName(c.group),
-				mine: shown(c.group, sideOf(c.mine as Parts)),
-				theirs: shown(c.group, sideOf(c.theirs as Parts)),
-				code: c.group === "content.body",
-			}))}
-			onSettle={onSettle}
-			onClose={onClose}
-		/>
+		<Suspense>
+			<Versions
+				text={words.text({ who: conflict.by?.name || words.somebody, at: clock(conflict.theirs.data.updated_at) })}
+				versions={conflict.clashes.map((c) => ({
+					id: c.group,
+					name: partName(c.group),
+					mine: shown(c.group, sideOf(c.mine as Parts)),
+					theirs: shown(c.group, sideOf(c.theirs as Parts)),
+					code: c.group === "content.body",
+				}))}
+				onSettle={onSettle}
+				onClose={onClose}
+			/>
+		</Suspense>
 	);
 }
 

@@ -1,10 +1,10 @@
 import { AlertTriangle, Check, CircleX } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { Suspense, type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import type { BroadcastSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
+import { later } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
-import { AddressDrawer } from "./AddressDrawer";
 import { useSegments } from "./Audience";
 import css from "./Composer.module.css";
 import { warningsOf } from "./facts";
@@ -13,10 +13,12 @@ import { refusalText } from "./partNames";
 import { inAudience } from "./peopleLinks";
 import { useReveal } from "./sections";
 import { useBegins } from "./useBegins";
-import { TemplateChanged } from "./TemplateChanged";
 import { pathIn, sectionOf } from "./sectionOf";
 import { sentenceFor } from "../../base/words/errors";
 import { to } from "../../base/paths";
+
+const AddressDrawer = later(() => import("./AddressDrawer").then((m) => ({ default: m.AddressDrawer })));
+const TemplateChanged = later(() => import("./TemplateChanged").then((m) => ({ default: m.TemplateChanged })));
 
 const words = catalogue("broadcasts.readiness", {
 	ready: "Ready to send",
@@ -260,23 +262,27 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 				</>
 			)}
 			{address && (
-				<AddressDrawer
-					onClose={() => setAddress(false)}
-					onDone={() => {
-						setAddress(false);
-						onChanged?.();
-					}}
-				/>
+				<Suspense>
+					<AddressDrawer
+						onClose={() => setAddress(false)}
+						onDone={() => {
+							setAddress(false);
+							onChanged?.();
+						}}
+					/>
+				</Suspense>
 			)}
 			{comparing && (
-				<TemplateChanged
-					saved={b}
-					onClose={() => setComparing(false)}
-					onDone={() => {
-						setComparing(false);
-						onChanged?.();
-					}}
-				/>
+				<Suspense>
+					<TemplateChanged
+						saved={b}
+						onClose={() => setComparing(false)}
+						onDone={() => {
+							setComparing(false);
+							onChanged?.();
+						}}
+					/>
+				</Suspense>
 			)}
 		</>
 	);

@@ -17,6 +17,7 @@ import { isGone, Missing } from "../../ui/Missing";
 import { Menu } from "../../ui/Menu";
 import { keptText } from "../../ui/keptForm";
 import { Card, Callout, Page } from "../../ui/Page";
+import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";

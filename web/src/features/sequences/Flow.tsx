@@ -8,7 +8,6 @@ import { Card, Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { useNarrow } from "../../ui/narrow";
 import { toast } from "../../ui/Toast";
-import { Versions } from "../../ui/Versions";
 import { catalogue } from "../../base/words/catalogue";
 import { and, clock } from "../../base/words/formats";
 import { DeleteStep } from "./DeleteStep";
@@ -45,6 +44,8 @@ import { detailOf, type Kind, type Names, newId, problemWords, titleOf } from ".
 import type { Flow } from "./useFlow";
 
 const Canvas = later(() => import("./canvas/Canvas"));
+
+const Versions = later(() => import("../../ui/Versions").then((m) => ({ default: m.Versions })));
 
 const words = catalogue("sequences.flow", {
 	views: "View",
@@ -363,22 +364,24 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				</Callout>
 			)}
 			{s.state === "conflict" && comparing && (
-				<Versions
-					text={words.clash({
-						who: s.conflict.by?.name || words.somebody,
-						at: clock(s.conflict.theirs.data.updated_at),
-					})}
-					versions={s.conflict.clashes.map((c) => ({
-						id: c.id ?? "",
-						name: c.id === null ? words.start : titleOf((c.mine ?? c.theirs) as Step, names, graph),
-						...sides(c, graph, s.conflict.graph, names),
-					}))}
-					onSettle={(theirs) => {
-						setComparing(false);
-						flow.settle(theirs);
-					}}
-					onClose={() => setComparing(false)}
-				/>
+				<Suspense>
+					<Versions
+						text={words.clash({
+							who: s.conflict.by?.name || words.somebody,
+							at: clock(s.conflict.theirs.data.updated_at),
+						})}
+						versions={s.conflict.clashes.map((c) => ({
+							id: c.id ?? "",
+							name: c.id === null ? words.start : titleOf((c.mine ?? c.theirs) as Step, names, graph),
+							...sides(c, graph, s.conflict.graph, names),
+						}))}
+						onSettle={(theirs) => {
+							setComparing(false);
+							flow.settle(theirs);
+						}}
+						onClose={() => setComparing(false)}
+					/>
+				</Suspense>
 			)}
 			{flow.joined && s.state !== "conflict" && (
 				<Callout
