@@ -42,7 +42,7 @@ func TestTheApplicationIsInTheChosenLanguage(t *testing.T) {
 
 	page.open("/suppressions")
 	page.Click("Adressen hinzufügen")
-	page.Dialog().Fill("Adressen, eine je Zeile", strings.Repeat("a@example.org\n", 1234))
+	page.Dialog().Fill("Adressen, eine pro Zeile", strings.Repeat("a@example.org\n", 1234))
 	page.Dialog().ExpectText("1.234 Adressen")
 
 	page.Goto(page.program.BaseURL + "/app/-/me")
@@ -56,7 +56,7 @@ func TestTheApplicationIsInTheChosenLanguage(t *testing.T) {
 	shown("Reports")
 
 	page.Goto(page.program.BaseURL + "/app/-/me")
-	page.Check("As the browser")
+	page.Check("Browser language")
 	language("de")
 	page.Main().ExpectText("Ihr Konto")
 	page.expectNoProblems()
