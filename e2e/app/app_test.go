@@ -333,7 +333,7 @@ func TestABroadcastIsSentInTheApplication(t *testing.T) {
 		page.Click("New broadcast")
 		page.Click("Create")
 		page.expectURL("/edit$")
-		page.Fill("Name", "Spring news")
+		page.Fill("Internal name", "Spring news")
 		page.Fill("Subject", "Hello {{ contact.first_name }}")
 		page.FillCode(`<mjml><mj-body><mj-section><mj-column><mj-text>Hello {{ contact.first_name }}</mj-text></mj-column></mj-section></mj-body></mjml>`)
 		page.SelectOption("Send to", "Every")

@@ -93,7 +93,7 @@ func TestARefusedPartOfADraftIsKept(t *testing.T) {
 	broadcast := page.createDraft(nil)
 	page.open("/broadcasts/" + broadcast + "/edit")
 	page.Fill("Limit per hour", "-5")
-	page.Fill("Name", "Kept")
+	page.Fill("Internal name", "Kept")
 	page.In("region", "Review").ExpectText("Not saved:")
 	e2etest.Eventually(t, func() (any, bool) { v := page.getBroadcast(broadcast)["name"]; return v, v == "Kept" })
 	if got := page.getBroadcast(broadcast); got["name"] != "Kept" || got["throttle_per_hour"] != nil {

@@ -185,7 +185,7 @@ func TestUnsavedInputIsRestoredAfterAReload(t *testing.T) {
 
 		page.open(edit)
 		page.Evaluate(`$.failWrites(Infinity)`)
-		page.Fill("Name", "Not for others")
+		page.Fill("Internal name", "Not for others")
 		page.expectOnDevice("Not for others", true)
 		page.Main().ExpectText("Kept on this device:")
 		page.Evaluate(`document.querySelector('button[aria-label^="Account of"]').click()`)

@@ -52,7 +52,7 @@ func TestSigningOutInOneTabSignsOutTheOthers(t *testing.T) {
 		other.Main().ExpectText("Secret plan")
 		page.open("/broadcasts/" + broadcast + "/edit")
 		page.Evaluate(`$.loseWrites()`)
-		page.Fill("Name", "Secret plan two")
+		page.Fill("Internal name", "Secret plan two")
 		page.expectOnDevice("Secret plan two", true)
 		page.open("/segments")
 		for _, tab := range []appPage{page, other} { // one of them holds the stream
@@ -74,7 +74,7 @@ func TestSigningOutInOneTabSignsOutTheOthers(t *testing.T) {
 		page.Main().ExpectText("Secret plan")
 		other.open("/broadcasts/" + broadcast + "/edit")
 		other.Evaluate(`$.loseWrites()`)
-		other.Fill("Name", "Secret plan three")
+		other.Fill("Internal name", "Secret plan three")
 		other.expectOnDevice("Secret plan three", true)
 		e2etest.Eventually(t, func() (bool, bool) { ok := strings.Contains(keeps(page), "Everyone"); return ok, ok })
 		out, err := page.program.Run(page.Ctx, "user", "login-link", "--email", "sol@example.org")
@@ -126,7 +126,7 @@ func TestAnEndedSessionLeavesOnlyWhatWasTyped(t *testing.T) {
 		keeps("Secret plan", true)
 		page.open("/broadcasts/" + broadcast + "/edit")
 		page.Evaluate(`$.loseWrites()`)
-		page.Fill("Name", "Half written")
+		page.Fill("Internal name", "Half written")
 		page.expectOnDevice("Half written", true)
 		page.Evaluate(`fetch('/api/auth/logout', {method: 'POST'})`) // not by the application
 		page.Goto(page.program.BaseURL + "/app/acme/broadcasts")
@@ -190,7 +190,7 @@ func TestABrowserWithoutStorageKeepsWorkOnTheServer(t *testing.T) {
 	page.signIn(harness.Owner, harness.Password)
 	page.open("/broadcasts/" + broadcast + "/edit")
 	page.Evaluate(`$.failWrites(Infinity)`)
-	page.Fill("Name", "On this page")
+	page.Fill("Internal name", "On this page")
 	page.Main().ExpectText("Only on this page:")
 
 }

@@ -20,7 +20,7 @@ func TestTheApplicationReconnectsAfterTheServerWasDown(t *testing.T) {
 	path := "/broadcasts/" + draft["id"].(string)
 	page.open(path + "/edit")
 	page.Must(page.program.Kill()) // parts of the page may not be loaded yet
-	page.Fill("Name", "Written while away")
+	page.Fill("Internal name", "Written while away")
 	page.All().ExpectText("You are offline")
 	page.Must(page.program.Start(page.Ctx))
 	page.All().ExpectNoText("You are offline")

@@ -67,7 +67,7 @@ func TestWorkspacesOfOneUserShowNothingOfEachOther(t *testing.T) {
 
 		in("/broadcasts/" + made["broadcast"] + "/edit")
 		page.Must(page.Offline(page.Ctx, true))
-		page.Fill("Name", "Written offline")
+		page.Fill("Internal name", "Written offline")
 		page.All().ExpectText("You are offline")
 		page.Must(page.Offline(page.Ctx, false))
 		written := e2etest.Eventually(t, func() (string, bool) {
