@@ -84,7 +84,7 @@ func TestTheFirstUserSetsUpAnAccount(t *testing.T) {
 		page.In("dialog", "Sender").ExpectText("<news@books.example>")
 		page.Dialog().Click("Save")
 		page.expectStepsLeft(2)
-		page.Dialog().Click("Next: To whom")
+		page.Dialog().Click("Next: Contacts")
 		page.Dialog().Click("Add contact")
 		page.Fill("Email", "ada@example.org")
 		page.Dialog().Click("Add")

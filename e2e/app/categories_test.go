@@ -63,7 +63,7 @@ func TestCategoriesOfEmailTypesAreEdited(t *testing.T) {
 
 		page.open(edit)
 		page.Dialog().Click("Delete")
-		page.In("dialog", "Delete Mine?").ExpectText("Without a category then: " + emailType["display_name"].(string))
+		page.In("dialog", "Delete Mine?").ExpectText("These types will have no category: " + emailType["display_name"].(string))
 		page.changeBeforeRequest(http.MethodDelete, "/email-categories/"+id, http.MethodPut, `{"name": "Later"}`)
 		page.confirmDelete()
 		page.In("dialog", "Delete Later?").ExpectText("Somebody else has changed it meanwhile.")

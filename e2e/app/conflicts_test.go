@@ -33,7 +33,7 @@ func sharedRecords() []shared {
 		{name: "block", list: "/blocks", create: `{"name": "Footer", "content_html": "<p>Bye</p>"}`, change: `{"name": "Renamed"}`, page: "/blocks/"},
 		{name: "library entry", list: "/messages", create: `{"name": "Welcome", "content": {"subject": "Hi", "body_html": "<p>Hi</p>"}}`, change: `{"name": "Renamed"}`, method: http.MethodPatch, page: "/library/"},
 		{name: "sequence", list: "/sequences", create: `{"name": "Welcome"}`, change: `{"name": "Renamed"}`, page: "/sequences/"},
-		{name: "webhook", list: "/settings/webhooks", create: `{"url": "https://www.example.com/hook", "event_types": ["mta.down"]}`, change: `{"description": "Renamed"}`, page: "/settings/webhooks/", drawer: "?edit=1", field: "Note"},
+		{name: "webhook", list: "/settings/webhooks", create: `{"url": "https://www.example.com/hook", "event_types": ["mta.down"]}`, change: `{"description": "Renamed"}`, page: "/settings/webhooks/", drawer: "?edit=1", field: "Description"},
 		{name: "seed list", list: "/seed-lists", create: `{"name": "Vendor"}`, change: `{"name": "Renamed"}`, page: "/sending/seeds/", drawer: "?edit=1", field: "Vendor"},
 		{name: "sender", list: "/sending-identities", create: `{"display_name": "Second", "email_address": "second@example.com"}`, change: `{"display_name": "Renamed"}`, page: "/sending/senders/", drawer: "?edit=1", field: "Name that recipients see"},
 		{name: "Sending server", list: "/mta-configs", create: `{"name": "Spare", "type": "sink"}`, change: `{"name": "Renamed"}`, page: "/sending/mta/", field: "Name", typed: true},

@@ -50,14 +50,14 @@ func TestErrorsAreSentences(t *testing.T) {
 	page.SetInputFile("people.csv", `"Email,Birthday,Next visit\nann@example.org,09.05.2026,\nbob@example.org,,soon\nnobody,,\n"`)
 	page.WaitFor(`document.querySelector('select option[value="custom_fields.birthday"]')`)
 	page.Evaluate(`for (const key of ['birthday', 'next_visit']) {
-		const name = { birthday: 'Becomes: Birthday', next_visit: 'Becomes: Next visit' }[key];
+		const name = { birthday: 'Import as: Birthday', next_visit: 'Import as: Next visit' }[key];
 		const select = [...document.querySelectorAll('select')].find(s => s.labels[0]?.textContent === name || s.ariaLabel === name);
 		Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(select, 'custom_fields.' + key);
 		select.dispatchEvent(new Event('change', { bubbles: true }));
 	}`)
-	page.Click("Check the file")
-	page.In("region", "What happens").ExpectText("Birthday must be a date, such as 2026-05-09.")
-	page.In("region", "What happens").ExpectText("Next visit must be a date and a time")
+	page.Click("Check file")
+	page.In("region", "Options").ExpectText("Birthday must be a date, such as 2026-05-09.")
+	page.In("region", "Options").ExpectText("Next visit must be a date and a time")
 	page.expectSentences("the check of an import", "Email must be an email address")
 
 	page.open("/segments/new")
@@ -81,13 +81,13 @@ func TestErrorsAreSentences(t *testing.T) {
 	page.open("/sending/mta/" + page.firstID("/mta-configs"))
 	page.Evaluate(`document.querySelector('form:has(input[type=email])').noValidate = true`)
 	page.Fill("To", "nobody")
-	page.Click("Try it now")
+	page.Click("Send test email")
 	page.In("region", "Health").ExpectText("To must be an email address, such as ann@example.com.")
 
 	page.open("/sending/mta/new")
 	page.Check("Direct")
 	page.Fill("Name", "Direct")
-	page.Click("Add an address")
+	page.Click("Add address")
 	page.fillField("settings.ips[0].ip", "not an address")
 	page.Click("Save")
 	page.expectSentences("an MTA config", "must be an IP address, such as 203.0.113.7.")
@@ -103,12 +103,12 @@ func TestErrorsOfSigningUpAreSentences(t *testing.T) {
 		t.Fatal(err)
 	}
 	page.Goto(p.BaseURL + setupLink.FindString(string(log)))
-	page.Fill("Name of the workspace", "Books")
-	page.Fill("Address of the workspace", "-")
+	page.Fill("Workspace name", "Books")
+	page.Fill("Workspace address", "-")
 	page.Fill("Your name", "Ann")
 	page.Fill("Your email address", "nobody")
 	page.Fill("Password", "short")
-	page.Click("Make the workspace")
+	page.Click("Create workspace")
 	page.expectSentences("signing up", "Password must have at least 10 characters.")
 	page.expectSentences("signing up", "Your email address must be an email address, such as ann@example.com.")
 }

@@ -180,7 +180,7 @@ func (page appPage) fillImageValues() {
 	if !strings.Contains(pasted, "/_q/a/") {
 		page.T.Errorf("the pasted image is %q, want an address of the account's images", pasted)
 	}
-	page.Click("Choose an image")
+	page.Click("Choose image")
 	page.WaitFor(`document.querySelector('[role=dialog] input[type=file]')`)
 	page.Evaluate(`(() => {
 		const input = document.querySelector('[role=dialog] input[type=file]'), files = new DataTransfer();
@@ -192,7 +192,7 @@ func (page appPage) fillImageValues() {
 		page.T.Error("the uploaded image is not the value")
 	}
 	page.expectNoDialog()
-	page.Click("Choose an image")
+	page.Click("Choose image")
 	page.WaitFor(`document.querySelectorAll('[role=dialog] li button').length > 1`)
 	earlier := `[...document.querySelectorAll('[role=dialog] li')].find(l => l.innerHTML.includes('` + pasted[strings.LastIndex(pasted, "/")+1:] + `'))?.querySelector('button')`
 	page.ClickElement(earlier)
@@ -260,7 +260,7 @@ func (page appPage) replayFailedDelivery() *hookReceiver {
 	hooks := newHookReceiver(page.T)
 	page.open("/settings/webhooks")
 	page.Click("New webhook")
-	page.Fill("Address", hooks.URL)
+	page.Fill("URL", hooks.URL)
 	page.Check("Selected events")
 	page.Check("A form was submitted")
 	page.Dialog().Click("Save")
@@ -377,7 +377,7 @@ func (page appPage) checkConsentLog() {
 	page.T.Helper()
 	contact := page.EvaluateString(`location.pathname.split('/').at(-1)`)
 	tab := "/contacts/" + contact + "?tab=consent"
-	page.Main().ExpectText("Agreed Newsletter")
+	page.Main().ExpectText("Consented Newsletter")
 	page.Main().ExpectText("on the form Harbour news “Send me the")
 	page.Main().ExpectText("Confirmed by a link in an email")
 

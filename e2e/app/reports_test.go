@@ -26,12 +26,12 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 
 		// The report counts what the API counts, and its address keeps the days and the type.
 		page.open("/reports")
-		page.Main().ExpectText("All mail of this workspace")
+		page.Main().ExpectText("All email from this workspace")
 		totals := page.call(http.MethodGet, "/reports/overview", nil)["totals"].(map[string]any)
 		if totals["total_recipients"] != 25.0 || totals["total_clicked"] != 1.0 {
 			t.Fatalf("the API counts %v, want 25 mails and one click", totals)
 		}
-		page.In("region", "Totals").ExpectText("Mails 25 Before: 0")
+		page.In("region", "Totals").ExpectText("Emails 25 Before: 0")
 		page.In("region", "Totals").ExpectText("Click rate 1 of 25 4.0 % Before: 0")
 		page.Click("Click rate")
 		page.In("dialog", "What “Click rate” means").ExpectText("1 who clicked ÷ 25 emails")
@@ -44,7 +44,7 @@ func TestReportsAndActivityShowWhatAPersonDid(t *testing.T) {
 		}
 		page.Click("Newsletter")
 		page.WaitFor(`new URL(location).searchParams.get('type') === 'newsletter'`)
-		page.In("region", "Totals").ExpectText("Mails 25")
+		page.In("region", "Totals").ExpectText("Emails 25")
 		page.open("")
 		page.Click("Open rate")
 		page.In("dialog", "What “Open rate” means").ExpectText("1 who opened ÷ 25 emails")

@@ -46,7 +46,7 @@ func TestSegmentsAreChangedInTheApplication(t *testing.T) {
 
 		page.open("/segments/germans")
 		page.In("region", "Matches now").ExpectText("25 match, 25 of them can be mailed.")
-		page.In("region", "Matches now").ExpectText("As many as of the saved rule")
+		page.In("region", "Matches now").ExpectText("The same number as the saved rule")
 		page.changeRule()
 		page.fillList()
 		page.pasteThousands()
