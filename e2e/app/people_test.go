@@ -419,7 +419,7 @@ func (page appPage) buildSegment() {
 	page.ChooseOption("FR")
 	page.WaitFor(faulty + ` === ''`)
 	page.In("region", "Matches now").ExpectText("Nobody matches.") // no person has clicked
-	page.TabTo("Move Group 3", "Shift+Tab")                            // before it is the condition on clicks
+	page.TabTo("Move Group 3", "Shift+Tab")                        // before it is the condition on clicks
 	page.PressEnterOn("More actions", "Shift+Tab")
 	page.ChooseMenuItem("Remove")
 	page.In("region", "Matches now").ExpectText("2 match, 2 of them can be mailed.")
