@@ -541,7 +541,7 @@ func TestASegmentIsMadeOfWhoClickedALink(t *testing.T) {
 		if got := page.EvaluateString(`new URL(location).searchParams.get('link')`); got != links[0].URL {
 			t.Errorf("the address names the link %q", got)
 		}
-		page.Click("Create a segment")
+		page.Click("Create segment")
 		page.expectURL("/segments/new$")
 		page.Click("Create")
 		page.WaitFor(`location.pathname.includes('/segments/') && !location.pathname.endsWith('/new') && ` + settled)

@@ -66,7 +66,7 @@ func TestCategoriesOfEmailTypesAreEdited(t *testing.T) {
 		page.In("dialog", "Delete Mine?").ExpectText("These types will have no category: " + emailType["display_name"].(string))
 		page.changeBeforeRequest(http.MethodDelete, "/email-categories/"+id, http.MethodPut, `{"name": "Later"}`)
 		page.confirmDelete()
-		page.In("dialog", "Delete Later?").ExpectText("Somebody else has changed it meanwhile.")
+		page.In("dialog", "Delete Later?").ExpectText("Somebody else has changed this in the meantime.")
 		page.confirmDelete()
 		page.WaitFor(drawerGone)
 		if left := page.call(http.MethodGet, "/email-categories", nil)["data"].([]any); len(left) != 0 {

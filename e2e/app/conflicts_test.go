@@ -59,7 +59,7 @@ func TestDeletingARecordThatChangedMeanwhileIsRefusedOnce(t *testing.T) {
 			}
 			page.changeBeforeRequest(http.MethodDelete, s.path(id), cmp.Or(s.method, http.MethodPut), s.change)
 			page.confirmDelete()
-			page.Dialog().ExpectText("Somebody else has changed it meanwhile.")
+			page.Dialog().ExpectText("Somebody else has changed this in the meantime.")
 			page.WaitFor(`document.body.innerText.includes('Renamed') || [...document.querySelectorAll('input')].some(i => i.value === 'Renamed')`)
 			if status := page.statusOf(s.path(id)); status != http.StatusOK {
 				t.Errorf("%s: after the first try it answers %d", s.name, status)
@@ -110,20 +110,20 @@ func TestActionsOnAWebhookThatChangedMeanwhileAreRefused(t *testing.T) {
 		page.open(hooks + "/" + id)
 		page.changeBeforeRequest(http.MethodPut, hooks+"/"+id, http.MethodPut, `{"description": "Do not switch it on"}`)
 		page.Click("Switch on")
-		page.Messages().ExpectText("Somebody else has changed it meanwhile.")
+		page.Messages().ExpectText("Somebody else has changed this in the meantime.")
 		page.Main().ExpectText("Do not switch it on")
 		if page.call(http.MethodGet, hooks+"/"+id, nil)["active"] != false {
 			t.Error("it was switched on all the same")
 		}
 		page.Click("Switch on")
-		page.Messages().ExpectText("It is on again.")
+		page.Messages().ExpectText("Switched on.")
 
 		const menu = `document.querySelector('main button[aria-label="More actions"]')`
 		page.Evaluate(menu + `.click()`)
 		page.ChooseMenuItem("Rotate secret")
 		page.changeBeforeRequest(http.MethodPost, hooks+"/"+id, http.MethodPut, `{"description": "Do not rotate it"}`)
 		page.Dialog().Click("Rotate secret")
-		page.WaitFor(`document.querySelector('[role=alertdialog] [role=alert]')?.innerText === 'Somebody else has changed it meanwhile.'`)
+		page.WaitFor(`document.querySelector('[role=alertdialog] [role=alert]')?.innerText.startsWith('Somebody else has changed this in the meantime.')`)
 		page.Main().ExpectText("Do not rotate it")
 		page.Dialog().Click("Rotate secret")
 		page.WaitFor(`document.querySelector('[role=dialog] code')?.textContent.startsWith('whsec_')`)

@@ -233,7 +233,7 @@ func TestATemplateIsFilledInTheApplication(t *testing.T) {
 		page.Click("Insert 3 rows")
 		page.fillField("parameters.headline", strings.Repeat("long ", 12))
 		page.Check("A block you choose")
-		page.Main().ExpectText("3 problems to solve") // too long, not a number, no block
+		page.Main().ExpectText("3 problems to fix") // too long, not a number, no block
 		page.Click("Choose block")
 		use := `document.querySelector('[aria-label="Use Spring offer"]')`
 		page.ClickElement(use)

@@ -21,8 +21,9 @@ const words = catalogue("shell.keptForm", {
 		device: "These changes were kept on this device. They are not saved yet.",
 	},
 	discard: "Discard changes",
-	joined: "Somebody else changed {parts} meanwhile. Both changes are kept.",
-	clash: "Somebody else changed the same fields meanwhile. What only one of you changed is kept. Choose for the rest.",
+	joined: "Somebody else changed {parts} in the meantime. Both changes are kept.",
+	clash:
+		"Somebody else changed the same fields in the meantime. Changes that only one of you made are kept. Choose for the rest.",
 	gone: "It does not exist any more.",
 	yes: "On",
 	no: "Off",

@@ -1,4 +1,5 @@
 import { catalogue } from "./catalogue";
+import { inSentence } from "./formats";
 
 // What pages call the fields of requests, where the name of the field in the API does not say it.
 
@@ -9,7 +10,7 @@ const words = catalogue("errors.fields", {
 	lists: {
 		actions: "Action",
 		conditions: "Condition",
-		delivery_lanes: "MTA config",
+		delivery_lanes: "Sending server",
 		domain_throttles: "Limit",
 		fail_patterns: "Pattern",
 		fields: "Field",
@@ -24,7 +25,7 @@ const words = catalogue("errors.fields", {
 		sections_schema: "Section",
 		slots_schema: "Slot",
 		topic_arns: "Topic",
-		variants: "Variant",
+		variants: "Version",
 	},
 	fields: {
 		address_line1: "Address",
@@ -47,13 +48,13 @@ const words = catalogue("errors.fields", {
 		entry_node_id: "First step",
 		enum_values: "Choices",
 		event_types: "Events",
-		exclude_segment_keys: "Who is left out",
+		exclude_segment_keys: "Exclusions",
 		field_type: "Kind",
 		helo_host: "Host name",
 		include_segment_keys: "Audience",
 		mapping: "Columns",
 		message_id: "Mail",
-		mta_config_key: "MTA config",
+		mta_config_key: "Sending server",
 		overflow_mode: "What does not fit",
 		preheader: "Preview text",
 		reply_to: "Reply to",
@@ -100,5 +101,5 @@ export function fieldName(path: string): string {
 		list: (words.lists as Names)[list] ?? fields[list] ?? readable(list),
 		n: Number(parts[at]) + 1,
 	});
-	return at === parts.length - 1 ? row : words.within({ row, field: named.charAt(0).toLowerCase() + named.slice(1) });
+	return at === parts.length - 1 ? row : words.within({ row, field: inSentence(named) });
 }

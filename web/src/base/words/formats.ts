@@ -63,8 +63,9 @@ export function bytes(n: number): string {
 export const and = (names: readonly string[]) =>
 	keep("list", (l) => new Intl.ListFormat(l, { type: "conjunction" })).format(names);
 
-/** inSentence writes a label as it stands within a sentence: in English in small letters, in German as it is. */
-export const inSentence = (label: string) => (language() === "en" ? label.toLowerCase() : label);
+/** inSentence writes a label as it stands within a sentence: in English in small letters but for abbreviations, in German as it is. */
+export const inSentence = (label: string) =>
+	language() === "en" ? label.replace(/\S+/g, (word) => (/^[A-Z]{2}/.test(word) ? word : word.toLowerCase())) : label;
 
 let zone = "UTC";
 

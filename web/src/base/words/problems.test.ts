@@ -84,7 +84,7 @@ const tests: Tests = {
 	async "fields are named as pages name them"() {
 		await loadProblems();
 		equals(fieldName("settings.bounce_mailbox.host"), "Host");
-		equals(fieldName("variants[1].subject"), "Variant 2, subject");
+		equals(fieldName("variants[1].subject"), "Version 2, subject");
 		equals(fieldName("settings.ips[0]"), "Address 1");
 		equals(fieldName("email_type_key"), "Email type");
 		equals(fieldName("default_mta_config_id"), "Default MTA config");
@@ -96,6 +96,10 @@ const tests: Tests = {
 		equals(
 			mailProblem({ field: "body_html", message: "the message has no {{ first_name }}; add it" }),
 			"The message has no {{ first_name }}. Add it.",
+		);
+		equals(
+			mailProblem({ field: "subject", message: "{{param:price}} names nothing that is declared and allowed here" }),
+			"{{param:price}} names nothing that is declared and allowed here.",
 		);
 		equals(
 			mailProblem({ field: "parameters.headline", message: "is required and has no default" }),

@@ -83,7 +83,7 @@ const words = catalogue("errors.problems", {
 	twice: "{name} must be different from the others.",
 	fixed: "{name} cannot be changed any more.",
 	later: "{name} cannot be set yet.",
-	notHere: "{name} must be left out here.",
+	notHere: "{name} must be empty here.",
 	kind: "{name} must be completed, or chosen again.",
 	stale: "{name} must be entered again, because what it names has changed.",
 	condition: "{name} must have at least one condition.",
@@ -392,9 +392,13 @@ export function clauseSentence(message: string): string | null {
 const clause =
 	/^(?:an?|the|there|this|these|no|only|at|another|exactly|each|all|some|its?|once|use|name|send|make|MJML|block) /i;
 
+/** Code of the author in a text: a placeholder or a tag of Liquid. */
+const code = /\{\{|\{%/;
+
 /** mailProblem says what is wrong with a part of a mail. Names that its author wrote are in it. */
 export const mailProblem = ({ field, message }: { field: string; message: string }) =>
-	(clause.test(message) ? null : problemSentence(message, fieldName(field) || words.it)) ?? capitalized(message);
+	(clause.test(message) || code.test(message) ? null : problemSentence(message, fieldName(field) || words.it)) ??
+	capitalized(message);
 
 /** mailFix says how a problem of a mail is solved. The server quotes the path of the part that is changed. */
 export const mailFix = (fix: string) =>

@@ -70,7 +70,7 @@ const words = catalogue("broadcasts.composer", {
 	noType: "No email type yet.",
 	noSubject: "No subject yet.",
 	one: "One version for everybody.",
-	compared: "{count, plural, one {One variant.} other {# variants: {names}.}}",
+	compared: "{count, plural, one {One version.} other {# versions: {names}.}}",
 	now: "Starts when you send it.",
 	over: "The start time is in the past.",
 	at: "Starts {when} ({zone}).",

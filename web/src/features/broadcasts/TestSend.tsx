@@ -30,7 +30,7 @@ const words = catalogue("broadcasts.testSend", {
 	asHelp: "Without a contact, sample values are used.",
 	variants: "Versions",
 	copies:
-		"{addresses, plural, one {# address} other {# addresses}}{variants, plural, =0 {} =1 {} one { × # variant} other { × # variants}}{senders, plural, =0 {} =1 {} one { × # sender} other { × # senders}}",
+		"{addresses, plural, one {# address} other {# addresses}}{variants, plural, =0 {} =1 {} one { × # version} other { × # versions}}{senders, plural, =0 {} =1 {} one { × # sender} other { × # senders}}",
 	from: "from {sender}",
 	variantOf: "version {name}",
 });
