@@ -219,7 +219,7 @@ func TestProblemsOfADraftLinkToTheirFields(t *testing.T) {
 		}
 		// A start that is over would send at once.
 		page.FillDate("Start", "02", "01", "2020", "09", "00")
-		page.In("region", "Delivery").ExpectText("This time is over.")
+		page.In("region", "Delivery").ExpectText("This time is in the past.")
 		page.Main().ExpectText("The start time is in the past.")
 		page.Click("Review and send")
 		page.Dialog().ExpectText("It cannot be sent yet")

@@ -201,7 +201,7 @@ func TestUnsavedSettingsAreRestored(t *testing.T) {
 
 		page.open("/settings/account")
 		page.Click("Delete workspace")
-		page.In("dialog", "Delete acme?").ExpectText("for good after 30 days")
+		page.In("dialog", "Delete acme?").ExpectText("permanently after 30 days")
 		page.Fill("Type "+harness.Tenant, "wrong")
 		page.WaitFor(`[...document.querySelectorAll('[role=dialog] button, [role=alertdialog] button')].find(b => b.textContent.trim() === 'Delete workspace').getAttribute('aria-disabled') === 'true'`)
 		page.Fill("Type "+harness.Tenant, harness.Tenant)

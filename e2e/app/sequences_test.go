@@ -119,7 +119,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.closeStep("Send Hello")
 		page.Main().ExpectText("Not saved yet: 1 problem")
 		page.Press("ArrowUp", "F8")
-		page.expectFocusedStep("Step 1 of 1, Send Hello, Email type must be filled in., then the end; 1 problem")
+		page.expectFocusedStep("Step 1 of 1, Send Hello, Email type must be filled in, then the end; 1 problem")
 		page.Press("Enter")
 		page.SelectOption("Email type", "Newsletter")
 		page.closeStep("Send Hello")

@@ -23,7 +23,7 @@ const TemplateBinding = later(() => import("../binding/BindingEditor"));
 const words = catalogue("broadcasts.content", {
 	kind: "Created from",
 	own: "Own code",
-	template: "Template",
+	template: "From a template",
 	choose: "Template",
 	values: "Content values",
 	subject: "Subject",
