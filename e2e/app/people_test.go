@@ -88,7 +88,7 @@ func (page appPage) importPeople() appPage {
 	page.SelectByKeys("Import as: Vorname", "fi", "First name")
 	page.SelectByKeys("Import as: Land", "cou", "Country")
 	page.TabTo("Import as: Plan")
-	page.Press("a")
+	page.Press("n")
 	page.WaitFor(`document.activeElement.value === 'Plan' && document.activeElement.closest('[role=dialog]')`)
 	page.Press("Enter")
 	page.WaitFor(`[...document.querySelectorAll('select')].some(s => s.value === 'custom_fields.plan')`)

@@ -9,6 +9,7 @@ const words = catalogue("shell.errors", {
 	OFFLINE: "The server could not be reached. Check the connection, then try again.",
 	UNAUTHORIZED: "Your session has ended. Sign in again.",
 	INVALID_CREDENTIALS: "The email address or password is incorrect.",
+	WRONG_CURRENT_PASSWORD: "This is not your current password.",
 	FORBIDDEN: "Your role does not allow this. Ask an owner or an admin.",
 	CSRF_FAILED:
 		"This page was opened under another address than the installation's own. Open it under the address of PACKETBOAT_BASE_URL, or change that setting.",

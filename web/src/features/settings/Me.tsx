@@ -35,7 +35,6 @@ const words = catalogue("settings.me", {
 	fresh: "New password",
 	change: "Change password",
 	changed: "Password changed. Other sessions have ended.",
-	wrong: "This is not your current password.",
 	look: "Appearance",
 	theme: "Theme",
 	system: "System",
@@ -162,7 +161,7 @@ function Password() {
 				await api("POST /api/auth/password/change", { body: v, quiet: true });
 			} catch (e) {
 				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS"
-					? new ApiError(e.status, e.code, words.wrong, { path: "current_password" })
+					? new ApiError(e.status, "WRONG_CURRENT_PASSWORD", e.message, { path: "current_password" })
 					: e;
 			}
 			toast(words.changed);
