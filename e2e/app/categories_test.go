@@ -42,7 +42,7 @@ func TestCategoriesOfEmailTypesAreEdited(t *testing.T) {
 		page.call(http.MethodPut, "/email-categories/"+id, map[string]any{"name": "News and offers"})
 		page.Dialog().Click("Save")
 		page.WaitFor(drawerGone)
-		page.Messages().ExpectText("Somebody else changed Name meanwhile. Both changes are kept.")
+		page.Messages().ExpectText("Somebody else changed Name in the meantime. Both changes are kept.")
 		if c := category(); c["name"] != "News and offers" || c["description"] != "What is new" {
 			t.Errorf("after both changes: %v", c)
 		}

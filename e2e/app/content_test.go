@@ -248,7 +248,7 @@ func TestATemplateIsFilledInTheApplication(t *testing.T) {
 		page.Click("Save version 3")
 		page.WaitFor(`[...document.querySelectorAll('[role=dialog] button')].some(b => b.textContent === 'Save')`)
 		page.Dialog().Click("Save")
-		page.Messages().ExpectText("Version 3 is saved.")
+		page.Messages().ExpectText("Version 3 saved.")
 		content := page.get("/messages/" + c.entry)["current_content"].(map[string]any)
 		const want = `map[parameters:map[headline:Cakes] sections:map[products:[map[name:Cake price:3.5] map[name:Tart price:6] map[name:Pie price:4]]] slots:map[promo:map[block_id:spring-offer parameters:map[title:Ten percent off] strategy:fixed]]]`
 		if got := fmt.Sprint(content["template_binding"]); got != want {

@@ -179,7 +179,7 @@ func TestUnsavedSettingsAreRestored(t *testing.T) {
 			t.Errorf("city %q and street %q came back", city, street)
 		}
 		page.Evaluate(`[...document.querySelectorAll('form')].find(f => f.innerText.includes('Discard changes')).querySelector('button[type=submit]').click()`)
-		page.In("dialog", "Two versions of the same part").ExpectText("Somebody else changed the same fields meanwhile.")
+		page.In("dialog", "Two versions of the same part").ExpectText("Somebody else changed the same fields in the meantime.")
 		page.Check("Theirs")
 		page.Dialog().Click("Save")
 		page.All().ExpectNoText("Discard changes")
@@ -226,7 +226,7 @@ func TestEditsOfOneSenderByTwoPeopleAreMerged(t *testing.T) {
 		page.call(http.MethodPut, path, map[string]any{"utm_code": "theirs"})
 		page.Dialog().Click("Save")
 		page.WaitFor(drawerGone)
-		page.Messages().ExpectText("Somebody else changed UTM source meanwhile. Both changes are kept.")
+		page.Messages().ExpectText("Somebody else changed UTM source in the meantime. Both changes are kept.")
 		if name, utm := field("display_name"), field("utm_code"); name != "Harbour news" || utm != "theirs" {
 			t.Errorf("name %v, UTM source %v; want both changes", name, utm)
 		}

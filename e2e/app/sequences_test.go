@@ -184,7 +184,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.Click("Test run")
 		page.SelectOption("With data from", "Reader1")
 		page.Dialog().Click("Send")
-		page.In("dialog", "Test run").ExpectText("1 mail sent")
+		page.In("dialog", "Test run").ExpectText("1 email sent")
 		page.Dialog().Click("Close")
 		page.Click("Activate")
 		page.Dialog().Click("Activate")
