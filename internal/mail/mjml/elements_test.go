@@ -64,7 +64,7 @@ func TestContentEndsWhereTheCompilerEndsIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 12).Draw(t, "pieces"), "")
 		source := "<mjml><mj-body><mj-text>" + text + "</mj-text></mj-body></mjml>"
-		s := contentScanner{scanner: newScanner(source), name: "mj-text", outside: []string{"mjml", "mj-body"}, count: map[string]int{}, inside: func(string, int) {}}
+		s := contentScanner{scanner: newScanner(source), name: "mj-text", outside: []string{"mjml", "mj-body"}, count: map[string]int{}, inside: func(string, int) {}, comment: func(int) {}}
 		s.pos = len("<mjml><mj-body><mj-text>")
 		want, err := s.end(0)
 		if err != nil {

@@ -59,8 +59,9 @@ func TestSavingContactsTakesFewRoundTrips(t *testing.T) {
 		if n := save(created("ben@example.org")); n > 5 {
 			t.Errorf("creating a contact takes %d round trips, want 5 at most", n)
 		}
-		if n := save(changed("Anne")); n > 4 {
-			t.Errorf("changing a contact takes %d round trips, want 4 at most", n)
+		// One of them finds the mails that may have printed the version of the contact that ends.
+		if n := save(changed("Anne")); n > 5 {
+			t.Errorf("changing a contact takes %d round trips, want 5 at most", n)
 		}
 	})
 }

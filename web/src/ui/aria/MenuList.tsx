@@ -27,6 +27,7 @@ export function MenuList({ label, actions, trigger, start, onChoose, onClose }: 
 	return (
 		<Popover
 			className={css.popover}
+			aria-label={label}
 			placement={start ? "bottom start" : "bottom end"}
 			isOpen
 			triggerRef={trigger}
