@@ -284,7 +284,7 @@ func TestContentErrorsLinkToTheirFields(t *testing.T) {
 	page.Check("From a template")
 	page.SelectOption("Template", "Let")
 	leads(unsaved, "parameters.headline")
-	if text := page.EvaluateString(unsaved + `.innerText`); !strings.Contains(text, "headline") {
+	if text := page.EvaluateString(unsaved + `.innerText`); !strings.Contains(text, "Headline") {
 		t.Errorf("the list says %q, want the name of the value", text)
 	}
 	page.Fill("Headline", "Spring is here")
@@ -296,7 +296,7 @@ func TestContentErrorsLinkToTheirFields(t *testing.T) {
 	// A value that the template needs is missing for everybody, and the list shows for whom.
 	lacking := coded("EXPECTED_DATA_MISSING")
 	page.WaitFor(lacking)
-	if text := page.EvaluateString(lacking + `.innerText`); !strings.Contains(text, "city") {
+	if text := page.EvaluateString(lacking + `.innerText`); !strings.Contains(strings.ToLower(text), "city") {
 		t.Errorf("the warning says %q, want the name of the field", text)
 	}
 	page.Evaluate(lacking + `.querySelector('a').click()`)
