@@ -289,7 +289,7 @@ func (d *documentWriter) responses(rt *route) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		body[Events] = object{"schema": object{"type": "string"}, "x-event-data": s}
+		body[Events] = object{"schema": object{"type": "string", "contentMediaType": "application/json", "contentSchema": s}}
 	}
 	for _, status := range append([]int{rt.Status}, rt.Statuses...) {
 		res := object{"description": http.StatusText(status), "headers": headerRefs(rt, d.session)}
