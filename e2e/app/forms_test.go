@@ -148,7 +148,7 @@ func (page appPage) fillImageValues() {
 	page.T.Helper()
 	page.open("/library")
 	page.Main().ExpectText("The library is empty")
-	page.Main().ExpectText("Event invitation When, where, what for")
+	page.Main().ExpectText("Event invitation When, where and why")
 	if n := page.EvaluateString(`[...document.querySelectorAll('main button, main a')].filter(b => b.textContent.trim() === 'New entry').length`); n != "1" {
 		page.T.Errorf("the empty library has %s buttons to begin with, want 1", n)
 	}
