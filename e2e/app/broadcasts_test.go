@@ -470,7 +470,7 @@ func TestTotalsOfASpreadSendAddUpUntilItsEnd(t *testing.T) {
 		}
 		page.expectTotalsAddUp("while it is paused")
 		tenant("resume")
-		page.Main().ExpectText("The cause is gone")
+		page.Main().ExpectText("The cause is resolved")
 		page.Click("Resume")
 		page.waitForStatus(broadcast, "sending")
 		page.WaitFor(`[...document.querySelectorAll('main button')].some(b => b.textContent === 'Pause')`)

@@ -52,7 +52,7 @@ const words = catalogue("jobs.jobs", {
 		created: "{count, number} created",
 		updated: "{count, number} updated",
 		affected: "{count, number} changed",
-		skipped: "{count, number} left as they were",
+		skipped: "{count, number} skipped",
 		invalid: "{count, number} invalid",
 	},
 	of: "{count, number} of {total, number}",
