@@ -48,7 +48,7 @@ var (
 	plans   = []choice{{"free", 560}, {"pro", 180}, {"enterprise", 60}, {"", 200}}
 	sources = []choice{{"website", 500}, {"import", 300}, {"form:footer", 100}, {"fair", 50}, {"", 50}}
 	states  = []choice{
-		{"active", 920}, {"unsubscribed", 40}, {"bounced", 20}, {"suppressed", 10}, {"pending", 9}, {"reported as spam", 1},
+		{"active", 920}, {"unsubscribed", 40}, {"bounced", 20}, {"suppressed", 10}, {"pending", 9}, {"complained", 1},
 	}
 	tags = []choice{
 		{"customer", 200}, {"reader", 300}, {"event-2026", 60}, {"wholesale", 30}, {"press", 8}, {"vip", 5}, {"beta", 2},

@@ -239,7 +239,7 @@ func (x *pausing) complain(n int) {
 	}
 	var reports []map[string]any
 	for _, m := range messages[:n] {
-		reports = append(reports, map[string]any{"message_id": m.MessageID, "event": "reported as spam"})
+		reports = append(reports, map[string]any{"message_id": m.MessageID, "event": "complained"})
 	}
 	_, hook, _ := strings.Cut(x.config()["hook_url"].(string), "/_q/")
 	a, err := x.ready.Key.Raw(x.t.Context(), http.MethodPost, "/_q/"+hook, reports)

@@ -77,7 +77,7 @@ func (s *ses) about() (list []string) {
 		case "x.test":
 			list = append(list, `{"eventType": "Bounce", `+mail+`, "bounce": {"bounceType": "Permanent", "bounceSubType": "General", "bouncedRecipients": [{"emailAddress": "`+to+`", "diagnosticCode": "smtp; 550 5.1.1 no such user"}]}}`)
 		case "spam.test":
-			list = append(list, `{"eventType": "Spam complaint", `+mail+`, "complaint": {"complaintFeedbackType": "abuse", "complainedRecipients": [{"emailAddress": "`+to+`"}]}}`)
+			list = append(list, `{"eventType": "Complaint", `+mail+`, "complaint": {"complaintFeedbackType": "abuse", "complainedRecipients": [{"emailAddress": "`+to+`"}]}}`)
 		default:
 			list = append(list, `{"eventType": "Delivery", `+mail+`, "delivery": {"recipients": ["`+to+`"], "smtpResponse": "250 ok"}}`)
 		}
