@@ -38,11 +38,7 @@
 		const floats = [...document.querySelectorAll("body *")].filter((e) => ["sticky", "fixed"].includes(getComputedStyle(e).position));
 		const bars = scrollY === 0 ? [] : floats;
 		/** @param {Element} e */
-		const covered = (e) => {
-			const { x, y, width, height } = e.getBoundingClientRect();
-			const space = new DOMRect(x - 12, y - 12, width + 24, height + 24); // what axe wants to be free around it
-			return bars.some((b) => !b.contains(e) && overlap(b.getBoundingClientRect(), space));
-		};
+		const covered = (e) => bars.some((b) => !b.contains(e) && overlap(b.getBoundingClientRect(), e.getBoundingClientRect()));
 		// @ts-expect-error: axe is a global of its script
 		const found = await axe.run({ elementRef: true, runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
 		return found.violations.map((/** @type {any} */ v) => ({
