@@ -122,7 +122,7 @@ func TestAnEditorIsInvitedAndAccepts(t *testing.T) {
 		page.expectAccessible("the invitation")
 		page.Fill("Your name", "Ed Itor")
 		page.Fill("Password", "short")
-		page.Main().ExpectText("5 more characters are needed.")
+		page.Main().ExpectText("5 more characters needed.")
 		page.Click("Accept")
 		page.Main().ExpectText("must have at least 10 characters")
 		page.Fill("Password", "purple otter skates home")

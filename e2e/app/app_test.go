@@ -250,11 +250,13 @@ func withoutRereads(sent []string) []string {
 	})
 }
 
+// readAxe returns the script of axe. Without it, which only CI must have, it is empty.
 func readAxe(t *testing.T) string {
 	t.Helper()
 	axe, err := os.ReadFile(axeFile)
 	if errors.Is(err, fs.ErrNotExist) && os.Getenv("CI") != "true" {
-		t.Skip("no axe: run scripts/web packages")
+		t.Log("no axe: run scripts/web packages. The rest of the test goes on without it.")
+		return ""
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +269,11 @@ func readAxe(t *testing.T) string {
 func (page appPage) expectAccessible(where string) {
 	page.T.Helper()
 	if page.EvaluateString(`typeof axe`) == "undefined" {
-		page.Evaluate(readAxe(page.T))
+		axe := readAxe(page.T)
+		if axe == "" {
+			return
+		}
+		page.Evaluate(axe)
 	}
 	page.Evaluate(`window.was = scrollY, scrollTo(0, 0)`)
 	page.reportViolations(where)

@@ -178,17 +178,26 @@ func QueueCursor(b *sqldb.Batch, tenant id.Tenant, follower string) *int64 {
 	return pos
 }
 
-// QueueContactsAfter reads, as part of a batch, the contacts of a tenant's entries of some types after a position. read
-// scans the contact of an entry.
-func QueueContactsAfter(b *sqldb.Batch, tenant id.Tenant, pos int64, types []Type, read func(scan func(...any) error) error) {
+// QueueContactsAfter reads, as part of a batch, which of some contacts have entries of some types after a position. It looks
+// at limit entries; the batch sets what it returns if there may be more. read scans a contact.
+func QueueContactsAfter(b *sqldb.Batch, db *sqldb.DB, tenant id.Tenant, pos int64, types []Type, contacts []id.Contact, limit int, read func(scan func(...any) error) error) (more *bool) {
 	list := make([]string, len(types))
 	for i, t := range types {
 		list[i] = "'" + string(t) + "'"
 	}
 	b.Queue(`
-		SELECT contact_id FROM journal
-		WHERE grp = $1 AND tenant_id = $2 AND pos > $3 AND contact_id IS NOT NULL AND type IN (`+strings.Join(list, ", ")+`)`,
-		read, tenant.Group(), tenant, pos)
+		SELECT DISTINCT j.contact_id
+		FROM (SELECT tenant_id, contact_id, type FROM journal WHERE grp = $1 AND pos > $2 ORDER BY pos LIMIT $3) AS j
+		WHERE j.tenant_id = $4 AND j.contact_id`+db.In(5)+` AND j.type IN (`+strings.Join(list, ", ")+`)`,
+		read, tenant.Group(), pos, limit, tenant, sqldb.List(db, contacts))
+	more = new(bool)
+	b.Queue(`SELECT COUNT(*) FROM (SELECT 1 FROM journal WHERE grp = $1 AND pos > $2 LIMIT $3) AS j /* all tenants: those of the group share its positions */`, func(scan func(...any) error) error {
+		var n int
+		err := scan(&n)
+		*more = n >= limit
+		return err
+	}, tenant.Group(), pos, limit)
+	return more
 }
 
 // CaughtUp reports whether a follower has processed all entries of a tenant.

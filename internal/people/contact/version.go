@@ -28,6 +28,9 @@ const (
 // maxSending is in how many sends, the latest ones, a changed contact is looked for.
 const maxSending = 100
 
+// maxUncounted is how many entries of the journal that activities do not count yet are looked at for a changed contact.
+const maxUncounted = 5000
+
 // versionColumns are the columns of a version, which have the names of those of contact.
 var versionColumns = append(textColumns(), "custom_fields", "tags")
 
@@ -118,8 +121,8 @@ func queueMailing(b *sqldb.Batch, tenant id.Tenant) *mailing {
 	return m
 }
 
-// beingMailed returns which of the contacts have a message that is being sent or waits for another attempt, and all
-// contacts with a message that was sent and may not have been counted in their activity when it was read.
+// beingMailed returns which of the contacts have a message that is being sent or waits for another attempt, or one that was
+// sent and may not have been counted in their activity when it was read.
 func (p *mergeState) beingMailed(ctx context.Context, tx *sqldb.DB, ids []id.Contact) (map[id.Contact]bool, error) {
 	found := map[id.Contact]bool{}
 	read := func(scan func(...any) error) error {
@@ -135,9 +138,15 @@ func (p *mergeState) beingMailed(ctx context.Context, tx *sqldb.DB, ids []id.Con
 			WHERE tenant_id = $1 AND send_id`+tx.In(2)+` AND contact_id`+tx.In(3)+` AND state = 'queued' AND (due_at <= $4 OR contact_version IS NOT NULL)`,
 			read, p.b.tenant, sqldb.List(tx, p.mailing.sends), sqldb.List(tx, ids), sqldb.Micros(p.b.now.Add(time.Minute)))
 	}
-	journal.QueueContactsAfter(b, p.b.tenant, *p.mailing.counted, []journal.Type{journal.EmailSent, journal.EmailDelivered, journal.EmailBounced}, read)
+	types := []journal.Type{journal.EmailSent, journal.EmailDelivered, journal.EmailBounced}
+	more := journal.QueueContactsAfter(b, tx, p.b.tenant, *p.mailing.counted, types, ids, maxUncounted, read)
 	if err := b.Run(ctx); err != nil {
 		return nil, fmt.Errorf("find contacts that are being mailed: %w", err)
+	}
+	if *more { // counting is far behind: any of them may have been mailed
+		for _, c := range ids {
+			found[c] = true
+		}
 	}
 	return found, nil
 }
