@@ -105,7 +105,7 @@ func (page appPage) changeRule() {
 	is("AT DE (DE)")
 	page.SetScreen(1280, 900, "light")
 	page.In("region", "Matches now").ExpectText("Nobody matches.")
-	page.In("region", "Matches now").ExpectText("That is 25 fewer than the 25 of the saved rule")
+	page.In("region", "Matches now").ExpectText("That is 25 fewer than the 25 matching the saved rule")
 	page.expectAccessible("a changed rule")
 
 	// As JSON, and back.
