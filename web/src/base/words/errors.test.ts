@@ -1,6 +1,6 @@
 import { ApiError } from "../../api/client";
 import { equals, holds, type Tests } from "../testing";
-import { explain, hasWords } from "./errors";
+import { explain, fieldSentenceOf, hasWords } from "./errors";
 
 const said = (code: string, message = "", details: { [key: string]: unknown } = {}, status = 400) =>
 	explain(new ApiError(status, code, message, details));
@@ -20,6 +20,15 @@ const tests: Tests = {
 		equals(said("INTERNAL_ERROR", "", { reason: "interrupted" }), interrupted);
 		equals(said("TIMEOUT", "x", { reason: "deadline" }), late);
 		equals(said("UNAVAILABLE", "", { reason: "another" }), said("UNAVAILABLE"));
+	},
+	"a circle of segments, and a chain that is too long, are named"() {
+		holds(said("SEGMENT_CYCLE", "x", { cycle: ["a", "b"] }).includes("on itself: a → b → a."), "a circle");
+		const chain = ["a", "b", "c", "d", "e", "f"];
+		holds(said("SEGMENT_CYCLE", "x", { cycle: [], chain }).includes("each other: a → b → c → d → e → f."), "a chain");
+		const field = { path: "definition", message: "x" };
+		const error = new ApiError(400, "SEGMENT_CYCLE", "x", { cycle: ["a"], ...field });
+		holds(fieldSentenceOf(error, field).includes("a → a."), "a circle of one");
+		holds(explain(error).includes("a → a."), "a circle of one, of no form");
 	},
 	"errors of other kinds say what they know"() {
 		equals(explain(new Error("Nothing to send.")), "Nothing to send.");

@@ -84,6 +84,8 @@ const words = catalogue("shell.errors", {
 	LARGE_CHANGE: "Fewer than half of the addresses would remain. Confirm that this is meant.",
 	OUTAGE_DECIDED: "Somebody has decided about this outage already.",
 	TOO_MANY: "At most 500 contacts can be suppressed at once. Choose fewer.",
+	cycle: "The segment would be built on itself: {cycle}. Take it out of its own rule.",
+	chain: "Too many segments would be built on each other: {chain}. Make the chain shorter.",
 	deadline: "It took too long, so the server gave up. Try again, or ask for less.",
 	interrupted:
 		"The server stopped while it did this. Part of it may have been done: look, and do what is missing again.",
@@ -127,6 +129,17 @@ export async function loadProblems(): Promise<void> {
 	problems = loaded;
 }
 
+/** circleSentence names the segments of a circle, or of a chain that is too long, by their keys. */
+function circleSentence(details: ApiError["details"]): string {
+	const { cycle, chain } = details as { cycle: string[]; chain?: string[] };
+	if (chain) return words.chain({ chain: chain.join(" → ") });
+	return words.cycle({ cycle: [...cycle, cycle[0]].join(" → ") });
+}
+
+/** answerSentence returns a sentence about what the server answered. */
+const answerSentence = (error: ApiError) =>
+	error.code === "SEGMENT_CYCLE" ? circleSentence(error.details) : sentenceFor(error.code, error.message);
+
 /** sentenceFor returns a sentence about a code, for which the server has a message. */
 export function sentenceFor(code: string, message: string): string {
 	if (Object.hasOwn(words, code)) return (words as unknown as { [code: string]: string })[code] ?? words.unknown;
@@ -139,8 +152,7 @@ export function sentenceFor(code: string, message: string): string {
 
 /** fieldSentenceOf says what is wrong with a field of a request. name is what the page calls the field, if it is known. */
 export function fieldSentenceOf(error: ApiError, field: { path: string; message: string }, name?: string): string {
-	if (field.message === error.message && Object.hasOwn(words, error.code))
-		return sentenceFor(error.code, error.message);
+	if (field.message === error.message && Object.hasOwn(words, error.code)) return answerSentence(error);
 	return problems ? problems.fieldSentence(field, name, error.requestId) : reasons.INVALID_INPUT;
 }
 
@@ -159,7 +171,7 @@ export function explain(error: unknown): string {
 		if (error.code === "RATE_LIMITED" && error.retryAfter) return words.wait({ seconds: error.retryAfter });
 		const fields = error.fields.filter((f) => f.path !== "" || f.message !== error.message);
 		if (fields.length > 0) return [...new Set(fields.slice(0, 3).map((f) => fieldSentenceOf(error, f)))].join(" ");
-		return sentenceFor(error.code, error.message);
+		return answerSentence(error);
 	}
 	return error instanceof Error && error.message ? capitalized(error.message) : words.unknown;
 }
