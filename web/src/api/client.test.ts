@@ -100,9 +100,12 @@ const tests: Tests = {
 			post({ body: { email: "a@example.com" }, revision: '"3"', idempotencyKey: "key" }),
 		);
 		equals(result, { id: "con_1" });
-		const [r] = sent;
-		equals([r?.method, r?.url, r?.body], ["POST", "/t/acme/api/contacts", '{"email":"a@example.com"}']);
-		equals(r?.headers, {
+		const [request] = sent;
+		equals(
+			[request?.method, request?.url, request?.body],
+			["POST", "/t/acme/api/contacts", '{"email":"a@example.com"}'],
+		);
+		equals(request?.headers, {
 			Accept: "application/json",
 			"Content-Type": "application/json",
 			"If-Match": '"3"',
@@ -115,7 +118,7 @@ const tests: Tests = {
 			await getStages();
 			await post({ body: form });
 		});
-		for (const r of sent) equals(r.headers, { Accept: "application/json" });
+		for (const request of sent) equals(request.headers, { Accept: "application/json" });
 		holds(sent[1]?.body === form, "the form was not sent");
 	},
 	async "an answer is its JSON with its revision, its text, or nothing"() {
@@ -158,7 +161,7 @@ const tests: Tests = {
 		const seen: unknown[] = [];
 		const abort = new Error("aborted");
 		const { error } = await serve([abort], () => {
-			onAnswer((e) => seen.push(e));
+			onAnswer((error) => seen.push(error));
 			return api("GET /settings/stages", { signal: { aborted: true } } as never);
 		});
 		holds((error as unknown) === abort, "the reason was replaced");
@@ -167,7 +170,7 @@ const tests: Tests = {
 	async "who watches sees how each request ended"() {
 		const seen: (string | null)[] = [];
 		await serve([{ json: {} }, refused(404, "NOT_FOUND"), new TypeError("offline")], async () => {
-			onAnswer((e) => seen.push(e?.code ?? null));
+			onAnswer((error) => seen.push(error?.code ?? null));
 			await getStages();
 			await getStages().catch(() => undefined);
 			await getStages();
@@ -186,7 +189,7 @@ const tests: Tests = {
 			},
 		);
 		equals([asked, result, sent.length], [2, "done", 3]);
-		equals(new Set(sent.map((r) => JSON.stringify(r))).size, 1, "the number of different requests");
+		equals(new Set(sent.map((request) => JSON.stringify(request))).size, 1, "the number of different requests");
 	},
 	async "a quiet request asks for no password, nor does one that nobody hears"() {
 		let asked = 0;
@@ -207,7 +210,7 @@ const tests: Tests = {
 			return post({ body: {}, idempotencyKey: "key" });
 		});
 		equals([waits, told, result], [[2000, 60_000, 5000], [2, 60, 5], "done"]);
-		equals(new Set(sent.map((r) => r.headers["Idempotency-Key"])), new Set(["key"]));
+		equals(new Set(sent.map((request) => request.headers["Idempotency-Key"])), new Set(["key"]));
 	},
 	async "after three waits a request gives up"() {
 		const four = Array.from({ length: 4 }, () => refused(429, "RATE_LIMITED", { "Retry-After": "1" }));
@@ -242,7 +245,7 @@ const tests: Tests = {
 		];
 		for (const [d, want] of details)
 			equals(
-				new ApiError(422, "VALIDATION_FAILED", "Wrong.", d).fields.map((f) => [f.path, f.message]),
+				new ApiError(422, "VALIDATION_FAILED", "Wrong.", d).fields.map((field) => [field.path, field.message]),
 				want,
 				JSON.stringify(d),
 			);

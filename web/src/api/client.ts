@@ -49,7 +49,11 @@ export class ApiError extends Error {
 	get fields(): FieldProblem[] {
 		const list = (this.details.fields ?? this.details.issues) as Partial<FieldProblem>[] | undefined;
 		if (Array.isArray(list)) {
-			return list.map((f) => ({ path: f.path ?? "", code: f.code, message: f.message ?? this.message }));
+			return list.map((problem) => ({
+				path: problem.path ?? "",
+				code: problem.code,
+				message: problem.message ?? this.message,
+			}));
 		}
 		const path = this.details.path ?? this.details.field;
 		return typeof path === "string" ? [{ path, code: this.code, message: this.message }] : [];
@@ -57,7 +61,7 @@ export class ApiError extends Error {
 }
 
 /** isConflict reports whether a write was refused because somebody changed the record meanwhile. */
-export const isConflict = (e: unknown) => e instanceof ApiError && e.code === "REVISION_CONFLICT";
+export const isConflict = (error: unknown) => error instanceof ApiError && error.code === "REVISION_CONFLICT";
 
 /** tagOf returns the revision of a row as a write sends it. */
 export const tagOf = (row: { revision: number }) => `"${row.revision}"`;
@@ -123,17 +127,17 @@ async function parse(response: Response): Promise<unknown> {
 }
 
 async function failure(response: Response): Promise<ApiError> {
-	let e: ErrorBody["error"] | undefined;
+	let error: ErrorBody["error"] | undefined;
 	try {
-		e = ((await response.json()) as Partial<ErrorBody>).error;
+		error = ((await response.json()) as Partial<ErrorBody>).error;
 	} catch {
 		// Not our envelope, such as a proxy's page.
 	}
 	return new ApiError(
 		response.status,
-		e?.code ?? `HTTP_${response.status}`,
-		e?.message ?? response.statusText,
-		(e?.details ?? {}) as { [key: string]: unknown },
+		error?.code ?? `HTTP_${response.status}`,
+		error?.message ?? response.statusText,
+		(error?.details ?? {}) as { [key: string]: unknown },
 		response.headers,
 	);
 }

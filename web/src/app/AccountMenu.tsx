@@ -28,7 +28,7 @@ export function AccountMenu() {
 			className={css.account}
 			actions={[
 				{ id: "me", label: words.me, run: () => location.assign(outside.me) },
-				...themes.map((t) => ({ id: t, label: words[t], run: () => applyTheme(t) })),
+				...themes.map((theme) => ({ id: theme, label: words[theme], run: () => applyTheme(theme) })),
 				{
 					id: "reference",
 					label: words.reference,

@@ -129,7 +129,7 @@ function SignedIn() {
 			? memberships[0]
 			: window.location.search === chooserQuery
 				? undefined
-				: memberships.find((m) => m.tenant_slug === last);
+				: memberships.find((membership) => membership.tenant_slug === last);
 	return (
 		<SessionProvider session={session.data}>
 			<Switch>
@@ -137,7 +137,7 @@ function SignedIn() {
 				<Route path={below(outside.me)} component={Me} />
 				<Route path="/:slug" nest>
 					{({ slug }) => {
-						const workspace = memberships.find((m) => m.tenant_slug === slug);
+						const workspace = memberships.find((membership) => membership.tenant_slug === slug);
 						if (!workspace) return <NotMember slug={slug} />;
 						setWorkspace(workspace.tenant_slug);
 						return (
@@ -172,13 +172,16 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 	useEffect(() => rememberWorkspace(slug), [slug]);
 	useEffect(prefetchAll, []);
 	useEffect(() => {
-		const account = cache.getQueryCache().subscribe((e) => {
-			if (e.type !== "updated" || e.query.queryKey[0] !== slug) return;
-			const { data } = e.query.state;
-			if (e.query.queryKey[1] === "shell" && data) setTimeZone((data as ShellView).account.timezone);
+		const account = cache.getQueryCache().subscribe((event) => {
+			if (event.type !== "updated" || event.query.queryKey[0] !== slug) return;
+			const { data } = event.query.state;
+			if (event.query.queryKey[1] === "shell" && data) setTimeZone((data as ShellView).account.timezone);
 			// What a page reads or changes of the account is shown around it, too.
-			if (e.query.queryKey[1] === "account" && e.action.type === "success")
-				cache.setQueryData(shellQuery().queryKey, (s) => s && { ...s, account: data as ShellView["account"] });
+			if (event.query.queryKey[1] === "account" && event.action.type === "success")
+				cache.setQueryData(
+					shellQuery().queryKey,
+					(shell) => shell && { ...shell, account: data as ShellView["account"] },
+				);
 		});
 		return account;
 	}, [cache, slug]);
@@ -194,9 +197,9 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 		"mod+z": () => void undoLast(),
 		...Object.fromEntries(
 			navigation()
-				.flatMap((g) => g.entries)
-				.filter((e) => e.go)
-				.map((e) => [`g ${e.go}`, () => navigate(e.to)]),
+				.flatMap((group) => group.entries)
+				.filter((entry) => entry.go)
+				.map((entry) => [`g ${entry.go}`, () => navigate(entry.to)]),
 		),
 	});
 	if (!restored) return null;
@@ -205,9 +208,9 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 			<Boundary key={path}>
 				<Suspense fallback={<Loading />}>
 					<Switch>
-						{pages.map((p) => (
-							<Route key={p.path} path={p.path}>
-								<CodePage code={p.code} />
+						{pages.map((page) => (
+							<Route key={page.path} path={page.path}>
+								<CodePage code={page.code} />
 							</Route>
 						))}
 						<Route>

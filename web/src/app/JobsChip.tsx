@@ -47,17 +47,17 @@ function useStages(jobs: JobSession[]): string {
 	const [said, setSaid] = useState("");
 	useEffect(() => {
 		const news: string[] = [];
-		for (const j of jobs) {
-			const before = stages.current.get(j.id);
-			const now = underWay(j) ? ((shareOf([j]) ?? 0) >= 0.5 ? 1 : 0) : 2;
+		for (const job of jobs) {
+			const before = stages.current.get(job.id);
+			const now = underWay(job) ? ((shareOf([job]) ?? 0) >= 0.5 ? 1 : 0) : 2;
 			if (before === now || (before === undefined && now === 2)) continue;
-			stages.current.set(j.id, now);
+			stages.current.set(job.id, now);
 			news.push(
 				now === 2
-					? words.ended({ title: j.title, state: stateOf("job", j.status).word })
+					? words.ended({ title: job.title, state: stateOf("job", job.status).word })
 					: now === 1
-						? words.half({ title: j.title })
-						: words.begun({ title: j.title }),
+						? words.half({ title: job.title })
+						: words.begun({ title: job.title }),
 			);
 		}
 		if (news.length > 0) setSaid(news.join(". "));
@@ -76,7 +76,7 @@ export function JobsChip() {
 	const cancel = useMutation({
 		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
 		onSettled: () => jobsChanged(client),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const all = jobs.data ?? none;
 	const said = useStages(all);
@@ -101,28 +101,28 @@ export function JobsChip() {
 					{(close) => (
 						<div className={css.panel}>
 							<ul>
-								{running.map((j) => (
-									<li key={j.id}>
+								{running.map((job) => (
+									<li key={job.id}>
 										<p>
-											<b>{j.title}</b>
+											<b>{job.title}</b>
 											<Button
 												small
 												why={why}
-												busy={cancel.isPending && cancel.variables === j.id}
-												aria-label={words.cancelName({ title: j.title })}
-												onClick={() => cancel.mutate(j.id)}
+												busy={cancel.isPending && cancel.variables === job.id}
+												aria-label={words.cancelName({ title: job.title })}
+												onClick={() => cancel.mutate(job.id)}
 											>
 												{words.cancel}
 											</Button>
 										</p>
 										<Progress
-											label={j.title}
-											value={j.progress.processed}
-											max={j.progress.total}
+											label={job.title}
+											value={job.progress.processed}
+											max={job.progress.total}
 											text={
-												j.progress.total
-													? words.of({ count: j.progress.processed, total: j.progress.total })
-													: full(j.progress.processed)
+												job.progress.total
+													? words.of({ count: job.progress.processed, total: job.progress.total })
+													: full(job.progress.processed)
 											}
 										/>
 									</li>

@@ -200,17 +200,17 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	const local: Result[] = [];
 	const [offers] = useState(pageOffers);
 	if (prefix === "" || prefix === ">") {
-		for (const [i, o] of offers.entries()) {
+		for (const [i, offer] of offers.entries()) {
 			local.push({
 				id: `offer ${i}`,
-				title: o.title,
+				title: offer.title,
 				kind: words.here,
-				detail: o.why,
-				off: Boolean(o.why),
+				detail: offer.why,
+				off: Boolean(offer.why),
 				run: () => {
-					if (o.why) return;
+					if (offer.why) return;
 					onClose();
-					o.run();
+					offer.run();
 				},
 			});
 		}
@@ -218,8 +218,14 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	if (prefix === "") {
 		for (const r of recent(workspaceSlug()))
 			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
-		for (const e of navigation().flatMap((g) => g.entries))
-			local.push({ id: `page ${e.to}`, title: e.name, kind: words.pages, also: alsoOf(e.page), run: go(e.to) });
+		for (const entry of navigation().flatMap((group) => group.entries))
+			local.push({
+				id: `page ${entry.to}`,
+				title: entry.name,
+				kind: words.pages,
+				also: alsoOf(entry.page),
+				run: go(entry.to),
+			});
 		if (text !== "") {
 			for (const [word, page] of Object.entries(more))
 				local.push({
@@ -239,9 +245,9 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		}
 	}
 	if (prefix === "" || prefix === ">") {
-		const a = words.actions;
+		const catalogue = words.actions;
 		const add = (id: string, title: string, run: () => void, why?: string) => {
-			if (!offers.some((o) => o.title === title))
+			if (!offers.some((offer) => offer.title === title))
 				local.push({
 					id,
 					title,
@@ -251,29 +257,29 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					run: () => (why ? undefined : run()),
 				});
 		};
-		add("contact", a.contact, go(to.contacts({ new: "1" })), whyNot.contact);
-		add("broadcast", a.broadcast, go(to.newBroadcast()), whyNot.broadcast);
-		add("template", a.template, go(to.templates({ new: "1" })), whyNot.template);
-		add("segment", a.segment, go(to.newSegment()), whyNot.segment);
+		add("contact", catalogue.contact, go(to.contacts({ new: "1" })), whyNot.contact);
+		add("broadcast", catalogue.broadcast, go(to.newBroadcast()), whyNot.broadcast);
+		add("template", catalogue.template, go(to.templates({ new: "1" })), whyNot.template);
+		add("segment", catalogue.segment, go(to.newSegment()), whyNot.segment);
 		const undo = undoText();
 		if (undo) {
-			add("undo", a.undo({ what: undo }), () => {
+			add("undo", catalogue.undo({ what: undo }), () => {
 				onClose();
 				undoLast();
 			});
 		}
-		for (const t of ["light", "dark", "system"] as const) {
-			add(t, a[t], () => {
+		for (const theme of ["light", "dark", "system"] as const) {
+			add(theme, catalogue[theme], () => {
 				onClose();
-				applyTheme(t);
+				applyTheme(theme);
 			});
 		}
 		const other = density() === "compact" ? "comfortable" : "compact";
-		add("density", a[other], () => {
+		add("density", catalogue[other], () => {
 			onClose();
 			setDensity(other);
 		});
-		add("out", a.out, () => void signOut());
+		add("out", catalogue.out, () => void signOut());
 	}
 	if (prefix === "?") {
 		local.push({ id: "keys", title: words.helps.keys, kind: words.help, run: onHelp });
@@ -288,8 +294,8 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	// The answer is the first card of the contact's page. An address of nobody leads to the empty table, which says so.
 	const openMailed = async () => {
 		const people = await api("GET /search", { query: { q: email, types: "contact", limit: 8 } }).catch(() => null);
-		const person = people?.data.find((r) =>
-			[r.title, r.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()),
+		const person = people?.data.find((result) =>
+			[result.title, result.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()),
 		);
 		go(person ? to.contact(person.id) : to.contacts({ q: email }))();
 	};
@@ -309,12 +315,12 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	const results: Result[] = [
 		...ofAddress,
 		...bestFirst(text, local),
-		...(asked === text && text !== "" ? (found.data?.data ?? []) : []).map((r) => ({
-			id: `${r.type} ${r.id}`,
-			title: r.title,
-			kind: (words.types as { [type: string]: string })[r.type] ?? r.type,
-			detail: r.subtitle,
-			run: go(paths[r.type]?.(r.id) ?? to.home()),
+		...(asked === text && text !== "" ? (found.data?.data ?? []) : []).map((result) => ({
+			id: `${result.type} ${result.id}`,
+			title: result.title,
+			kind: (words.types as { [type: string]: string })[result.type] ?? result.type,
+			detail: result.subtitle,
+			run: go(paths[result.type]?.(result.id) ?? to.home()),
 		})),
 	];
 	const current = Math.min(at, results.length - 1);
@@ -339,17 +345,17 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				className={css.input}
 				value={typed}
 				spellCheck={false}
-				onChange={(e) => {
-					setTyped(e.target.value);
+				onChange={(event) => {
+					setTyped(event.target.value);
 					setAt(0);
 				}}
-				onKeyDown={(e) => {
-					if (e.key === "ArrowDown" || e.key === "ArrowUp") {
-						e.preventDefault();
-						const step = e.key === "ArrowDown" ? 1 : -1;
+				onKeyDown={(event) => {
+					if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+						event.preventDefault();
+						const step = event.key === "ArrowDown" ? 1 : -1;
 						setAt((current + step + results.length) % Math.max(results.length, 1));
-					} else if (e.key === "Enter") {
-						e.preventDefault();
+					} else if (event.key === "Enter") {
+						event.preventDefault();
 						results[current]?.run();
 					}
 				}}
@@ -358,25 +364,25 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				{text && words.results({ count: results.length })}
 			</p>
 			<div id={list} role="listbox" aria-label={words.title} className={css.list}>
-				{results.map((r, i) => (
+				{results.map((result, i) => (
 					// biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the combo box
 					<div
-						key={r.id}
+						key={result.id}
 						id={`${list}-${i}`}
 						role="option"
 						tabIndex={-1}
 						aria-selected={i === current}
-						aria-disabled={r.off}
+						aria-disabled={result.off}
 						className={css.option}
 						ref={(el) => {
 							if (i === current) el?.scrollIntoView({ block: "nearest" });
 						}}
-						onClick={r.run}
+						onClick={result.run}
 						onPointerMove={() => i !== current && setAt(i)}
 					>
-						<span className={css.title}>{r.title}</span>
-						{r.detail && <span className={css.detail}>{r.detail}</span>}
-						<span className={css.kind}>{r.kind}</span>
+						<span className={css.title}>{result.title}</span>
+						{result.detail && <span className={css.detail}>{result.detail}</span>}
+						<span className={css.kind}>{result.kind}</span>
 					</div>
 				))}
 			</div>

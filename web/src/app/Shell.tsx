@@ -75,8 +75,8 @@ export function Shell({ children }: { children: ReactNode }) {
 			<a
 				className={css.skip}
 				href="#main"
-				onClick={(e) => {
-					e.preventDefault();
+				onClick={(event) => {
+					event.preventDefault();
 					main.current?.focus();
 				}}
 			>
@@ -140,11 +140,15 @@ function Rail({ collapsed, onToggle }: { collapsed: boolean; onToggle: () => voi
 					<div key={group.name ?? i} className={css.group}>
 						{group.name && !collapsed && <h2>{group.name}</h2>}
 						<ul>
-							{group.entries.map((e) => (
-								<li key={e.to}>
-									<RailLink to={e.to} current={isCurrent(path, e.to)} label={collapsed ? e.name : undefined}>
-										<e.icon aria-hidden size={18} strokeWidth={1.75} />
-										{!collapsed && <span>{e.name}</span>}
+							{group.entries.map((entry) => (
+								<li key={entry.to}>
+									<RailLink
+										to={entry.to}
+										current={isCurrent(path, entry.to)}
+										label={collapsed ? entry.name : undefined}
+									>
+										<entry.icon aria-hidden size={18} strokeWidth={1.75} />
+										{!collapsed && <span>{entry.name}</span>}
 									</RailLink>
 								</li>
 							))}
@@ -202,7 +206,7 @@ function BottomBar() {
 	const [path] = useLocation();
 	const [open, setOpen] = useState(false);
 	const dialog = useRef<HTMLDialogElement>(null);
-	const entries = navigation().flatMap((g) => g.entries);
+	const entries = navigation().flatMap((group) => group.entries);
 	const { memberships } = useSession();
 	useEffect(() => {
 		if (open) dialog.current?.showModal();
@@ -212,12 +216,12 @@ function BottomBar() {
 		<>
 			<nav className={css.bottom} aria-label={words.main}>
 				{bottom.map((to) => {
-					const e = entries.find((entry) => entry.to === to);
+					const entry = entries.find((entry) => entry.to === to);
 					return (
-						e && (
+						entry && (
 							<Link key={to} href={to} aria-current={isCurrent(path, to) ? "page" : undefined}>
-								<e.icon aria-hidden size={20} strokeWidth={1.75} />
-								<span>{e.name}</span>
+								<entry.icon aria-hidden size={20} strokeWidth={1.75} />
+								<span>{entry.name}</span>
 							</Link>
 						)
 					);
@@ -229,15 +233,15 @@ function BottomBar() {
 			</nav>
 			<dialog ref={dialog} className={css.sheet} aria-label={words.all} onClose={() => setOpen(false)}>
 				<ul>
-					{entries.map((e) => (
-						<li key={e.to}>
+					{entries.map((entry) => (
+						<li key={entry.to}>
 							<Link
-								href={e.to}
-								aria-current={isCurrent(path, e.to) ? "page" : undefined}
+								href={entry.to}
+								aria-current={isCurrent(path, entry.to) ? "page" : undefined}
 								onClick={() => setOpen(false)}
 							>
-								<e.icon aria-hidden size={20} strokeWidth={1.75} />
-								{e.name}
+								<entry.icon aria-hidden size={20} strokeWidth={1.75} />
+								{entry.name}
 							</Link>
 						</li>
 					))}

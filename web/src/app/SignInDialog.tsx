@@ -36,8 +36,8 @@ export default function SignInDialog() {
 			goOn();
 			setPassword("");
 			setError("");
-		} catch (e) {
-			setError(e instanceof ApiError ? explain(e) : String(e));
+		} catch (error) {
+			setError(error instanceof ApiError ? explain(error) : String(error));
 		} finally {
 			setBusy(false);
 		}

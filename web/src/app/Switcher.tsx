@@ -34,7 +34,9 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 	const mark = (of: string) => <span className={css.mark} aria-hidden data-letter={of.slice(0, 1).toUpperCase()} />;
 	const open = (slug: string) => location.assign(toWorkspace(slug) + withoutRecord(path));
 	useShortcuts(
-		Object.fromEntries(memberships.slice(0, most).map((m, i) => [`mod+${i + 1}`, () => open(m.tenant_slug)])),
+		Object.fromEntries(
+			memberships.slice(0, most).map((membership, i) => [`mod+${i + 1}`, () => open(membership.tenant_slug)]),
+		),
 	);
 	return (
 		<>
@@ -43,12 +45,12 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 				label={words.switch({ name })}
 				className={css.button}
 				actions={[
-					...memberships.slice(0, most).map((m) => ({
-						id: m.tenant_slug,
-						label: m.tenant_name,
-						help: roleName(m.role),
-						icon: mark(m.tenant_name),
-						run: () => open(m.tenant_slug),
+					...memberships.slice(0, most).map((membership) => ({
+						id: membership.tenant_slug,
+						label: membership.tenant_name,
+						help: roleName(membership.role),
+						icon: mark(membership.tenant_name),
+						run: () => open(membership.tenant_slug),
 					})),
 					memberships.length > most && { id: "-all", label: words.more, run: () => location.assign(chooser) },
 					{ id: "-new", label: words.add, run: () => setCreating(true) },

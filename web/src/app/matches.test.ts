@@ -30,7 +30,7 @@ const tests: Tests = {
 			{ title: "Important", also: "" },
 		];
 		equals(
-			bestFirst("import", all).map((r) => r.title),
+			bestFirst("import", all).map((entry) => entry.title),
 			["Import contacts", "Important", "Jobs"],
 		);
 		equals(bestFirst("", all).length, 4);

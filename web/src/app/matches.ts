@@ -12,16 +12,16 @@ export function finds(typed: string, name: string, others = ""): number {
 	const asked = wordsOf(typed);
 	const own = wordsOf(name);
 	const all = [...own, ...wordsOf(others)];
-	if (asked.length === 0 || !asked.every((a) => all.some((w) => w.startsWith(a)))) return found.not;
-	return asked.every((a) => own.some((w) => w.startsWith(a))) ? found.byName : found.byWords;
+	if (asked.length === 0 || !asked.every((a) => all.some((word) => word.startsWith(a)))) return found.not;
+	return asked.every((a) => own.some((word) => word.startsWith(a))) ? found.byName : found.byWords;
 }
 
 /** bestFirst returns what a text finds: first what it finds by name, and otherwise in its order. */
 export function bestFirst<T extends { title: string; also?: string }>(typed: string, all: T[]): T[] {
 	if (typed === "") return all;
 	return all
-		.map((r) => ({ r, n: finds(typed, r.title, r.also) }))
-		.filter((x) => x.n > found.not)
+		.map((row) => ({ r: row, n: finds(typed, row.title, row.also) }))
+		.filter((ranked) => ranked.n > found.not)
 		.sort((a, b) => b.n - a.n)
-		.map((x) => x.r);
+		.map((ranked) => ranked.r);
 }

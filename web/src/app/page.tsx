@@ -13,12 +13,12 @@ export class Code {
 
 	load = () => {
 		this.coming ??= patiently(this.from).then(
-			(m) => {
-				this.component = m.default;
+			(module) => {
+				this.component = module.default;
 			},
-			(e) => {
+			(error) => {
 				this.coming = null;
-				throw e;
+				throw error;
 			},
 		);
 		return this.coming;

@@ -93,9 +93,9 @@ export function prefetchAll() {
 	const soon = window.requestIdleCallback ?? ((run: () => void) => window.setTimeout(run, 200));
 	let at = 0;
 	const next = () => {
-		const p = pages[at++];
-		if (p)
-			p.code.load().then(
+		const page = pages[at++];
+		if (page)
+			page.code.load().then(
 				() => soon(next),
 				() => undefined,
 			);

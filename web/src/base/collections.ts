@@ -57,13 +57,13 @@ export async function deleteCopy(kind: string, id: string, known: string[]) {
 /** workingCopy reads a working copy with its data; null if there is none. */
 export async function workingCopy(kind: string, id: string): Promise<WorkingCopy | null> {
 	const { copies } = await ask("copies", `${kind}/${id}`);
-	return copies?.find((c) => c.kind === kind && c.id === id) ?? null;
+	return copies?.find((copy) => copy.kind === kind && copy.id === id) ?? null;
 }
 
 /** bindingOptions reads what a template, by its id or slug, can be filled with; null if it does not exist. */
 export async function bindingOptions(template: string): Promise<BindingOptions | null> {
 	const { binding_options } = await ask("binding_options", template);
-	return binding_options?.find((o) => o.slug === template || o.template_id === template) ?? null;
+	return binding_options?.find((option) => option.slug === template || option.template_id === template) ?? null;
 }
 
 /** collectionQuery reads the rows of a kind. */

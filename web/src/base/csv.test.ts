@@ -70,8 +70,8 @@ const tests: Tests = {
 			Array.from({ length: 1 + random.below(6) }, () =>
 				random.of(["a", "é", " ", ",", ";", '"', "\n", "\r\n", "\r"]),
 			).join("");
-		for (let n = 0; n < 500; n++) {
-			const header = Array.from({ length: 1 + random.below(3) }, cell).map((h) => `x${h}`);
+		for (let round = 0; round < 500; round++) {
+			const header = Array.from({ length: 1 + random.below(3) }, cell).map((header) => `x${header}`);
 			const table: Cell[][] = Array.from({ length: random.below(4) }, () => header.map(() => `x${cell()}`));
 			equals(rows(csvText(header, table)), [header, ...table]);
 		}

@@ -4,15 +4,15 @@
 export type Cell = string | number | null | undefined;
 
 /** csvCell writes a value. Text that a spreadsheet would take for a formula is marked as text by an apostrophe. */
-export function csvCell(v: Cell): string {
-	if (v === null || v === undefined) return "";
-	const text = typeof v === "number" ? String(v) : /^[=+\-@\t\r]/.test(v) ? `'${v}` : v;
+export function csvCell(cell: Cell): string {
+	if (cell === null || cell === undefined) return "";
+	const text = typeof cell === "number" ? String(cell) : /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
 	return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** csvText writes a table with its header. */
 export const csvText = (header: string[], rows: Cell[][]) =>
-	[header, ...rows].map((r) => `${r.map(csvCell).join(",")}\r\n`).join("");
+	[header, ...rows].map((cells) => `${cells.map(csvCell).join(",")}\r\n`).join("");
 
 /** download saves text as a file. */
 export function download(name: string, text: string) {

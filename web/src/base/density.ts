@@ -22,7 +22,7 @@ export function subscribeDensity(listener: () => void) {
 function show(chosen: Density) {
 	if (chosen === "compact") document.documentElement.dataset.density = chosen;
 	else document.documentElement.removeAttribute("data-density");
-	for (const l of listeners) l();
+	for (const listener of listeners) listener();
 }
 
 /** showDensityOf shows the density that a person chose. */

@@ -8,8 +8,8 @@ const press = (key: string, ...held: ("metaKey" | "ctrlKey" | "altKey")[]): Pres
 	altKey: held.includes("altKey"),
 });
 
-const named = (p: Press, { prefix = "", typing = false, off = false } = {}) =>
-	shortcutOf(p, { prefix, typing: () => typing, off: () => off });
+const named = (press: Press, { prefix = "", typing = false, off = false } = {}) =>
+	shortcutOf(press, { prefix, typing: () => typing, off: () => off });
 
 const tests: Tests = {
 	"a key is its own shortcut, or the second of two"() {

@@ -21,12 +21,12 @@ export async function withTexts<M>(load: () => Promise<M>): Promise<M> {
 
 /** patiently loads a module with its texts. While the server is away it waits; what the server does not have any more fails. */
 export async function patiently<M>(load: () => Promise<M>): Promise<M> {
-	for (let n = 0; ; n++) {
+	for (let round = 0; ; round++) {
 		try {
 			return await withTexts(load);
 		} catch {
 			if (await answers()) return withTexts(load);
-			await new Promise((done) => setTimeout(done, pauses[Math.min(n, pauses.length - 1)]));
+			await new Promise((done) => setTimeout(done, pauses[Math.min(round, pauses.length - 1)]));
 		}
 	}
 }
@@ -45,10 +45,10 @@ export class Module<M> {
 	constructor(private readonly from: () => Promise<M>) {}
 
 	load = () =>
-		withTexts(this.from).then((m) => {
-			this.loaded = m;
+		withTexts(this.from).then((module) => {
+			this.loaded = module;
 			for (const tell of this.heard) tell();
-			return m;
+			return module;
 		});
 
 	/**
@@ -85,13 +85,13 @@ export class Module<M> {
 	 * even for a promise that is fulfilled, and then for 300 ms at least.
 	 */
 	// biome-ignore lint/suspicious/noExplicitAny: components of any properties, as lazy takes them.
-	part = <C extends ComponentType<any>>(choose: (m: M) => C) =>
+	part = <C extends ComponentType<any>>(choose: (module: M) => C) =>
 		lazy((): Promise<{ default: C }> => {
 			const { loaded } = this;
-			if (!loaded) return patiently(this.load).then((m) => ({ default: choose(m) }));
+			if (!loaded) return patiently(this.load).then((module) => ({ default: choose(module) }));
 			const now = { default: choose(loaded) };
 			// biome-ignore lint/suspicious/noThenProperty: lazy calls then at once, and takes what it is told meanwhile.
-			return { then: (done: (m: { default: C }) => void) => done(now) } as unknown as Promise<{ default: C }>;
+			return { then: (done: (module: { default: C }) => void) => done(now) } as unknown as Promise<{ default: C }>;
 		});
 }
 

@@ -11,7 +11,9 @@ import { compareVersions } from "./version";
 
 /** invalidate marks the cached answers of a workspace that a change makes stale. */
 export function invalidate(client: QueryClient, workspace: string, hint: Change) {
-	void client.invalidateQueries({ predicate: (q) => q.queryKey[0] === workspace && staleBy(hint, q.queryKey) });
+	void client.invalidateQueries({
+		predicate: (query) => query.queryKey[0] === workspace && staleBy(hint, query.queryKey),
+	});
 }
 
 /** askState finds out whether the stream is open, here or in another tab. */
@@ -61,20 +63,22 @@ export function connect(client: QueryClient, workspace: string): () => void {
 	let ended = false;
 	const abort = new AbortController();
 	const receive = (hints: Change[]) => {
-		for (const h of hints) waiting.set(`${h.type} ${h.id ?? ""}`, h);
+		for (const hint of hints) waiting.set(`${hint.type} ${hint.id ?? ""}`, hint);
 		if (flush) return;
 		flush = window.setTimeout(() => {
 			flush = 0;
-			for (const h of waiting.values()) invalidate(client, workspace, h);
+			for (const change of waiting.values()) invalidate(client, workspace, change);
 			waiting.clear();
 		}, leastPause / 4);
 	};
-	channel.onmessage = (e: MessageEvent<{ hints?: Change[]; state?: LiveState; reset?: boolean; ask?: boolean }>) => {
-		if (e.data.ask && source?.readyState === EventSource.OPEN) share({ state: "live" });
-		if (e.data.state === "live" && liveState() !== "live") void compareVersions(); // the server may have been replaced
-		if (e.data.state) setLiveState(e.data.state);
-		if (e.data.reset) client.invalidateQueries({ predicate: (q) => q.queryKey[0] === workspace });
-		if (e.data.hints) receive(e.data.hints);
+	channel.onmessage = (
+		event: MessageEvent<{ hints?: Change[]; state?: LiveState; reset?: boolean; ask?: boolean }>,
+	) => {
+		if (event.data.ask && source?.readyState === EventSource.OPEN) share({ state: "live" });
+		if (event.data.state === "live" && liveState() !== "live") void compareVersions(); // the server may have been replaced
+		if (event.data.state) setLiveState(event.data.state);
+		if (event.data.reset) client.invalidateQueries({ predicate: (query) => query.queryKey[0] === workspace });
+		if (event.data.hints) receive(event.data.hints);
 	};
 	const share = (message: { hints?: Change[]; state?: LiveState; reset?: boolean }) => {
 		if (message.state) setLiveState(message.state);
@@ -87,13 +91,13 @@ export function connect(client: QueryClient, workspace: string): () => void {
 			share({ state: "live" });
 			void compareVersions();
 		};
-		source.addEventListener("change", (e) => {
-			const hints = (JSON.parse(e.data) as Changes).changes;
+		source.addEventListener("change", (event) => {
+			const hints = (JSON.parse(event.data) as Changes).changes;
 			receive(hints);
 			share({ hints });
 		});
 		source.addEventListener("reset", () => {
-			client.invalidateQueries({ predicate: (q) => q.queryKey[0] === workspace });
+			client.invalidateQueries({ predicate: (query) => query.queryKey[0] === workspace });
 			share({ reset: true });
 		});
 		source.onerror = () => {

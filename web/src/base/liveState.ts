@@ -9,7 +9,7 @@ const listeners = new Set<() => void>();
 export function setLiveState(next: LiveState) {
 	if (next === state) return;
 	state = next;
-	for (const l of listeners) l();
+	for (const listener of listeners) listener();
 }
 
 /** liveState is how pages learn of changes now. */

@@ -22,7 +22,7 @@ export const pageOffers = (): Offer[] => [...offers.values()].flatMap((list) => 
 /** runOffer does the first thing of a kind that the page offers and that can be done. */
 export function runOffer(...kinds: Offer["kind"][]) {
 	pageOffers()
-		.find((o) => kinds.includes(o.kind) && !o.why)
+		.find((offer) => kinds.includes(offer.kind) && !offer.why)
 		?.run();
 }
 

@@ -38,7 +38,7 @@ function open(): Promise<IDBDatabase> {
 	});
 }
 
-async function run<T>(mode: IDBTransactionMode, act: (s: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+async function run<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
 	const db = await open();
 	try {
 		return await new Promise<T>((done, fail) => {
@@ -57,14 +57,14 @@ async function run<T>(mode: IDBTransactionMode, act: (s: IDBObjectStore) => IDBR
  */
 export async function restore(client: QueryClient, user: string, workspace: string) {
 	try {
-		for (const name of await run("readonly", (s) => s.getAllKeys()))
-			if (!String(name).startsWith(`${user} `)) await run("readwrite", (s) => s.delete(name));
-		const kept = (await run("readonly", (s) => s.get(`${user} ${workspace}`))) as Kept[] | undefined;
-		for (const k of kept ?? []) {
-			if (k.at <= Date.now() - oldest || !isKept(k.key) || client.getQueryState(k.key)) continue;
-			client.setQueryData(k.key, k.data, { updatedAt: k.at });
+		for (const name of await run("readonly", (store) => store.getAllKeys()))
+			if (!String(name).startsWith(`${user} `)) await run("readwrite", (store) => store.delete(name));
+		const kept = (await run("readonly", (store) => store.get(`${user} ${workspace}`))) as Kept[] | undefined;
+		for (const entry of kept ?? []) {
+			if (entry.at <= Date.now() - oldest || !isKept(entry.key) || client.getQueryState(entry.key)) continue;
+			client.setQueryData(entry.key, entry.data, { updatedAt: entry.at });
 			// Nobody told of changes while no page was open: it is shown, and loaded again.
-			void client.invalidateQueries({ queryKey: k.key, exact: true, refetchType: "none" });
+			void client.invalidateQueries({ queryKey: entry.key, exact: true, refetchType: "none" });
 		}
 	} catch {
 		// Storage is off or full: everything is loaded.
@@ -83,17 +83,28 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 		const list: Kept[] = client
 			.getQueryCache()
 			.findAll({
-				predicate: (q) => q.queryKey[0] === workspace && isKept(q.queryKey) && q.state.status === "success",
+				predicate: (query) =>
+					query.queryKey[0] === workspace && isKept(query.queryKey) && query.state.status === "success",
 			})
-			.map((q) => ({ key: q.queryKey, data: keptOf(q.queryKey[1], q.state.data), at: q.state.dataUpdatedAt }))
+			.map((query) => ({
+				key: query.queryKey,
+				data: keptOf(query.queryKey[1], query.state.data),
+				at: query.state.dataUpdatedAt,
+			}))
 			.sort((a, b) => b.at - a.at)
-			.filter((k) => JSON.stringify(k.data).length < largest)
+			.filter((entry) => JSON.stringify(entry.data).length < largest)
 			.slice(0, most);
-		run("readwrite", (s) => s.put(list, `${user} ${workspace}`)).catch(() => undefined);
+		run("readwrite", (store) => store.put(list, `${user} ${workspace}`)).catch(() => undefined);
 	};
-	const stop = client.getQueryCache().subscribe((e) => {
-		const { queryKey } = e.query;
-		if (e.type === "updated" && e.action.type === "success" && queryKey[0] === workspace && isKept(queryKey) && !timer)
+	const stop = client.getQueryCache().subscribe((event) => {
+		const { queryKey } = event.query;
+		if (
+			event.type === "updated" &&
+			event.action.type === "success" &&
+			queryKey[0] === workspace &&
+			isKept(queryKey) &&
+			!timer
+		)
 			timer = window.setTimeout(save, pause);
 	});
 	return () => {
@@ -107,7 +118,7 @@ export async function forget() {
 	forgetWorkspace();
 	forgotten++;
 	try {
-		await run("readwrite", (s) => s.clear());
+		await run("readwrite", (store) => store.clear());
 	} catch {
 		// Nothing was kept.
 	}

@@ -263,7 +263,7 @@ export function within<K extends Kind>(kind: K, ...parts: Prefix<Parts<K>>) {
 		predicate: ({ queryKey: [first, name, ...rest] }: Pick<Query, "queryKey">) =>
 			first === workspace &&
 			(name === kind || String(name).startsWith(`${kind}.`)) &&
-			parts.every((p, i) => JSON.stringify(p) === JSON.stringify(rest[i])),
+			parts.every((part, i) => JSON.stringify(part) === JSON.stringify(rest[i])),
 	};
 }
 

@@ -1,7 +1,7 @@
 import { recent, remember } from "./recentRecords";
 import { equals, type Tests } from "./testing";
 
-const titles = (workspace: string) => recent(workspace).map((r) => r.title);
+const titles = (workspace: string) => recent(workspace).map((recent) => recent.title);
 
 const tests: Tests = {
 	"the last record comes first, and each stands once"() {
@@ -30,7 +30,7 @@ const tests: Tests = {
 		equals(titles("gone"), ["Bo"]);
 	},
 	"only the last eight are kept"() {
-		for (let n = 1; n <= 10; n++) remember("many", `/contacts/${n}`, String(n));
+		for (let round = 1; round <= 10; round++) remember("many", `/contacts/${round}`, String(round));
 		equals(titles("many"), ["10", "9", "8", "7", "6", "5", "4", "3"]);
 	},
 };

@@ -13,6 +13,6 @@ export const recent = (workspace: string): Recent[] => opened.get(workspace) ?? 
 export function remember(workspace: string, to: string, title: string | null) {
 	if (!/^\/.+\/[^/]/.test(to) || /\/(new|import)$/.test(to)) return;
 	const of = to.replace(/\/(edit|report)$/, "");
-	const others = recent(workspace).filter((r) => r.to !== of);
+	const others = recent(workspace).filter((recent) => recent.to !== of);
 	opened.set(workspace, title === null ? others : [{ to: of, title }, ...others].slice(0, most));
 }

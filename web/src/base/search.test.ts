@@ -20,7 +20,7 @@ const tests: Tests = {
 	"what is set is read again, and changing nothing changes nothing"() {
 		const random = new Random(8);
 		const text = () => random.list(5, () => random.of(["a", "ä", " ", "&", "=", "+", "%", "#", "?"])).join("");
-		for (let n = 0; n < 200; n++) {
+		for (let round = 0; round < 200; round++) {
 			const [value, other] = [`x${text()}`, `y${text()}`];
 			const search = changedSearch("", { value, other });
 			const params = new URLSearchParams(search);

@@ -54,7 +54,7 @@ export const allows = (role: Role, route: Route) => order.indexOf(role) >= order
 
 /** whoMay says who may send a request. */
 export function whoMay(route: Route): string {
-	return words.may({ who: and(order.slice(order.indexOf(least(route))).map((r) => roleNames[r].many)) });
+	return words.may({ who: and(order.slice(order.indexOf(least(route))).map((role) => roleNames[role].many)) });
 }
 
 /**

@@ -9,7 +9,7 @@ const listeners = new Set<() => void>();
 
 function set(next: typeof waiting) {
 	waiting = next;
-	for (const l of listeners) l();
+	for (const listener of listeners) listener();
 }
 
 /** holdRequests makes requests wait when the session ends, until the returned function is called. */

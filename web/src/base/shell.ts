@@ -8,14 +8,14 @@ import { answer, within } from "./queries";
 // newest jobs.
 
 /** underWay reports whether a job has not ended. */
-export const underWay = (j: JobSession) => j.status === "queued" || j.status === "running";
+export const underWay = (job: JobSession) => job.status === "queued" || job.status === "running";
 
 /** shellQuery reads what is shown around every page, more often while a job is under way. */
 export const shellQuery = () =>
 	queryOptions({
 		...answer("shell"),
 		queryFn: ({ signal }) => api("GET /shell", { signal }),
-		refetchInterval: (q) => (q.state.data?.jobs.some(underWay) ? 2000 : pollEvery(30_000)()),
+		refetchInterval: (query) => (query.state.data?.jobs.some(underWay) ? 2000 : pollEvery(30_000)()),
 	});
 
 /** useShell reads what is shown around every page. */

@@ -25,8 +25,8 @@ export function setSingleKeys(on: boolean) {
 }
 
 /** typing reports whether a key goes into a field. The code editor stands in a shadow root, whose events look as if they came from its host. */
-const typing = (e: KeyboardEvent) => {
-	const [target] = e.composedPath();
+const typing = (event: KeyboardEvent) => {
+	const [target] = event.composedPath();
 	return (
 		target instanceof HTMLElement &&
 		(target.isContentEditable ||
@@ -43,22 +43,22 @@ let prefixTimer = 0;
  * useShortcuts runs functions on keys: "/", "?", "mod+k" (Command or Control), or two keys one after the
  * other, such as "g c". Those of a drawer act in it; others of one key do nothing while a dialog is open.
  */
-export function useShortcuts(shortcuts: { [keys: string]: (e: KeyboardEvent) => void }, { drawer = false } = {}) {
+export function useShortcuts(shortcuts: { [keys: string]: (event: KeyboardEvent) => void }, { drawer = false } = {}) {
 	const current = useRef(shortcuts);
 	current.current = shortcuts;
 	useEffect(() => {
-		const press = (e: KeyboardEvent) => {
-			if (e.defaultPrevented || e.isComposing) return;
-			const name = shortcutOf(e, {
+		const press = (event: KeyboardEvent) => {
+			if (event.defaultPrevented || event.isComposing) return;
+			const name = shortcutOf(event, {
 				prefix,
-				typing: () => typing(e),
+				typing: () => typing(event),
 				off: () => !singleKeys() || (!drawer && document.querySelector(dialogs) !== null),
 			});
 			const run = name === null ? undefined : current.current[name];
 			if (!run) return;
 			prefix = "";
-			e.preventDefault();
-			run(e);
+			event.preventDefault();
+			run(event);
 		};
 		document.addEventListener("keydown", press);
 		return () => document.removeEventListener("keydown", press);

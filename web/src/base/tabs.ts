@@ -7,7 +7,7 @@ const channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastCh
 
 if (channel) {
 	channel.onmessage = ({ data }: MessageEvent<{ user: string | null }>) => {
-		for (const l of listeners) l(data.user);
+		for (const listener of listeners) listener(data.user);
 	};
 }
 

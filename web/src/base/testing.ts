@@ -6,7 +6,9 @@ export type Tests = { [claim: string]: () => void | Promise<void> };
 
 /** JSON has no sets and maps: they are written as the lists of what they have. */
 const json = (value: unknown) =>
-	JSON.stringify(value, (_, v: unknown) => (v instanceof Set || v instanceof Map ? [...v] : v));
+	JSON.stringify(value, (_, member: unknown) =>
+		member instanceof Set || member instanceof Map ? [...member] : member,
+	);
 
 /** equals fails unless two values are the same in JSON. */
 export function equals(have: unknown, want: unknown, what = "value") {

@@ -25,7 +25,7 @@ export async function compareVersions() {
 		const page = await answer.text();
 		if (!answer.ok || !own || newer || page.includes(`src="${own}"`)) return;
 		newer = true;
-		for (const l of listeners) l();
+		for (const listener of listeners) listener();
 	} catch {
 		// The server cannot be reached.
 	}

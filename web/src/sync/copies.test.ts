@@ -17,7 +17,7 @@ class Store {
 }
 
 const keyOf = (tab: string): Key => ["user", "acme", "broadcast", "1", tab];
-const texts = (rows: Row[]) => rows.map((r) => (r as Row & { text: string }).text);
+const texts = (rows: Row[]) => rows.map((row) => (row as Row & { text: string }).text);
 
 const tests: Tests = {
 	"what one tab drops leaves the copy of another"() {
@@ -41,17 +41,21 @@ const tests: Tests = {
 		const store = new Store();
 		const tabs = ["a", "b", "c"];
 		const last = new Map<string, string>();
-		for (let n = 0; n < 500; n++) {
+		for (let round = 0; round < 500; round++) {
 			const tab = random.of(tabs);
 			if (random.below(3) === 0) {
 				store.delete(keyOf(tab));
 				last.delete(tab);
 			} else {
-				store.put(keyOf(tab), `${tab}${n}`);
-				last.set(tab, `${tab}${n}`);
+				store.put(keyOf(tab), `${tab}${round}`);
+				last.set(tab, `${tab}${round}`);
 			}
-			for (const t of tabs)
-				equals(texts(readable(store.all(), t, new Set())), last.has(t) ? [last.get(t)] : [], `${t} after ${n}`);
+			for (const tab of tabs)
+				equals(
+					texts(readable(store.all(), tab, new Set())),
+					last.has(tab) ? [last.get(tab)] : [],
+					`${tab} after ${round}`,
+				);
 		}
 	},
 };

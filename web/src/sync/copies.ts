@@ -7,11 +7,11 @@ export type Key = [user: string, workspace: string, kind: string, id: string, ta
 /** Row is what is known of a copy; its text is in as many chunks. */
 export type Row = { key: Key; size: number; chunks: number; at: number };
 
-export const tabOf = (r: Row) => r.key[4];
+export const tabOf = (row: Row) => row.key[4];
 
 /** othersOf returns the tabs besides one that have copies. */
 export const othersOf = (rows: Row[], tab: string) => [...new Set(rows.map(tabOf).filter((t) => t !== tab))];
 
 /** readable returns the copies that a tab may take: its own and those of tabs that are gone, the earliest first. */
 export const readable = (rows: Row[], tab: string, gone: Set<string>) =>
-	rows.filter((r) => tabOf(r) === tab || gone.has(tabOf(r))).sort((a, b) => a.at - b.at);
+	rows.filter((row) => tabOf(row) === tab || gone.has(tabOf(row))).sort((a, b) => a.at - b.at);

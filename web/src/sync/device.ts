@@ -36,7 +36,7 @@ const listeners = new Set<() => void>();
 function use(next: IDBDatabase | null) {
 	if (next === db) return;
 	db = next;
-	for (const l of listeners) l();
+	for (const listener of listeners) listener();
 }
 let scope: [user: string, workspace: string] | null = null;
 const written = new Map<string, string[]>(); // by key, the chunks that storage has
@@ -68,11 +68,11 @@ const answer = <T>(request: IDBRequest<T>) =>
 /** Writes now: the browser carries it out although the page goes. */
 function write(act: (rows: IDBObjectStore, texts: IDBObjectStore) => void, failed?: () => void) {
 	try {
-		const t = db?.transaction([records, chunks], "readwrite");
-		if (!t) return;
-		t.onabort = () => failed?.();
-		act(t.objectStore(records), t.objectStore(chunks));
-		t.commit?.();
+		const transaction = db?.transaction([records, chunks], "readwrite");
+		if (!transaction) return;
+		transaction.onabort = () => failed?.();
+		act(transaction.objectStore(records), transaction.objectStore(chunks));
+		transaction.commit?.();
 	} catch {
 		failed?.();
 		use(null); // the browser has closed it
@@ -103,13 +103,13 @@ export async function openDevice(user: string, workspace: string) {
 		let sum = 0;
 		const left = all
 			.sort((a, b) => b.at - a.at)
-			.filter((r) => {
-				sum += r.size;
-				return r.key[0] !== user || r.at < Date.now() - oldest || sum > most;
+			.filter((row) => {
+				sum += row.size;
+				return row.key[0] !== user || row.at < Date.now() - oldest || sum > most;
 			});
 		if (left.length === 0) return;
 		write((rows, texts) => {
-			for (const r of left) erase(rows, texts, r.key);
+			for (const row of left) erase(rows, texts, row.key);
 		});
 	} catch {
 		use(null); // there is no storage
@@ -120,10 +120,10 @@ export async function openDevice(user: string, workspace: string) {
 export async function forgetTyped(before: number) {
 	try {
 		const opened = db ?? (await open());
-		const t = opened.transaction([records, chunks], "readwrite");
-		const rows = t.objectStore(records);
-		for (const r of (await answer(rows.getAll())) as Row[])
-			if (r.at < before) erase(rows, t.objectStore(chunks), r.key);
+		const transaction = opened.transaction([records, chunks], "readwrite");
+		const rows = transaction.objectStore(records);
+		for (const row of (await answer(rows.getAll())) as Row[])
+			if (row.at < before) erase(rows, transaction.objectStore(chunks), row.key);
 		if (opened !== db) opened.close();
 	} catch {
 		// Nothing was kept.
@@ -159,12 +159,12 @@ export function hold(kind: string, id: string, value: object) {
 	const before = written.get(name) ?? [];
 	const now: string[] = [];
 	for (let at = 0; at < text.length; at += chunk) now.push(text.slice(at, at + chunk));
-	if (now.length === before.length && now.every((c, n) => c === before[n])) return;
+	if (now.length === before.length && now.every((column, index) => column === before[index])) return;
 	written.set(name, now);
 	write(
 		(rows, texts) => {
 			rows.put({ key, size: text.length, chunks: now.length, at: Date.now() } satisfies Row);
-			for (const [n, c] of now.entries()) if (c !== before[n]) texts.put(c, [...key, n]);
+			for (const [index, c] of now.entries()) if (c !== before[index]) texts.put(c, [...key, index]);
 		},
 		() => written.delete(name),
 	);
@@ -199,20 +199,20 @@ export async function held<T extends object>(
 		)) as Row[];
 		const others = othersOf(all, tab);
 		const are = await Promise.all(others.map(isGone));
-		const rows = readable(all, tab, new Set(others.filter((_, n) => are[n])));
+		const rows = readable(all, tab, new Set(others.filter((_, index) => are[index])));
 		if (rows.length === 0 || !db) return null;
 		const store = db.transaction(chunks).objectStore(chunks);
 		const texts = (await Promise.all(
-			rows.map((r) => answer(store.getAll(IDBKeyRange.bound([...r.key], [...r.key, []])))),
+			rows.map((row) => answer(store.getAll(IDBKeyRange.bound([...row.key], [...row.key, []])))),
 		)) as string[][];
-		const copies = rows.map((r, n) => texts[n]?.slice(0, r.chunks) ?? []);
-		const value = copies.map((c) => JSON.parse(c.join("")) as T).reduce(join);
-		for (const [n, r] of rows.entries()) if (tabOf(r) === tab) written.set(key.join(" "), copies[n] ?? []);
-		const left = rows.filter((r) => tabOf(r) !== tab);
+		const copies = rows.map((row, index) => texts[index]?.slice(0, row.chunks) ?? []);
+		const value = copies.map((copy) => JSON.parse(copy.join("")) as T).reduce(join);
+		for (const [index, row] of rows.entries()) if (tabOf(row) === tab) written.set(key.join(" "), copies[index] ?? []);
+		const left = rows.filter((row) => tabOf(row) !== tab);
 		if (left.length > 0) {
 			hold(kind, id, value);
 			write((rows, texts) => {
-				for (const r of left) erase(rows, texts, r.key);
+				for (const row of left) erase(rows, texts, row.key);
 			});
 		}
 		return value;
@@ -226,8 +226,11 @@ export async function closeDevice() {
 	scope = null;
 	written.clear();
 	try {
-		const t = (db ?? (await open())).transaction([records, chunks], "readwrite");
-		await Promise.all([answer(t.objectStore(records).clear()), answer(t.objectStore(chunks).clear())]);
+		const transaction = (db ?? (await open())).transaction([records, chunks], "readwrite");
+		await Promise.all([
+			answer(transaction.objectStore(records).clear()),
+			answer(transaction.objectStore(chunks).clear()),
+		]);
 	} catch {
 		// Nothing was kept.
 	}

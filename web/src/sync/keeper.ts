@@ -24,8 +24,8 @@ const pauses = [1000, 3000, 9000, 30_000];
 export const pauseAfter = (failures: number) => pauses[Math.min(failures, pauses.length - 1)] as number;
 
 /** isLater reports whether a request may succeed if it is sent again: the server was not reached, was busy, or wants a new session. */
-export const isLater = (e: unknown): e is ApiError =>
-	e instanceof ApiError && (e.status === 0 || e.status >= 500 || [401, 408, 429].includes(e.status));
+export const isLater = (error: unknown): error is ApiError =>
+	error instanceof ApiError && (error.status === 0 || error.status >= 500 || [401, 408, 429].includes(error.status));
 
 /** How many milliseconds the store of a record waits for the one before it. */
 const longestWait = 3000;
@@ -130,8 +130,8 @@ export class Keeper<D> {
 				await environment.copies.write(kind, id, { title, base_revision, data: { ...sent, mark: environment.mark } });
 				this.failures = 0;
 				if (this.line.owner === this && !this.older && equal(draft.copy(), sent)) environment.device.release(kind, id);
-			} catch (e) {
-				if (!isLater(e) || !this.stored) return;
+			} catch (error) {
+				if (!isLater(error) || !this.stored) return;
 				this.due = true;
 				if (!this.closed) this.cancel ??= environment.clock.after(pauseAfter(this.failures++), () => void this.store());
 			}

@@ -5,11 +5,11 @@ export function equal(a: unknown, b: unknown): boolean {
 	if (a === b || (a ?? null) === (b ?? null)) return true;
 	if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
 	if (Array.isArray(a) || Array.isArray(b))
-		return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((v, i) => equal(v, b[i]));
+		return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]));
 	const [x, y] = [a, b] as { [name: string]: unknown }[];
 	const names = Object.keys({ ...x, ...y });
 	// A member that is undefined is absent in JSON; one that is null is not.
-	return names.every((n) => (x?.[n] === undefined) === (y?.[n] === undefined) && equal(x?.[n], y?.[n]));
+	return names.every((name) => (x?.[name] === undefined) === (y?.[name] === undefined) && equal(x?.[name], y?.[name]));
 }
 
 /** Side is one of the two versions that are joined. */
@@ -30,13 +30,13 @@ export type Choice = (group: string) => Side;
 /** fieldsByGroup returns the fields of each group. */
 export function fieldsByGroup<D extends object>(fields: (keyof D & string)[], groupOf: (field: string) => string) {
 	const groups = new Map<string, (keyof D & string)[]>();
-	for (const f of fields) groups.set(groupOf(f), [...(groups.get(groupOf(f)) ?? []), f]);
+	for (const field of fields) groups.set(groupOf(field), [...(groups.get(groupOf(field)) ?? []), field]);
 	return groups;
 }
 
 /** pick returns some fields of an object. */
 export const pick = <D extends object>(from: D | Partial<D>, fields: readonly (keyof D)[]) =>
-	Object.fromEntries(fields.filter((f) => f in from).map((f) => [f, from[f]])) as Partial<D>;
+	Object.fromEntries(fields.filter((field) => field in from).map((field) => [field, from[field]])) as Partial<D>;
 
 /**
  * merge3 joins the changes of two sides field by field. The fields of a group make sense only together: where both sides
@@ -53,9 +53,11 @@ export function merge3<D extends object>(
 	const clashes: Clash[] = [];
 	const joined: string[] = [];
 	for (const [group, fields] of fieldsByGroup<D>(Object.keys(mine) as (keyof D & string)[], groupOf)) {
-		const moved = fields.filter((f) => !equal(theirs[f], bases.theirs[f]) && !equal(theirs[f], mine[f]));
+		const moved = fields.filter(
+			(field) => !equal(theirs[field], bases.theirs[field]) && !equal(theirs[field], mine[field]),
+		);
 		if (moved.length === 0) continue;
-		if (fields.every((f) => equal(mine[f], bases.mine[f]))) {
+		if (fields.every((field) => equal(mine[field], bases.mine[field]))) {
 			joined.push(...moved);
 			Object.assign(merged, pick<D>(theirs, moved));
 			continue;

@@ -21,8 +21,8 @@ export const sessionQuery = () =>
 		queryFn: async (): Promise<SessionView | null> => {
 			try {
 				return await api("GET /api/auth/session", { quiet: true });
-			} catch (e) {
-				if (!(e instanceof ApiError) || e.status !== 401) throw e;
+			} catch (error) {
+				if (!(error instanceof ApiError) || error.status !== 401) throw error;
 				// The session may have been ended because the device was lost.
 				await Promise.all([forget(), forgetTyped(Date.now() - typedWithoutSession)]);
 				return null;

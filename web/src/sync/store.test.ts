@@ -35,9 +35,9 @@ class Time implements Clock {
 		const until = this.ms + ms;
 		for (;;) {
 			await settled();
-			const next = this.timers.filter((t) => t.at <= until).sort((a, b) => a.at - b.at)[0];
+			const next = this.timers.filter((timer) => timer.at <= until).sort((a, b) => a.at - b.at)[0];
 			if (!next) break;
-			this.timers = this.timers.filter((t) => t !== next);
+			this.timers = this.timers.filter((timer) => timer !== next);
 			this.ms = Math.max(this.ms, next.at);
 			next.run();
 		}
@@ -99,7 +99,7 @@ class Server {
 		this.requests.push(structured(part));
 		await this.arrive();
 		if (revision && revision !== `"${this.revision}"`) throw conflict(this.by);
-		const fields = Object.entries(part).filter(([f, v]) => this.rules[f]?.(v));
+		const fields = Object.entries(part).filter(([f, value]) => this.rules[f]?.(value));
 		if (fields.length > 0)
 			throw new ApiError(400, "INVALID", "wrong", {
 				fields: fields.map(([path]) => ({ path, message: `bad ${path}` })),
@@ -133,7 +133,7 @@ function structured<T>(value: T): T {
 	return Object.fromEntries(
 		Object.entries(value)
 			.reverse()
-			.map(([k, v]) => [k, structured(v)]),
+			.map(([key, value]) => [key, structured(value)]),
 	) as T;
 }
 
@@ -162,15 +162,15 @@ class Browser {
 				const gone = new Set(othersOf(all, name).filter((t) => this.gone.has(t)));
 				const own = readable(all, name, gone) as (Kept & { value: T })[];
 				if (own.length === 0) return null;
-				for (const r of own) this.rows.delete(r.key.join());
-				const value = own.map((r) => r.value).reduce(join);
+				for (const row of own) this.rows.delete(row.key.join());
+				const value = own.map((row) => row.value).reduce(join);
 				put(kind, id, value);
 				return structured(value);
 			},
 		};
 	}
 	get text() {
-		return JSON.stringify([...this.rows.values()].map((r) => r.value));
+		return JSON.stringify([...this.rows.values()].map((row) => row.value));
 	}
 }
 
@@ -185,9 +185,9 @@ const codecOf = (server: Server): Codec<Post, Post> => ({
 	save: (changed, _, revision) => server.put(changed, revision),
 	fieldsOf: (post) => ({ ...post }),
 	groupOf: (path) => (path === "date" || path === "zone" ? "when" : path.replace(/[.[].*$/, "")),
-	refusals: (e) => {
-		const found = e.fields.map((f) => ({ path: f.path, message: f.message }));
-		return found.length > 0 ? found : [{ path: "", message: e.message }];
+	refusals: (error) => {
+		const found = error.fields.map((field) => ({ path: field.path, message: field.message }));
+		return found.length > 0 ? found : [{ path: "", message: error.message }];
 	},
 });
 
@@ -279,28 +279,32 @@ const merging: Tests = {
 		equals(merge("mine").merged, { ...blank, date: "2 May", title: "Mine" });
 		equals(merge("theirs").merged, { ...blank, zone: "CET", title: "Mine" });
 		equals(
-			merge("mine").clashes.map((c) => c.group),
+			merge("mine").clashes.map((clash) => clash.group),
 			["title", "when"],
 		);
 	},
 	"whatever two sides change, nothing that only one of them changed is lost"() {
 		const random = new Random(3);
 		const names = Object.keys(blank) as (keyof Post)[];
-		for (let n = 0; n < 300; n++) {
+		for (let round = 0; round < 300; round++) {
 			const [mine, theirs]: Post[] = [{ ...blank }, { ...blank }] as [Post, Post];
-			for (const f of names) {
-				if (random.below(2) === 0) Object.assign(mine, { [f]: `m${random.below(2)}` });
-				if (random.below(2) === 0) Object.assign(theirs, { [f]: `${random.of(["m", "t"])}${random.below(2)}` });
+			for (const name of names) {
+				if (random.below(2) === 0) Object.assign(mine, { [name]: `m${random.below(2)}` });
+				if (random.below(2) === 0) Object.assign(theirs, { [name]: `${random.of(["m", "t"])}${random.below(2)}` });
 			}
 			const got = merge3({ mine: blank, theirs: blank }, mine, theirs);
-			for (const f of names) {
-				const [byMe, byThem] = [mine[f] !== blank[f], theirs[f] !== blank[f]];
-				equals(got.merged[f], byMe || !byThem ? mine[f] : theirs[f], `${f} of ${JSON.stringify([mine, theirs])}`);
-				const clash = byMe && byThem && mine[f] !== theirs[f];
+			for (const name of names) {
+				const [byMe, byThem] = [mine[name] !== blank[name], theirs[name] !== blank[name]];
 				equals(
-					got.clashes.some((c) => c.group === f),
+					got.merged[name],
+					byMe || !byThem ? mine[name] : theirs[name],
+					`${name} of ${JSON.stringify([mine, theirs])}`,
+				);
+				const clash = byMe && byThem && mine[name] !== theirs[name];
+				equals(
+					got.clashes.some((clash) => clash.group === name),
 					clash,
-					`a clash of ${f}`,
+					`a clash of ${name}`,
 				);
 			}
 		}
@@ -309,185 +313,185 @@ const merging: Tests = {
 
 const saving: Tests = {
 	async "a draft saves itself after a pause, only what was changed"() {
-		const w = new World();
-		const draft = await w.open();
+		const world = new World();
+		const draft = await world.open();
 		equals(stateOf(draft), "saved");
 		draft.change({ title: "N" });
-		await w.time.pass(500);
+		await world.time.pass(500);
 		draft.change({ title: "New" });
 		equals(stateOf(draft), "unsaved");
-		await w.time.pass(799);
-		equals(w.server.requests, [], "before the pause is over");
-		await w.time.pass(1);
-		equals(w.server.requests, [{ title: "New" }]);
-		equals([stateOf(draft), w.server.post.title, w.browser.rows.size], ["saved", "New", 0]);
-		await w.time.pass(60_000);
-		equals([w.server.requests.length, w.time.waiting], [1, 0]);
+		await world.time.pass(799);
+		equals(world.server.requests, [], "before the pause is over");
+		await world.time.pass(1);
+		equals(world.server.requests, [{ title: "New" }]);
+		equals([stateOf(draft), world.server.post.title, world.browser.rows.size], ["saved", "New", 0]);
+		await world.time.pass(60_000);
+		equals([world.server.requests.length, world.time.waiting], [1, 0]);
 	},
 	async "what is typed while a save is under way is saved after it, on the new revision"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.holdRequests();
+		const world = new World();
+		const draft = await world.open();
+		world.server.holdRequests();
 		draft.change({ title: "One" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		equals(stateOf(draft), "saving");
 		draft.change({ title: "Two", body: "Too" });
-		await w.server.release();
-		equals(w.server.requests, [{ title: "One" }, { title: "Two", body: "Too" }]);
-		equals([w.server.post.title, w.server.post.body, stateOf(draft)], ["Two", "Too", "saved"]);
+		await world.server.release();
+		equals(world.server.requests, [{ title: "One" }, { title: "Two", body: "Too" }]);
+		equals([world.server.post.title, world.server.post.body, stateOf(draft)], ["Two", "Too", "saved"]);
 	},
 	async "an answer that was overtaken is not taken"() {
-		const w = new World();
-		const draft = await w.open();
-		const old = w.server.read();
+		const world = new World();
+		const draft = await world.open();
+		const old = world.server.read();
 		draft.change({ title: "New" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		draft.receive(old);
 		equals([draft.state.values.title, draft.state.revision], ["New", '"2"']);
-		await w.time.pass(5000);
-		equals(w.server.requests.length, 1);
+		await world.time.pass(5000);
+		equals(world.server.requests.length, 1);
 	},
 	async "what is read while a save is under way is taken after it"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.holdRequests();
+		const world = new World();
+		const draft = await world.open();
+		world.server.holdRequests();
 		draft.change({ title: "New" });
-		await w.time.pass(800);
-		const before = w.server.read();
+		await world.time.pass(800);
+		const before = world.server.read();
 		draft.receive(before);
-		await w.server.release();
+		await world.server.release();
 		equals([draft.state.values.title, draft.state.revision], ["New", '"2"']);
-		w.server.change({ body: "Theirs" });
-		draft.receive(w.server.read());
+		world.server.change({ body: "Theirs" });
+		draft.receive(world.server.read());
 		equals([draft.state.values.body, draft.state.joined], ["Theirs", null], "without own work nothing is told");
 	},
 	async "what others save before the answer has come is taken after it"() {
-		const w = new World();
-		const draft = await w.open();
+		const world = new World();
+		const draft = await world.open();
 		let answer: () => void = () => undefined;
-		w.server.answers = new Promise((done) => {
+		world.server.answers = new Promise((done) => {
 			answer = done;
 		});
 		draft.change({ title: "Mine" });
-		await w.time.pass(800);
-		w.server.change({ title: "Theirs, later" });
-		draft.receive(w.server.read());
+		await world.time.pass(800);
+		world.server.change({ title: "Theirs, later" });
+		draft.receive(world.server.read());
 		equals([stateOf(draft), draft.state.values.title], ["saving", "Mine"]);
 		answer();
 		await settled();
 		equals([stateOf(draft), draft.state.values.title, draft.state.revision], ["saved", "Theirs, later", '"3"']);
 	},
 	async "a space at the end stays while somebody goes on, though the server cuts it off"() {
-		const w = new World();
-		w.server.writes = (post) => ({ ...post, title: post.title.trim() });
-		const draft = await w.open();
+		const world = new World();
+		world.server.writes = (post) => ({ ...post, title: post.title.trim() });
+		const draft = await world.open();
 		draft.change({ title: "Good " });
-		await w.time.pass(800);
-		equals([w.server.post.title, draft.state.values.title, stateOf(draft)], ["Good", "Good ", "saved"]);
-		w.server.change({ body: "Theirs" });
-		draft.receive(w.server.read());
+		await world.time.pass(800);
+		equals([world.server.post.title, draft.state.values.title, stateOf(draft)], ["Good", "Good ", "saved"]);
+		world.server.change({ body: "Theirs" });
+		draft.receive(world.server.read());
 		equals([draft.state.values.title, draft.state.values.body, stateOf(draft)], ["Good ", "Theirs", "saved"]);
 		draft.change({ title: "Good news" });
-		await w.time.pass(800);
-		equals(w.server.post.title, "Good news");
-		equals(w.server.requests.length, 2);
+		await world.time.pass(800);
+		equals(world.server.post.title, "Good news");
+		equals(world.server.requests.length, 2);
 	},
 	async "ids that the server gives are taken, where a record says so"() {
-		const w = new World();
-		w.server.writes = (post) => ({ ...post, meta: [{ id: 7, name: "A" }] });
-		const draft = await w.open({ codec: { takesAnswer: true } });
+		const world = new World();
+		world.server.writes = (post) => ({ ...post, meta: [{ id: 7, name: "A" }] });
+		const draft = await world.open({ codec: { takesAnswer: true } });
 		draft.change({ meta: [{ name: "A" }] });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		holds(equal(draft.state.values.meta, [{ id: 7, name: "A" }]), JSON.stringify(draft.state.values.meta));
-		await w.time.pass(10_000);
-		equals([w.server.requests.length, stateOf(draft)], [1, "saved"]);
+		await world.time.pass(10_000);
+		equals([world.server.requests.length, stateOf(draft)], [1, "saved"]);
 	},
 	async "a refusal may name its group where its path does not"() {
-		const w = new World();
+		const world = new World();
 		let refuses = true;
-		w.server.fails = () => (refuses ? new ApiError(400, "INVALID_DATE", "no such day", {}) : null);
+		world.server.fails = () => (refuses ? new ApiError(400, "INVALID_DATE", "no such day", {}) : null);
 		const refusals = () => {
 			refuses = false;
 			return [{ path: "parameters.day", message: "no such day", group: "when" }];
 		};
-		const draft = await w.open({ codec: { refusals } });
+		const draft = await world.open({ codec: { refusals } });
 		draft.change({ date: "32 May", title: "New" });
-		await w.time.pass(800);
-		equals([stateOf(draft), w.server.post.title, w.server.post.date], ["refused", "New", "1 May"]);
+		await world.time.pass(800);
+		equals([stateOf(draft), world.server.post.title, world.server.post.date], ["refused", "New", "1 May"]);
 	},
 	async "the order in which the server stores members is no change"() {
-		const w = new World();
-		const draft = await w.open();
+		const world = new World();
+		const draft = await world.open();
 		draft.change({ meta: { b: { d: 3, c: 2 }, a: 1 } });
-		await w.time.pass(10_000);
-		equals([w.server.requests.length, stateOf(draft), w.browser.rows.size], [0, "saved", 0]);
+		await world.time.pass(10_000);
+		equals([world.server.requests.length, stateOf(draft), world.browser.rows.size], [0, "saved", 0]);
 		draft.change({ meta: { a: 1, b: { c: 2, d: 4 } } });
-		await w.time.pass(800);
-		draft.receive(w.server.read());
-		await w.time.pass(10_000);
-		equals([w.server.requests.length, stateOf(draft)], [1, "saved"]);
+		await world.time.pass(800);
+		draft.receive(world.server.read());
+		await world.time.pass(10_000);
+		equals([world.server.requests.length, stateOf(draft)], [1, "saved"]);
 	},
 	async "what is changed back before it is saved is not sent, and is not kept"() {
-		const w = new World();
-		const draft = await w.open();
+		const world = new World();
+		const draft = await world.open();
 		draft.change({ title: "New" });
-		equals(w.browser.rows.size, 1);
+		equals(world.browser.rows.size, 1);
 		draft.change({ title: "News" });
-		equals(w.browser.rows.size, 0);
-		await w.time.pass(10_000);
-		equals([w.server.requests.length, w.server.copy], [0, null]);
+		equals(world.browser.rows.size, 0);
+		await world.time.pass(10_000);
+		equals([world.server.requests.length, world.server.copy], [0, null]);
 	},
 	async "what is refused stays and the rest is saved; it is sent again once it was changed"() {
-		const w = new World();
-		w.server.rules.title = (v) => v === "";
-		const draft = await w.open();
+		const world = new World();
+		world.server.rules.title = (value) => value === "";
+		const draft = await world.open();
 		draft.change({ title: "", body: "Good" });
-		await w.time.pass(800);
-		equals(w.server.requests, [{ title: "", body: "Good" }, { body: "Good" }]);
+		await world.time.pass(800);
+		equals(world.server.requests, [{ title: "", body: "Good" }, { body: "Good" }]);
 		equals(draft.state.status, { is: "refused", problems: [{ path: "title", message: "bad title" }] });
-		equals([w.server.post.body, draft.state.values.title], ["Good", ""]);
-		await w.time.pass(2000);
-		equals([w.server.copy?.data.mine, w.browser.rows.size], [{ title: "" }, 0], "the working copy");
+		equals([world.server.post.body, draft.state.values.title], ["Good", ""]);
+		await world.time.pass(2000);
+		equals([world.server.copy?.data.mine, world.browser.rows.size], [{ title: "" }, 0], "the working copy");
 		draft.change({ body: "Better" });
-		await w.time.pass(800);
-		equals(w.server.requests.at(-1), { body: "Better" }, "the refused part is not sent again");
+		await world.time.pass(800);
+		equals(world.server.requests.at(-1), { body: "Better" }, "the refused part is not sent again");
 		draft.change({ title: "Right" });
-		await w.time.pass(800);
-		equals([stateOf(draft), w.server.post.title, w.server.copy], ["saved", "Right", null]);
+		await world.time.pass(800);
+		equals([stateOf(draft), world.server.post.title, world.server.copy], ["saved", "Right", null]);
 	},
 	async "a refusal of what was corrected meanwhile is about nothing"() {
-		const w = new World();
-		w.server.rules.title = (v) => v === "";
-		const draft = await w.open();
-		w.server.holdRequests();
+		const world = new World();
+		world.server.rules.title = (value) => value === "";
+		const draft = await world.open();
+		world.server.holdRequests();
 		draft.change({ title: "" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		draft.change({ title: "Right" });
-		await w.server.release();
-		equals([stateOf(draft), w.server.post.title], ["saved", "Right"]);
-		w.server.holdRequests();
+		await world.server.release();
+		equals([stateOf(draft), world.server.post.title], ["saved", "Right"]);
+		world.server.holdRequests();
 		draft.change({ title: "" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		draft.change({ title: "Right" });
-		await w.server.release();
-		equals([stateOf(draft), w.browser.rows.size], ["saved", 0], "changed back meanwhile");
+		await world.server.release();
+		equals([stateOf(draft), world.browser.rows.size], ["saved", 0], "changed back meanwhile");
 	},
 	async "a refusal of no field is one of all that was sent"() {
-		const w = new World();
-		w.server.fails = () => new ApiError(409, "NOT_DRAFT", "it is being sent", {});
-		const draft = await w.open();
+		const world = new World();
+		world.server.fails = () => new ApiError(409, "NOT_DRAFT", "it is being sent", {});
+		const draft = await world.open();
 		draft.change({ title: "New", date: "2 May" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		const problems = ["when", "title"].map((path) => ({ path, message: "it is being sent" }));
 		equals(draft.state.status, { is: "refused", problems });
-		equals(w.server.requests.length, 1);
+		equals(world.server.requests.length, 1);
 	},
 	async "without a network it is tried again and again, and nothing is lost meanwhile"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.fails = offline;
+		const world = new World();
+		const draft = await world.open();
+		world.server.fails = offline;
 		draft.change({ title: "New" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		equals(stateOf(draft), "offline");
 		for (const [ms, requests] of [
 			[999, 1],
@@ -497,111 +501,111 @@ const saving: Tests = {
 			[30_000, 5],
 			[30_000, 6],
 		] as const) {
-			await w.time.pass(ms);
-			equals(w.server.requests.length, requests, `requests after ${ms}`);
+			await world.time.pass(ms);
+			equals(world.server.requests.length, requests, `requests after ${ms}`);
 		}
 		draft.change({ body: "Also" });
-		holds(w.browser.text.includes("Also") && w.browser.text.includes("New"), "the device has it");
-		w.server.fails = null;
+		holds(world.browser.text.includes("Also") && world.browser.text.includes("New"), "the device has it");
+		world.server.fails = null;
 		await draft.flush();
-		equals([stateOf(draft), w.server.post.title, w.server.post.body], ["saved", "New", "Also"]);
-		equals([w.browser.rows.size, w.server.copy], [0, null]);
+		equals([stateOf(draft), world.server.post.title, world.server.post.body], ["saved", "New", "Also"]);
+		equals([world.browser.rows.size, world.server.copy], [0, null]);
 	},
 	async "a save whose session has ended is sent again once there is another one"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.fails = () => new ApiError(401, "UNAUTHORIZED", "sign in", {});
+		const world = new World();
+		const draft = await world.open();
+		world.server.fails = () => new ApiError(401, "UNAUTHORIZED", "sign in", {});
 		draft.change({ title: "New" });
-		await w.time.pass(800);
-		equals([stateOf(draft), draft.state.values.title, w.browser.rows.size], ["offline", "New", 1]);
-		w.server.fails = null;
-		await w.time.pass(1000);
-		equals([stateOf(draft), w.server.post.title], ["saved", "New"]);
+		await world.time.pass(800);
+		equals([stateOf(draft), draft.state.values.title, world.browser.rows.size], ["offline", "New", 1]);
+		world.server.fails = null;
+		await world.time.pass(1000);
+		equals([stateOf(draft), world.server.post.title], ["saved", "New"]);
 	},
 	async "what a viewer types is neither kept nor saved, until the viewer may"() {
-		const w = new World();
-		const draft = await w.open({ readOnly: true });
+		const world = new World();
+		const draft = await world.open({ readOnly: true });
 		draft.change({ title: "New" });
-		w.server.change({ body: "Theirs" });
-		draft.receive(w.server.read());
+		world.server.change({ body: "Theirs" });
+		draft.receive(world.server.read());
 		await draft.flush();
-		await w.time.pass(60_000);
+		await world.time.pass(60_000);
 		const { title, body } = draft.state.values;
 		equals([title, body, draft.state.opened], ["New", "Theirs", true]);
-		equals([w.server.requests.length, w.server.copy, w.browser.rows.size], [0, null, 0]);
+		equals([world.server.requests.length, world.server.copy, world.browser.rows.size], [0, null, 0]);
 		draft.configure({ readOnly: false, autosaveAfter: 800 });
 		await settled();
-		equals(w.browser.rows.size, 1);
-		await w.time.pass(800);
-		equals(w.server.post.title, "New");
+		equals(world.browser.rows.size, 1);
+		await world.time.pass(800);
+		equals(world.server.post.title, "New");
 	},
 };
 
 const conflicts: Tests = {
 	async "changes by others are joined, and saved on their revision"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.change({ body: "Theirs" });
+		const world = new World();
+		const draft = await world.open();
+		world.server.change({ body: "Theirs" });
 		draft.change({ title: "Mine" });
-		await w.time.pass(800);
-		equals([w.server.post.title, w.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
+		await world.time.pass(800);
+		equals([world.server.post.title, world.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
 		equals([draft.state.joined?.fields, draft.state.joined?.by?.name], [["body"], "Ada"]);
 		draft.dismissJoined();
 		equals(draft.state.joined, null);
 	},
 	async "what both made the same is no conflict, and needs no save"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.change({ title: "Same" });
+		const world = new World();
+		const draft = await world.open();
+		world.server.change({ title: "Same" });
 		draft.change({ title: "Same" });
-		await w.time.pass(800);
-		equals([w.server.requests.length, stateOf(draft), w.browser.rows.size], [1, "saved", 0]);
-		equals([w.server.revision, draft.state.revision], [2, '"2"']);
+		await world.time.pass(800);
+		equals([world.server.requests.length, stateOf(draft), world.browser.rows.size], [1, "saved", 0]);
+		equals([world.server.revision, draft.state.revision], [2, '"2"']);
 	},
 	async "what both changed waits for a choice: mine"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.change({ title: "Theirs", body: "Also theirs" });
+		const world = new World();
+		const draft = await world.open();
+		world.server.change({ title: "Theirs", body: "Also theirs" });
 		draft.change({ title: "Mine" });
-		await w.time.pass(800);
-		equals([stateOf(draft), w.server.post.title], ["conflict", "Theirs"]);
+		await world.time.pass(800);
+		equals([stateOf(draft), world.server.post.title], ["conflict", "Theirs"]);
 		equals(draft.state.conflict?.clashes, [{ group: "title", mine: { title: "Mine" }, theirs: { title: "Theirs" } }]);
 		draft.change({ zone: "CET" });
-		await w.time.pass(60_000);
-		equals([w.server.requests.length, w.time.waiting], [1, 0], "requests and timers before the choice");
-		holds(equal(w.server.copy?.data.mine, { title: "Mine", zone: "CET" }), "the working copy has both");
+		await world.time.pass(60_000);
+		equals([world.server.requests.length, world.time.waiting], [1, 0], "requests and timers before the choice");
+		holds(equal(world.server.copy?.data.mine, { title: "Mine", zone: "CET" }), "the working copy has both");
 		draft.settle(new Set());
 		await settled();
-		const { title, body, zone } = w.server.post;
+		const { title, body, zone } = world.server.post;
 		equals([title, body, zone, stateOf(draft)], ["Mine", "Also theirs", "CET", "saved"]);
 		await settled();
-		equals([w.server.copy, w.browser.rows.size], [null, 0]);
+		equals([world.server.copy, world.browser.rows.size], [null, 0]);
 	},
 	async "what both changed waits for a choice: theirs"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.change({ title: "Theirs" });
+		const world = new World();
+		const draft = await world.open();
+		world.server.change({ title: "Theirs" });
 		draft.change({ title: "Mine" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		draft.settle(new Set(["title"]));
 		await settled();
-		equals([stateOf(draft), draft.state.values.title, w.server.requests.length], ["saved", "Theirs", 1]);
-		equals(w.browser.rows.size, 0);
+		equals([stateOf(draft), draft.state.values.title, world.server.requests.length], ["saved", "Theirs", 1]);
+		equals(world.browser.rows.size, 0);
 	},
 	async "a choice is made for each group"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.change({ title: "Theirs", zone: "CET" });
+		const world = new World();
+		const draft = await world.open();
+		world.server.change({ title: "Theirs", zone: "CET" });
 		draft.change({ title: "Mine", date: "2 May" });
-		await w.time.pass(800);
-		equals(draft.state.conflict?.clashes.map((c) => c.group).sort(), ["title", "when"]);
+		await world.time.pass(800);
+		equals(draft.state.conflict?.clashes.map((clash) => clash.group).sort(), ["title", "when"]);
 		draft.settle(new Set(["when"]));
 		await settled();
-		const { title, date, zone } = w.server.post;
+		const { title, date, zone } = world.server.post;
 		equals([title, date, zone], ["Mine", "1 May", "CET"]);
 	},
 	async "fields whose names have a dot clash each on its own"() {
-		const w = new World();
+		const world = new World();
 		const at = (line: string, city: string) => ({ "address.line": line, "address.city": city });
 		type Address = ReturnType<typeof at>;
 		let stored: Versioned<Address> = { data: at("Old 1", "Kiel"), revision: '"1"' };
@@ -617,14 +621,21 @@ const conflicts: Tests = {
 				},
 				fieldsOf: (address) => address,
 			},
-			{ device: w.device, copies: w.server.copies, clock: w.time, autosaveAfter: null, readOnly: false, mark: "m" },
+			{
+				device: world.device,
+				copies: world.server.copies,
+				clock: world.time,
+				autosaveAfter: null,
+				readOnly: false,
+				mark: "m",
+			},
 			stored,
 		);
 		draft.change(at("Mine 2", "Bonn"));
 		stored = { data: at("Theirs 3", "Kiel"), revision: '"2"' };
 		draft.receive(stored);
 		equals(
-			draft.state.conflict?.clashes.map((c) => c.group),
+			draft.state.conflict?.clashes.map((clash) => clash.group),
 			["address.line"],
 		);
 		draft.settle(new Set(["address.line"]));
@@ -632,339 +643,342 @@ const conflicts: Tests = {
 		equals(stored.data, at("Theirs 3", "Bonn"));
 	},
 	async "a conflict follows what is saved during it, and ends when nothing clashes any more"() {
-		const w = new World();
-		const draft = await w.open();
-		const first = w.server.read();
-		w.server.change({ title: "Theirs" });
+		const world = new World();
+		const draft = await world.open();
+		const first = world.server.read();
+		world.server.change({ title: "Theirs" });
 		draft.change({ title: "Mine" });
-		await w.time.pass(800);
-		w.server.change({ title: "Theirs again" });
-		draft.receive(w.server.read());
+		await world.time.pass(800);
+		world.server.change({ title: "Theirs again" });
+		draft.receive(world.server.read());
 		equals(draft.state.conflict?.clashes[0]?.theirs, { title: "Theirs again" });
 		draft.receive(first);
 		equals(draft.state.conflict?.clashes[0]?.theirs, { title: "Theirs again" }, "after an overtaken answer");
-		w.server.change({ title: "Mine", body: "Theirs" });
-		draft.receive(w.server.read());
-		equals([stateOf(draft), draft.state.values.body, w.server.requests.length], ["saved", "Theirs", 1]);
+		world.server.change({ title: "Mine", body: "Theirs" });
+		draft.receive(world.server.read());
+		equals([stateOf(draft), draft.state.values.body, world.server.requests.length], ["saved", "Theirs", 1]);
 	},
 	async "somebody who saves all the time stops nobody"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.fails = () => {
-			w.server.change({ body: `Busy ${w.server.revision}` });
+		const world = new World();
+		const draft = await world.open();
+		world.server.fails = () => {
+			world.server.change({ body: `Busy ${world.server.revision}` });
 			return null;
 		};
 		draft.change({ title: "Mine" });
-		await w.time.pass(800);
-		equals(w.server.requests.length, 6, "tries");
-		w.server.fails = null;
+		await world.time.pass(800);
+		equals(world.server.requests.length, 6, "tries");
+		world.server.fails = null;
 		draft.change({ title: "Mine too" });
-		await w.time.pass(800);
-		equals([w.server.post.title, stateOf(draft)], ["Mine too", "saved"]);
+		await world.time.pass(800);
+		equals([world.server.post.title, stateOf(draft)], ["Mine too", "saved"]);
 	},
 	async "a conflict that cannot be read about is tried again later"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.change({ body: "Theirs" });
+		const world = new World();
+		const draft = await world.open();
+		world.server.change({ body: "Theirs" });
 		let requests = 0;
-		w.server.fails = () => (++requests > 1 ? offline() : null);
+		world.server.fails = () => (++requests > 1 ? offline() : null);
 		draft.change({ title: "Mine" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		equals(stateOf(draft), "offline");
-		w.server.fails = null;
-		await w.time.pass(1000);
-		equals([w.server.post.title, w.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
+		world.server.fails = null;
+		await world.time.pass(1000);
+		equals([world.server.post.title, world.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
 	},
 };
 
 const restoring: Tests = {
 	async "what was typed at once before a reload comes back, and is saved"() {
-		const w = new World();
-		(await w.open()).change({ title: "At once" });
-		w.reload();
-		const draft = await w.open();
+		const world = new World();
+		(await world.open()).change({ title: "At once" });
+		world.reload();
+		const draft = await world.open();
 		equals([draft.state.values.title, draft.state.restored, draft.state.opened], ["At once", "device", true]);
-		await w.time.pass(800);
-		equals([w.server.post.title, w.browser.rows.size], ["At once", 0]);
+		await world.time.pass(800);
+		equals([world.server.post.title, world.browser.rows.size], ["At once", 0]);
 		equals(draft.state.restored, "device", "where it came from is told after the save");
 	},
 	async "what is typed before the device has answered is joined with what it has"() {
-		const w = new World();
-		(await w.open()).change({ title: "Before", body: "Before" });
-		w.reload();
-		w.server.holdRequests();
-		const draft = await w.open();
+		const world = new World();
+		(await world.open()).change({ title: "Before", body: "Before" });
+		world.reload();
+		world.server.holdRequests();
+		const draft = await world.open();
 		draft.change({ body: "After" });
-		holds(w.browser.text.includes("After") && w.browser.text.includes("Before"), "the device has both");
-		await w.server.release();
+		holds(world.browser.text.includes("After") && world.browser.text.includes("Before"), "the device has both");
+		await world.server.release();
 		equals([draft.state.values.title, draft.state.values.body], ["Before", "After"]);
 	},
 	async "others saved the same part while it was closed: it asks"() {
-		const w = new World();
-		(await w.open()).change({ title: "Mine" });
-		w.reload();
-		w.server.change({ title: "Theirs", body: "Theirs" });
-		const draft = await w.open();
+		const world = new World();
+		(await world.open()).change({ title: "Mine" });
+		world.reload();
+		world.server.change({ title: "Theirs", body: "Theirs" });
+		const draft = await world.open();
 		equals([stateOf(draft), draft.state.values.title], ["conflict", "Mine"]);
-		await w.time.pass(60_000);
-		equals(w.server.post.title, "Theirs");
+		await world.time.pass(60_000);
+		equals(world.server.post.title, "Theirs");
 		draft.settle(new Set());
 		await settled();
-		equals([w.server.post.title, w.server.post.body], ["Mine", "Theirs"]);
+		equals([world.server.post.title, world.server.post.body], ["Mine", "Theirs"]);
 	},
 	async "others saved another part while it was closed: it is joined"() {
-		const w = new World();
-		(await w.open()).change({ title: "Mine" });
-		w.reload();
-		w.server.change({ body: "Theirs" });
-		const draft = await w.open();
-		await w.time.pass(800);
-		equals([w.server.post.title, w.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
+		const world = new World();
+		(await world.open()).change({ title: "Mine" });
+		world.reload();
+		world.server.change({ body: "Theirs" });
+		const draft = await world.open();
+		await world.time.pass(800);
+		equals([world.server.post.title, world.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
 	},
 	async "a crash after the server had it, before it answered, asks nothing"() {
-		const w = new World();
-		const first = await w.open();
-		w.server.losesAnswers = true;
+		const world = new World();
+		const first = await world.open();
+		world.server.losesAnswers = true;
 		first.change({ title: "Sent" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		first.change({ title: "Sent, and more" });
-		w.reload();
-		w.server.losesAnswers = false;
-		const draft = await w.open();
+		world.reload();
+		world.server.losesAnswers = false;
+		const draft = await world.open();
 		equals([stateOf(draft), draft.state.values.title], ["unsaved", "Sent, and more"]);
-		await w.time.pass(800);
-		equals(w.server.post.title, "Sent, and more");
+		await world.time.pass(800);
+		equals(world.server.post.title, "Sent, and more");
 	},
 	async "an answer that was lost is no conflict with oneself"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.losesAnswers = true;
+		const world = new World();
+		const draft = await world.open();
+		world.server.losesAnswers = true;
 		draft.change({ title: "Sent" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		equals(stateOf(draft), "offline");
-		w.server.losesAnswers = false;
-		await w.time.pass(1000);
-		equals([stateOf(draft), w.server.post.title, draft.state.joined], ["saved", "Sent", null]);
+		world.server.losesAnswers = false;
+		await world.time.pass(1000);
+		equals([stateOf(draft), world.server.post.title, draft.state.joined], ["saved", "Sent", null]);
 	},
 	async "what arrived without an answer is no conflict with what was typed after it"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.losesAnswers = true;
+		const world = new World();
+		const draft = await world.open();
+		world.server.losesAnswers = true;
 		draft.change({ title: "One" });
-		await w.time.pass(800);
-		w.server.fails = offline; // the second one does not arrive
+		await world.time.pass(800);
+		world.server.fails = offline; // the second one does not arrive
 		draft.change({ title: "Two" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		draft.change({ title: "Three" });
-		[w.server.losesAnswers, w.server.fails] = [false, null];
-		await w.time.pass(800);
-		equals([stateOf(draft), w.server.post.title], ["saved", "Three"]);
-		w.server.change({ title: "One" });
+		[world.server.losesAnswers, world.server.fails] = [false, null];
+		await world.time.pass(800);
+		equals([stateOf(draft), world.server.post.title], ["saved", "Three"]);
+		world.server.change({ title: "One" });
 		draft.change({ title: "Four" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		equals(stateOf(draft), "conflict", "when somebody else writes it later");
 	},
 	async "what is typed while the device is read is kept, too"() {
-		const w = new World();
-		w.server.holdRequests();
-		await w.open({ typed: { title: "At once" } });
-		holds(w.browser.text.includes("At once"), `the device has ${w.browser.text}`);
+		const world = new World();
+		world.server.holdRequests();
+		await world.open({ typed: { title: "At once" } });
+		holds(world.browser.text.includes("At once"), `the device has ${world.browser.text}`);
 	},
 	async "a page that is left while it opens leaves no timer"() {
-		const w = new World();
-		w.server.holdRequests();
-		const draft = await w.open({ ...byHand, typed: { title: "At once" } });
+		const world = new World();
+		world.server.holdRequests();
+		const draft = await world.open({ ...byHand, typed: { title: "At once" } });
 		void draft.close();
-		await w.server.release();
-		equals([w.server.copy?.title, w.time.waiting], ["At once", 0]);
+		await world.server.release();
+		equals([world.server.copy?.title, world.time.waiting], ["At once", 0]);
 	},
 	async "copies of this device and of another browser are joined"() {
-		const w = new World();
-		(await w.open({ ...byHand })).change({ title: "Here", body: "Here" });
-		w.reload();
-		w.server.copy = { title: "", base_revision: 1, data: { mark: "elsewhere", mine: { body: "There" } } };
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		(await world.open({ ...byHand })).change({ title: "Here", body: "Here" });
+		world.reload();
+		world.server.copy = { title: "", base_revision: 1, data: { mark: "elsewhere", mine: { body: "There" } } };
+		const draft = await world.open({ ...byHand });
 		equals([draft.state.values.title, draft.state.values.body], ["Here", "There"]);
 		draft.discard();
 		await settled();
-		equals([w.server.copy, w.browser.rows.size], [null, 0]);
+		equals([world.server.copy, world.browser.rows.size], [null, 0]);
 	},
 	async "without storage, a page that is opened again finds what the former one stored on the server"() {
-		const w = new World();
-		const first = await w.open({ ...byHand, device: noStorage });
+		const world = new World();
+		const first = await world.open({ ...byHand, device: noStorage });
 		first.change({ title: "Mine" });
 		void first.close();
-		const draft = await w.open({ ...byHand, device: noStorage });
+		const draft = await world.open({ ...byHand, device: noStorage });
 		equals([draft.state.values.title, draft.state.restored], ["Mine", "server"]);
 	},
 	async "two tabs keep their own: what one saves leaves the words of the other"() {
-		const w = new World();
-		const a = await w.open();
-		const b = await w.open({ device: w.browser.tab("b") });
-		w.server.fails = offline;
-		a.change({ title: "In a" });
-		await w.time.pass(800);
-		w.server.fails = null;
-		b.change({ body: "In b" });
-		await b.flush();
-		await b.close();
-		holds(w.browser.text.includes("In a") && !w.browser.text.includes("In b"), `the device has ${w.browser.text}`);
-		w.reload(); // a goes away and comes back
-		const again = await w.open();
-		await w.time.pass(800);
-		equals([w.server.post.title, w.server.post.body, stateOf(again)], ["In a", "In b", "saved"]);
+		const world = new World();
+		const draft = await world.open();
+		const store = await world.open({ device: world.browser.tab("b") });
+		world.server.fails = offline;
+		draft.change({ title: "In a" });
+		await world.time.pass(800);
+		world.server.fails = null;
+		store.change({ body: "In b" });
+		await store.flush();
+		await store.close();
+		holds(
+			world.browser.text.includes("In a") && !world.browser.text.includes("In b"),
+			`the device has ${world.browser.text}`,
+		);
+		world.reload(); // a goes away and comes back
+		const again = await world.open();
+		await world.time.pass(800);
+		equals([world.server.post.title, world.server.post.body, stateOf(again)], ["In a", "In b", "saved"]);
 	},
 	async "what a tab left that is gone comes back in another one, what an open one has does not"() {
-		const w = new World();
-		(await w.open()).change({ title: "In a" });
-		const b = await w.open({ device: w.browser.tab("b") });
-		equals([b.state.restored, b.state.values.title], [null, "News"]);
-		w.browser.gone.add("a");
-		const c = await w.open({ device: w.browser.tab("c") });
-		equals([c.state.restored, c.state.values.title], ["device", "In a"]);
+		const world = new World();
+		(await world.open()).change({ title: "In a" });
+		const draft = await world.open({ device: world.browser.tab("b") });
+		equals([draft.state.restored, draft.state.values.title], [null, "News"]);
+		world.browser.gone.add("a");
+		const store = await world.open({ device: world.browser.tab("c") });
+		equals([store.state.restored, store.state.values.title], ["device", "In a"]);
 	},
 	async "a working copy of another browser comes back, and is deleted once it is saved"() {
-		const w = new World();
-		const other = await w.open({ ...byHand, device: new Browser().tab("x") });
+		const world = new World();
+		const other = await world.open({ ...byHand, device: new Browser().tab("x") });
 		other.change({ title: "Elsewhere" });
-		await w.time.pass(2000);
-		equals(w.server.copy?.title, "Elsewhere");
-		const draft = await w.open();
+		await world.time.pass(2000);
+		equals(world.server.copy?.title, "Elsewhere");
+		const draft = await world.open();
 		equals([draft.state.values.title, draft.state.restored], ["Elsewhere", "server"]);
-		await w.time.pass(800);
+		await world.time.pass(800);
 		await settled();
-		equals([w.server.post.title, w.server.copy], ["Elsewhere", null]);
+		equals([world.server.post.title, world.server.copy], ["Elsewhere", null]);
 	},
 	async "a copy that another browser stored since stays when this one saves"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		const draft = await world.open({ ...byHand });
 		draft.change({ title: "Here" });
-		await w.time.pass(2000);
-		w.server.copy = { title: "", base_revision: 1, data: { mark: "elsewhere", mine: { body: "There" } } };
+		await world.time.pass(2000);
+		world.server.copy = { title: "", base_revision: 1, data: { mark: "elsewhere", mine: { body: "There" } } };
 		await draft.save();
 		await settled();
-		equals([w.server.copy?.data.mark, w.browser.rows.size], ["elsewhere", 0]);
+		equals([world.server.copy?.data.mark, world.browser.rows.size], ["elsewhere", 0]);
 	},
 	async "a copy without a mark, which a program stored, comes back"() {
-		const w = new World();
-		w.server.copy = { title: "", base_revision: null, data: { mine: { title: "Made" } } };
-		const draft = await w.open();
-		await w.time.pass(800);
+		const world = new World();
+		world.server.copy = { title: "", base_revision: null, data: { mine: { title: "Made" } } };
+		const draft = await world.open();
+		await world.time.pass(800);
 		await settled();
-		equals([w.server.post.title, w.server.copy, draft.state.restored], ["Made", null, "server"]);
+		equals([world.server.post.title, world.server.copy, draft.state.restored], ["Made", null, "server"]);
 	},
 	async "of a copy, only fields of today with values of their kind come back"() {
-		const w = new World();
+		const world = new World();
 		const mine = { title: 7, former: "x", body: "Good", zone: null } as unknown as Partial<Post>;
-		w.server.copy = { title: "", base_revision: 1, data: { mine } };
-		const draft = await w.open({ ...byHand });
+		world.server.copy = { title: "", base_revision: 1, data: { mine } };
+		const draft = await world.open({ ...byHand });
 		holds(equal(draft.state.values, { ...blank, body: "Good", zone: null }), JSON.stringify(draft.state.values));
 	},
 	async "the same record opened again waits for what the former page still saves"() {
-		const w = new World();
-		const first = await w.open();
-		const old = w.server.read();
+		const world = new World();
+		const first = await world.open();
+		const old = world.server.read();
 		first.change({ title: "Left behind" });
-		w.server.holdRequests();
+		world.server.holdRequests();
 		void first.close();
-		const draft = await w.open({ server: old });
+		const draft = await world.open({ server: old });
 		draft.change({ body: "Typed after" });
-		await w.server.release();
-		await w.time.pass(800);
-		equals([w.server.post.title, w.server.post.body], ["Left behind", "Typed after"]);
-		equals([stateOf(draft), w.browser.rows.size], ["saved", 0]);
+		await world.server.release();
+		await world.time.pass(800);
+		equals([world.server.post.title, world.server.post.body], ["Left behind", "Typed after"]);
+		equals([stateOf(draft), world.browser.rows.size], ["saved", 0]);
 	},
 };
 
 const ending: Tests = {
 	async "a record that is opened again does not wait for a network that hangs"() {
-		const w = new World();
-		const first = await w.open();
+		const world = new World();
+		const first = await world.open();
 		let answer: () => void = () => undefined;
-		w.server.answers = new Promise((done) => {
+		world.server.answers = new Promise((done) => {
 			answer = done;
 		});
 		first.change({ title: "Hangs" });
 		void first.close();
-		const draft = await w.open();
+		const draft = await world.open();
 		equals(draft.state.opened, false);
-		await w.time.pass(3000);
+		await world.time.pass(3000);
 		equals([draft.state.opened, draft.state.values.title], [true, "Hangs"]);
 		draft.change({ body: "Typed after" });
 		answer();
 		await settled();
-		holds(w.browser.text.includes("Typed after"), "what the former page saves leaves what was typed since");
-		await w.time.pass(800);
-		equals([w.server.post.title, w.server.post.body, w.browser.rows.size], ["Hangs", "Typed after", 0]);
+		holds(world.browser.text.includes("Typed after"), "what the former page saves leaves what was typed since");
+		await world.time.pass(800);
+		equals([world.server.post.title, world.server.post.body, world.browser.rows.size], ["Hangs", "Typed after", 0]);
 	},
 	async "leaving saves at once, and a page that is gone takes the answer"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.holdRequests();
+		const world = new World();
+		const draft = await world.open();
+		world.server.holdRequests();
 		draft.change({ title: "Last" });
 		void draft.close();
 		await settled();
-		equals([w.server.requests.length, w.browser.rows.size], [1, 1]);
-		await w.server.release();
-		equals([w.server.post.title, w.browser.rows.size, w.time.waiting], ["Last", 0, 0]);
+		equals([world.server.requests.length, world.browser.rows.size], [1, 1]);
+		await world.server.release();
+		equals([world.server.post.title, world.browser.rows.size, world.time.waiting], ["Last", 0, 0]);
 	},
 	async "what is typed during a save is saved after it, though the page is gone"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.holdRequests();
+		const world = new World();
+		const draft = await world.open();
+		world.server.holdRequests();
 		draft.change({ title: "One" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		draft.change({ title: "Two" });
 		void draft.close();
-		await w.server.release();
-		equals([w.server.post.title, w.browser.rows.size], ["Two", 0]);
+		await world.server.release();
+		equals([world.server.post.title, world.browser.rows.size], ["Two", 0]);
 	},
 	async "what a page that goes cannot save is on the device, and nothing is tried again"() {
-		const w = new World();
-		const draft = await w.open();
-		w.server.fails = offline;
+		const world = new World();
+		const draft = await world.open();
+		world.server.fails = offline;
 		draft.change({ title: "Last" });
 		void draft.close();
-		await w.time.pass(120_000);
-		equals([w.server.requests.length, w.browser.rows.size, w.time.waiting], [1, 1, 0]);
-		w.server.fails = null;
-		const again = await w.open();
-		await w.time.pass(800);
-		equals([w.server.post.title, again.state.restored], ["Last", "device"]);
+		await world.time.pass(120_000);
+		equals([world.server.requests.length, world.browser.rows.size, world.time.waiting], [1, 1, 0]);
+		world.server.fails = null;
+		const again = await world.open();
+		await world.time.pass(800);
+		equals([world.server.post.title, again.state.restored], ["Last", "device"]);
 	},
 	async "a refused part goes into the working copy when the page is left"() {
-		const w = new World();
-		w.server.rules.title = () => true;
-		const draft = await w.open();
+		const world = new World();
+		world.server.rules.title = () => true;
+		const draft = await world.open();
 		draft.change({ title: "" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		await draft.close();
-		equals([w.server.copy?.data.mine, w.browser.rows.size], [{ title: "" }, 0]);
+		equals([world.server.copy?.data.mine, world.browser.rows.size], [{ title: "" }, 0]);
 	},
 	async "discard drops what was typed, here and on the server"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		const draft = await world.open({ ...byHand });
 		draft.change({ title: "Mine" });
-		await w.time.pass(2000);
-		holds(w.server.copy !== null, "the server has a copy");
+		await world.time.pass(2000);
+		holds(world.server.copy !== null, "the server has a copy");
 		draft.discard();
 		await settled();
 		equals([draft.state.values.title, stateOf(draft)], ["News", "saved"]);
-		equals([w.server.copy, w.browser.rows.size, w.time.waiting], [null, 0, 0]);
+		equals([world.server.copy, world.browser.rows.size, world.time.waiting], [null, 0, 0]);
 	},
 	async "discard ends a conflict with what the server has"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		const draft = await world.open({ ...byHand });
 		draft.change({ title: "Mine" });
-		w.server.change({ title: "Theirs" });
-		draft.receive(w.server.read());
+		world.server.change({ title: "Theirs" });
+		draft.receive(world.server.read());
 		equals(stateOf(draft), "conflict");
 		draft.discard();
 		equals([stateOf(draft), draft.state.values.title, draft.state.revision], ["saved", "Theirs", '"2"']);
 	},
 	async "a listener hears of each change until it stops"() {
-		const w = new World();
-		const draft = await w.open();
+		const world = new World();
+		const draft = await world.open();
 		let calls = 0;
 		const stop = draft.subscribe(() => calls++);
 		const before = draft.state;
@@ -978,173 +992,176 @@ const ending: Tests = {
 
 const onDemand: Tests = {
 	async "without autosave nothing is saved but the working copy, until somebody saves"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		const draft = await world.open({ ...byHand });
 		draft.change({ title: "Mine" });
-		await w.time.pass(1999);
-		equals([w.server.copy, w.browser.rows.size], [null, 1]);
-		await w.time.pass(1);
-		holds(equal(w.server.copy?.data.mine, { title: "Mine" }), "the copy has what was changed");
-		equals([w.server.copy?.base_revision, w.browser.rows.size], [1, 0]);
-		equals([w.server.requests.length, stateOf(draft)], [0, "unsaved"]);
+		await world.time.pass(1999);
+		equals([world.server.copy, world.browser.rows.size], [null, 1]);
+		await world.time.pass(1);
+		holds(equal(world.server.copy?.data.mine, { title: "Mine" }), "the copy has what was changed");
+		equals([world.server.copy?.base_revision, world.browser.rows.size], [1, 0]);
+		equals([world.server.requests.length, stateOf(draft)], [0, "unsaved"]);
 		holds(await draft.save(), "all is saved");
 		await settled();
-		equals([w.server.post.title, w.server.copy, stateOf(draft)], ["Mine", null, "saved"]);
+		equals([world.server.post.title, world.server.copy, stateOf(draft)], ["Mine", null, "saved"]);
 	},
 	async "a working copy that cannot be stored is tried again"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
-		w.server.fails = offline;
+		const world = new World();
+		const draft = await world.open({ ...byHand });
+		world.server.fails = offline;
 		draft.change({ title: "Mine" });
-		await w.time.pass(2500);
-		equals([w.server.copy, w.browser.rows.size], [null, 1]);
-		w.server.fails = null;
-		await w.time.pass(1000);
-		equals([w.server.copy?.title, w.browser.rows.size], ["Mine", 0]);
+		await world.time.pass(2500);
+		equals([world.server.copy, world.browser.rows.size], [null, 1]);
+		world.server.fails = null;
+		await world.time.pass(1000);
+		equals([world.server.copy?.title, world.browser.rows.size], ["Mine", 0]);
 	},
 	async "what is typed while the working copy is stored stays on the device"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		const draft = await world.open({ ...byHand });
 		draft.change({ title: "One" });
-		w.server.holdRequests();
-		await w.time.pass(2000);
+		world.server.holdRequests();
+		await world.time.pass(2000);
 		draft.change({ title: "Two" });
-		await w.server.release();
-		holds(w.browser.text.includes("Two") && w.server.copy?.title === "One", `the device has ${w.browser.text}`);
-		await w.time.pass(2000);
-		equals([w.server.copy?.title, w.browser.rows.size], ["Two", 0]);
+		await world.server.release();
+		holds(
+			world.browser.text.includes("Two") && world.server.copy?.title === "One",
+			`the device has ${world.browser.text}`,
+		);
+		await world.time.pass(2000);
+		equals([world.server.copy?.title, world.browser.rows.size], ["Two", 0]);
 	},
 	async "leaving stores the working copy at once"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		const draft = await world.open({ ...byHand });
 		draft.change({ title: "Mine" });
 		await draft.close();
-		equals([w.server.copy?.title, w.server.requests.length], ["Mine", 0]);
-		const again = await w.open({ ...byHand });
+		equals([world.server.copy?.title, world.server.requests.length], ["Mine", 0]);
+		const again = await world.open({ ...byHand });
 		equals([again.state.values.title, again.state.restored, stateOf(again)], ["Mine", "server", "unsaved"]);
 		await again.save();
 		equals(again.state.restored, null);
 	},
 	async "a save that is refused rejects, and what was typed stays"() {
-		const w = new World();
-		w.server.rules.title = () => true;
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		world.server.rules.title = () => true;
+		const draft = await world.open({ ...byHand });
 		draft.change({ title: "Bad" });
-		const error = await draft.save().catch((e: unknown) => e);
+		const error = await draft.save().catch((error: unknown) => error);
 		equals([(error as ApiError).status, stateOf(draft), draft.state.values.title], [400, "unsaved", "Bad"]);
-		equals(w.browser.rows.size, 1);
+		equals(world.browser.rows.size, 1);
 	},
 	async "a page that closes while it saves leaves no copy behind"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
-		w.server.holdRequests();
+		const world = new World();
+		const draft = await world.open({ ...byHand });
+		world.server.holdRequests();
 		draft.change({ title: "Mine" });
 		const saved = draft.save();
 		await settled();
 		void draft.close();
-		await w.server.release();
+		await world.server.release();
 		holds(await saved, "it is saved");
 		await settled();
-		equals([w.server.copy, w.browser.rows.size, w.server.post.title], [null, 0, "Mine"]);
+		equals([world.server.copy, world.browser.rows.size, world.server.post.title], [null, 0, "Mine"]);
 	},
 	async "a save that fails after its page was closed leaves a copy"() {
-		const w = new World();
-		w.server.rules.title = () => true;
-		const draft = await w.open({ ...byHand });
-		w.server.holdRequests();
+		const world = new World();
+		world.server.rules.title = () => true;
+		const draft = await world.open({ ...byHand });
+		world.server.holdRequests();
 		draft.change({ title: "Mine" });
 		const saved = draft.save().catch(() => "refused");
 		await settled();
 		const closed = draft.close();
-		await w.server.release();
+		await world.server.release();
 		equals(await saved, "refused");
 		await closed;
-		equals(w.server.copy?.title, "Mine");
+		equals(world.server.copy?.title, "Mine");
 	},
 	async "what was typed while it was saved stays unsaved, and the rest is as the server stores it"() {
-		const w = new World();
-		w.server.writes = (post) => ({ ...post, title: post.title.trim() });
-		const draft = await w.open({ ...byHand });
-		w.server.holdRequests();
+		const world = new World();
+		world.server.writes = (post) => ({ ...post, title: post.title.trim() });
+		const draft = await world.open({ ...byHand });
+		world.server.holdRequests();
 		draft.change({ title: " Mine ", body: "One" });
 		const saved = draft.save();
 		await settled();
 		draft.change({ body: "Two" });
-		await w.server.release();
+		await world.server.release();
 		equals([await saved, draft.state.changed, draft.state.values.title], [false, ["body"], "Mine"]);
 		equals(draft.state.saved.body, "One");
 	},
 	async "what was reviewed is joined with changes of others, and not saved unseen"() {
-		const w = new World();
-		const draft = await w.open({ autosaveAfter: null, codec: { refusals: undefined, reviewed: true } });
-		w.server.change({ body: "Theirs" });
+		const world = new World();
+		const draft = await world.open({ autosaveAfter: null, codec: { refusals: undefined, reviewed: true } });
+		world.server.change({ body: "Theirs" });
 		draft.change({ title: "Mine" });
-		const error = await draft.save().catch((e: unknown) => e);
-		equals([(error as ApiError).code, w.server.post.title], ["REVISION_CONFLICT", "News"]);
+		const error = await draft.save().catch((error: unknown) => error);
+		equals([(error as ApiError).code, world.server.post.title], ["REVISION_CONFLICT", "News"]);
 		equals([draft.state.values.body, draft.state.joined?.fields], ["Theirs", ["body"]]);
 		holds(await draft.save(), "seen, it is saved");
-		equals([w.server.post.title, draft.state.joined], ["Mine", null]);
+		equals([world.server.post.title, draft.state.joined], ["Mine", null]);
 	},
 	async "a record without a revision is read before it is saved"() {
-		const w = new World();
-		const server = { data: w.server.read().data, revision: null };
-		const draft = await w.open({ autosaveAfter: null, codec: { refusals: undefined, loadsFirst: true }, server });
-		w.server.change({ body: "Theirs" });
+		const world = new World();
+		const server = { data: world.server.read().data, revision: null };
+		const draft = await world.open({ autosaveAfter: null, codec: { refusals: undefined, loadsFirst: true }, server });
+		world.server.change({ body: "Theirs" });
 		draft.change({ title: "Mine" });
 		const whole = async (_: Partial<Post>, values: Post) => {
-			await w.server.put(values, undefined);
+			await world.server.put(values, undefined);
 			return undefined;
 		};
 		holds(await draft.save(whole), "all is saved");
-		equals([w.server.post.title, w.server.post.body], ["Mine", "Theirs"]);
-		w.server.change({ title: "Theirs" });
+		equals([world.server.post.title, world.server.post.body], ["Mine", "Theirs"]);
+		world.server.change({ title: "Theirs" });
 		draft.change({ title: "Mine again" });
-		equals([await draft.save(), stateOf(draft), w.server.post.title], [false, "conflict", "Theirs"]);
+		equals([await draft.save(), stateOf(draft), world.server.post.title], [false, "conflict", "Theirs"]);
 		draft.settle(new Set());
 		holds(await draft.save(), "after the choice");
-		equals(w.server.post.title, "Mine again");
+		equals(world.server.post.title, "Mine again");
 	},
 	async "a save without an answer has saved the values as they are"() {
-		const w = new World();
-		const draft = await w.open({ ...byHand });
+		const world = new World();
+		const draft = await world.open({ ...byHand });
 		draft.change({ title: "Mine" });
 		holds(await draft.save(async () => undefined), "all is saved");
-		equals([stateOf(draft), draft.state.saved.title, w.browser.rows.size], ["saved", "Mine", 0]);
+		equals([stateOf(draft), draft.state.saved.title, world.browser.rows.size], ["saved", "Mine", 0]);
 		draft.receive({ data: { ...blank, title: "As stored" }, revision: null });
 		equals(draft.state.values.title, "As stored");
 	},
 	async "secrets are saved and never kept"() {
-		const w = new World();
-		const draft = await w.open({ autosaveAfter: null, codec: { refusals: undefined, secret: ["zone"] } });
+		const world = new World();
+		const draft = await world.open({ autosaveAfter: null, codec: { refusals: undefined, secret: ["zone"] } });
 		draft.change({ zone: "s3cret" });
-		equals(w.browser.rows.size, 0);
+		equals(world.browser.rows.size, 0);
 		draft.change({ title: "Mine" });
-		await w.time.pass(2000);
-		holds(!JSON.stringify([w.server.copy, w.browser.text]).includes("s3cret"), "no copy has it");
+		await world.time.pass(2000);
+		holds(!JSON.stringify([world.server.copy, world.browser.text]).includes("s3cret"), "no copy has it");
 		await draft.save();
-		equals(w.server.post.zone, "s3cret");
+		equals(world.server.post.zone, "s3cret");
 	},
 	async "what was refused by itself is sent again on demand"() {
-		const w = new World();
-		w.server.rules.title = () => true;
-		const draft = await w.open();
+		const world = new World();
+		world.server.rules.title = () => true;
+		const draft = await world.open();
 		draft.change({ title: "Now right" });
-		await w.time.pass(800);
+		await world.time.pass(800);
 		equals([stateOf(draft), await draft.save()], ["refused", false]);
-		w.server.rules = {};
+		world.server.rules = {};
 		holds(await draft.save(), "another rule holds now");
-		equals(w.server.post.title, "Now right");
+		equals(world.server.post.title, "Now right");
 		await draft.save();
-		equals(w.server.requests.length, 3, "without changes nothing is sent");
+		equals(world.server.requests.length, 3, "without changes nothing is sent");
 	},
 	async "a record that begins to save itself saves what waits"() {
-		const w = new World();
-		const draft = await w.open({ autosaveAfter: null });
+		const world = new World();
+		const draft = await world.open({ autosaveAfter: null });
 		draft.change({ title: "Mine" });
-		await w.time.pass(5000);
+		await world.time.pass(5000);
 		draft.configure({ autosaveAfter: 800, readOnly: false });
-		await w.time.pass(800);
-		equals(w.server.post.title, "Mine");
+		await world.time.pass(800);
+		equals(world.server.post.title, "Mine");
 	},
 };
 

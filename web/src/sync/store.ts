@@ -166,7 +166,7 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	private sameFields(part: Partial<D>, whole: D) {
-		return (Object.keys(part) as (keyof D)[]).every((f) => this.same(part[f], whole[f]));
+		return (Object.keys(part) as (keyof D)[]).every((field) => this.same(part[field], whole[field]));
 	}
 
 	private groupOf = (path: string) =>
@@ -174,7 +174,7 @@ export class DraftStore<Row, D extends object> {
 
 	private changed() {
 		return (Object.keys(this.mine) as (keyof D & string)[]).filter(
-			(f) => !this.same(this.mine[f], this.base.fields[f]),
+			(field) => !this.same(this.mine[field], this.base.fields[field]),
 		);
 	}
 
@@ -184,11 +184,11 @@ export class DraftStore<Row, D extends object> {
 			const refused = this.refused.get(group);
 			return refused !== undefined && this.sameFields(refused.values, this.mine);
 		};
-		return this.changed().filter((f) => !held(this.groupOf(f)));
+		return this.changed().filter((field) => !held(this.groupOf(field)));
 	}
 
 	private copy(): Copy<D> {
-		const fields = this.changed().filter((f) => !this.codec.secret?.includes(f));
+		const fields = this.changed().filter((field) => !this.codec.secret?.includes(field));
 		const copy = { mine: pick(this.mine, fields), from: pick(this.base.stored, fields), sent: pick(this.sent, fields) };
 		return this.refused.size > 0 ? { ...copy, problems: this.refused.size } : copy;
 	}
@@ -206,13 +206,13 @@ export class DraftStore<Row, D extends object> {
 		if (this.saving) return { is: "saving" };
 		if (this.failure !== null) return { is: "offline", error: this.failure };
 		if (this.refused.size > 0)
-			return { is: "refused", problems: [...this.refused.values()].flatMap((r) => r.problems) };
+			return { is: "refused", problems: [...this.refused.values()].flatMap((refusal) => refusal.problems) };
 		return changed.length > 0 ? { is: "unsaved" } : { is: "saved", at: this.savedAt };
 	}
 
 	private emit() {
 		this.state = this.snapshot();
-		for (const l of this.listeners) l();
+		for (const listener of this.listeners) listener();
 	}
 
 	/** Keeps what was changed, and sees to it that it is saved. */
@@ -244,8 +244,8 @@ export class DraftStore<Row, D extends object> {
 	private join(server: Versioned<Row>, by: Actor | null, choose?: Choice): boolean {
 		const theirs = this.codec.fieldsOf(server.data);
 		// What arrived without an answer is no change of somebody else.
-		const arrived = (Object.keys(theirs) as (keyof D)[]).filter((f) =>
-			this.lost.some((sent) => f in sent && this.same(sent[f], theirs[f])),
+		const arrived = (Object.keys(theirs) as (keyof D)[]).filter((their) =>
+			this.lost.some((sent) => their in sent && this.same(sent[their], theirs[their])),
 		);
 		const own = pick(theirs, arrived);
 		const bases = { mine: { ...this.base.fields, ...own }, theirs: { ...this.base.stored, ...own } };
@@ -264,7 +264,9 @@ export class DraftStore<Row, D extends object> {
 	/** Takes what the server has as the base. What it did not change stays as it was typed. */
 	private adopt(server: Versioned<Row>) {
 		const stored = this.codec.fieldsOf(server.data);
-		const unmoved = (Object.keys(stored) as (keyof D)[]).filter((f) => this.same(stored[f], this.base.stored[f]));
+		const unmoved = (Object.keys(stored) as (keyof D)[]).filter((field) =>
+			this.same(stored[field], this.base.stored[field]),
+		);
 		const fields = { ...stored, ...pick(this.base.fields, unmoved) };
 		this.base = { row: server.data, revision: server.revision, fields, stored };
 	}
@@ -273,7 +275,7 @@ export class DraftStore<Row, D extends object> {
 		const typed = this.changed();
 		const { stored } = this.base;
 		const known = (Object.keys(copy.mine ?? {}) as (keyof D & string)[]).filter(
-			(f) => f in stored && !typed.includes(f) && isLike(copy.mine?.[f], stored[f]),
+			(field) => field in stored && !typed.includes(field) && isLike(copy.mine?.[field], stored[field]),
 		);
 		const from = pick(copy.from ?? {}, known);
 		const mine = pick(copy.mine ?? {}, known);
@@ -330,8 +332,8 @@ export class DraftStore<Row, D extends object> {
 			this.sent = {};
 			this.takes(theirs, (conflict.details.updated_by as Actor | undefined) ?? null);
 			return null;
-		} catch (e) {
-			return e;
+		} catch (error) {
+			return error;
 		}
 	}
 
@@ -345,12 +347,14 @@ export class DraftStore<Row, D extends object> {
 		this.failures = 0;
 		this.sent = {};
 		this.lost = [];
-		for (const f of todo) this.refused.delete(this.groupOf(f));
+		for (const field of todo) this.refused.delete(this.groupOf(field));
 		this.savedAt = this.environment.clock.now();
 		if (onDemand) this.joined = this.restored = null;
 		const before = this.base;
 		const untouched = (Object.keys(values) as (keyof D & string)[]).filter(
-			(f) => this.same(this.mine[f], values[f]) && (todo.includes(f) || this.same(values[f], before.fields[f])),
+			(value) =>
+				this.same(this.mine[value], values[value]) &&
+				(todo.includes(value) || this.same(values[value], before.fields[value])),
 		);
 		if (!got) this.base = { ...before, revision: null, fields: values, stored: values };
 		else {
@@ -361,18 +365,18 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	/** Handles the error of a save. It reports whether the save goes on with the rest. */
-	private failed(e: unknown): boolean {
+	private failed(error: unknown): boolean {
 		const { refusals } = this.codec;
-		if (!isLater(e)) {
+		if (!isLater(error)) {
 			const { sent } = this;
 			this.sent = {};
-			if (!refusals || !(e instanceof ApiError)) throw e;
-			this.refuse(sent, refusals(e));
+			if (!refusals || !(error instanceof ApiError)) throw error;
+			this.refuse(sent, refusals(error));
 			return true;
 		}
 		this.lost = [...this.lost, this.sent].slice(-mostLost);
-		if (!refusals) throw e;
-		this.failure = e;
+		if (!refusals) throw error;
+		this.failure = error;
 		const { autosaveAfter, clock } = this.environment;
 		if (!this.closed && autosaveAfter !== null)
 			this.cancelSave ??= clock.after(pauseAfter(this.failures++), () => void this.flush());
@@ -382,10 +386,10 @@ export class DraftStore<Row, D extends object> {
 	/** Sets apart what the server refuses; a refusal of nothing that was sent is one of all of it. */
 	private refuse(sent: Partial<D>, problems: Problem[]) {
 		const groups = fieldsByGroup<D>(Object.keys(sent) as (keyof D & string)[], this.groupOf);
-		const groupOf = (p: Problem) => p.group ?? this.groupOf(p.path);
-		const known = problems.filter((p) => groups.has(groupOf(p)));
+		const groupOf = (problem: Problem) => problem.group ?? this.groupOf(problem.path);
+		const known = problems.filter((problem) => groups.has(groupOf(problem)));
 		for (const [group, fields] of groups) {
-			const own = known.filter((p) => groupOf(p) === group);
+			const own = known.filter((problem) => groupOf(problem) === group);
 			const values = pick(sent, fields);
 			// What was changed while it was sent is sent again: the refusal is about former values.
 			if ((known.length > 0 && own.length === 0) || !this.sameFields(values, this.mine)) continue;

@@ -24,10 +24,10 @@ export function Badge({ tone, children, title }: { tone: Tone; children: ReactNo
 
 /** StateBadge shows a state of the API in words. */
 export function StateBadge({ kind, state }: { kind: Kind; state: string }) {
-	const s = stateOf(kind, state);
+	const shown = stateOf(kind, state);
 	return (
-		<Badge tone={s.tone} title={s.sentence}>
-			{s.word}
+		<Badge tone={shown.tone} title={shown.sentence}>
+			{shown.word}
 		</Badge>
 	);
 }

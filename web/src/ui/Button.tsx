@@ -62,16 +62,16 @@ export function Button({
 		<button
 			tabIndex={current === false ? -1 : undefined}
 			{...rest}
-			onFocus={(e) => {
+			onFocus={(event) => {
 				focused.current = true;
-				rest.onFocus?.(e);
+				rest.onFocus?.(event);
 			}}
-			onBlur={(e) => {
-				const left = e.currentTarget;
+			onBlur={(event) => {
+				const left = event.currentTarget;
 				requestAnimationFrame(() => {
 					if (left.isConnected) focused.current = document.activeElement === left;
 				});
-				rest.onBlur?.(e);
+				rest.onBlur?.(event);
 			}}
 			ref={(el) => {
 				own.current = el;
@@ -83,12 +83,12 @@ export function Button({
 			aria-disabled={off || undefined}
 			aria-busy={busy || undefined}
 			aria-describedby={why ? id : rest["aria-describedby"]}
-			onClick={(e) => {
+			onClick={(event) => {
 				if (off) {
-					e.preventDefault();
+					event.preventDefault();
 					return;
 				}
-				onClick?.(e);
+				onClick?.(event);
 			}}
 		>
 			{icon}

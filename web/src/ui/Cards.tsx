@@ -80,8 +80,8 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 		const id = ids.current[i] ?? ++made;
 		const name = title(item, i);
 		put(
-			items.filter((_, n) => n !== i),
-			ids.current.filter((_, n) => n !== i),
+			items.filter((_, index) => index !== i),
+			ids.current.filter((_, index) => index !== i),
 		);
 		focus(Math.min(i, items.length - 2));
 		toast(words.removed({ title: name }), {
@@ -91,11 +91,11 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 			},
 		});
 	};
-	const keys = (e: KeyboardEvent, i: number) => {
-		if (readOnly || !e.altKey || (e.key !== "ArrowUp" && e.key !== "ArrowDown")) return;
-		e.preventDefault();
-		e.stopPropagation();
-		move(i, e.key === "ArrowUp" ? i - 1 : i + 1);
+	const keys = (event: KeyboardEvent, i: number) => {
+		if (readOnly || !event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+		event.preventDefault();
+		event.stopPropagation();
+		move(i, event.key === "ArrowUp" ? i - 1 : i + 1);
 	};
 	return (
 		<>

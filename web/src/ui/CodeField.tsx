@@ -19,14 +19,14 @@ type Props = {
 export function CodeField({ of, value, onChange, readOnly, ...rest }: Props) {
 	if (readOnly) return <TextField {...rest} readOnly value={value && nameOf(of, value)} onChange={() => undefined} />;
 	const all = codesOf(of);
-	const known = value === "" || all.some((c) => c.code === value);
+	const known = value === "" || all.some((code) => code.code === value);
 	return (
 		<Combo
 			{...rest}
-			options={[...(known ? [] : [{ code: value, name: nameOf(of, value) }]), ...all].map((c) => ({
-				id: c.code,
-				label: c.name,
-				detail: of === "zone" ? undefined : c.code,
+			options={[...(known ? [] : [{ code: value, name: nameOf(of, value) }]), ...all].map((code) => ({
+				id: code.code,
+				label: code.name,
+				detail: of === "zone" ? undefined : code.code,
 			}))}
 			value={value || null}
 			onChange={(code) => onChange(code ?? "")}

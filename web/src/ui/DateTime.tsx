@@ -51,10 +51,10 @@ export function DateTime({ label, optional, path, value, onChange, help, ifEmpty
 				help={help ?? (value || !ifEmpty ? where : `${where} ${ifEmpty}`)}
 				error={gap ? words.gap : error}
 				value={wall}
-				onChange={(v) => {
-					const found = v ? timesOf(v, zone) : [];
-					setTyped(v && found.length === 0 ? v : null);
-					if (!v) onChange(null);
+				onChange={(value) => {
+					const found = value ? timesOf(value, zone) : [];
+					setTyped(value && found.length === 0 ? value : null);
+					if (!value) onChange(null);
 					else if (found[0]) onChange(found[0].toISOString());
 				}}
 			/>

@@ -60,7 +60,9 @@ export function Diff({ was, now, label }: { was: string; now: string; label: str
 	if (was === now) return <p className={css.muted}>{words.same}</p>;
 	const lines = diffLines(was, now);
 	if (!lines) return <p className={css.muted}>{words.long}</p>;
-	const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((l) => l.kind !== "same"));
+	const near = lines.map((_, i) =>
+		lines.slice(Math.max(0, i - around), i + around + 1).some((line) => line.kind !== "same"),
+	);
 	const shown: ({ line: Line; at: number } | { skipped: number; at: number })[] = [];
 	for (const [at, line] of lines.entries()) {
 		const last = shown.at(-1);
@@ -71,16 +73,16 @@ export function Diff({ was, now, label }: { was: string; now: string; label: str
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, and contains nothing to focus
 		<section className={css.diff} aria-label={label} tabIndex={0}>
-			{shown.map((s) =>
-				"skipped" in s ? (
-					<div key={s.at} className={css.skipped}>
-						{words.skipped({ count: s.skipped })}
+			{shown.map((part) =>
+				"skipped" in part ? (
+					<div key={part.at} className={css.skipped}>
+						{words.skipped({ count: part.skipped })}
 					</div>
 				) : (
-					<div key={s.at} className={css[s.line.kind]}>
-						<span aria-hidden>{s.line.kind === "added" ? "+" : s.line.kind === "removed" ? "−" : " "}</span>
-						{s.line.kind !== "same" && <span className="visually-hidden">{words[s.line.kind]}: </span>}
-						{s.line.text || "\u00a0"}
+					<div key={part.at} className={css[part.line.kind]}>
+						<span aria-hidden>{part.line.kind === "added" ? "+" : part.line.kind === "removed" ? "−" : " "}</span>
+						{part.line.kind !== "same" && <span className="visually-hidden">{words[part.line.kind]}: </span>}
+						{part.line.text || "\u00a0"}
 					</div>
 				),
 			)}

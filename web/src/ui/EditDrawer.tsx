@@ -32,7 +32,7 @@ export function EditDrawer({ title, form, why, remove, onSave, onClose, children
 	const [deleting, setDeleting] = useState(false);
 	const removing = useMutation({
 		mutationFn: async () => remove?.run(),
-		onError: (e) => isConflict(e) && void remove?.reload?.(),
+		onError: (error) => isConflict(error) && void remove?.reload?.(),
 	});
 	return (
 		<Dialog

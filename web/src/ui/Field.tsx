@@ -101,7 +101,7 @@ export function TextField(props: TextProps) {
 			min={min?.toString()}
 			max={max?.toString()}
 			onBlur={onBlur && (() => onBlur({} as never))}
-			onKeyDown={onKeyDown && ((e) => onKeyDown(e as never))}
+			onKeyDown={onKeyDown && ((event) => onKeyDown(event as never))}
 		/>
 	);
 }
@@ -146,8 +146,8 @@ function Line({
 				/>
 				{suggestions && (
 					<datalist id={`${id}-list`}>
-						{suggestions.map((s) => (
-							<option key={s.value} value={s.value} label={s.label} />
+						{suggestions.map((suggestion) => (
+							<option key={suggestion.value} value={suggestion.value} label={suggestion.label} />
 						))}
 					</datalist>
 				)}
@@ -162,11 +162,11 @@ type NumberProps = Omit<TextProps, "value" | "onChange" | "type"> & {
 	onChange: (value: number) => void;
 };
 
-const textOf = (n: number) => (Number.isNaN(n) ? "" : String(n));
+const textOf = (value: number) => (Number.isNaN(value) ? "" : String(value));
 
 /** NumberField is a labelled number. It keeps what is typed, such as "-" before a digit; onChange gets NaN until that is a number. */
 export function NumberField({ value, onChange, ...rest }: NumberProps) {
-	const numberOf = (t: string) => (t.trim() === "" ? Number.NaN : Number(t));
+	const numberOf = (text: string) => (text.trim() === "" ? Number.NaN : Number(text));
 	const now = value ?? Number.NaN;
 	const [typed, setTyped] = useState(textOf(now));
 	const text = Object.is(numberOf(typed), now) ? typed : textOf(now);
@@ -175,9 +175,9 @@ export function NumberField({ value, onChange, ...rest }: NumberProps) {
 			{...rest}
 			type="number"
 			value={text}
-			onChange={(t) => {
-				setTyped(t);
-				onChange(numberOf(t));
+			onChange={(value) => {
+				setTyped(value);
+				onChange(numberOf(value));
 			}}
 		/>
 	);
@@ -257,9 +257,9 @@ export function Select({
 					value={value}
 					onChange={(e) => onChange(e.target.value)}
 				>
-					{choices.map((c) => (
-						<option key={c.value} value={c.value} disabled={c.disabled}>
-							{c.label}
+					{choices.map((choice) => (
+						<option key={choice.value} value={choice.value} disabled={choice.disabled}>
+							{choice.label}
 						</option>
 					))}
 				</select>
@@ -357,22 +357,22 @@ export function Radios({
 	return (
 		<fieldset className={css.radios} data-row={row || undefined}>
 			<legend className={hideLabel ? "visually-hidden" : css.label}>{label}</legend>
-			{choices.map((c) => (
-				<div key={c.value} className={css.check}>
+			{choices.map((choice) => (
+				<div key={choice.value} className={css.check}>
 					<input
-						id={`${name}-${c.value}`}
+						id={`${name}-${choice.value}`}
 						type="radio"
 						name={name}
-						checked={c.value === value}
-						aria-disabled={c.why ? true : undefined}
-						aria-describedby={c.help || c.why ? `${name}-${c.value}-help` : undefined}
-						onChange={() => !c.why && onChange(c.value)}
+						checked={choice.value === value}
+						aria-disabled={choice.why ? true : undefined}
+						aria-describedby={choice.help || choice.why ? `${name}-${choice.value}-help` : undefined}
+						onChange={() => !choice.why && onChange(choice.value)}
 					/>
 					<div>
-						<label htmlFor={`${name}-${c.value}`}>{c.label}</label>
-						{(c.help || c.why) && (
-							<p id={`${name}-${c.value}-help`} className={css.help}>
-								{c.why ?? c.help}
+						<label htmlFor={`${name}-${choice.value}`}>{choice.label}</label>
+						{(choice.help || choice.why) && (
+							<p id={`${name}-${choice.value}-help`} className={css.help}>
+								{choice.why ?? choice.help}
 							</p>
 						)}
 					</div>

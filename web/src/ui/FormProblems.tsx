@@ -17,8 +17,8 @@ export function FormProblems({ problems }: { problems: Problems }) {
 		<div ref={box} tabIndex={-1} role="alert" className={css.problems}>
 			<p>{words.title}</p>
 			<ul>
-				{general.map((g) => (
-					<li key={g}>{g}</li>
+				{general.map((group) => (
+					<li key={group}>{group}</li>
 				))}
 			</ul>
 		</div>

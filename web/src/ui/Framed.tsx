@@ -39,13 +39,13 @@ export function Framed({
 	const links = useRef(onLinks);
 	links.current = onLinks;
 	useEffect(() => {
-		const listen = (e: MessageEvent<Said>) => {
-			if (e.source !== frame.current?.contentWindow) return;
-			if (e.data.kind === "ready") setReady(true);
-			else if (e.data.kind === "size") {
-				setHeight(Math.min(20_000, Math.max(120, e.data.height)));
-				links.current?.(e.data.links);
-			} else if (e.data.kind === "hover") hover.current?.(e.data.address);
+		const listen = (event: MessageEvent<Said>) => {
+			if (event.source !== frame.current?.contentWindow) return;
+			if (event.data.kind === "ready") setReady(true);
+			else if (event.data.kind === "size") {
+				setHeight(Math.min(20_000, Math.max(120, event.data.height)));
+				links.current?.(event.data.links);
+			} else if (event.data.kind === "hover") hover.current?.(event.data.address);
 		};
 		window.addEventListener("message", listen);
 		return () => window.removeEventListener("message", listen);

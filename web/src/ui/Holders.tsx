@@ -12,13 +12,13 @@ const words = catalogue("shell.holders", {
 });
 
 /** Where the records of each source are. */
-const pages: { [source: string]: (h: Holder) => string } = {
-	broadcasts: (h) => to.broadcast(h.id ?? ""),
-	sequences: (h) => to.sequence(h.id ?? ""),
-	automations: (h) => to.automation(h.id ?? ""),
-	forms: (h) => to.form(h.id ?? ""),
-	segments: (h) => to.segment(h.segment_key ?? h.id ?? ""),
-	sending_identities: (h) => to.sender(h.id ?? ""),
+const pages: { [source: string]: (holder: Holder) => string } = {
+	broadcasts: (holder) => to.broadcast(holder.id ?? ""),
+	sequences: (holder) => to.sequence(holder.id ?? ""),
+	automations: (holder) => to.automation(holder.id ?? ""),
+	forms: (holder) => to.form(holder.id ?? ""),
+	segments: (holder) => to.segment(holder.segment_key ?? holder.id ?? ""),
+	sending_identities: (holder) => to.sender(holder.id ?? ""),
 };
 
 type Usage = { [source: string]: Holder[] };
@@ -26,13 +26,17 @@ type Usage = { [source: string]: Holder[] };
 /** Holders lists records that name another, with links to them. */
 export function Holders({ usage }: { usage: Usage }) {
 	const all = Object.entries(usage).flatMap(([source, list]) =>
-		list.map((h) => ({ ...h, to: pages[source]?.(h), key: `${source} ${h.id ?? h.segment_key}` })),
+		list.map((holder) => ({
+			...holder,
+			to: pages[source]?.(holder),
+			key: `${source} ${holder.id ?? holder.segment_key}`,
+		})),
 	);
 	if (all.length === 0) return null;
 	return (
 		<ul>
-			{all.map((h) => (
-				<li key={h.key}>{h.to ? <Link href={h.to}>{h.name}</Link> : h.name}</li>
+			{all.map((holder) => (
+				<li key={holder.key}>{holder.to ? <Link href={holder.to}>{holder.name}</Link> : holder.name}</li>
 			))}
 		</ul>
 	);
@@ -46,9 +50,9 @@ export function InUse({ error }: { error: unknown }) {
 	return (
 		<div role="alert">
 			<p>{explain(error)}</p>
-			{Object.entries(usage).map(([source, n]) => {
+			{Object.entries(usage).map(([source, count]) => {
 				const say = (words.counts as { [source: string]: undefined | ((values: { count: number }) => string) })[source];
-				return typeof n === "number" && n > 0 && say ? <p key={source}>{say({ count: n })}</p> : null;
+				return typeof count === "number" && count > 0 && say ? <p key={source}>{say({ count })}</p> : null;
 			})}
 			<Holders usage={lists} />
 		</div>

@@ -34,24 +34,25 @@ const itself = new Set(["mine", "graph"]);
 /** partsOf returns the texts, numbers and switches of a working copy with their places. */
 function partsOf(value: unknown, path = ""): Part[] {
 	if (value === null || value === undefined || value === "") return [];
-	if (Array.isArray(value) && value.every((v) => typeof v !== "object"))
+	if (Array.isArray(value) && value.every((item) => typeof item !== "object"))
 		return value.length > 0 ? [{ path, text: value.join("\n") }] : [];
 	if (typeof value !== "object") return [{ path, text: String(value) }];
-	return Object.entries(value).flatMap(([name, v]) =>
-		aside.has(name) ? [] : partsOf(v, path ? `${path}.${name}` : itself.has(name) ? "" : name),
+	return Object.entries(value).flatMap(([name, value]) =>
+		aside.has(name) ? [] : partsOf(value, path ? `${path}.${name}` : itself.has(name) ? "" : name),
 	);
 }
 
-const isPlain = (v: unknown): v is object => typeof v === "object" && v !== null && !Array.isArray(v);
+const isPlain = (value: unknown): value is object =>
+	typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** both joins two copies: of what both have, the later one's. */
 const both = <T extends object>(earlier: T, later: T): T =>
 	Object.fromEntries(
-		Object.entries({ ...earlier, ...later }).map(([k, v]) => [
-			k,
-			isPlain((earlier as { [k: string]: unknown })[k]) && isPlain(v)
-				? both((earlier as { [k: string]: object })[k] ?? {}, v)
-				: v,
+		Object.entries({ ...earlier, ...later }).map(([key, value]) => [
+			key,
+			isPlain((earlier as { [key: string]: unknown })[key]) && isPlain(value)
+				? both((earlier as { [key: string]: object })[key] ?? {}, value)
+				: value,
 		]),
 	) as T;
 
@@ -77,18 +78,18 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 	});
 	const list = found.data ?? [];
 	if (list.length === 0) return null;
-	const parts = list.flatMap((w) => w.parts);
+	const parts = list.flatMap((item) => item.parts);
 	const remove = async () => {
 		setBusy(true);
 		try {
-			for (const w of list) {
-				if (w.stored) await api("DELETE /working-copies/{kind}/{id}", { path: { kind: w.kind, id } });
-				release(w.kind, id);
+			for (const item of list) {
+				if (item.stored) await api("DELETE /working-copies/{kind}/{id}", { path: { kind: item.kind, id } });
+				release(item.kind, id);
 			}
 			await client.invalidateQueries(within("working_copies"));
 			toast(words.removed);
-		} catch (e) {
-			toast(explain(e), { tone: "danger" });
+		} catch (error) {
+			toast(explain(error), { tone: "danger" });
 		} finally {
 			setBusy(false);
 		}
@@ -98,7 +99,7 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 			title={words.title}
 			actions={
 				<>
-					<Copy text={parts.map((p) => `${p.path}:\n${p.text}`).join("\n\n")} what={words.title}>
+					<Copy text={parts.map((part) => `${part.path}:\n${part.text}`).join("\n\n")} what={words.title}>
 						{words.copy}
 					</Copy>
 					<Button small busy={busy} onClick={() => void remove()}>
@@ -109,10 +110,10 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 		>
 			<p>{words.text}</p>
 			<dl className={css.parts}>
-				{parts.map((p) => (
-					<div key={p.path}>
-						<dt>{p.path}</dt>
-						<dd dir="auto">{p.text}</dd>
+				{parts.map((part) => (
+					<div key={part.path}>
+						<dt>{part.path}</dt>
+						<dd dir="auto">{part.text}</dd>
 					</div>
 				))}
 			</dl>

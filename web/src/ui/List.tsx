@@ -23,8 +23,8 @@ type Props<T> = { label: string; columns: Cell<T>[]; rows: T[]; rowKey: (row: T)
  * List is a plain table for short lists, all of whose rows are in the page. The first column names the row. On a
  * phone each row is a card.
  */
-export function List<T>(p: Props<T>) {
-	return useNarrow() ? <Cards {...p} /> : <Wide {...p} />;
+export function List<T>(props: Props<T>) {
+	return useNarrow() ? <Cards {...props} /> : <Wide {...props} />;
 }
 
 function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
@@ -35,10 +35,10 @@ function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
 				<caption className="visually-hidden">{label}</caption>
 				<thead>
 					<tr>
-						{columns.map((c) => (
-							<th key={c.id} scope="col" className={c.end ? css.end : undefined}>
-								{c.name ? (
-									<Heading name={c.name} about={c.about} />
+						{columns.map((column) => (
+							<th key={column.id} scope="col" className={column.end ? css.end : undefined}>
+								{column.name ? (
+									<Heading name={column.name} about={column.about} />
 								) : (
 									<span className="visually-hidden">{words.unnamed}</span>
 								)}
@@ -47,16 +47,16 @@ function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
 					</tr>
 				</thead>
 				<tbody>
-					{rows.map((r) => (
-						<tr key={rowKey(r)}>
-							{columns.map((c, i) =>
+					{rows.map((row) => (
+						<tr key={rowKey(row)}>
+							{columns.map((column, i) =>
 								i === 0 ? (
-									<th key={c.id} scope="row">
-										{c.cell(r)}
+									<th key={column.id} scope="row">
+										{column.cell(row)}
 									</th>
 								) : (
-									<td key={c.id} className={c.end ? css.end : undefined}>
-										{c.cell(r)}
+									<td key={column.id} className={column.end ? css.end : undefined}>
+										{column.cell(row)}
 									</td>
 								),
 							)}
@@ -72,27 +72,27 @@ function Cards<T>({ label, columns, rows, rowKey }: Props<T>) {
 	const [first, ...others] = columns;
 	const only = others.length === 1 && others[0]?.end;
 	// A column without a name is the menu of the row.
-	const top = others.filter((c) => !c.name || c.beside || only);
-	const rest = others.filter((c) => !top.includes(c));
+	const top = others.filter((cell) => !cell.name || cell.beside || only);
+	const rest = others.filter((cell) => !top.includes(cell));
 	return (
 		<ul className={css.cards} aria-label={label}>
-			{rows.map((r) => (
-				<li key={rowKey(r)}>
+			{rows.map((row) => (
+				<li key={rowKey(row)}>
 					<div className={css.top}>
-						<div className={css.name}>{first?.cell(r)}</div>
-						{top.map((c) => (
-							<div key={c.id} className={css.beside}>
-								{c.name && <span className={only ? css.about : "visually-hidden"}>{c.name}: </span>}
-								{c.cell(r)}
+						<div className={css.name}>{first?.cell(row)}</div>
+						{top.map((cell) => (
+							<div key={cell.id} className={css.beside}>
+								{cell.name && <span className={only ? css.about : "visually-hidden"}>{cell.name}: </span>}
+								{cell.cell(row)}
 							</div>
 						))}
 					</div>
 					{rest.length > 0 && (
 						<dl className={css.pairs}>
-							{rest.map((c) => (
-								<div key={c.id}>
-									<dt>{c.name}</dt>
-									<dd>{c.cell(r)}</dd>
+							{rest.map((cell) => (
+								<div key={cell.id}>
+									<dt>{cell.name}</dt>
+									<dd>{cell.cell(row)}</dd>
 								</div>
 							))}
 						</dl>

@@ -20,7 +20,7 @@ export type Action = {
 };
 
 export const menus = new Module(() => import("./aria/MenuList"));
-const MenuList = menus.part((m) => m.MenuList);
+const MenuList = menus.part((module) => module.MenuList);
 
 type Props = {
 	label?: string;
@@ -49,7 +49,9 @@ export function Menu({ label = words.more, actions, children, small, className, 
 	}, [chosen, open]);
 	const of = typeof children === "string" ? `${children}: ` : "";
 	useOffers(
-		actions.filter((a): a is Action => Boolean(a)).map((a) => ({ title: of + a.label, why: a.why, run: a.run })),
+		actions
+			.filter((action): action is Action => Boolean(action))
+			.map((action) => ({ title: of + action.label, why: action.why, run: action.run })),
 	);
 	return (
 		<>
@@ -69,9 +71,9 @@ export function Menu({ label = words.more, actions, children, small, className, 
 				onPointerEnter={menus.early}
 				onFocus={menus.early}
 				onClick={() => setOpen(!open)}
-				onKeyDown={(e) => {
-					if (e.key === "ArrowDown" || e.key === "ArrowUp") {
-						e.preventDefault();
+				onKeyDown={(event) => {
+					if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+						event.preventDefault();
 						setOpen(true);
 					}
 				}}
@@ -82,7 +84,7 @@ export function Menu({ label = words.more, actions, children, small, className, 
 				<Suspense fallback={null}>
 					<MenuList
 						label={label}
-						actions={actions.filter((a): a is Action => Boolean(a))}
+						actions={actions.filter((action): action is Action => Boolean(action))}
 						trigger={trigger}
 						start={start}
 						onChoose={setChosen}

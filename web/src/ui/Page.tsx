@@ -71,7 +71,7 @@ export function Page({ title, record, trail, status, description, actions, wide,
 			remember(slug, path, gone ? null : (record ?? title));
 	}, [slug, path, record, title, trail, gone]);
 	useEffect(() => {
-		document.title = [record ?? title, ...(trail ?? []).map((t) => t.name).reverse(), name, "Packetboat"]
+		document.title = [record ?? title, ...(trail ?? []).map((link) => link.name).reverse(), name, "Packetboat"]
 			.filter(Boolean)
 			.join(" · ");
 	}, [title, record, trail, name]);
@@ -85,9 +85,9 @@ export function Page({ title, record, trail, status, description, actions, wide,
 					{trail && trail.length > 0 && (
 						<nav aria-label={words.trail} className={css.trail}>
 							<ol>
-								{trail.map((t) => (
-									<li key={t.to}>
-										<Link href={t.to}>{t.name}</Link>
+								{trail.map((link) => (
+									<li key={link.to}>
+										<Link href={link.to}>{link.name}</Link>
 									</li>
 								))}
 							</ol>

@@ -3,7 +3,7 @@ import { Module } from "../base/lazy";
 import button from "./Button.module.css";
 
 const panels = new Module(() => import("./aria/PopupPanel"));
-const PopupPanel = panels.part((m) => m.PopupPanel);
+const PopupPanel = panels.part((module) => module.PopupPanel);
 
 type Props = {
 	/** What the panel is for. */

@@ -56,10 +56,10 @@ export function NoMatch({ title, filters }: { title: string; filters: (Filter | 
 			<h2>{title}</h2>
 			<div className={css.actions}>
 				{filters.map(
-					(f) =>
-						f && (
-							<Button key={f.name} icon={<X aria-hidden />} onClick={f.drop}>
-								{words.drop({ name: f.name })}
+					(filter) =>
+						filter && (
+							<Button key={filter.name} icon={<X aria-hidden />} onClick={filter.drop}>
+								{words.drop({ name: filter.name })}
 							</Button>
 						),
 				)}

@@ -87,22 +87,22 @@ const overscan = 12;
  * tab stop: arrow keys or j and k move, Enter opens, Space peeks, x selects and Shift selects a range,
  * and a dot opens the menu of the row. When rows come, go or move, the focus and what is in view stay on their rows.
  */
-export function Table<T>(p: Props<T>) {
+export function Table<T>(props: Props<T>) {
 	const phone = useNarrow();
 	const scroller = useRef<HTMLDivElement>(null);
 	const anchor = useRef<string | null>(null); // where a range of selected rows begins
 	const extending = useRef(false); // whether the last move extended the selection from the anchor
 	const compact = useSyncExternalStore(subscribeDensity, density) === "compact";
 	const height = (phone ? 64 : coarse?.matches ? 44 : 36) - (compact ? 8 : 0);
-	const { rows, rowKey } = p;
+	const { rows, rowKey } = props;
 	const keyOf = useRef(rowKey);
 	keyOf.current = rowKey;
 	const keys = useMemo(() => rows.map(keyOf.current), [rows]);
 	const grid = useRovingGrid({ scroller, keys, height, overscan });
 	const { virtual, current } = grid;
-	const items = virtual.getVirtualItems().filter((item) => item.index < p.rows.length);
+	const items = virtual.getVirtualItems().filter((item) => item.index < props.rows.length);
 	const slots = useRef(new Slots());
-	const drawn = p.recycle
+	const drawn = props.recycle
 		? slots.current
 				.assign(
 					items.map((item) => keys[item.index] ?? ""),
@@ -110,13 +110,13 @@ export function Table<T>(p: Props<T>) {
 				)
 				.map(({ at, slot }) => ({ item: items[at], slot }))
 		: items.map((item) => ({ item, slot: null }));
-	const near = p.rows.length > 0 && (virtual.range?.endIndex ?? 0) + overscan >= p.rows.length * 0.6;
-	const { onEnd } = p;
+	const near = props.rows.length > 0 && (virtual.range?.endIndex ?? 0) + overscan >= props.rows.length * 0.6;
+	const { onEnd } = props;
 	useEffect(() => {
 		if (near) onEnd?.();
 	}, [near, onEnd]);
 
-	const view = `${p.found ?? ""} ${p.sort?.by ?? ""} ${p.sort?.dir ?? ""}`;
+	const view = `${props.found ?? ""} ${props.sort?.by ?? ""} ${props.sort?.dir ?? ""}`;
 	const shown = useRef(view);
 	const { showFirst } = grid;
 	useEffect(() => {
@@ -129,15 +129,16 @@ export function Table<T>(p: Props<T>) {
 	// A table that fills the page ends where the screen ends, so that only one of them scrolls.
 	useLayoutEffect(() => {
 		const table = scroller.current;
-		if (!p.fill || !table) return;
+		if (!props.fill || !table) return;
 		const fit = () =>
 			table.style.setProperty("--above", `${Math.round(table.getBoundingClientRect().top + scrollY)}px`);
 		fit();
 		const seen = new ResizeObserver(fit); // what is above becomes higher when it wraps, or shows filters
-		for (let e = table.previousElementSibling; e; e = e.previousElementSibling) seen.observe(e);
+		for (let element = table.previousElementSibling; element; element = element.previousElementSibling)
+			seen.observe(element);
 		seen.observe(document.body);
 		return () => seen.disconnect();
-	}, [p.fill]);
+	}, [props.fill]);
 
 	// When the table goes with the focus in it, the page's heading takes it.
 	useLayoutEffect(() => {
@@ -152,73 +153,77 @@ export function Table<T>(p: Props<T>) {
 		};
 	}, []);
 
-	const selected = p.selected ?? new Set<string>();
+	const selected = props.selected ?? new Set<string>();
 	const toggle = (index: number, range: boolean) => {
 		const rowKey = keys[index];
-		if (!p.onSelect || rowKey === undefined) return;
-		if (range) p.onSelect(extended(selected, keys, anchor.current, index));
+		if (!props.onSelect || rowKey === undefined) return;
+		if (range) props.onSelect(extended(selected, keys, anchor.current, index));
 		else {
-			p.onSelect(toggled(selected, rowKey));
+			props.onSelect(toggled(selected, rowKey));
 			anchor.current = rowKey;
 		}
 	};
 	// With the focus elsewhere on the page, j and k give it to the row that Tab reaches.
-	const enter = () => p.rows.length > 0 && grid.focus(current);
+	const enter = () => props.rows.length > 0 && grid.focus(current);
 	const deselect = () => {
 		const before = selected;
-		p.onSelect?.(new Set());
-		if (before.size > 1) toast(words.deselected({ count: before.size }), { undo: () => p.onSelect?.(new Set(before)) });
+		props.onSelect?.(new Set());
+		if (before.size > 1)
+			toast(words.deselected({ count: before.size }), { undo: () => props.onSelect?.(new Set(before)) });
 	};
 	useShortcuts(selected.size > 0 ? { j: enter, k: enter, Escape: deselect } : { j: enter, k: enter });
-	const key = (e: KeyboardEvent) => {
-		if ((e.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
+	const key = (event: KeyboardEvent) => {
+		if ((event.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
 		const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 1);
-		const to = e.ctrlKey || e.metaKey ? null : moveOf(e.key, current, p.rows.length, page);
-		const row = p.rows[current];
+		const to = event.ctrlKey || event.metaKey ? null : moveOf(event.key, current, props.rows.length, page);
+		const row = props.rows[current];
 		if (to !== null) {
-			if (e.shiftKey && p.onSelect) {
+			if (event.shiftKey && props.onSelect) {
 				if (!extending.current) anchor.current = keys[current] ?? null;
 				extending.current = true;
 				toggle(to, true);
 			} else extending.current = false;
 			grid.focus(to);
-		} else if (e.key === "Enter" && row && p.onOpen) p.onOpen(row);
-		else if (e.key === " " && row && p.onPeek) p.onPeek(row);
-		else if (e.key === ".") (e.target as HTMLElement).querySelector<HTMLElement>("[aria-haspopup=menu]")?.click();
-		else if (e.key.toLowerCase() === "x" && p.onSelect) toggle(current, e.shiftKey);
-		else if (e.key === "Escape" && selected.size > 0) deselect();
+		} else if (event.key === "Enter" && row && props.onOpen) props.onOpen(row);
+		else if (event.key === " " && row && props.onPeek) props.onPeek(row);
+		else if (event.key === ".")
+			(event.target as HTMLElement).querySelector<HTMLElement>("[aria-haspopup=menu]")?.click();
+		else if (event.key.toLowerCase() === "x" && props.onSelect) toggle(current, event.shiftKey);
+		else if (event.key === "Escape" && selected.size > 0) deselect();
 		else return;
-		e.preventDefault();
-		e.stopPropagation();
+		event.preventDefault();
+		event.stopPropagation();
 	};
 
 	const acts = useRef<Acts<T>>(null as unknown as Acts<T>);
 	acts.current = {
 		focus: grid.reach,
 		toggle,
-		open: p.onOpen,
-		name: p.rowName,
-		card: p.card,
+		open: props.onOpen,
+		name: props.rowName,
+		card: props.card,
 	};
 
-	const pick = p.onSelect !== undefined;
+	const pick = props.onSelect !== undefined;
 	const room = virtual.scrollRect?.width || Number.POSITIVE_INFINITY;
 	const columns = useMemo(
-		() => (phone ? p.columns : fitColumns(p.columns, room - edges - (pick ? pickWidth : 0))),
-		[phone, p.columns, room, pick],
+		() => (phone ? props.columns : fitColumns(props.columns, room - edges - (pick ? pickWidth : 0))),
+		[phone, props.columns, room, pick],
 	);
 	const width = minWidth(columns, pick);
-	const loaded = p.onSelect ? p.rows.slice(0, mostSelected) : [];
-	const allSelected = selected.size > 0 && loaded.every((r) => selected.has(p.rowKey(r)));
+	const loaded = props.onSelect ? props.rows.slice(0, mostSelected) : [];
+	const allSelected = selected.size > 0 && loaded.every((row) => selected.has(props.rowKey(row)));
 	return (
 		<div
 			ref={scroller}
-			className={[css.scroller, p.fill && css.fill, !phone && width > room && css.sideways].filter(Boolean).join(" ")}
+			className={[css.scroller, props.fill && css.fill, !phone && width > room && css.sideways]
+				.filter(Boolean)
+				.join(" ")}
 			role="grid"
-			aria-label={p.label}
-			aria-rowcount={(p.total ?? p.rows.length) + 1}
-			aria-colcount={columns.length + (p.onSelect ? 1 : 0)}
-			aria-multiselectable={p.onSelect ? true : undefined}
+			aria-label={props.label}
+			aria-rowcount={(props.total ?? props.rows.length) + 1}
+			aria-colcount={columns.length + (props.onSelect ? 1 : 0)}
+			aria-multiselectable={props.onSelect ? true : undefined}
 			onKeyDown={key}
 			onFocus={grid.onFocus}
 			onBlur={grid.onBlur}
@@ -228,51 +233,57 @@ export function Table<T>(p: Props<T>) {
 		>
 			<div role="rowgroup" className={phone ? "visually-hidden" : css.head}>
 				<div role="row" aria-rowindex={1} className={css.row}>
-					{p.onSelect && (
+					{props.onSelect && (
 						<div role="columnheader" className={`${css.cell} ${css.pick}`}>
 							<input
 								type="checkbox"
 								aria-label={
-									allSelected ? words.none : words.all({ count: loaded.length, more: p.rows.length > loaded.length })
+									allSelected
+										? words.none
+										: words.all({ count: loaded.length, more: props.rows.length > loaded.length })
 								}
 								ref={(box) => {
 									if (box) box.indeterminate = !allSelected && selected.size > 0;
 								}}
 								checked={allSelected}
 								tabIndex={phone ? -1 : undefined}
-								onChange={() => p.onSelect?.(allSelected ? new Set() : new Set(loaded.map(p.rowKey)))}
+								onChange={() => props.onSelect?.(allSelected ? new Set() : new Set(loaded.map(props.rowKey)))}
 							/>
 						</div>
 					)}
-					{columns.map((c, i) => {
-						const sorted = p.sort?.by === c.id ? p.sort.dir : undefined;
+					{columns.map((column, i) => {
+						const sorted = props.sort?.by === column.id ? props.sort.dir : undefined;
 						return (
 							<div
-								key={c.id}
+								key={column.id}
 								role="columnheader"
 								aria-sort={sorted && (sorted === "asc" ? "ascending" : "descending")}
-								className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu]
+								className={[css.cell, column.align && css.end, i === 0 && css.first, !column.name && css.menu]
 									.filter(Boolean)
 									.join(" ")}
 							>
-								{c.sortable && p.onSort ? (
+								{column.sortable && props.onSort ? (
 									<button
 										type="button"
 										className={css.sort}
 										tabIndex={phone ? -1 : undefined}
-										onClick={() => p.onSort?.(c.id, sorted === "asc" ? "desc" : "asc")}
+										onClick={() => props.onSort?.(column.id, sorted === "asc" ? "desc" : "asc")}
 									>
-										{c.name}
+										{column.name}
 										{sorted === "asc" && <ArrowUp aria-hidden size={14} />}
 										{sorted === "desc" && <ArrowDown aria-hidden size={14} />}
 									</button>
-								) : c.name ? (
-									<Heading name={c.name} about={c.about} />
+								) : column.name ? (
+									<Heading name={column.name} about={column.about} />
 								) : (
 									<span className="visually-hidden">{words.unnamed}</span>
 								)}
-								{p.onResize && c.width && c.name && (
-									<ResizeHandle name={c.name} width={c.width} onResize={(width) => p.onResize?.(c.id, width)} />
+								{props.onResize && column.width && column.name && (
+									<ResizeHandle
+										name={column.name}
+										width={column.width}
+										onResize={(width) => props.onResize?.(column.id, width)}
+									/>
 								)}
 							</div>
 						);
@@ -281,9 +292,9 @@ export function Table<T>(p: Props<T>) {
 			</div>
 			<div role="rowgroup" className={css.body} style={{ blockSize: virtual.getTotalSize() }}>
 				{drawn.map(({ item, slot }) => {
-					const row = item && p.rows[item.index];
+					const row = item && props.rows[item.index];
 					if (item === undefined || row === undefined) return null;
-					const id = p.rowKey(row);
+					const id = props.rowKey(row);
 					const chosen = selected.has(id);
 					return (
 						<Row<T>

@@ -22,13 +22,18 @@ export function Tabs({
 	};
 	if (tabs.length < 2) return null;
 	return (
-		<nav aria-label={label} className={css.tabs} data-whole aria-busy={tabs.some((t) => t.count === null) || undefined}>
+		<nav
+			aria-label={label}
+			className={css.tabs}
+			data-whole
+			aria-busy={tabs.some((tab) => tab.count === null) || undefined}
+		>
 			<ul>
-				{tabs.map((t) => (
-					<li key={t.id}>
-						<Link href={to(t.id)} aria-current={t.id === current ? "page" : undefined}>
-							{t.name}
-							{typeof t.count === "number" && <span className={css.count}>{t.count}</span>}
+				{tabs.map((tab) => (
+					<li key={tab.id}>
+						<Link href={to(tab.id)} aria-current={tab.id === current ? "page" : undefined}>
+							{tab.name}
+							{typeof tab.count === "number" && <span className={css.count}>{tab.count}</span>}
 						</Link>
 					</li>
 				))}

@@ -28,8 +28,8 @@ export function Thumb({ html, label, width = 160, height = 120, layout = 600, on
 		if (near) seen.current?.();
 	}, [near]);
 	useEffect(() => {
-		const listen = (e: MessageEvent<{ kind: string }>) => {
-			if (e.source === frame.current?.contentWindow && e.data.kind === "ready") setReady(true);
+		const listen = (event: MessageEvent<{ kind: string }>) => {
+			if (event.source === frame.current?.contentWindow && event.data.kind === "ready") setReady(true);
 		};
 		window.addEventListener("message", listen);
 		return () => window.removeEventListener("message", listen);

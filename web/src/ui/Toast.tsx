@@ -22,7 +22,7 @@ const listeners = new Set<() => void>();
 
 function set(all: Toast[]) {
 	toasts = all;
-	for (const l of listeners) l();
+	for (const listener of listeners) listener();
 }
 
 /** toast says that something was done, and offers to undo it. What stays wrong is shown at its place instead. */
@@ -34,24 +34,24 @@ export function toast(text: string, options: { undo?: () => void; tone?: "danger
 
 /** countdown says for how many seconds something waits, in one message that stays until then. */
 export function countdown(seconds: number, say: Counts["say"]) {
-	const until = Math.max(Date.now() + seconds * 1000, ...toasts.map((t) => t.counts?.until ?? 0));
+	const until = Math.max(Date.now() + seconds * 1000, ...toasts.map((toast) => toast.counts?.until ?? 0));
 	set([
-		...toasts.filter((t) => !t.counts).slice(-2),
+		...toasts.filter((toast) => !toast.counts).slice(-2),
 		{ id: next++, text: say(seconds), tone: "neutral", counts: { until, say } },
 	]);
 }
 
-const dismiss = (id: number) => set(toasts.filter((t) => t.id !== id));
+const dismiss = (id: number) => set(toasts.filter((toast) => toast.id !== id));
 
 /** undo undoes what a message offers to undo, once. */
 function undo(id: number) {
-	const found = undoable.find((u) => u.id === id);
-	undoable = undoable.filter((u) => u.id !== id);
+	const found = undoable.find((entry) => entry.id === id);
+	undoable = undoable.filter((entry) => entry.id !== id);
 	dismiss(id);
 	found?.undo();
 }
 
-const lastUndoable = () => undoable.findLast((u) => u.until > Date.now());
+const lastUndoable = () => undoable.findLast((entry) => entry.until > Date.now());
 
 /** undoText says what undoLast would undo. */
 export const undoText = () => lastUndoable()?.text;
@@ -68,9 +68,9 @@ const shownFor = 8000;
 /** Toasts shows the messages, in a region that screen readers announce. */
 export function Toasts() {
 	const all = useSyncExternalStore(
-		(l) => {
-			listeners.add(l);
-			return () => listeners.delete(l);
+		(listener) => {
+			listeners.add(listener);
+			return () => listeners.delete(listener);
 		},
 		() => toasts,
 	);
@@ -93,45 +93,45 @@ export function Toasts() {
 			}}
 		>
 			<div aria-live="polite" aria-atomic="false">
-				{all.map((t) => (
-					<Item key={t.id} toast={t} onGone={giveBack} />
+				{all.map((toast) => (
+					<Item key={toast.id} toast={toast} onGone={giveBack} />
 				))}
 			</div>
 		</section>
 	);
 }
 
-function Item({ toast: t, onGone }: { toast: Toast; onGone: () => void }) {
+function Item({ toast, onGone }: { toast: Toast; onGone: () => void }) {
 	const left = useRef(shownFor);
 	const [hovered, setHovered] = useState(false);
 	const [focused, setFocused] = useState(false);
 	const held = hovered || focused;
-	const { counts } = t;
+	const { counts } = toast;
 	const [seconds, setSeconds] = useState(0);
 	useEffect(() => {
 		if (!counts) return;
 		const tick = () => {
 			const left = Math.ceil((counts.until - Date.now()) / 1000);
 			if (left > 0) setSeconds(left);
-			else dismiss(t.id);
+			else dismiss(toast.id);
 		};
 		tick();
 		const timer = setInterval(tick, 250);
 		return () => clearInterval(timer);
-	}, [t.id, counts]);
+	}, [toast.id, counts]);
 	useEffect(() => {
 		if (held || counts) return;
 		const since = Date.now();
-		const timer = setTimeout(() => dismiss(t.id), left.current);
+		const timer = setTimeout(() => dismiss(toast.id), left.current);
 		return () => {
 			clearTimeout(timer);
 			left.current -= Date.now() - since;
 		};
-	}, [t.id, held, counts]);
+	}, [toast.id, held, counts]);
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: it only waits while somebody reads it
 		<div
-			className={`${css.toast} ${t.tone === "danger" ? css.danger : ""}`}
+			className={`${css.toast} ${toast.tone === "danger" ? css.danger : ""}`}
 			onPointerEnter={() => setHovered(true)}
 			onPointerLeave={() => setHovered(false)}
 			onFocus={() => setFocused(true)}
@@ -139,17 +139,17 @@ function Item({ toast: t, onGone }: { toast: Toast; onGone: () => void }) {
 		>
 			{counts ? (
 				<p>
-					<span className="visually-hidden">{t.text}</span>
+					<span className="visually-hidden">{toast.text}</span>
 					<span aria-hidden>{counts.say(seconds)}</span>
 				</p>
 			) : (
-				<p>{t.text}</p>
+				<p>{toast.text}</p>
 			)}
-			{t.undo && (
+			{toast.undo && (
 				<Button
 					small
 					onClick={() => {
-						undo(t.id);
+						undo(toast.id);
 						onGone();
 					}}
 				>
@@ -161,7 +161,7 @@ function Item({ toast: t, onGone }: { toast: Toast; onGone: () => void }) {
 				label={words.dismiss}
 				icon={<X aria-hidden />}
 				onClick={() => {
-					dismiss(t.id);
+					dismiss(toast.id);
 					onGone();
 				}}
 			/>

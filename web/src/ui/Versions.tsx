@@ -53,30 +53,30 @@ export function Versions({ text, versions, onSettle, onClose }: Props) {
 			}
 		>
 			<p>{text}</p>
-			{versions.map((v) => (
-				<section key={v.id} className={css.clash} aria-label={v.name}>
-					<h3>{v.name}</h3>
-					{v.code || v.mine.includes("\n") || v.theirs.includes("\n") ? (
+			{versions.map((version) => (
+				<section key={version.id} className={css.clash} aria-label={version.name}>
+					<h3>{version.name}</h3>
+					{version.code || version.mine.includes("\n") || version.theirs.includes("\n") ? (
 						<>
 							<p className={css.muted}>{words.legend}</p>
-							<Diff label={words.compared({ part: v.name })} was={v.theirs} now={v.mine} />
+							<Diff label={words.compared({ part: version.name })} was={version.theirs} now={version.mine} />
 						</>
 					) : (
 						<dl className={css.sides}>
 							<div>
 								<dt>{words.mine}</dt>
-								<dd>{v.mine || <i>{words.empty}</i>}</dd>
+								<dd>{version.mine || <i>{words.empty}</i>}</dd>
 							</div>
 							<div>
 								<dt>{words.theirs}</dt>
-								<dd>{v.theirs || <i>{words.empty}</i>}</dd>
+								<dd>{version.theirs || <i>{words.empty}</i>}</dd>
 							</div>
 						</dl>
 					)}
 					<Radios
 						label={words.keep}
-						value={theirs.has(v.id) ? "theirs" : "mine"}
-						onChange={(whose) => choose(v.id, whose)}
+						value={theirs.has(version.id) ? "theirs" : "mine"}
+						onChange={(whose) => choose(version.id, whose)}
 						choices={[
 							{ value: "mine", label: words.mine },
 							{ value: "theirs", label: words.theirs },

@@ -5,9 +5,9 @@ const edge = 48;
 const stride = 16;
 
 /** scrollerOf returns what an element scrolls in: a part of the page, or the page itself. */
-function scrollerOf(e: Element): Element | null {
-	for (let p = e.parentElement; p && p !== document.body; p = p.parentElement) {
-		if (p.scrollHeight > p.clientHeight && /auto|scroll/.test(getComputedStyle(p).overflowY)) return p;
+function scrollerOf(element: Element): Element | null {
+	for (let el = element.parentElement; el && el !== document.body; el = el.parentElement) {
+		if (el.scrollHeight > el.clientHeight && /auto|scroll/.test(getComputedStyle(el).overflowY)) return el;
 	}
 	return document.scrollingElement;
 }
@@ -18,19 +18,19 @@ function scrollerOf(e: Element): Element | null {
  * have touch-action: none.
  */
 export function follow(
-	e: PointerEvent<HTMLElement>,
+	event: PointerEvent<HTMLElement>,
 	over: (x: number, y: number) => void,
 	end: (dropped: boolean) => void,
 ) {
-	if (e.button !== 0) return;
-	const handle = e.currentTarget;
+	if (event.button !== 0) return;
+	const handle = event.currentTarget;
 	const scroller = scrollerOf(handle);
-	const move = (p: globalThis.PointerEvent) => {
-		over(p.clientX, p.clientY);
+	const move = (event: globalThis.PointerEvent) => {
+		over(event.clientX, event.clientY);
 		const box = scroller === document.scrollingElement ? undefined : scroller?.getBoundingClientRect();
 		const [top, bottom] = box ? [box.top, box.bottom] : [edge, innerHeight]; // the page has a bar at its top
-		if (p.clientY < top + edge) scroller?.scrollBy(0, -stride);
-		else if (p.clientY > bottom - edge) scroller?.scrollBy(0, stride);
+		if (event.clientY < top + edge) scroller?.scrollBy(0, -stride);
+		else if (event.clientY > bottom - edge) scroller?.scrollBy(0, stride);
 	};
 	const stop = (dropped: boolean) => {
 		handle.removeEventListener("pointermove", move);
@@ -41,13 +41,13 @@ export function follow(
 	};
 	const release = () => stop(true);
 	const cancel = () => stop(false);
-	const abort = (k: KeyboardEvent) => {
-		if (k.key !== "Escape") return;
-		k.stopPropagation();
+	const abort = (event: KeyboardEvent) => {
+		if (event.key !== "Escape") return;
+		event.stopPropagation();
 		stop(false);
 	};
-	e.preventDefault(); // no text is selected meanwhile
-	handle.setPointerCapture(e.pointerId);
+	event.preventDefault(); // no text is selected meanwhile
+	handle.setPointerCapture(event.pointerId);
 	handle.addEventListener("pointermove", move);
 	handle.addEventListener("pointerup", release);
 	handle.addEventListener("pointercancel", cancel);
@@ -58,10 +58,10 @@ export function follow(
 function placeAt(list: string, y: number): number | null {
 	let nearest: number | null = null;
 	let least = Number.POSITIVE_INFINITY;
-	for (const e of document.querySelectorAll<HTMLElement>(`[data-list="${CSS.escape(list)}"]`)) {
-		const { top, bottom } = e.getBoundingClientRect();
+	for (const element of document.querySelectorAll<HTMLElement>(`[data-list="${CSS.escape(list)}"]`)) {
+		const { top, bottom } = element.getBoundingClientRect();
 		const away = Math.max(top - y, y - bottom, 0);
-		if (away < least) [nearest, least] = [Number(e.dataset.place), away];
+		if (away < least) [nearest, least] = [Number(element.dataset.place), away];
 	}
 	return nearest;
 }
@@ -78,10 +78,10 @@ export function useSorting(move: (from: number, to: number) => void) {
 			"data-dragged": drag?.from === i || undefined,
 		}),
 		handle: (i: number) => ({
-			onPointerDown: (e: PointerEvent<HTMLElement>) => {
+			onPointerDown: (event: PointerEvent<HTMLElement>) => {
 				let to = i;
 				follow(
-					e,
+					event,
 					(_, y) => {
 						to = placeAt(list, y) ?? to;
 						setDrag({ from: i, over: to });

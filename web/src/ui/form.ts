@@ -8,7 +8,7 @@ function firstField(paths: string[]): HTMLElement | undefined {
 	const found = paths.flatMap((path) => [
 		...document.querySelectorAll<HTMLElement>(`[data-path="${CSS.escape(path)}"]`),
 	]);
-	const inner = found.filter((e) => !found.some((other) => other !== e && e.contains(other)));
+	const inner = found.filter((element) => !found.some((other) => other !== element && element.contains(other)));
 	return inner.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0];
 }
 
@@ -21,12 +21,12 @@ export function useSubmit(paths: string[]) {
 		busy,
 		/** Drops the problems of fields that were changed; of all without a name. */
 		clear: (fields?: string[]) =>
-			setProblems((p) =>
+			setProblems((previous) =>
 				fields
 					? {
-							...p,
+							...previous,
 							byPath: Object.fromEntries(
-								Object.entries(p.byPath).filter(([path]) => !fields.some((field) => isInside(path, field))),
+								Object.entries(previous.byPath).filter(([path]) => !fields.some((field) => isInside(path, field))),
 							),
 						}
 					: none,
@@ -37,8 +37,8 @@ export function useSubmit(paths: string[]) {
 			setProblems(none);
 			try {
 				await send();
-			} catch (e) {
-				const found = problemsOf(e, paths);
+			} catch (error) {
+				const found = problemsOf(error, paths);
 				setProblems(found);
 				requestAnimationFrame(() => firstField(Object.keys(found.byPath))?.focus());
 			} finally {
@@ -60,7 +60,7 @@ export function useForm<T extends { [field: string]: unknown }>(initial: T, sent
 		values,
 		dirty: JSON.stringify(values) !== JSON.stringify(initial),
 		set: (changes: Partial<T>) => {
-			setValues((v) => ({ ...v, ...changes }));
+			setValues((previous) => ({ ...previous, ...changes }));
 			const made = Object.keys(sent).filter((path) => (sent[path] ?? "") in changes);
 			clear([...Object.keys(changes), ...made]);
 		},

@@ -9,7 +9,7 @@ const left = new Set<string>();
 const listeners = new Set<() => void>();
 
 const tell = () => {
-	for (const l of listeners) l();
+	for (const listener of listeners) listener();
 };
 
 function act() {
@@ -21,9 +21,9 @@ if (typeof document !== "undefined") {
 	document.addEventListener("click", (e) => e.target instanceof Element && e.target.closest("button") && act(), true);
 	document.addEventListener("submit", act, true);
 	document.addEventListener("keydown", (e) => (e.key === "Enter" || e.ctrlKey || e.metaKey) && act(), true);
-	document.addEventListener("focusout", (e) => {
-		if (!(e.target instanceof Element) || e.target.id === "") return;
-		left.add(e.target.id);
+	document.addEventListener("focusout", (event) => {
+		if (!(event.target instanceof Element) || event.target.id === "") return;
+		left.add(event.target.id);
 		tell();
 	});
 }
@@ -57,8 +57,8 @@ export function useTouched(part: RefObject<HTMLElement | null>): boolean {
 		if (touched) return;
 		const inside = (target: EventTarget | null) => target instanceof Node && part.current?.contains(target);
 		const leave = (e: FocusEvent) => inside(e.target) && !inside(e.relatedTarget) && setTouched(true);
-		const press = (e: MouseEvent) =>
-			!inside(e.target) && e.target instanceof Element && e.target.closest("button") && setTouched(true);
+		const press = (event: MouseEvent) =>
+			!inside(event.target) && event.target instanceof Element && event.target.closest("button") && setTouched(true);
 		document.addEventListener("focusout", leave);
 		document.addEventListener("click", press, true);
 		return () => {

@@ -13,7 +13,7 @@ import type { Problems } from "./problems";
 import { Callout } from "./Page";
 import { toast } from "./Toast";
 
-const Versions = later(() => import("./Versions").then((m) => ({ default: m.Versions })));
+const Versions = later(() => import("./Versions").then((module) => ({ default: module.Versions })));
 
 const words = catalogue("shell.keptForm", {
 	kept: {
@@ -60,10 +60,14 @@ export type KeptForm = {
 /** Send saves the values of a form on the revision of the record. */
 type Send<T> = (values: T, revision?: string) => Promise<void>;
 
-function shown(v: unknown): string {
-	if (typeof v === "boolean") return v ? words.yes : words.no;
-	if (Array.isArray(v) && v.every((x) => typeof x !== "object")) return v.join("\n");
-	return v === null || v === undefined ? "" : typeof v === "object" ? JSON.stringify(v, null, 2) : String(v);
+function shown(value: unknown): string {
+	if (typeof value === "boolean") return value ? words.yes : words.no;
+	if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return value.join("\n");
+	return value === null || value === undefined
+		? ""
+		: typeof value === "object"
+			? JSON.stringify(value, null, 2)
+			: String(value);
 }
 
 /**
@@ -105,7 +109,7 @@ export function useKeptForm<T extends Fields>(
 			await send(values, revision);
 			return undefined;
 		});
-		const told = joined.map((f) => names?.[f]).filter((name) => name !== undefined);
+		const told = joined.map((field) => names?.[field]).filter((name) => name !== undefined);
 		if (draft.state.conflict) setAsked(() => send);
 		else if (told.length > 0) toast(words.joined({ parts: and(told) }));
 	};
@@ -117,7 +121,7 @@ export function useKeptForm<T extends Fields>(
 			draft.change(changes);
 			clear(Object.keys(changes));
 		},
-		restored: changed.some((f) => !secret.includes(f)) ? restored : null,
+		restored: changed.some((field) => !secret.includes(field)) ? restored : null,
 		discard: () => {
 			draft.discard();
 			clear();
@@ -166,7 +170,7 @@ export const keptText = (place: Place) => words.kept[place];
 
 /** rowOf finds a record in a list, for what is not read by itself. */
 export function rowOf<R extends { id: string }>(list: { data: R[] }, id: string | undefined): R {
-	const found = list.data.find((r) => r.id === id);
+	const found = list.data.find((row) => row.id === id);
 	if (!found) throw new ApiError(404, "NOT_FOUND", words.gone, {});
 	return found;
 }
@@ -174,6 +178,6 @@ export function rowOf<R extends { id: string }>(list: { data: R[] }, id: string 
 /** useEdited returns the record of a list that a drawer edits. It stays when somebody deletes it, so that what was typed is not lost with the drawer. */
 export function useEdited<R extends { id: string }>(rows: R[], id: string): R | undefined {
 	const last = useRef<R>(undefined);
-	last.current = rows.find((r) => r.id === id) ?? (last.current?.id === id ? last.current : undefined);
+	last.current = rows.find((row) => row.id === id) ?? (last.current?.id === id ? last.current : undefined);
 	return last.current;
 }

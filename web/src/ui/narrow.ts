@@ -5,9 +5,9 @@ const narrow = typeof matchMedia === "undefined" ? null : matchMedia("(max-width
 /** useNarrow reports whether the screen is that of a phone. */
 export const useNarrow = () =>
 	useSyncExternalStore(
-		(l) => {
-			narrow?.addEventListener("change", l);
-			return () => narrow?.removeEventListener("change", l);
+		(listener) => {
+			narrow?.addEventListener("change", listener);
+			return () => narrow?.removeEventListener("change", listener);
 		},
 		() => narrow?.matches ?? false,
 	);

@@ -22,13 +22,13 @@ export function problemsOf(error: unknown, paths: string[]): Problems {
 	const out: Problems = { byPath: {}, general: [] };
 	if (error instanceof ApiError && error.fields.length > 0) {
 		out.answered = error.fields;
-		for (const f of error.fields) {
-			const path = paths.find((p) => f.path === p) ?? paths.find((p) => isInside(f.path, p));
+		for (const field of error.fields) {
+			const path = paths.find((path) => field.path === path) ?? paths.find((path) => isInside(field.path, path));
 			if (path) {
-				const sentence = fieldSentenceOf(error, f, labelAt(f.path));
+				const sentence = fieldSentenceOf(error, field, labelAt(field.path));
 				out.byPath[path] ??= sentence;
-				out.byPath[f.path] ??= sentence; // of an element, too
-			} else out.general.push(fieldSentenceOf(error, f));
+				out.byPath[field.path] ??= sentence; // of an element, too
+			} else out.general.push(fieldSentenceOf(error, field));
 		}
 		return out;
 	}

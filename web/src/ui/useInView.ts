@@ -8,7 +8,7 @@ export function useInView(of: RefObject<Element | null>): boolean {
 		if (!at) return;
 		const watch = new IntersectionObserver(
 			(entries) => {
-				if (!entries.some((e) => e.isIntersecting)) return;
+				if (!entries.some((entry) => entry.isIntersecting)) return;
 				setSeen(true);
 				watch.disconnect();
 			},

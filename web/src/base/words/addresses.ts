@@ -13,7 +13,7 @@ export function addressesIn(text: string): string[] {
 			out.push(...words);
 			words = [];
 		} else if (/^<.+>$/.test(token)) {
-			const name = words.findLastIndex((w) => w.includes("@") && !w.startsWith('"'));
+			const name = words.findLastIndex((word) => word.includes("@") && !word.startsWith('"'));
 			out.push(...words.slice(0, name + 1), token.slice(1, -1));
 			words = [];
 		} else words.push(token);

@@ -23,7 +23,7 @@ const supported = (kind: "currency" | "timeZone") =>
 	typeof Intl.supportedValuesOf === "function" ? Intl.supportedValuesOf(kind) : [];
 
 const names = (type: "region" | "language" | "currency") =>
-	keep(`names ${type}`, (l) => new Intl.DisplayNames(l, { type, fallback: "none" }));
+	keep(`names ${type}`, (language) => new Intl.DisplayNames(language, { type, fallback: "none" }));
 
 /** nameOf returns the name of a code, or else the code. */
 export function nameOf(kind: CodeKind, code: string): string {
@@ -36,7 +36,7 @@ export function nameOf(kind: CodeKind, code: string): string {
 }
 
 const codes: { [K in CodeKind]: () => string[] } = {
-	country: () => letters.flatMap((a) => letters.map((b) => a + b)).filter(isCountry),
+	country: () => letters.flatMap((letter) => letters.map((b) => letter + b)).filter(isCountry),
 	language: () => readersLanguages,
 	currency: () => supported("currency"),
 	zone: () => ["UTC", ...supported("timeZone")],
@@ -47,5 +47,7 @@ export const codesOf = (kind: CodeKind): Code[] =>
 	keep(`codes ${kind}`, () => {
 		const all = codes[kind]().map((code) => ({ code, name: nameOf(kind, code) }));
 		if (kind === "zone") return all;
-		return all.filter((c) => c.name !== c.code).sort((a, b) => a.name.localeCompare(b.name, locale()));
+		return all
+			.filter((country) => country.name !== country.code)
+			.sort((a, b) => a.name.localeCompare(b.name, locale()));
 	});

@@ -157,8 +157,8 @@ export function fieldSentenceOf(error: ApiError, field: { path: string; message:
 }
 
 /** mailProblem says what is wrong with a part of a mail. Queries of such problems wait for loadProblems. */
-export const mailProblem = (p: { field: string; message: string }) =>
-	problems ? problems.mailProblem(p) : capitalized(p.message);
+export const mailProblem = (problem: { field: string; message: string }) =>
+	problems ? problems.mailProblem(problem) : capitalized(problem.message);
 
 /** mailFix says how such a problem is solved. */
 export const mailFix = (fix: string) => (problems ? problems.mailFix(fix) : capitalized(fix));
@@ -169,8 +169,9 @@ export function explain(error: unknown): string {
 		if (error.details.reason === "interrupted") return words.interrupted;
 		if (error.details.reason === "deadline") return words.deadline;
 		if (error.code === "RATE_LIMITED" && error.retryAfter) return words.wait({ seconds: error.retryAfter });
-		const fields = error.fields.filter((f) => f.path !== "" || f.message !== error.message);
-		if (fields.length > 0) return [...new Set(fields.slice(0, 3).map((f) => fieldSentenceOf(error, f)))].join(" ");
+		const fields = error.fields.filter((field) => field.path !== "" || field.message !== error.message);
+		if (fields.length > 0)
+			return [...new Set(fields.slice(0, 3).map((field) => fieldSentenceOf(error, field)))].join(" ");
 		return answerSentence(error);
 	}
 	return error instanceof Error && error.message ? capitalized(error.message) : words.unknown;

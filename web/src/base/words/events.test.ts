@@ -3,15 +3,17 @@ import { eventGroups, eventNames, type EventType } from "./events";
 
 const tests: Tests = {
 	"each event that can be chosen stands in one group"() {
-		const grouped = eventGroups().flatMap((g) => g.events);
+		const grouped = eventGroups().flatMap((eventGroup) => eventGroup.events);
 		equals(new Set(grouped).size, grouped.length, "the number of different events in groups");
-		const all = (Object.keys(eventNames) as EventType[]).filter((t) => t !== "*" && t !== "webhook.test");
+		const all = (Object.keys(eventNames) as EventType[]).filter(
+			(eventName) => eventName !== "*" && eventName !== "webhook.test",
+		);
 		equals([...grouped].sort(), [...all].sort(), "the events in groups");
 	},
 	"no group is empty or without a name, and the events of one share their prefix"() {
 		for (const { name, events } of eventGroups()) {
 			holds(name !== "" && events.length > 0, `${name} has ${events.length} events`);
-			equals(new Set(events.map((e) => e.split(".")[0])).size, 1, `the number of prefixes in ${name}`);
+			equals(new Set(events.map((event) => event.split(".")[0])).size, 1, `the number of prefixes in ${name}`);
 		}
 	},
 };

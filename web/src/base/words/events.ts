@@ -63,5 +63,5 @@ const groupNames = catalogue("shell.events.groupNames", {
 export const eventGroups = (): { name: string; events: EventType[] }[] =>
 	Object.entries(groupNames).map(([prefix, name]) => ({
 		name,
-		events: (Object.keys(eventNames) as EventType[]).filter((t) => t.startsWith(`${prefix}.`)),
+		events: (Object.keys(eventNames) as EventType[]).filter((eventName) => eventName.startsWith(`${prefix}.`)),
 	}));

@@ -11,30 +11,30 @@ const kept = new Map<string, unknown>();
 /** keep returns what was made of options for the current language, which takes long, and makes it if need be. */
 export function keep<T>(kind: string, make: (locale: string) => T): T {
 	const key = `${kind} ${language()}`;
-	let f = kept.get(key) as T | undefined;
-	if (!f) {
-		f = make(locale());
-		kept.set(key, f);
+	let format = kept.get(key) as T | undefined;
+	if (!format) {
+		format = make(locale());
+		kept.set(key, format);
 	}
-	return f;
+	return format;
 }
 
 const numbers = (options: Intl.NumberFormatOptions = {}) =>
-	keep(`number ${JSON.stringify(options)}`, (l) => new Intl.NumberFormat(l, options));
+	keep(`number ${JSON.stringify(options)}`, (language) => new Intl.NumberFormat(language, options));
 
 /** number writes a count in full up to 999,999. */
-export const number = (n: number) =>
-	Math.abs(n) > 999_999 ? numbers({ notation: "compact", maximumFractionDigits: 1 }).format(n) : full(n);
+export const number = (value: number) =>
+	Math.abs(value) > 999_999 ? numbers({ notation: "compact", maximumFractionDigits: 1 }).format(value) : full(value);
 
 /** full writes a count with all its digits. */
-export const full = (n: number) => numbers().format(n);
+export const full = (value: number) => numbers().format(value);
 
 /** decimal writes a number with some decimals. */
-export const decimal = (n: number, decimals: number) =>
-	numbers({ minimumFractionDigits: decimals, maximumFractionDigits: decimals, useGrouping: false }).format(n);
+export const decimal = (value: number, decimals: number) =>
+	numbers({ minimumFractionDigits: decimals, maximumFractionDigits: decimals, useGrouping: false }).format(value);
 
 /** change writes a difference with its sign. */
-export const change = (n: number) => numbers({ signDisplay: "exceptZero" }).format(n).replace("-", "−");
+export const change = (value: number) => numbers({ signDisplay: "exceptZero" }).format(value).replace("-", "−");
 
 /** pointsOf writes a difference of two rates with its sign, in percentage points. */
 export const pointsOf = (difference: number) =>
@@ -47,21 +47,21 @@ export function percent(rate: number | null | undefined, decimals = 1): string {
 	if (rate === null || rate === undefined || Number.isNaN(rate)) return "–";
 	const least = 10 ** -decimals;
 	const value = rate * 100;
-	const written = (n: number) => decimal(n, decimals) + (language() === "en" ? " %" : "\u00a0%");
+	const written = (value: number) => decimal(value, decimals) + (language() === "en" ? " %" : "\u00a0%");
 	if (value > 0 && value < least / 2) return `< ${written(least)}`;
 	if (value < 100 && value >= 100 - least / 2) return written(100 - least);
 	return written(value);
 }
 
 /** bytes writes a size. */
-export function bytes(n: number): string {
-	if (n < 1000) return `${n} B`;
-	return n < 999_950 ? `${decimal(n / 1000, 1)} KB` : `${decimal(n / 1_000_000, 1)} MB`;
+export function bytes(size: number): string {
+	if (size < 1000) return `${size} B`;
+	return size < 999_950 ? `${decimal(size / 1000, 1)} KB` : `${decimal(size / 1_000_000, 1)} MB`;
 }
 
 /** and joins names: "a, b and c". */
 export const and = (names: readonly string[]) =>
-	keep("list", (l) => new Intl.ListFormat(l, { type: "conjunction" })).format(names);
+	keep("list", (language) => new Intl.ListFormat(language, { type: "conjunction" })).format(names);
 
 /** inSentence writes a label as it stands within a sentence: in English in small letters but for abbreviations, in German as it is. */
 export const inSentence = (label: string) =>
@@ -115,7 +115,7 @@ export const clockWithSeconds = (at: Date) => dates({ ...time, second: "2-digit"
 
 /** ago writes a time less than a day from now relative to it, and others as dates. */
 export function ago(at: string | Date, now = Date.now()): string {
-	const relative = keep("ago", (l) => new Intl.RelativeTimeFormat(l, { numeric: "auto" }));
+	const relative = keep("ago", (language) => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
 	const seconds = (new Date(at).getTime() - now) / 1000;
 	const size = Math.abs(seconds);
 	if (size < 45) return relative.format(0, "second");
@@ -141,7 +141,7 @@ const writers: { [kind: string]: (value: never) => string } = {
 
 /** formatter writes the values of messages. */
 export const formatter: Formatter = {
-	category: (n) => keep("plural", (l) => new Intl.PluralRules(l)).select(n),
+	category: (value) => keep("plural", (language) => new Intl.PluralRules(language)).select(value),
 	value(value, kind, style) {
 		const writer = writers[style ? `${kind} ${style}` : kind];
 		if (!writer) throw new Error(`no way to write ${kind} ${style}`);

@@ -75,10 +75,10 @@ function loadFile(of: Language, name: string): Promise<void> {
 	let coming = files.get(file);
 	if (!coming) {
 		coming = import(`../../languages/${of}/${name}.json`).then(
-			(m: { default: Translations }) => void loaded.set(of, { ...loaded.get(of), ...m.default }),
-			(e) => {
+			(module: { default: Translations }) => void loaded.set(of, { ...loaded.get(of), ...module.default }),
+			(error) => {
 				files.delete(file);
-				throw e;
+				throw error;
 			},
 		);
 		files.set(file, coming);

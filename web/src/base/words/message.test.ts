@@ -3,7 +3,7 @@ import { type Formatter, parse, write } from "./message";
 
 /** plain writes numbers in English, and names the kind of what else it writes. */
 const plain: Formatter = {
-	category: (n) => (n === 1 ? "one" : "other"),
+	category: (value) => (value === 1 ? "one" : "other"),
 	value: (value, kind, style) =>
 		kind === "" || kind === "#" ? String(value) : `${[kind, style].filter(Boolean).join("/")}:${value}`,
 };
@@ -65,7 +65,7 @@ const tests: Tests = {
 	},
 	"any text can be quoted"() {
 		const random = new Random(1);
-		for (let n = 0; n < 2000; n++) {
+		for (let round = 0; round < 2000; round++) {
 			let text = "";
 			for (let length = random.below(12); length > 0; length--) text += random.of(["'", "{", "}", "#", "a", " ", ","]);
 			const quoted = text.replaceAll("'", "''").replace(/[{}].*$/, "'$&'");

@@ -18,7 +18,7 @@ export type Values = { readonly [name: string]: unknown };
 /** Formatter writes values in a language. */
 export interface Formatter {
 	/** Returns the category of a number, such as "one" or "other". */
-	category(n: number): string;
+	category(value: number): string;
 	/** Writes a value: of the kind "" as a text or a plain number, of "#" as the number of a plural. */
 	value(value: unknown, kind: string, style?: string): string;
 }

@@ -12,7 +12,7 @@ const tests: Tests = {
 			[12_345_678, "12.3M", "12,345,678"],
 			[-1_500_000, "-1.5M", "-1,500,000"],
 		];
-		for (const [n, short, long] of counts) equals([number(n), full(n)], [short, long], String(n));
+		for (const [value, short, long] of counts) equals([number(value), full(value)], [short, long], String(value));
 	},
 	"differences have a sign, except none"() {
 		const differences: [n: number, count: string, points: string][] = [
@@ -22,7 +22,8 @@ const tests: Tests = {
 			[-3, "−3", "−300.0"],
 			[-1234, "−1,234", "−123,400.0"],
 		];
-		for (const [n, count, points] of differences) equals([change(n), pointsOf(n)], [count, points], String(n));
+		for (const [value, count, points] of differences)
+			equals([change(value), pointsOf(value)], [count, points], String(value));
 		equals(pointsOf(0.0123), "+1.2");
 		equals(pointsOf(-0.0001), "0.0", "a difference that rounds to nothing");
 	},
@@ -55,7 +56,7 @@ const tests: Tests = {
 	"only none is 0 %, only all is 100 %, and more is never less"() {
 		const random = new Random(11);
 		const value = (text: string) => (text.startsWith("<") ? 0.01 : Number(text.replace(" %", "")));
-		for (let n = 0; n < 1000; n++) {
+		for (let round = 0; round < 1000; round++) {
 			const all = 1 + random.below(random.of([10, 1000, 1_000_000]));
 			const [less, more] = [random.below(all + 1), random.below(all + 1)].sort((a, b) => a - b) as [number, number];
 			const [a, b] = [percent(less / all), percent(more / all)];
@@ -76,7 +77,7 @@ const tests: Tests = {
 			[1_000_000, "1.0 MB"],
 			[12_345_678, "12.3 MB"],
 		];
-		for (const [n, want] of sizes) equals(bytes(n), want, String(n));
+		for (const [value, want] of sizes) equals(bytes(value), want, String(value));
 	},
 };
 

@@ -72,7 +72,7 @@ const tests: Tests = {
 	},
 	"no time is told by sixty minutes or more"() {
 		const random = new Random(5);
-		for (let n = 0; n < 500; n++) {
+		for (let round = 0; round < 500; round++) {
 			const from = random.below(24 * hour) - 12 * hour;
 			const said = ago(new Date(now + from), now);
 			const [, count] = /(\d+) minutes?/.exec(said) ?? [];

@@ -18,7 +18,7 @@ const zones = [
 	"Pacific/Kiritimati",
 ];
 
-const iso = (times: Date[]) => times.map((t) => t.toISOString().slice(0, 16));
+const iso = (times: Date[]) => times.map((time) => time.toISOString().slice(0, 16));
 
 const tests: Tests = {
 	"clocks of a zone show a time"() {
@@ -89,13 +89,13 @@ const tests: Tests = {
 	},
 	"each time is among those that its clocks show"() {
 		const random = new Random(3);
-		for (let n = 0; n < 400; n++) {
+		for (let round = 0; round < 400; round++) {
 			const zone = random.of(zones);
 			const at = Date.UTC(2000 + random.below(30), 0, 1) + random.below(366 * 24 * 60) * 60_000;
 			const found = timesOf(wallTime(new Date(at), zone), zone).map(Number);
 			holds(
 				found.includes(at),
-				`${new Date(at).toISOString()} in ${zone} is not among ${iso(found.map((t) => new Date(t)))}`,
+				`${new Date(at).toISOString()} in ${zone} is not among ${iso(found.map((time) => new Date(time)))}`,
 			);
 			holds(found.length <= 2, `${found.length} times in ${zone}`);
 			equals(
@@ -107,7 +107,7 @@ const tests: Tests = {
 	},
 	"each time that is found is shown by the clocks"() {
 		const random = new Random(4);
-		for (let n = 0; n < 400; n++) {
+		for (let round = 0; round < 400; round++) {
 			const zone = random.of(zones);
 			const wall = new Date(
 				Date.UTC(2005 + random.below(25), random.below(12), 1) + random.below(31 * 24 * 4) * 900_000,

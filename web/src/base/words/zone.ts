@@ -4,9 +4,9 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** wallTime returns a time as clocks in a zone show it. */
 export function wallTime(at: Date, zone: string): string {
-	let f = formats.get(zone);
-	if (!f) {
-		f = new Intl.DateTimeFormat("en-GB", {
+	let format = formats.get(zone);
+	if (!format) {
+		format = new Intl.DateTimeFormat("en-GB", {
 			timeZone: zone,
 			year: "numeric",
 			month: "2-digit",
@@ -15,9 +15,9 @@ export function wallTime(at: Date, zone: string): string {
 			minute: "2-digit",
 			hourCycle: "h23",
 		});
-		formats.set(zone, f);
+		formats.set(zone, format);
 	}
-	const part = Object.fromEntries(f.formatToParts(at).map((p) => [p.type, p.value]));
+	const part = Object.fromEntries(format.formatToParts(at).map((part) => [part.type, part.value]));
 	return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
 }
 

@@ -28,21 +28,21 @@ type Section = { id: string; label: string; options: Option[] };
 
 function sections(options: Option[]): Section[] {
 	const all: Section[] = [];
-	for (const o of options) {
+	for (const option of options) {
 		const last = all.at(-1);
-		if (last && last.label === (o.group ?? "")) last.options.push(o);
-		else all.push({ id: `group ${all.length}`, label: o.group ?? "", options: [o] });
+		if (last && last.label === (option.group ?? "")) last.options.push(option);
+		else all.push({ id: `group ${all.length}`, label: option.group ?? "", options: [option] });
 	}
 	return all;
 }
 
-const item = (o: Option) => (
-	<ListBoxItem id={o.id} textValue={o.label} className={css.option}>
+const item = (option: Option) => (
+	<ListBoxItem id={option.id} textValue={option.label} className={css.option}>
 		{({ isSelected }) => (
 			<>
-				{o.icon && <span className={css.icon}>{o.icon}</span>}
-				<span className={css.name}>{o.label}</span>
-				{o.detail && <span className={css.detail}>{o.detail}</span>}
+				{option.icon && <span className={css.icon}>{option.icon}</span>}
+				<span className={css.name}>{option.label}</span>
+				{option.detail && <span className={css.detail}>{option.detail}</span>}
 				{isSelected && <Check aria-hidden size={16} />}
 			</>
 		)}
@@ -121,10 +121,10 @@ export function Combo({
 	const id = useId();
 	const error = useShownError(id, value, found);
 	const [typed, setTyped] = useState<string | null>(null);
-	const chosen = options.find((o) => o.id === value)?.label ?? (free ? (value ?? "") : "");
-	const shown: (Option | Section)[] = options.some((o) => o.group) ? sections(options) : options;
+	const chosen = options.find((option) => option.id === value)?.label ?? (free ? (value ?? "") : "");
+	const shown: (Option | Section)[] = options.some((option) => option.group) ? sections(options) : options;
 	const props: Partial<ComboBoxProps<Option | Section>> = onSearch ? { items: shown } : { defaultItems: shown };
-	const ids = new Map(options.map((o) => [o.label, o.id]));
+	const ids = new Map(options.map((option) => [option.label, option.id]));
 	return (
 		<ComboBox
 			{...props}
@@ -154,7 +154,7 @@ export function Combo({
 				if (next !== value) onChange(next);
 			}}
 			onBlur={() => {
-				const whole = !free && typed ? options.find((o) => rank(o.id, o.label, typed) === 0) : undefined;
+				const whole = !free && typed ? options.find((option) => rank(option.id, option.label, typed) === 0) : undefined;
 				if (whole && whole.id !== value) onChange(whole.id);
 				setTyped(null);
 			}}
@@ -178,14 +178,14 @@ export function Combo({
 					className={css.list}
 					renderEmptyState={() => <p className={css.none}>{loading ? words.loading : words.none}</p>}
 				>
-					{(o: Option | Section) =>
-						"options" in o ? (
-							<ListBoxSection id={o.id} aria-label={o.label}>
-								<Header className={css.heading}>{o.label}</Header>
-								<Collection items={o.options}>{item}</Collection>
+					{(option: Option | Section) =>
+						"options" in option ? (
+							<ListBoxSection id={option.id} aria-label={option.label}>
+								<Header className={css.heading}>{option.label}</Header>
+								<Collection items={option.options}>{item}</Collection>
 							</ListBoxSection>
 						) : (
-							item(o)
+							item(option)
 						)
 					}
 				</ListBox>
@@ -203,8 +203,8 @@ export function Picks({ label, options, values, onChange, nameOf, autoFocus, ...
 		rest.onSearch?.("");
 		onChange(next);
 	};
-	const name = (id: string) => nameOf?.(id) ?? options.find((o) => o.id === id)?.label ?? id;
-	const left = options.filter((o) => !values.includes(o.id));
+	const name = (id: string) => nameOf?.(id) ?? options.find((option) => option.id === id)?.label ?? id;
+	const left = options.filter((option) => !values.includes(option.id));
 	return (
 		<div className={css.picks}>
 			{/* After each choice it is another field, which is empty. */}
@@ -222,13 +222,13 @@ export function Picks({ label, options, values, onChange, nameOf, autoFocus, ...
 			</ErrorsAtOnce>
 			{values.length > 0 && (
 				<ul className={css.chips} aria-label={label}>
-					{values.map((v) => (
-						<li key={v} className={css.chip}>
-							<span>{name(v)}</span>
+					{values.map((value) => (
+						<li key={value} className={css.chip}>
+							<span>{name(value)}</span>
 							<button
 								type="button"
-								aria-label={words.remove({ name: name(v) })}
-								onClick={() => change(values.filter((o) => o !== v))}
+								aria-label={words.remove({ name: name(value) })}
+								onClick={() => change(values.filter((o) => o !== value))}
 							>
 								<X aria-hidden size={14} />
 							</button>

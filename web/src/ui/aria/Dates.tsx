@@ -54,7 +54,7 @@ export type DateProps = {
 	disabled?: boolean;
 	autoFocus?: boolean;
 	onBlur?: () => void;
-	onKeyDown?: (e: { key: string }) => void;
+	onKeyDown?: (event: { key: string }) => void;
 };
 
 /** read returns what a text says, and null if it says nothing. */
@@ -74,8 +74,9 @@ function Target({ path, children }: { path?: string; children: ReactNode }) {
 		<div
 			data-path={path}
 			tabIndex={-1}
-			onFocus={(e) =>
-				e.target === e.currentTarget && e.currentTarget.querySelector<HTMLElement>("[role=spinbutton]")?.focus()
+			onFocus={(event) =>
+				event.target === event.currentTarget &&
+				event.currentTarget.querySelector<HTMLElement>("[role=spinbutton]")?.focus()
 			}
 		>
 			{children}
@@ -87,51 +88,55 @@ function Target({ path, children }: { path?: string; children: ReactNode }) {
  * DateField is a field of a date, a time or both, part by part, in the form of the language and with 24 hours: that of
  * the browser follows the computer, and would contradict the dates beside it.
  */
-export function DateField(p: DateProps) {
+export function DateField(props: DateProps) {
 	// The same value is the same object: another one would replace what is typed in part.
-	const day = p.type === "date";
+	const day = props.type === "date";
 	const value = useMemo(
-		() => read<CalendarDate | CalendarDateTime>(day ? parseDate : parseDateTime, p.value),
-		[day, p.value],
+		() => read<CalendarDate | CalendarDateTime>(day ? parseDate : parseDateTime, props.value),
+		[day, props.value],
 	);
-	const time = useMemo(() => read(parseTime, p.value), [p.value]);
+	const time = useMemo(() => read(parseTime, props.value), [props.value]);
 	const common = {
 		className: field.field,
 		hourCycle: 24,
 		shouldForceLeadingZeros: true,
-		isReadOnly: p.readOnly,
-		isDisabled: p.disabled,
-		isInvalid: p.error ? true : undefined,
-		autoFocus: p.autoFocus,
-		onBlur: p.onBlur,
-		onKeyDown: p.onKeyDown,
+		isReadOnly: props.readOnly,
+		isDisabled: props.disabled,
+		isInvalid: props.error ? true : undefined,
+		autoFocus: props.autoFocus,
+		onBlur: props.onBlur,
+		onKeyDown: props.onKeyDown,
 	} as const;
 	const label = (
-		<Label className={p.hideLabel ? "visually-hidden" : field.label}>
-			{p.label}
-			{p.optional && <span className={field.optional}> ({words.optional})</span>}
+		<Label className={props.hideLabel ? "visually-hidden" : field.label}>
+			{props.label}
+			{props.optional && <span className={field.optional}> ({words.optional})</span>}
 		</Label>
 	);
 	const below = (
 		<>
-			{p.help && !p.error && (
+			{props.help && !props.error && (
 				<Text slot="description" className={field.help}>
-					{p.help}
+					{props.help}
 				</Text>
 			)}
-			<FieldError className={field.error}>{p.error}</FieldError>
+			<FieldError className={field.error}>{props.error}</FieldError>
 		</>
 	);
 	const parts = (
 		<DateInput className={css.parts}>{(part) => <DateSegment segment={part} className={css.part} />}</DateInput>
 	);
-	if (p.type === "time")
+	if (props.type === "time")
 		return (
 			<I18nProvider locale={languages[language()].dates}>
-				<TimeField {...common} value={time} onChange={(t) => p.onChange(t ? t.toString().slice(0, 5) : "")}>
+				<TimeField
+					{...common}
+					value={time}
+					onChange={(value) => props.onChange(value ? value.toString().slice(0, 5) : "")}
+				>
 					{label}
-					<Target path={p.path}>
-						<div className={`${field.input} ${css.box}`} data-invalid={p.error ? true : undefined}>
+					<Target path={props.path}>
+						<div className={`${field.input} ${css.box}`} data-invalid={props.error ? true : undefined}>
 							{parts}
 						</div>
 					</Target>
@@ -146,12 +151,12 @@ export function DateField(p: DateProps) {
 				{...common}
 				granularity={day ? "day" : "minute"}
 				value={value}
-				minValue={read(parse, p.min) ?? undefined}
-				maxValue={read(parse, p.max) ?? undefined}
-				onChange={(d) => p.onChange(d ? d.toString().slice(0, 16) : "")}
+				minValue={read(parse, props.min) ?? undefined}
+				maxValue={read(parse, props.max) ?? undefined}
+				onChange={(value) => props.onChange(value ? value.toString().slice(0, 16) : "")}
 			>
 				{label}
-				<Target path={p.path}>
+				<Target path={props.path}>
 					<Group className={`${field.input} ${css.box}`}>
 						{parts}
 						<AriaButton className={css.open} aria-label={words.open}>

@@ -72,9 +72,9 @@ export function Dialog({
 							<form
 								noValidate
 								className={css.dialog}
-								onSubmit={(e: FormEvent) => {
-									e.preventDefault();
-									e.stopPropagation(); // not of a form that the dialog was opened from
+								onSubmit={(event: FormEvent) => {
+									event.preventDefault();
+									event.stopPropagation(); // not of a form that the dialog was opened from
 									onSubmit();
 								}}
 							>

@@ -9,16 +9,16 @@ type Props = {
 	actions: Action[];
 	trigger: RefObject<HTMLElement | null>;
 	start?: boolean;
-	onChoose: (a: Action) => void;
+	onChoose: (action: Action) => void;
 	onClose: () => void;
 };
 
 /** focusItem moves the focus from a list to its current item. */
-function focusItem(e: FocusEvent<HTMLElement>) {
-	if (e.target.role !== "menu") return;
+function focusItem(event: FocusEvent<HTMLElement>) {
+	if (event.target.role !== "menu") return;
 	(
-		e.target.querySelector<HTMLElement>('[role=menuitem][tabindex="0"]') ??
-		e.target.querySelector<HTMLElement>("[role=menuitem]")
+		event.target.querySelector<HTMLElement>('[role=menuitem][tabindex="0"]') ??
+		event.target.querySelector<HTMLElement>("[role=menuitem]")
 	)?.focus();
 }
 
@@ -41,18 +41,23 @@ export function MenuList({ label, actions, trigger, start, onChoose, onClose }: 
 					aria-label={label}
 					autoFocus="first"
 					onClose={onClose}
-					disabledKeys={actions.filter((a) => a.why).map((a) => a.id)}
+					disabledKeys={actions.filter((action) => action.why).map((action) => action.id)}
 					onAction={(key) => {
-						const chosen = actions.find((a) => a.id === key);
+						const chosen = actions.find((action) => action.id === key);
 						if (chosen) onChoose(chosen);
 					}}
 				>
-					{actions.map((a) => (
-						<MenuItem key={a.id} id={a.id} textValue={a.label} className={`${css.item} ${a.danger ? css.danger : ""}`}>
-							{a.icon && <span className={css.icon}>{a.icon}</span>}
+					{actions.map((action) => (
+						<MenuItem
+							key={action.id}
+							id={action.id}
+							textValue={action.label}
+							className={`${css.item} ${action.danger ? css.danger : ""}`}
+						>
+							{action.icon && <span className={css.icon}>{action.icon}</span>}
 							<span>
-								{a.label}
-								{(a.why ?? a.help) && <small>{a.why ?? a.help}</small>}
+								{action.label}
+								{(action.why ?? action.help) && <small>{action.why ?? action.help}</small>}
 							</span>
 						</MenuItem>
 					))}

@@ -82,7 +82,7 @@ export default function CodeEditor({
 	useEffect(() => {
 		if (!host.current) return;
 		const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
-		const v = new EditorView({
+		const editorView = new EditorView({
 			root,
 			parent: root,
 			state: EditorState.create({
@@ -111,20 +111,20 @@ export default function CodeEditor({
 						...foldKeymap,
 						...completionKeymap,
 					]),
-					EditorView.updateListener.of((u) => {
-						if (u.docChanged) text.typed();
+					EditorView.updateListener.of((update) => {
+						if (update.docChanged) text.typed();
 					}),
 				],
 			}),
 		});
-		view.current = v;
+		view.current = editorView;
 		// Completion and help of names come after the editor; without the server it works without them.
 		if (names) {
 			void withTexts(() => import("./hints")).then(
 				({ hints }) => {
-					if (view.current !== v) return;
+					if (view.current !== editorView) return;
 					const { source, help } = hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));
-					v.dispatch({
+					editorView.dispatch({
 						effects: assist.current.reconfigure([autocompletion({ override: [source], icons: false }), help]),
 					});
 				},
@@ -132,7 +132,7 @@ export default function CodeEditor({
 			);
 		}
 		return () => {
-			v.destroy();
+			editorView.destroy();
 			view.current = null;
 		};
 	}, []);
@@ -142,31 +142,36 @@ export default function CodeEditor({
 	}, [readOnly]);
 
 	useEffect(() => {
-		const v = view.current;
-		if (!v) return;
+		const editorView = view.current;
+		if (!editorView) return;
 		const all = (problems ?? [])
-			.filter((p) => p.line !== undefined && p.line >= 1 && p.line <= v.state.doc.lines)
-			.map((p): Diagnostic => {
-				const at = v.state.doc.line(p.line ?? 1);
-				const from = Math.min(at.to, at.from + Math.max(0, (p.column ?? 1) - 1));
-				return { from, to: at.to, severity: p.severity, message: capitalized(p.message) };
+			.filter(
+				(problem) => problem.line !== undefined && problem.line >= 1 && problem.line <= editorView.state.doc.lines,
+			)
+			.map((problem): Diagnostic => {
+				const at = editorView.state.doc.line(problem.line ?? 1);
+				const from = Math.min(at.to, at.from + Math.max(0, (problem.column ?? 1) - 1));
+				return { from, to: at.to, severity: problem.severity, message: capitalized(problem.message) };
 			});
-		v.dispatch(setDiagnostics(v.state, all));
+		editorView.dispatch(setDiagnostics(editorView.state, all));
 	}, [problems]);
 
 	useEffect(() => {
-		const v = view.current;
-		if (!v || !line || line.at < 1 || line.at > v.state.doc.lines) return;
-		const to = v.state.doc.line(line.at);
-		v.dispatch({ selection: { anchor: to.from }, effects: EditorView.scrollIntoView(to.from, { y: "center" }) });
-		v.focus();
+		const editorView = view.current;
+		if (!editorView || !line || line.at < 1 || line.at > editorView.state.doc.lines) return;
+		const to = editorView.state.doc.line(line.at);
+		editorView.dispatch({
+			selection: { anchor: to.from },
+			effects: EditorView.scrollIntoView(to.from, { y: "center" }),
+		});
+		editorView.focus();
 	}, [line]);
 
 	useEffect(() => {
-		const v = view.current;
-		if (!v || !insert) return;
-		v.dispatch(v.state.replaceSelection(insert.text), { scrollIntoView: true });
-		v.focus();
+		const editorView = view.current;
+		if (!editorView || !insert) return;
+		editorView.dispatch(editorView.state.replaceSelection(insert.text), { scrollIntoView: true });
+		editorView.focus();
 	}, [insert]);
 
 	return <div ref={host} style={{ blockSize: "100%" }} />;

@@ -185,32 +185,34 @@ const option = (label: string, type: string, info: string, detail?: string): Com
 	detail,
 });
 
-const filters = () => Object.entries(filterHelp).map(([n, help]) => option(n, "function", help));
-const tags = () => Object.entries(tagHelp).map(([n, help]) => option(n, "keyword", help));
-const objects = () => Object.entries(objectHelp).map(([n, help]) => option(n, "variable", help));
-const elements = () => Object.entries(elementHelp).map(([n, help]) => option(n, "type", help));
+const filters = () => Object.entries(filterHelp).map(([name, help]) => option(name, "function", help));
+const tags = () => Object.entries(tagHelp).map(([name, help]) => option(name, "keyword", help));
+const objects = () => Object.entries(objectHelp).map(([name, help]) => option(name, "variable", help));
+const elements = () => Object.entries(elementHelp).map(([name, help]) => option(name, "type", help));
 
 /** nameInfo says what a name is. */
-const nameInfo = (n: Name) => {
+const nameInfo = (name: Name) => {
 	const kind = {
 		parameter: words.parameter,
 		section: words.section,
-		item: words.item({ section: n.of ?? "" }),
+		item: words.item({ section: name.of ?? "" }),
 		slot: words.slot,
 		field: words.contact,
-	}[n.kind];
-	return [n.label && n.label !== n.name ? `${kind}: ${n.label}` : kind, n.help].filter(Boolean).join(". ");
+	}[name.kind];
+	return [name.label && name.label !== name.name ? `${kind}: ${name.label}` : kind, name.help]
+		.filter(Boolean)
+		.join(". ");
 };
 
 /** written is how a name is written between braces. */
-const written = (n: Name) =>
+const written = (name: Name) =>
 	({
-		parameter: `param:${n.name}`,
-		section: `#section ${n.name}`,
-		item: `item:${n.name}`,
-		slot: `slot:${n.name}`,
-		field: `contact.${n.name}`,
-	})[n.kind];
+		parameter: `param:${name.name}`,
+		section: `#section ${name.name}`,
+		item: `item:${name.name}`,
+		slot: `slot:${name.name}`,
+		field: `contact.${name.name}`,
+	})[name.kind];
 
 /** The element that a place is inside of the tag of, if it is where an attribute may stand. */
 function openTag(state: EditorState, at: number): string | undefined {
@@ -221,39 +223,44 @@ function openTag(state: EditorState, at: number): string | undefined {
 }
 
 function sourceOf(names: () => Name[], mjml: boolean): CompletionSource {
-	return (c: CompletionContext): CompletionResult | null => {
-		const filter = c.matchBefore(/\{[{%][^{}%]*\|\s*\w*$/) ?? c.matchBefore(/\{[{%][^}%]*\|\s*\w*$/);
+	return (context: CompletionContext): CompletionResult | null => {
+		const filter = context.matchBefore(/\{[{%][^{}%]*\|\s*\w*$/) ?? context.matchBefore(/\{[{%][^}%]*\|\s*\w*$/);
 		if (filter)
-			return { from: c.pos - (/\w*$/.exec(filter.text)?.[0].length ?? 0), options: filters(), validFor: /^\w*$/ };
-		const tag = c.matchBefore(/\{%-?\s*\w*$/);
-		if (tag) return { from: c.pos - (/\w*$/.exec(tag.text)?.[0].length ?? 0), options: tags(), validFor: /^\w*$/ };
-		const name = c.matchBefore(/\{\{-?\s*[#\w:. ]*$/) ?? c.matchBefore(/\{%-?\s*\w+\s[^%]*?[\w.:]*$/);
+			return { from: context.pos - (/\w*$/.exec(filter.text)?.[0].length ?? 0), options: filters(), validFor: /^\w*$/ };
+		const tag = context.matchBefore(/\{%-?\s*\w*$/);
+		if (tag)
+			return { from: context.pos - (/\w*$/.exec(tag.text)?.[0].length ?? 0), options: tags(), validFor: /^\w*$/ };
+		const name = context.matchBefore(/\{\{-?\s*[#\w:. ]*$/) ?? context.matchBefore(/\{%-?\s*\w+\s[^%]*?[\w.:]*$/);
 		if (name) {
 			const part = /#?(?:section )?[\w:.]*$/.exec(name.text)?.[0] ?? "";
 			const inTag = name.text.startsWith("{%");
 			const options = names()
-				.filter((n) => !inTag || n.kind === "field" || n.kind === "parameter")
-				.map((n) => {
-					const label = inTag && n.kind === "parameter" ? `param.${n.name}` : written(n);
-					return n.kind === "section"
-						? snippetCompletion(`${label}}}\n\t\${}\n{{/section`, { label, type: "keyword", info: nameInfo(n) })
-						: option(label, n.kind === "field" ? "property" : "variable", nameInfo(n));
+				.filter((name) => !inTag || name.kind === "field" || name.kind === "parameter")
+				.map((name) => {
+					const label = inTag && name.kind === "parameter" ? `param.${name.name}` : written(name);
+					return name.kind === "section"
+						? snippetCompletion(`${label}}}\n\t\${}\n{{/section`, { label, type: "keyword", info: nameInfo(name) })
+						: option(label, name.kind === "field" ? "property" : "variable", nameInfo(name));
 				});
-			return { from: c.pos - part.length, options: [...options, ...objects()], validFor: /^#?[\w:. ]*$/ };
+			return { from: context.pos - part.length, options: [...options, ...objects()], validFor: /^#?[\w:. ]*$/ };
 		}
-		if (!mjml) return htmlCompletionSource(c);
-		const element = c.matchBefore(/<\/?[\w-]*$/);
+		if (!mjml) return htmlCompletionSource(context);
+		const element = context.matchBefore(/<\/?[\w-]*$/);
 		if (element)
-			return { from: c.pos - element.text.replace(/^<\/?/, "").length, options: elements(), validFor: /^[\w-]*$/ };
-		const attribute = c.matchBefore(/\s[\w-]*$/);
-		const inside = attribute && openTag(c.state, c.pos);
+			return {
+				from: context.pos - element.text.replace(/^<\/?/, "").length,
+				options: elements(),
+				validFor: /^[\w-]*$/,
+			};
+		const attribute = context.matchBefore(/\s[\w-]*$/);
+		const inside = attribute && openTag(context.state, context.pos);
 		if (attribute && inside) {
-			const options = (attributes[inside] ?? box).map((a) =>
-				snippetCompletion(`${a}="\${}"`, { label: a, type: "property", info: `${words.attribute}: ${inside}` }),
+			const options = (attributes[inside] ?? box).map((name) =>
+				snippetCompletion(`${name}="\${}"`, { label: name, type: "property", info: `${words.attribute}: ${inside}` }),
 			);
 			return { from: attribute.from + 1, options, validFor: /^[\w-]*$/ };
 		}
-		return htmlCompletionSource(c);
+		return htmlCompletionSource(context);
 	};
 }
 
@@ -265,23 +272,23 @@ function helpAt(state: EditorState, at: number, names: Name[]): Help | null {
 	const start = Math.max(0, at - line.from - 300);
 	const text = line.text.slice(start, at - line.from + 300);
 	const column = at - line.from - start;
-	for (const m of text.matchAll(/(?:param|item|slot):[\w.]+|#section\s+\w+|[\w.-]+/g)) {
-		if (m.index > column) return null;
-		if (m.index + m[0].length < column) continue;
-		const before = text.slice(0, m.index);
-		const from = line.from + start + m.index;
-		const say = (title: string, help: string): Help => ({ from, to: from + m[0].length, title, text: help });
-		const token = m[0].replace(/\s+/, " ");
+	for (const match of text.matchAll(/(?:param|item|slot):[\w.]+|#section\s+\w+|[\w.-]+/g)) {
+		if (match.index > column) return null;
+		if (match.index + match[0].length < column) continue;
+		const before = text.slice(0, match.index);
+		const from = line.from + start + match.index;
+		const say = (title: string, help: string): Help => ({ from, to: from + match[0].length, title, text: help });
+		const token = match[0].replace(/\s+/, " ");
 		const own = <T extends object>(of: T, key: string): key is Extract<keyof T, string> => Object.hasOwn(of, key);
 		if (/<\/?$/.test(before)) return own(elementHelp, token) ? say(token, elementHelp[token]) : null;
 		if (/\{[{%][^{}]*\|\s*$/.test(before)) return own(filterHelp, token) ? say(token, filterHelp[token]) : null;
 		if (/\{%-?\s*$/.test(before)) return own(tagHelp, token) ? say(token, tagHelp[token]) : null;
 		if (!/\{[{%][^}]*$/.test(before)) return null;
 		const known = names.find(
-			(n) =>
-				token === written(n) ||
-				(n.kind === "field" && token === n.name) ||
-				(n.kind === "parameter" && (token === n.name || token === `param.${n.name}`)),
+			(name) =>
+				token === written(name) ||
+				(name.kind === "field" && token === name.name) ||
+				(name.kind === "parameter" && (token === name.name || token === `param.${name.name}`)),
 		);
 		if (known) return say(token, nameInfo(known));
 		return own(objectHelp, token) ? say(token, objectHelp[token]) : null;

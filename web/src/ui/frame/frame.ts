@@ -31,15 +31,15 @@ function show(message: Show) {
 			el.removeAttribute("background");
 		}
 	}
-	for (const a of mail.querySelectorAll("a, area")) {
-		const address = a.getAttribute("href") ?? "";
-		a.setAttribute("data-address", address);
-		for (const name of ["target", "rel", "ping", "download", "xlink:href"]) a.removeAttribute(name);
+	for (const link of mail.querySelectorAll("a, area")) {
+		const address = link.getAttribute("href") ?? "";
+		link.setAttribute("data-address", address);
+		for (const name of ["target", "rel", "ping", "download", "xlink:href"]) link.removeAttribute(name);
 		if (message.opens && isPage(address)) {
-			a.setAttribute("href", address.trim());
-			a.setAttribute("target", "_blank");
-			a.setAttribute("rel", "noopener noreferrer");
-		} else a.setAttribute("href", "#");
+			link.setAttribute("href", address.trim());
+			link.setAttribute("target", "_blank");
+			link.setAttribute("rel", "noopener noreferrer");
+		} else link.setAttribute("href", "#");
 	}
 	for (const el of mail.querySelectorAll("style[media], link[media], source[media]"))
 		el.setAttribute("media", chosen(el.getAttribute("media") ?? "", message.dark));
@@ -85,28 +85,34 @@ function choose(rules: CSSRuleList, dark: boolean) {
 }
 
 function report() {
-	const links = [...document.querySelectorAll<HTMLElement>("[data-address]")].map((a) => {
-		const r = a.getBoundingClientRect();
-		return { address: a.dataset.address, x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height };
+	const links = [...document.querySelectorAll<HTMLElement>("[data-address]")].map((element) => {
+		const rect = element.getBoundingClientRect();
+		return {
+			address: element.dataset.address,
+			x: rect.x + scrollX,
+			y: rect.y + scrollY,
+			width: rect.width,
+			height: rect.height,
+		};
 	});
 	send({ kind: "size", height: Math.ceil(document.documentElement.getBoundingClientRect().height), links });
 }
 
-addEventListener("message", (e: MessageEvent<Show>) => {
-	if (e.source === parent && e.data?.kind === "show") show(e.data);
+addEventListener("message", (event: MessageEvent<Show>) => {
+	if (event.source === parent && event.data?.kind === "show") show(event.data);
 });
 addEventListener(
 	"click",
-	(e) => {
-		const link = (e.target as Element).closest?.("a, area");
-		if (link?.getAttribute("target") !== "_blank") e.preventDefault(); // all targets are set here
+	(event) => {
+		const link = (event.target as Element).closest?.("a, area");
+		if (link?.getAttribute("target") !== "_blank") event.preventDefault(); // all targets are set here
 	},
 	true,
 );
 addEventListener("submit", (e) => e.preventDefault(), true);
 addEventListener("resize", report);
-addEventListener("pointerover", (e) => {
-	const link = (e.target as HTMLElement).closest?.("[data-address]");
+addEventListener("pointerover", (event) => {
+	const link = (event.target as HTMLElement).closest?.("[data-address]");
 	send({ kind: "hover", address: link?.getAttribute("data-address") ?? "" });
 });
 send({ kind: "ready" });

@@ -36,15 +36,15 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 	const [width, setWidth] = useState(720);
 	const place = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
-		const e = place.current;
-		if (!e) return;
-		const fit = () => setWidth(Math.max(least, Math.round(e.clientWidth)));
+		const element = place.current;
+		if (!element) return;
+		const fit = () => setWidth(Math.max(least, Math.round(element.clientWidth)));
 		fit();
 		const seen = new ResizeObserver(fit);
-		seen.observe(e);
+		seen.observe(element);
 		return () => seen.disconnect();
 	}, []);
-	const most = Math.max(1, ...lines.flatMap((l) => l.values.map((v) => v ?? 0)));
+	const most = Math.max(1, ...lines.flatMap((line) => line.values.map((value) => value ?? 0)));
 	const x = scalePoint<number>(
 		points.map((_, i) => i),
 		[margin.left, width - margin.right],
@@ -56,24 +56,24 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 		.y((v) => y(v ?? 0));
 	// Names of lines that end close to each other are moved apart.
 	const nameHeights = apart(
-		lines.map((l) => y(l.values.at(-1) ?? 0)),
+		lines.map((line) => y(line.values.at(-1) ?? 0)),
 		15,
 	);
 	const inner = width - margin.left - margin.right;
 	const every = tickEvery(points.length, inner, tickWidth);
-	const key = (e: KeyboardEvent) => {
-		if (!isStep(e.key)) return;
-		e.preventDefault();
-		setAt((now) => stepped(e.key, now, points.length));
+	const key = (event: KeyboardEvent) => {
+		if (!isStep(event.key)) return;
+		event.preventDefault();
+		setAt((now) => stepped(event.key, now, points.length));
 	};
-	const point = (e: PointerEvent<SVGSVGElement>) => {
-		const box = e.currentTarget.getBoundingClientRect();
-		setAt(nearest(((e.clientX - box.left) / box.width) * width - margin.left, inner, points.length));
+	const point = (event: PointerEvent<SVGSVGElement>) => {
+		const box = event.currentTarget.getBoundingClientRect();
+		setAt(nearest(((event.clientX - box.left) / box.width) * width - margin.left, inner, points.length));
 	};
 	const said =
 		at === null
 			? ""
-			: `${tick(points[at] ?? "")}: ${lines.flatMap((l) => (l.values[at] == null ? [] : [`${l.name} ${full(l.values[at])}`])).join(", ")}`;
+			: `${tick(points[at] ?? "")}: ${lines.flatMap((line) => (line.values[at] == null ? [] : [`${line.name} ${full(line.values[at])}`])).join(", ")}`;
 	return (
 		<figure className={css.figure}>
 			<figcaption>{sentence}</figcaption>
@@ -90,19 +90,19 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 					onPointerMove={point}
 					onPointerLeave={() => setAt(null)}
 				>
-					{y.ticks(Math.min(4, most)).map((t) => (
-						<g key={t}>
-							<line x1={margin.left} x2={width - margin.right} y1={y(t)} y2={y(t)} />
-							<text x={margin.left - 8} y={y(t) + 4} textAnchor="end">
-								{number(t)}
+					{y.ticks(Math.min(4, most)).map((tick) => (
+						<g key={tick}>
+							<line x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} />
+							<text x={margin.left - 8} y={y(tick) + 4} textAnchor="end">
+								{number(tick)}
 							</text>
 						</g>
 					))}
 					{points.map(
-						(p, i) =>
+						(point, i) =>
 							i % every === 0 && (
-								<text key={p} x={x(i)} y={height - 8} textAnchor="middle">
-									{tick(p, points[i - every])}
+								<text key={point} x={x(i)} y={height - 8} textAnchor="middle">
+									{tick(point, points[i - every])}
 								</text>
 							),
 					)}
@@ -118,22 +118,22 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 					{at !== null && (
 						<line className={css.cross} x1={x(at)} x2={x(at)} y1={margin.top} y2={height - margin.bottom} />
 					)}
-					{lines.map((l, i) => (
-						<g key={l.name}>
+					{lines.map((line, i) => (
+						<g key={line.name}>
 							<path
-								d={path(l.values) ?? ""}
+								d={path(line.values) ?? ""}
 								fill="none"
-								stroke={l.color}
+								stroke={line.color}
 								strokeWidth={2}
-								strokeDasharray={l.dash}
+								strokeDasharray={line.dash}
 								strokeLinejoin="round"
 							/>
-							<text x={width - margin.right + 8} y={(nameHeights[i] ?? 0) + 4} style={{ fill: l.color }}>
-								{l.name}
+							<text x={width - margin.right + 8} y={(nameHeights[i] ?? 0) + 4} style={{ fill: line.color }}>
+								{line.name}
 							</text>
-							{points.length === 1 && <circle cx={x(0)} cy={y(l.values[0] ?? 0)} r={3} fill={l.color} />}
-							{at !== null && l.values[at] !== null && (
-								<circle cx={x(at)} cy={y(l.values[at] ?? 0)} r={4} fill={l.color} />
+							{points.length === 1 && <circle cx={x(0)} cy={y(line.values[0] ?? 0)} r={3} fill={line.color} />}
+							{at !== null && line.values[at] !== null && (
+								<circle cx={x(at)} cy={y(line.values[at] ?? 0)} r={4} fill={line.color} />
 							)}
 						</g>
 					))}

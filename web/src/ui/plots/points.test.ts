@@ -16,7 +16,7 @@ const tests: Tests = {
 		for (const [count, width, nameWidth, want] of plots)
 			equals(tickEvery(count, width, nameWidth), want, `${count} in ${width}`);
 		const random = new Random(1);
-		for (let n = 0; n < 300; n++) {
+		for (let round = 0; round < 300; round++) {
 			const [count, width, nameWidth] = [1 + random.below(500), 140 + random.below(900), 40 + random.below(60)];
 			const named = Math.ceil(count / tickEvery(count, width, nameWidth));
 			holds(named <= Math.max(2, Math.min(6, width / nameWidth)), `${named} names of ${nameWidth} in ${width}`);
@@ -63,13 +63,14 @@ const tests: Tests = {
 		equals(apart([50, 50], 15), [50, 35], "of two lines that end together");
 		equals(apart([], 15), []);
 		const random = new Random(2);
-		for (let n = 0; n < 300; n++) {
+		for (let round = 0; round < 300; round++) {
 			const heights = random.list(6, () => random.below(100));
 			const moved = apart(heights, 15);
 			const sorted = [...moved].sort((a, b) => a - b);
-			for (const [i, h] of sorted.entries())
-				if (i > 0) holds(h - (sorted[i - 1] ?? 0) >= 15, `${heights} become ${moved}`);
-			for (const [i, h] of moved.entries()) holds(h <= (heights[i] ?? 0), `${heights[i]} moved down to ${h}`);
+			for (const [i, height] of sorted.entries())
+				if (i > 0) holds(height - (sorted[i - 1] ?? 0) >= 15, `${heights} become ${moved}`);
+			for (const [i, height] of moved.entries())
+				holds(height <= (heights[i] ?? 0), `${heights[i]} moved down to ${height}`);
 		}
 	},
 };

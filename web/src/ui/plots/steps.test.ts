@@ -4,9 +4,9 @@ import { withSteps } from "./steps";
 const fill = (times: number[], step = 60) =>
 	withSteps(
 		times,
-		(t) => t,
+		(time) => time,
 		step,
-		(t) => -t,
+		(time) => -time,
 	);
 
 const tests: Tests = {

@@ -29,16 +29,16 @@ export function ResizeHandle({
 			aria-valuemin={narrowest}
 			aria-valuemax={widest}
 			className={css.handle}
-			onKeyDown={(e) => {
-				if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
-				e.preventDefault();
-				e.stopPropagation();
-				set(width + (e.key === "ArrowRight" ? 16 : -16));
+			onKeyDown={(event) => {
+				if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+				event.preventDefault();
+				event.stopPropagation();
+				set(width + (event.key === "ArrowRight" ? 16 : -16));
 			}}
-			onPointerDown={(e) => {
-				e.preventDefault();
-				from.current = { x: e.clientX, width };
-				e.currentTarget.setPointerCapture(e.pointerId);
+			onPointerDown={(event) => {
+				event.preventDefault();
+				from.current = { x: event.clientX, width };
+				event.currentTarget.setPointerCapture(event.pointerId);
 			}}
 			onPointerMove={(e) => from.current && set(from.current.width + e.clientX - from.current.x)}
 			onPointerUp={() => {

@@ -43,9 +43,9 @@ function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns
 			className={phone ? css.card : css.row}
 			style={{ transform: `translateY(${start}px)`, blockSize: size }}
 			onFocus={() => acts.current.focus(id, index)}
-			onClick={(e) => {
-				if ((e.target as HTMLElement).closest("a, button, input, [role=menu]")) return;
-				if (e.shiftKey) acts.current.toggle(index, true);
+			onClick={(event) => {
+				if ((event.target as HTMLElement).closest("a, button, input, [role=menu]")) return;
+				if (event.shiftKey) acts.current.toggle(index, true);
 				else acts.current.open?.(row);
 			}}
 		>
@@ -66,15 +66,15 @@ function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns
 				</div>
 			) : (
 				<CurrentRow value={current}>
-					{columns.map((c, i) => (
+					{columns.map((column, i) => (
 						<div
-							key={c.id}
+							key={column.id}
 							role={i === 0 ? "rowheader" : "gridcell"}
-							className={[css.cell, c.align && css.end, i === 0 && css.first, !c.name && css.menu]
+							className={[css.cell, column.align && css.end, i === 0 && css.first, !column.name && css.menu]
 								.filter(Boolean)
 								.join(" ")}
 						>
-							{c.cell(row)}
+							{column.cell(row)}
 						</div>
 					))}
 				</CurrentRow>

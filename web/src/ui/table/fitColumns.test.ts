@@ -12,7 +12,7 @@ const columns: Column[] = [
 ];
 
 const fitted = (room: number, all = columns) =>
-	fitColumns(all, room).map((c) => (c.width ? `${c.id} ${c.width}` : c.id));
+	fitColumns(all, room).map((fitColumn) => (fitColumn.width ? `${fitColumn.id} ${fitColumn.width}` : fitColumn.id));
 
 const tests: Tests = {
 	"columns keep their widths where there is room for the name"() {
@@ -37,7 +37,7 @@ const tests: Tests = {
 	},
 	"whatever the columns, they fit, and none goes or shrinks without need"() {
 		const random = new Random(12);
-		for (let n = 0; n < 1000; n++) {
+		for (let round = 0; round < 1000; round++) {
 			const all: Column[] = [
 				{ id: "name" },
 				...random.list(
@@ -54,31 +54,37 @@ const tests: Tests = {
 			const shown = fitColumns(all, room);
 			const needs = (of: Column[]) =>
 				of.reduce(
-					(sum, c) =>
-						sum + (c.width ? Math.min(c.width, c.least ?? c.width) : (c.least ?? (c.id === "name" ? 200 : 120))),
+					(sum, column) =>
+						sum +
+						(column.width
+							? Math.min(column.width, column.least ?? column.width)
+							: (column.least ?? (column.id === "name" ? 200 : 120))),
 					0,
 				);
 			const said = `${JSON.stringify(all)} in ${room}`;
 			equals(
-				shown.map((c) => c.id),
-				all.filter((c) => shown.some((s) => s.id === c.id)).map((c) => c.id),
+				shown.map((column) => column.id),
+				all.filter((column) => shown.some((s) => s.id === column.id)).map((column) => column.id),
 				`the order of ${said}`,
 			);
-			const dropped = all.filter((c) => !shown.some((s) => s.id === c.id));
+			const dropped = all.filter((column) => !shown.some((s) => s.id === column.id));
 			holds(
-				dropped.every((c) => c.droppable),
+				dropped.every((column) => column.droppable),
 				`a column that must be seen went: ${said}`,
 			);
-			holds(minWidth(shown, false) <= room || !shown.some((c) => c.droppable), `it does not fit: ${said}`);
+			holds(minWidth(shown, false) <= room || !shown.some((column) => column.droppable), `it does not fit: ${said}`);
 			const [first] = dropped;
 			if (first) {
-				const with_ = all.filter((c) => c === first || !dropped.includes(c));
+				const with_ = all.filter((column) => column === first || !dropped.includes(column));
 				holds(needs(with_) > room, `${first.id} went without need: ${said}`);
 			}
-			for (const s of shown) {
-				const c = all.find((x) => x.id === s.id);
-				holds((s.width ?? 0) <= (c?.width ?? 0), `${s.id} became wider: ${said}`);
-				holds((s.width ?? 999) >= Math.min(c?.width ?? 0, c?.least ?? c?.width ?? 0), `${s.id} is too narrow: ${said}`);
+			for (const column of shown) {
+				const c = all.find((x) => x.id === column.id);
+				holds((column.width ?? 0) <= (c?.width ?? 0), `${column.id} became wider: ${said}`);
+				holds(
+					(column.width ?? 999) >= Math.min(c?.width ?? 0, c?.least ?? c?.width ?? 0),
+					`${column.id} is too narrow: ${said}`,
+				);
 			}
 		}
 	},

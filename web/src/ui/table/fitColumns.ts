@@ -23,30 +23,33 @@ const nameWidth = 290;
 /** fitColumns returns the columns for some room: droppable ones go, the last of them first, and then the others become narrower. */
 export function fitColumns<C extends ColumnSize>(columns: C[], room: number): C[] {
 	const [first] = columns;
-	const least = (c: C) => (c.width ? Math.min(c.width, c.least ?? c.width) : (c.least ?? leastOf(c === first)));
-	const sum = (width: (c: C) => number) => shown.reduce((all, c) => all + width(c), 0);
+	const least = (column: C) =>
+		column.width ? Math.min(column.width, column.least ?? column.width) : (column.least ?? leastOf(column === first));
+	const sum = (width: (column: C) => number) => shown.reduce((all, column) => all + width(column), 0);
 	const shown = [...columns];
-	while (sum((c) => Math.max(least(c), c.wanted ?? 0)) > room) {
-		const dropped = shown.findLastIndex((c) => c.droppable);
+	while (sum((column) => Math.max(least(column), column.wanted ?? 0)) > room) {
+		const dropped = shown.findLastIndex((column) => column.droppable);
 		if (dropped < 0) break;
 		shown.splice(dropped, 1);
 	}
-	const wanted = sum((c) => c.width ?? (c === first ? nameWidth : least(c)));
-	const shrinkable = sum((c) => (c.width ? c.width - least(c) : 0));
+	const wanted = sum((column) => column.width ?? (column === first ? nameWidth : least(column)));
+	const shrinkable = sum((column) => (column.width ? column.width - least(column) : 0));
 	const part = shrinkable > 0 ? Math.min(1, Math.max(0, wanted - room) / shrinkable) : 0;
 	if (part === 0) return shown;
-	return shown.map((c) => (c.width ? { ...c, width: Math.floor(c.width - (c.width - least(c)) * part) } : c));
+	return shown.map((column) =>
+		column.width ? { ...column, width: Math.floor(column.width - (column.width - least(column)) * part) } : column,
+	);
 }
 
 /** gridTemplate returns the columns as CSS lays them out, after one of boxes if rows can be picked. */
 export const gridTemplate = (columns: ColumnSize[], pick: boolean) =>
 	[
 		...(pick ? [`${pickWidth}px`] : []),
-		...columns.map((c, i) =>
-			c.width ? `${c.width}px` : `minmax(${c.least ?? leastOf(i === 0)}px, ${i === 0 ? 2 : 1}fr)`,
+		...columns.map((column, i) =>
+			column.width ? `${column.width}px` : `minmax(${column.least ?? leastOf(i === 0)}px, ${i === 0 ? 2 : 1}fr)`,
 		),
 	].join(" ");
 
 /** minWidth returns how narrow a table with the columns can be. */
 export const minWidth = (columns: ColumnSize[], pick: boolean) =>
-	columns.reduce((sum, c, i) => sum + (c.width ?? c.least ?? leastOf(i === 0)), pick ? pickWidth : 0);
+	columns.reduce((sum, column, i) => sum + (column.width ?? column.least ?? leastOf(i === 0)), pick ? pickWidth : 0);

@@ -36,12 +36,12 @@ const tests: Tests = {
 	},
 	"any row is replaced by one of before, if one stayed"() {
 		const random = new Random(4);
-		for (let n = 0; n < 500; n++) {
+		for (let round = 0; round < 500; round++) {
 			const keys = [...before, "x", "y", "z"].filter(() => random.below(2) === 0).sort(() => random.below(3) - 1);
 			const key = random.of(before);
 			const found = at(key, keys);
 			if (keys.includes(key)) equals(found, key);
-			else if (keys.some((k) => before.includes(k)))
+			else if (keys.some((key) => before.includes(key)))
 				holds(before.includes(String(found)), `${found} for ${key} of ${keys}`);
 			else equals(found, keys[Math.min(before.indexOf(key), keys.length - 1)] ?? -1);
 		}

@@ -9,7 +9,7 @@ export function indexOf({ key, index }: TabStop, keys: string[], before: string[
 	if (keys === before || key === null) return Math.min(index, last);
 	const here = keys.indexOf(key);
 	if (here >= 0) return here;
-	const places = new Map(keys.map((k, i) => [k, i]));
+	const places = new Map(keys.map((key, i) => [key, i]));
 	const was = before.indexOf(key);
 	for (const neighbour of was < 0 ? [] : [...before.slice(was + 1), ...before.slice(0, was).reverse()]) {
 		const place = places.get(neighbour);

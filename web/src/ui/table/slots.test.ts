@@ -1,7 +1,7 @@
 import { equals, holds, Random, type Tests } from "../../base/testing";
 import { Slots } from "./slots";
 
-const written = (rows: { id: string; slot: number }[]) => rows.map((r) => `${r.id}${r.slot}`).join(" ");
+const written = (rows: { id: string; slot: number }[]) => rows.map((row) => `${row.id}${row.slot}`).join(" ");
 
 const tests: Tests = {
 	"the element of a row that leaves shows the one that comes"() {
@@ -31,36 +31,36 @@ const tests: Tests = {
 		let last = new Map<string, number>();
 		let orderOfElements: number[] = [];
 		let start = 0;
-		for (let n = 0; n < 400; n++) {
+		for (let round = 0; round < 400; round++) {
 			start = Math.max(0, start + random.below(9) - 4);
 			const shown = Array.from({ length: random.below(6) + 3 }, (_, i) => `r${start + i}`);
 			if (random.below(4) === 0) shown.push("r1000"); // the row that Tab reaches
 			const moving = random.below(3) > 0;
 			const rows = slots.assign(shown, moving);
-			equals(rows.map((r) => r.id).sort(), [...shown].sort(), "the rows");
-			equals(new Set(rows.map((r) => r.slot)).size, rows.length, "the number of different elements");
-			for (const r of rows) if (last.has(r.id)) equals(r.slot, last.get(r.id), `the element of ${r.id}`);
-			const kept = rows.map((r) => r.slot).filter((s) => orderOfElements.includes(s));
+			equals(rows.map((row) => row.id).sort(), [...shown].sort(), "the rows");
+			equals(new Set(rows.map((row) => row.slot)).size, rows.length, "the number of different elements");
+			for (const row of rows) if (last.has(row.id)) equals(row.slot, last.get(row.id), `the element of ${row.id}`);
+			const kept = rows.map((row) => row.slot).filter((slot) => orderOfElements.includes(slot));
 			if (moving)
 				equals(
 					kept,
-					orderOfElements.filter((s) => kept.includes(s)),
+					orderOfElements.filter((orderOfElement) => kept.includes(orderOfElement)),
 					"the order of elements",
 				);
 			else
 				equals(
-					rows.map((r) => r.id),
+					rows.map((row) => row.id),
 					shown,
 					"the order of rows",
 				);
 			const used = new Set(last.values());
-			const fresh = rows.filter((r) => !used.has(r.slot)).length;
+			const fresh = rows.filter((row) => !used.has(row.slot)).length;
 			holds(
 				fresh === Math.max(0, rows.length - last.size) || fresh === 0,
 				`${fresh} new elements for ${rows.length} rows after ${last.size}`,
 			);
-			last = new Map(rows.map((r) => [r.id, r.slot]));
-			orderOfElements = rows.map((r) => r.slot);
+			last = new Map(rows.map((row) => [row.id, row.slot]));
+			orderOfElements = rows.map((row) => row.slot);
 		}
 	},
 };

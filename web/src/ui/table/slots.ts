@@ -30,8 +30,8 @@ export class Slots {
 		const rows = moving
 			? this.order.flatMap((slot) => taken.get(slot) ?? [])
 			: [...taken.values()].sort((a, b) => a.at - b.at);
-		this.order = rows.map((r) => r.slot);
-		this.slots = new Map(rows.map((r) => [r.id, r.slot]));
+		this.order = rows.map((row) => row.slot);
+		this.slots = new Map(rows.map((row) => [row.id, row.slot]));
 		return rows;
 	}
 }
