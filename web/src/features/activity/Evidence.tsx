@@ -42,18 +42,18 @@ export function useEvidence(broadcast: string, contact: string) {
 }
 
 /** SentMail shows the mail as it was sent. */
-export function SentMail({ evidence: { message: m } }: { evidence: RecipientEvidence }) {
-	if (!m) return <p>{words.gone}</p>;
+export function SentMail({ evidence: { message } }: { evidence: RecipientEvidence }) {
+	if (!message) return <p>{words.gone}</p>;
 	return (
 		<>
 			<Facts
 				rows={[
-					[words.from, m.from],
-					[words.subject, m.subject],
-					[words.values, words[m.rendered_with]],
+					[words.from, message.from],
+					[words.subject, message.subject],
+					[words.values, words[message.rendered_with]],
 				]}
 			/>
-			<MailFrame html={m.html} text={m.text} tall />
+			<MailFrame html={message.html} text={message.text} tall />
 		</>
 	);
 }
@@ -68,58 +68,62 @@ function At({ at }: { at: string }) {
 }
 
 /** Attempts lists the hand-overs of a mail, with the words of the servers. */
-export function Attempts({ evidence: e }: { evidence: RecipientEvidence }) {
-	if (e.attempts.length === 0) return <p className={css.muted}>{words.noAttempts}</p>;
+export function Attempts({ evidence }: { evidence: RecipientEvidence }) {
+	if (evidence.attempts.length === 0) return <p className={css.muted}>{words.noAttempts}</p>;
 	return (
 		<List
 			label={words.attempts}
-			rows={e.attempts}
-			rowKey={(a) => a.at}
+			rows={evidence.attempts}
+			rowKey={(attempt) => attempt.at}
 			columns={[
-				{ id: "when", name: words.when, cell: (a) => <At at={a.at} /> },
-				{ id: "reply", name: words.reply, cell: (a) => <code className={css.url}>{replyOf(a.code, a.reply)}</code> },
-				{ id: "config", name: words.config, cell: (a) => a.mta_config_key ?? <NotSet /> },
+				{ id: "when", name: words.when, cell: (attempt) => <At at={attempt.at} /> },
+				{
+					id: "reply",
+					name: words.reply,
+					cell: (attempt) => <code className={css.url}>{replyOf(attempt.code, attempt.reply)}</code>,
+				},
+				{ id: "config", name: words.config, cell: (attempt) => attempt.mta_config_key ?? <NotSet /> },
 			]}
 		/>
 	);
 }
 
 /** Hits lists the opens and clicks of a mail, with what each counts as, and why. */
-export function Hits({ evidence: e }: { evidence: RecipientEvidence }) {
+export function Hits({ evidence }: { evidence: RecipientEvidence }) {
 	return (
 		<>
-			{e.hits.length === 0 ? (
+			{evidence.hits.length === 0 ? (
 				<p className={css.muted}>{words.noHits}</p>
 			) : (
 				<ol className={css.hits} aria-label={words.hits}>
-					{e.hits.map((h, i) => (
-						<li key={`${h.at} ${i}`}>
+					{evidence.hits.map((hit, i) => (
+						<li key={`${hit.at} ${i}`}>
 							<p className={css.hit}>
-								<b>{h.kind === "click" ? words.click : words.open}</b>
-								<At at={h.at} />
-								<StateBadge kind="hit" state={h.class} />
-								{h.link_url && <span className={css.url}>{h.link_url}</span>}
+								<b>{hit.kind === "click" ? words.click : words.open}</b>
+								<At at={hit.at} />
+								<StateBadge kind="hit" state={hit.class} />
+								{hit.link_url && <span className={css.url}>{hit.link_url}</span>}
 							</p>
 							<ul className={css.reasons} aria-label={words.why}>
-								{h.rules.length === 0 && <li>{h.class === "pending" ? words.notYet : words.noRule}</li>}
-								{h.rules.map((r) => (
-									<li key={r}>
-										<code>{r}</code> {ruleSentence(r)}
+								{hit.rules.length === 0 && <li>{hit.class === "pending" ? words.notYet : words.noRule}</li>}
+								{hit.rules.map((rule) => (
+									<li key={rule}>
+										<code>{rule}</code> {ruleSentence(rule)}
 									</li>
 								))}
 							</ul>
-							{(h.agent || h.network) && (
+							{(hit.agent || hit.network) && (
 								<p className={css.muted}>
-									{h.agent && `${words.agent}: ${h.agent}`}
-									{h.agent && h.network && " · "}
-									{h.network && `${words.network}: ${h.network}`}
+									{hit.agent && `${words.agent}: ${hit.agent}`}
+									{hit.agent && hit.network && " · "}
+									{hit.network && `${words.network}: ${hit.network}`}
 								</p>
 							)}
 						</li>
 					))}
 				</ol>
 			)}
-			{e.hits_deleted > 0 && <p className={css.muted}>{words.deleted({ count: e.hits_deleted })}</p>}
+			{evidence.hits_deleted > 0 && <p className={css.muted}>{words.deleted({ count: evidence.hits_deleted })}</p>}
 		</>
 	);
 }

@@ -57,13 +57,13 @@ export function Feed() {
 	const found = useInfiniteQuery(feedQuery(of, query));
 	const fresh = useQuery({ ...newestQuery(of, query), enabled: found.isSuccess, initialData: found.data?.pages[0] });
 	const names = useQuery(eventNamesQuery(""));
-	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
 	const newer = found.data && fresh.data ? newerThan(rows, fresh.data.data, pageSize) : { count: 0, more: false };
 	const show = () => {
 		if (fresh.data) client.setQueryData(feedQuery(of, query).queryKey, { pages: [fresh.data], pageParams: [null] });
 		document.getElementById("main")?.scrollTo({ top: 0 });
 	};
-	const options = (names.data?.data ?? []).map((n) => ({ id: n.value, label: n.value }));
+	const options = (names.data?.data ?? []).map((suggestion) => ({ id: suggestion.value, label: suggestion.value }));
 	const none = found.isSuccess && rows.length === 0 && !filtered;
 	let before = "";
 	return (
@@ -73,18 +73,20 @@ export function Feed() {
 					<Select
 						label={words.kind}
 						value={kind}
-						onChange={(v) => set({ kind: v || null, ...(v && v !== "events" ? { event: null } : {}) })}
+						onChange={(value) => set({ kind: value || null, ...(value && value !== "events" ? { event: null } : {}) })}
 						choices={[{ value: "", label: words.all }, ...kinds()]}
 					/>
 					<Combo
 						label={words.event}
 						options={
-							event && !options.some((o) => o.id === event) ? [{ id: event, label: event }, ...options] : options
+							event && !options.some((option) => option.id === event)
+								? [{ id: event, label: event }, ...options]
+								: options
 						}
 						value={event || null}
-						onChange={(v) => set({ event: v, ...(v && kind !== "events" ? { kind: null } : {}) })}
+						onChange={(value) => set({ event: value, ...(value && kind !== "events" ? { kind: null } : {}) })}
 					/>
-					<ContactPick label={words.contact} value={contact || null} onChange={(v) => set({ contact: v })} />
+					<ContactPick label={words.contact} value={contact || null} onChange={(value) => set({ contact: value })} />
 					{filtered && (
 						<Button look="quiet" onClick={() => set({ kind: null, event: null, contact: null })}>
 							{words.clear}
@@ -122,14 +124,14 @@ export function Feed() {
 			) : (
 				<section aria-label={words.feed} className={css.list}>
 					<ol>
-						{rows.map((r) => {
-							const date = day(r.occurred_at);
+						{rows.map((row) => {
+							const date = day(row.occurred_at);
 							const first = date !== before;
 							before = date;
 							return (
-								<Fragment key={r.id}>
+								<Fragment key={row.id}>
 									{first && <li className={css.day}>{date}</li>}
-									<ActivityEvent row={r} contact={r.contact.id} who={<Who row={r} />} />
+									<ActivityEvent row={row} contact={row.contact.id} who={<Who row={row} />} />
 								</Fragment>
 							);
 						})}
@@ -151,11 +153,11 @@ export function Feed() {
 }
 
 /** Who names the contact of an event. */
-function Who({ row: r }: { row: FeedRow }) {
+function Who({ row }: { row: FeedRow }) {
 	return (
 		<p className={css.who}>
-			<Link href={to.contact(r.contact.id)}>{r.contact.name || r.contact.email || r.contact.id}</Link>
-			{r.contact.name && <span className={css.about}>{r.contact.email}</span>}
+			<Link href={to.contact(row.contact.id)}>{row.contact.name || row.contact.email || row.contact.id}</Link>
+			{row.contact.name && <span className={css.about}>{row.contact.email}</span>}
 		</p>
 	);
 }

@@ -46,15 +46,17 @@ const example = `packetboat("event", "order_placed", { total: 119, currency: "EU
 /** The most names that an answer has. */
 const most = 50;
 
-const kindsOf = (s: Suggestion) =>
-	s.kinds?.length ? and(s.kinds.map((k) => (words.kindNames as { [k: string]: string })[k] ?? k)) : null;
+const kindsOf = (suggestion: Suggestion) =>
+	suggestion.kinds?.length
+		? and(suggestion.kinds.map((kind) => (words.kindNames as { [key: string]: string })[kind] ?? kind))
+		: null;
 
 /** Seen lists the events that programs and websites have sent, with their properties. */
 export function Seen() {
 	const [params, set] = useParams();
-	const q = params.get("q") ?? "";
+	const query = params.get("q") ?? "";
 	const open = params.get("name");
-	const found = useQuery(eventNamesQuery(q));
+	const found = useQuery(eventNamesQuery(query));
 	const rows = found.data?.data ?? [];
 	return (
 		<>
@@ -62,7 +64,7 @@ export function Seen() {
 				<Skeleton rows={6} height={36} />
 			) : found.isError ? (
 				<Failure error={found.error} retry={() => void found.refetch()} />
-			) : rows.length === 0 && !q ? (
+			) : rows.length === 0 && !query ? (
 				<Empty
 					title={words.none}
 					example={<pre>{example}</pre>}
@@ -81,36 +83,39 @@ export function Seen() {
 						<CsvButton
 							name="events seen"
 							header={["event_name", "count", "last_seen_at"]}
-							rows={rows.map((r) => [r.value, r.count ?? null, r.last_seen_at])}
+							rows={rows.map((suggestion) => [suggestion.value, suggestion.count ?? null, suggestion.last_seen_at])}
 						/>
 					}
 				>
-					<Tools label={words.search} value={q} onChange={(v) => set({ q: v || null })}>
+					<Tools label={words.search} value={query} onChange={(value) => set({ q: value || null })}>
 						<span className={css.about}>
 							<Explained name={words.count} about={{ definition: term("eventsSeen").definition }} />
 						</span>
 					</Tools>
 					{rows.length === 0 ? (
-						<NoMatch title={words.noMatch} filters={[searched(q, () => set({ q: null }))]} />
+						<NoMatch title={words.noMatch} filters={[searched(query, () => set({ q: null }))]} />
 					) : (
 						<List
 							label={words.title}
 							rows={rows}
-							rowKey={(r) => r.value}
+							rowKey={(suggestion) => suggestion.value}
 							columns={[
-								{ id: "name", name: words.name, cell: (r) => <code>{r.value}</code> },
+								{ id: "name", name: words.name, cell: (suggestion) => <code>{suggestion.value}</code> },
 								{
 									id: "count",
 									name: words.count,
 									end: true,
-									cell: (r) => (r.count === undefined ? <NotSet /> : full(r.count)),
+									cell: (suggestion) => (suggestion.count === undefined ? <NotSet /> : full(suggestion.count)),
 								},
-								{ id: "last", name: words.last, cell: (r) => <Time at={r.last_seen_at} /> },
+								{ id: "last", name: words.last, cell: (suggestion) => <Time at={suggestion.last_seen_at} /> },
 								{
 									id: "feed",
 									name: words.who,
-									cell: (r) => (
-										<Link href={to.activity({ event: r.value })} aria-label={words.feed({ name: r.value })}>
+									cell: (suggestion) => (
+										<Link
+											href={to.activity({ event: suggestion.value })}
+											aria-label={words.feed({ name: suggestion.value })}
+										>
 											{words.who}
 										</Link>
 									),
@@ -119,11 +124,11 @@ export function Seen() {
 									id: "properties",
 									name: "",
 									end: true,
-									cell: (r) => (
+									cell: (suggestion) => (
 										<Button
 											small
-											aria-label={words.propertiesOf({ name: r.value })}
-											onClick={() => set({ name: r.value })}
+											aria-label={words.propertiesOf({ name: suggestion.value })}
+											onClick={() => set({ name: suggestion.value })}
 										>
 											{words.properties}
 										</Button>
@@ -155,17 +160,17 @@ function Properties({ name, onClose }: { name: string; onClose: () => void }) {
 				<List
 					label={words.propertiesOf({ name })}
 					rows={found.data.data}
-					rowKey={(p) => p.value}
+					rowKey={(suggestion) => suggestion.value}
 					columns={[
-						{ id: "name", name: words.property, cell: (p) => <code>{p.value}</code> },
-						{ id: "kinds", name: words.kinds, cell: (p) => kindsOf(p) ?? <NotSet /> },
+						{ id: "name", name: words.property, cell: (suggestion) => <code>{suggestion.value}</code> },
+						{ id: "kinds", name: words.kinds, cell: (suggestion) => kindsOf(suggestion) ?? <NotSet /> },
 						{
 							id: "count",
 							name: words.count,
 							end: true,
-							cell: (p) => (p.count === undefined ? <NotSet /> : full(p.count)),
+							cell: (suggestion) => (suggestion.count === undefined ? <NotSet /> : full(suggestion.count)),
 						},
-						{ id: "last", name: words.last, cell: (p) => <Time at={p.last_seen_at} /> },
+						{ id: "last", name: words.last, cell: (suggestion) => <Time at={suggestion.last_seen_at} /> },
 					]}
 				/>
 			)}

@@ -38,7 +38,8 @@ const types: { [K in Kind]: string[] } = {
 };
 
 /** kinds returns all kinds with their names. */
-export const kinds = () => (Object.keys(names) as Kind[]).map((k) => ({ value: k as string, label: names[k] }));
+export const kinds = () =>
+	(Object.keys(names) as Kind[]).map((name) => ({ value: name as string, label: names[name] }));
 
 /** typesOf returns the types of a kind as the API takes them; undefined for all. */
 export const typesOf = (kind: string): string | undefined =>

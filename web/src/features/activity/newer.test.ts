@@ -20,7 +20,7 @@ const tests: Tests = {
 			equals(newerThan(rows(shown), rows(fresh), 3), { count, more }, `${fresh} after ${shown}`);
 	},
 	"each kind of activity stands for types, and no type for two kinds"() {
-		const all = kinds().flatMap((k) => typesOf(k.value)?.split(",") ?? []);
+		const all = kinds().flatMap((kind) => typesOf(kind.value)?.split(",") ?? []);
 		equals(all.length >= kinds().length, true);
 		equals(new Set(all).size, all.length, "the number of different types");
 		equals(typesOf("opens"), "email_opened");

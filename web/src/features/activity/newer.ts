@@ -4,7 +4,7 @@ export function newerThan(
 	fresh: { id: string }[],
 	pageSize: number,
 ): { count: number; more: boolean } {
-	const known = new Set(shown.map((r) => r.id));
-	const first = fresh.findIndex((r) => known.has(r.id));
+	const known = new Set(shown.map((row) => row.id));
+	const first = fresh.findIndex((row) => known.has(row.id));
 	return first < 0 ? { count: fresh.length, more: fresh.length >= pageSize } : { count: first, more: false };
 }
