@@ -35,7 +35,7 @@ const words = catalogue("assets.assetPicker", {
 });
 
 /** AssetPicker is a dialog that chooses an image of the account, or uploads one. */
-export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow) => void; onClose: () => void }) {
+export default function AssetPicker({ onPick, onClose }: { onPick: (asset: AssetRow) => void; onClose: () => void }) {
 	const client = useQueryClient();
 	const why = useWhyNot("POST /assets");
 	const [search, setSearch] = useState("");
@@ -48,11 +48,11 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 		mutationFn: async (files: File[]) => {
 			setProblem("");
 			let last: AssetRow | null = null;
-			for (const f of files) {
+			for (const file of files) {
 				try {
-					last = await upload(f);
-				} catch (e) {
-					setProblem(words.failed({ name: f.name, why: explain(e) }));
+					last = await upload(file);
+				} catch (error) {
+					setProblem(words.failed({ name: file.name, why: explain(error) }));
 				}
 			}
 			await client.invalidateQueries(within("assets"));
@@ -61,7 +61,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 		onSuccess: (made) => made && onPick(made),
 	});
 	const remove = useMutation({
-		mutationFn: (a: AssetRow) => api("DELETE /assets/{id}", { path: { id: a.id } }),
+		mutationFn: (asset: AssetRow) => api("DELETE /assets/{id}", { path: { id: asset.id } }),
 		onSuccess: () => {
 			setDeleting(null);
 			void client.invalidateQueries(within("assets"));
@@ -77,16 +77,16 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 			<div
 				className={css.drop}
 				data-over={over || undefined}
-				onDragOver={(e) => {
-					if (!hasFiles(e.dataTransfer)) return;
-					e.preventDefault();
+				onDragOver={(event) => {
+					if (!hasFiles(event.dataTransfer)) return;
+					event.preventDefault();
 					setOver(true);
 				}}
 				onDragLeave={() => setOver(false)}
-				onDrop={(e) => {
-					e.preventDefault();
+				onDrop={(event) => {
+					event.preventDefault();
 					setOver(false);
-					take(imagesOf(e.dataTransfer));
+					take(imagesOf(event.dataTransfer));
 				}}
 				onPaste={(e) => take(imagesOf(e.clipboardData))}
 			>
@@ -130,20 +130,20 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (a: AssetRow)
 					<Empty title={search ? words.none : words.empty} />
 				) : (
 					<ul className={css.grid}>
-						{rows.map((a) => (
-							<li key={a.id}>
-								<button type="button" className={css.pick} onClick={() => onPick(a)}>
-									<img src={localOf(a)} alt="" loading="lazy" />
-									<b>{a.name}</b>
+						{rows.map((asset) => (
+							<li key={asset.id}>
+								<button type="button" className={css.pick} onClick={() => onPick(asset)}>
+									<img src={localOf(asset)} alt="" loading="lazy" />
+									<b>{asset.name}</b>
 								</button>
 								<span className={css.foot}>
-									{words.size({ w: a.width, h: a.height, size: bytes(a.size) })}
+									{words.size({ w: asset.width, h: asset.height, size: bytes(asset.size) })}
 									<IconButton
 										small
-										label={words.remove({ name: a.name })}
+										label={words.remove({ name: asset.name })}
 										icon={<Trash2 aria-hidden />}
 										why={why}
-										onClick={() => setDeleting(a)}
+										onClick={() => setDeleting(asset)}
 									/>
 								</span>
 							</li>

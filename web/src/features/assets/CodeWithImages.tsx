@@ -23,12 +23,12 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 	const [choosing, setChoosing] = useState(false);
 	const [inserted, setInserted] = useState<{ text: string } | null>(null);
 	const take = async (files: File[]) => {
-		for (const f of files) {
+		for (const file of files) {
 			try {
-				setInserted({ text: markupOf(await upload(f), format) });
+				setInserted({ text: markupOf(await upload(file), format) });
 				void client.invalidateQueries(within("assets"));
-			} catch (e) {
-				toast(explain(e), { tone: "danger" });
+			} catch (error) {
+				toast(explain(error), { tone: "danger" });
 			}
 		}
 	};
@@ -38,18 +38,18 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 		<div
 			className={css.code}
 			onDragOver={(e) => hasFiles(e.dataTransfer) && e.preventDefault()}
-			onDropCapture={(e) => {
-				const files = imagesOf(e.dataTransfer);
+			onDropCapture={(event) => {
+				const files = imagesOf(event.dataTransfer);
 				if (files.length === 0 || why) return;
-				e.preventDefault();
-				e.stopPropagation();
+				event.preventDefault();
+				event.stopPropagation();
 				void take(files);
 			}}
-			onPasteCapture={(e) => {
-				const files = imagesOf(e.clipboardData);
+			onPasteCapture={(event) => {
+				const files = imagesOf(event.clipboardData);
 				if (files.length === 0 || why) return;
-				e.preventDefault();
-				e.stopPropagation();
+				event.preventDefault();
+				event.stopPropagation();
 				void take(files);
 			}}
 		>
@@ -63,9 +63,9 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 				<Suspense fallback={null}>
 					<AssetPicker
 						onClose={() => setChoosing(false)}
-						onPick={(a) => {
+						onPick={(asset) => {
 							setChoosing(false);
-							setInserted({ text: markupOf(a, format) });
+							setInserted({ text: markupOf(asset, format) });
 						}}
 					/>
 				</Suspense>

@@ -38,8 +38,8 @@ export function ImageField({
 		try {
 			onChange((await upload(file)).url);
 			void client.invalidateQueries(within("assets"));
-		} catch (e) {
-			toast(explain(e), { tone: "danger" });
+		} catch (error) {
+			toast(explain(error), { tone: "danger" });
 		} finally {
 			setBusy(false);
 		}
@@ -51,24 +51,24 @@ export function ImageField({
 			<div
 				className={[className, css.over].filter(Boolean).join(" ")}
 				data-over={over || undefined}
-				onDragOver={(e) => {
-					if (!hasFiles(e.dataTransfer)) return;
-					e.preventDefault();
+				onDragOver={(event) => {
+					if (!hasFiles(event.dataTransfer)) return;
+					event.preventDefault();
 					setOver(true);
 				}}
 				onDragLeave={() => setOver(false)}
-				onDrop={(e) => {
+				onDrop={(event) => {
 					setOver(false);
-					const [file] = imagesOf(e.dataTransfer);
+					const [file] = imagesOf(event.dataTransfer);
 					if (!file) return;
-					e.preventDefault();
+					event.preventDefault();
 					void take(file);
 				}}
-				onPasteCapture={(e) => {
-					const [file] = imagesOf(e.clipboardData);
+				onPasteCapture={(event) => {
+					const [file] = imagesOf(event.clipboardData);
 					if (!file) return;
-					e.preventDefault();
-					e.stopPropagation();
+					event.preventDefault();
+					event.stopPropagation();
 					void take(file);
 				}}
 			>
@@ -83,9 +83,9 @@ export function ImageField({
 				<Suspense fallback={null}>
 					<AssetPicker
 						onClose={() => setChoosing(false)}
-						onPick={(a) => {
+						onPick={(asset) => {
 							setChoosing(false);
-							onChange(a.url);
+							onChange(asset.url);
 						}}
 					/>
 				</Suspense>

@@ -31,7 +31,7 @@ const tests: Tests = {
 	},
 	"images are taken from what is dropped, other files are not"() {
 		equals(
-			imagesOf(dropped("image/png", "text/plain", "image/svg+xml", "", "image/webp")).map((f) => f.type),
+			imagesOf(dropped("image/png", "text/plain", "image/svg+xml", "", "image/webp")).map((file) => file.type),
 			["image/png", "image/webp"],
 		);
 		equals(

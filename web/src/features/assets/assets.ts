@@ -13,23 +13,23 @@ export function upload(file: File): Promise<AssetRow> {
 
 /** imagesOf returns the images among what is dropped or pasted. */
 export const imagesOf = (data: DataTransfer | null) =>
-	[...(data?.files ?? [])].filter((f) => accepted.includes(f.type) && f.type !== "");
+	[...(data?.files ?? [])].filter((file) => accepted.includes(file.type) && file.type !== "");
 
 /** hasFiles reports whether files are dragged. */
 export const hasFiles = (data: DataTransfer | null) => [...(data?.types ?? [])].includes("Files");
 
 /** localOf returns the address of an image on this installation, from which the application may load it. */
-export const localOf = (a: AssetRow) => new URL(a.url).pathname;
+export const localOf = (asset: AssetRow) => new URL(asset.url).pathname;
 
 /** markupOf returns the code that shows an image. */
-export function markupOf(a: AssetRow, format: "mjml" | "html"): string {
-	const alt = a.name
+export function markupOf(asset: AssetRow, format: "mjml" | "html"): string {
+	const alt = asset.name
 		.replace(/\.[a-z]+$/i, "")
 		.replaceAll(/[-_]+/g, " ")
 		.replaceAll("&", "&amp;")
 		.replaceAll('"', "&quot;")
 		.replaceAll("<", "&lt;");
-	const width = Math.min(a.width, 600);
-	if (format === "mjml") return `<mj-image src="${a.url}" alt="${alt}" width="${width}px" />`;
-	return `<img src="${a.url}" alt="${alt}" width="${width}" height="${Math.round((a.height * width) / a.width)}">`;
+	const width = Math.min(asset.width, 600);
+	if (format === "mjml") return `<mj-image src="${asset.url}" alt="${alt}" width="${width}px" />`;
+	return `<img src="${asset.url}" alt="${alt}" width="${width}" height="${Math.round((asset.height * width) / asset.width)}">`;
 }
