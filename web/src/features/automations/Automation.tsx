@@ -83,12 +83,12 @@ const blank: Values = {
 	actions: [],
 };
 
-const valuesOf = (a: Automation): Values => ({
-	name: a.name,
-	trigger_type: a.trigger_type,
-	trigger_config: a.trigger_config,
-	definition: a.definition as Group | null,
-	actions: a.actions,
+const valuesOf = (automation: Automation): Values => ({
+	name: automation.name,
+	trigger_type: automation.trigger_type,
+	trigger_config: automation.trigger_config,
+	definition: automation.definition as Group | null,
+	actions: automation.actions,
 });
 
 /** AutomationPage is one automation: what starts it, for whom, what it does; and its runs. */
@@ -112,16 +112,16 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [tab] = useParam("tab", "rule");
-	const a = server?.data;
-	const whyRole = useWhyNot(a ? "PUT /automations/{id}" : "POST /automations");
-	const why = whyRole ?? (a?.status === "archived" ? words.archived : undefined);
-	const form = useKeptForm<Values>(a ? valuesOf(a) : blank, {
+	const automation = server?.data;
+	const whyRole = useWhyNot(automation ? "PUT /automations/{id}" : "POST /automations");
+	const why = whyRole ?? (automation?.status === "archived" ? words.archived : undefined);
+	const form = useKeptForm<Values>(automation ? valuesOf(automation) : blank, {
 		kind: "automation",
-		id: a?.id,
-		title: a?.name ?? words.fresh,
+		id: automation?.id,
+		title: automation?.name ?? words.fresh,
 		may: !why,
 		read: async () => {
-			const got = await request("GET /automations/{id}", { path: { id: a?.id ?? "" } });
+			const got = await request("GET /automations/{id}", { path: { id: automation?.id ?? "" } });
 			client.setQueryData(automationQuery(got.data.id).queryKey, got);
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
@@ -133,11 +133,11 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 			actions: words.what,
 		},
 	});
-	const { values: v, set, dirty, busy } = form;
-	const answered = (form.problems.answered ?? []).filter((p) => p.path in form.problems.byPath);
-	const problems = [...answered.map((p) => fieldSentence(p)), ...form.problems.general];
+	const { values, set, dirty, busy } = form;
+	const answered = (form.problems.answered ?? []).filter((problem) => problem.path in form.problems.byPath);
+	const problems = [...answered.map((problem) => fieldSentence(problem)), ...form.problems.general];
 	const problem = (path: string) => {
-		const found = answered.find((p) => isInside(p.path, path));
+		const found = answered.find((problem) => isInside(problem.path, path));
 		// What is wrong inside a rule is shown at its condition.
 		if (found && /^(?:definition|conditions)[\w.[\]]*: /.test(found.message)) return found.message;
 		return found && fieldSentence(found, ownName(found.path));
@@ -146,75 +146,75 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
 	const save = () =>
 		form.submit(async (values, revision) => {
-			const body = { ...values, definition: values.definition ?? (a ? null : undefined) } as AutomationBody;
+			const body = { ...values, definition: values.definition ?? (automation ? null : undefined) } as AutomationBody;
 			try {
-				const got = a
-					? await request("PUT /automations/{id}", { path: { id: a.id }, body, revision })
+				const got = automation
+					? await request("PUT /automations/{id}", { path: { id: automation.id }, body, revision })
 					: await request("POST /automations", { body, idempotencyKey });
 				client.setQueryData(automationQuery(got.data.id).queryKey, got);
 				void client.invalidateQueries(within("automations"));
-				toast(a ? words.saved : words.created);
-				if (!a) navigate(to.automation(got.data.id));
-			} catch (e) {
-				if (e instanceof ApiError && e.status !== 0) setIdempotencyKey(newKey());
-				throw e;
+				toast(automation ? words.saved : words.created);
+				if (!automation) navigate(to.automation(got.data.id));
+			} catch (error) {
+				if (error instanceof ApiError && error.status !== 0) setIdempotencyKey(newKey());
+				throw error;
 			}
 		});
 	const turn = async (on: boolean) => {
-		if (!a) return;
+		if (!automation) return;
 		try {
 			const got = await request("PUT /automations/{id}", {
-				path: { id: a.id },
+				path: { id: automation.id },
 				body: { status: on ? "active" : "paused" },
 			});
-			client.setQueryData(automationQuery(a.id).queryKey, got);
+			client.setQueryData(automationQuery(automation.id).queryKey, got);
 			void client.invalidateQueries(within("automations"));
-		} catch (e) {
-			toast(explain(e), { tone: "danger" });
+		} catch (error) {
+			toast(explain(error), { tone: "danger" });
 		}
 	};
-	const actionTitle = (x: AutomationAction) => titleOf(actionStep(x), names);
+	const actionTitle = (action: AutomationAction) => titleOf(actionStep(action), names);
 	return (
 		<Page
-			title={a?.name ?? words.fresh}
+			title={automation?.name ?? words.fresh}
 			trail={trail}
-			status={a && <StateBadge kind="automation" state={a.status} />}
+			status={automation && <StateBadge kind="automation" state={automation.status} />}
 			actions={
 				tab === "rule" && (
 					<Button
 						look="primary"
 						busy={busy}
-						why={why ?? (dirty || !a ? undefined : words.clean)}
+						why={why ?? (dirty || !automation ? undefined : words.clean)}
 						onClick={() => void save()}
 					>
-						{a ? words.save : words.create}
+						{automation ? words.save : words.create}
 					</Button>
 				)
 			}
 		>
-			{a && (
+			{automation && (
 				<Switch
 					label={words.active}
 					help={words.activeHelp}
-					checked={a.status === "active"}
+					checked={automation.status === "active"}
 					why={whyRole}
 					onChange={(on) => void turn(on)}
 				/>
 			)}
-			{a && (
+			{automation && (
 				<Tabs
 					label={words.views}
 					current={tab}
 					tabs={[
 						{ id: "rule", name: words.rule },
-						{ id: "runs", name: words.runs, count: a.run_count },
+						{ id: "runs", name: words.runs, count: automation.run_count },
 					]}
 				/>
 			)}
 			{why && <Callout>{why}</Callout>}
-			{tab === "runs" && a ? (
+			{tab === "runs" && automation ? (
 				<Suspense fallback={<Skeleton rows={8} />}>
-					<Runs automation={a} />
+					<Runs automation={automation} />
 				</Suspense>
 			) : (
 				<>
@@ -234,19 +234,19 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 								label={words.name}
 								hideLabel
 								path="name"
-								value={v.name}
+								value={values.name}
 								onChange={(name) => set({ name })}
 								error={problem("name")}
 							/>
 						</Card>
 						<Card title={words.when}>
 							<p className={fields.sentence}>
-								{triggerWords(v.trigger_type, { ...v.trigger_config, definition: undefined }, names)}
+								{triggerWords(values.trigger_type, { ...values.trigger_config, definition: undefined }, names)}
 							</p>
 							<TriggerFields
 								required
-								type={v.trigger_type}
-								config={v.trigger_config}
+								type={values.trigger_type}
+								config={values.trigger_config}
 								names={names}
 								onChange={(trigger_type, trigger_config) => set({ trigger_type, trigger_config })}
 								problem={(path) => problem(path === "trigger_type" ? path : `trigger_config.${path}`)}
@@ -256,12 +256,12 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 							<p className={fields.help}>{words.whoText}</p>
 							<Checkbox
 								label={words.filtered}
-								checked={v.definition !== null}
+								checked={values.definition !== null}
 								onChange={(on) => set({ definition: on ? { logic: "and", conditions: [] } : null })}
 							/>
-							{v.definition && (
+							{values.definition && (
 								<RuleField
-									value={v.definition}
+									value={values.definition}
 									onChange={(definition) => set({ definition })}
 									error={problem("definition")}
 								/>
@@ -269,23 +269,25 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 						</Card>
 						<Card title={words.what}>
 							<p className={fields.help}>{words.whatText}</p>
-							{v.actions.length === 0 && <p>{words.none}</p>}
+							{values.actions.length === 0 && <p>{words.none}</p>}
 							<Cards
-								items={v.actions}
-								title={(x) => actionTitle(x)}
-								copy={(x) => structuredClone(x)}
-								full={v.actions.length >= mostActions ? words.most : undefined}
+								items={values.actions}
+								title={(action) => actionTitle(action)}
+								copy={(action) => structuredClone(action)}
+								full={values.actions.length >= mostActions ? words.most : undefined}
 								readOnly={why !== undefined}
 								open
 								onChange={(actions) => set({ actions })}
 							>
-								{(x, i) => (
+								{(action, i) => (
 									<Suspense fallback={<Skeleton rows={2} />}>
 										<StepFields
-											type={actionStep(x).type}
-											config={x.config}
+											type={actionStep(action).type}
+											config={action.config}
 											names={names}
-											onChange={(config) => set({ actions: v.actions.map((o, j) => (j === i ? { ...o, config } : o)) })}
+											onChange={(config) =>
+												set({ actions: values.actions.map((action, j) => (j === i ? { ...action, config } : action)) })
+											}
 											problem={(path) => problem(`actions[${i}].config.${path}`)}
 										/>
 									</Suspense>
@@ -296,15 +298,16 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 									<Menu
 										start
 										label={words.add}
-										actions={actionKinds.map((k) => {
-											const Icon = iconOf(k);
+										actions={actionKinds.map((actionKind) => {
+											const Icon = iconOf(actionKind);
 											return {
-												id: k.id,
-												label: nameOfKind(k.id).name,
-												help: nameOfKind(k.id).help,
+												id: actionKind.id,
+												label: nameOfKind(actionKind.id).name,
+												help: nameOfKind(actionKind.id).help,
 												icon: <Icon aria-hidden />,
-												why: v.actions.length >= mostActions ? words.most : undefined,
-												run: () => set({ actions: [...v.actions, { type: k.type, config: k.config() }] }),
+												why: values.actions.length >= mostActions ? words.most : undefined,
+												run: () =>
+													set({ actions: [...values.actions, { type: actionKind.type, config: actionKind.config() }] }),
 											};
 										})}
 									>
@@ -313,7 +316,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 									</Menu>
 								</div>
 							)}
-							{problem("actions") && v.actions.length === 0 && <p role="alert">{problem("actions")}</p>}
+							{problem("actions") && values.actions.length === 0 && <p role="alert">{problem("actions")}</p>}
 						</Card>
 					</fieldset>
 				</>

@@ -56,8 +56,8 @@ const words = catalogue("automations.automations", {
 });
 
 /** whatWords says in short what an automation does. */
-export const whatWords = (a: Pick<Automation, "actions">, names: Names) =>
-	a.actions.map((x) => titleOf(actionStep(x), names)).join(" · ");
+export const whatWords = (automation: Pick<Automation, "actions">, names: Names) =>
+	automation.actions.map((action) => titleOf(actionStep(action), names)).join(" · ");
 
 /** Automations lists the automations. */
 export default function Automations() {
@@ -67,7 +67,7 @@ export default function Automations() {
 	const [status, setStatus] = useParam("status");
 	const statuses = status === "all" ? "" : status || "active,paused";
 	const list = useInfiniteQuery(automationsQuery(statuses, search));
-	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
+	const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
 	const add = (
 		<LinkButton kind="create" to={to.automation("new")} why={why}>
 			{words.add}
@@ -76,7 +76,7 @@ export default function Automations() {
 	const none = list.isSuccess && rows.length === 0 && !search && !status;
 	const choices = [
 		{ value: "", label: words.all },
-		...["active", "paused", "archived"].map((s) => ({ value: s, label: stateOf("automation", s).word })),
+		...["active", "paused", "archived"].map((status) => ({ value: status, label: stateOf("automation", status).word })),
 		{ value: "all", label: words.every },
 	];
 	return (
@@ -97,7 +97,7 @@ export default function Automations() {
 						filters={[
 							searched(search, setSearch),
 							status !== "" && {
-								name: choices.find((c) => c.value === status)?.label ?? status,
+								name: choices.find((choice) => choice.value === status)?.label ?? status,
 								drop: () => setStatus(""),
 							},
 						]}
@@ -112,34 +112,36 @@ export default function Automations() {
 					<List
 						label={words.title}
 						rows={rows}
-						rowKey={(a) => a.id}
+						rowKey={(automation) => automation.id}
 						columns={[
 							{
 								id: "name",
 								name: words.name,
-								cell: (a) => (
+								cell: (automation) => (
 									<span className={own.named}>
-										<Link href={to.automation(a.id)}>{a.name}</Link>
-										<small>{triggerWords(a.trigger_type, a.trigger_config, names)}</small>
+										<Link href={to.automation(automation.id)}>{automation.name}</Link>
+										<small>{triggerWords(automation.trigger_type, automation.trigger_config, names)}</small>
 									</span>
 								),
 							},
-							{ id: "does", name: words.does, cell: (a) => whatWords(a, names) },
+							{ id: "does", name: words.does, cell: (automation) => whatWords(automation, names) },
 							{
 								id: "status",
 								beside: true,
 								name: words.status,
-								cell: (a) => <StateBadge kind="automation" state={a.status} />,
+								cell: (automation) => <StateBadge kind="automation" state={automation.status} />,
 							},
 							{
 								id: "runs",
 								name: words.runs,
 								about: term("runs").definition,
 								end: true,
-								cell: (a) => <Link href={to.automation(a.id, { tab: "runs" })}>{full(a.run_count)}</Link>,
+								cell: (automation) => (
+									<Link href={to.automation(automation.id, { tab: "runs" })}>{full(automation.run_count)}</Link>
+								),
 							},
-							{ id: "last", name: words.last, cell: (a) => <Time at={a.last_run_at} /> },
-							{ id: "actions", name: "", end: true, cell: (a) => <RowMenu automation={a} /> },
+							{ id: "last", name: words.last, cell: (automation) => <Time at={automation.last_run_at} /> },
+							{ id: "actions", name: "", end: true, cell: (automation) => <RowMenu automation={automation} /> },
 						]}
 					/>
 					{list.hasNextPage && (
@@ -155,21 +157,22 @@ export default function Automations() {
 	);
 }
 
-function RowMenu({ automation: a }: { automation: Automation }) {
+function RowMenu({ automation }: { automation: Automation }) {
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /automations/{id}");
 	const [deleting, setDeleting] = useState(false);
 	const refresh = () => void client.invalidateQueries(within("automations"));
 	const put = useMutation({
-		mutationFn: (status: string) => api("PUT /automations/{id}", { path: { id: a.id }, body: { status } }),
+		mutationFn: (status: string) => api("PUT /automations/{id}", { path: { id: automation.id }, body: { status } }),
 		onSuccess: (_, status) => {
-			if (status === "archived") toast(words.archived({ name: a.name }), { undo: () => put.mutate(a.status) });
+			if (status === "archived")
+				toast(words.archived({ name: automation.name }), { undo: () => put.mutate(automation.status) });
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: refresh,
 	});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /automations/{id}", { path: { id: a.id } }),
+		mutationFn: () => api("DELETE /automations/{id}", { path: { id: automation.id } }),
 		onSuccess: () => setDeleting(false),
 		onSettled: refresh,
 	});
@@ -177,24 +180,34 @@ function RowMenu({ automation: a }: { automation: Automation }) {
 		<>
 			<Menu
 				small
-				label={words.actions({ name: a.name })}
+				label={words.actions({ name: automation.name })}
 				actions={[
-					a.status === "active" && { id: "pause", label: words.pause, why, run: () => put.mutate("paused") },
-					a.status !== "active" && { id: "activate", label: words.activate, why, run: () => put.mutate("active") },
-					a.status !== "archived" && { id: "archive", label: words.archive, why, run: () => put.mutate("archived") },
+					automation.status === "active" && { id: "pause", label: words.pause, why, run: () => put.mutate("paused") },
+					automation.status !== "active" && {
+						id: "activate",
+						label: words.activate,
+						why,
+						run: () => put.mutate("active"),
+					},
+					automation.status !== "archived" && {
+						id: "archive",
+						label: words.archive,
+						why,
+						run: () => put.mutate("archived"),
+					},
 					{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
 				]}
 			/>
 			{deleting && (
 				<Confirm
-					title={words.deleteTitle({ name: a.name })}
+					title={words.deleteTitle({ name: automation.name })}
 					action={words.delete}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
 					onConfirm={() => remove.mutate()}
 					onClose={() => setDeleting(false)}
 				>
-					<p>{words.deleteText({ runs: a.run_count })}</p>
+					<p>{words.deleteText({ runs: automation.run_count })}</p>
 				</Confirm>
 			)}
 		</>

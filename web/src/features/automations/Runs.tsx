@@ -50,10 +50,10 @@ const tones: { [status: string]: Tone } = {
 };
 
 /** Runs lists the runs of an automation with the result of each action. */
-export default function Runs({ automation: a }: { automation: Automation }) {
+export default function Runs({ automation }: { automation: Automation }) {
 	const [status, setStatus] = useParam("status");
-	const found = useInfiniteQuery(runsQuery(a.id, status));
-	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	const found = useInfiniteQuery(runsQuery(automation.id, status));
+	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<>
 			<div className={rowsCss.tools}>
@@ -75,7 +75,7 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 			) : rows.length === 0 && status ? (
 				<NoMatch
 					title={words.noMatch}
-					filters={[{ name: (words.states as { [s: string]: string })[status] ?? status, drop: () => setStatus("") }]}
+					filters={[{ name: (words.states as { [key: string]: string })[status] ?? status, drop: () => setStatus("") }]}
 				/>
 			) : rows.length === 0 ? (
 				<Empty title={words.none}>{words.noneText}</Empty>
@@ -83,17 +83,17 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(r) => r.id}
+					rowKey={(run) => run.id}
 					columns={[
 						{
 							id: "contact",
 							name: words.contact,
-							cell: (r) => (
+							cell: (run) => (
 								<span className={css.results}>
-									<Link href={to.contact(r.contact_id)}>{r.email || r.contact_id}</Link>
-									{r.trigger && (
+									<Link href={to.contact(run.contact_id)}>{run.email || run.contact_id}</Link>
+									{run.trigger && (
 										<small>
-											{words.event} {started(r.trigger)}
+											{words.event} {started(run.trigger)}
 										</small>
 									)}
 								</span>
@@ -103,15 +103,15 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 							id: "status",
 							beside: true,
 							name: words.status,
-							cell: (r) => (
+							cell: (run) => (
 								<span className={css.results}>
-									<Badge tone={tones[r.status] ?? "neutral"}>{words.states[r.status]}</Badge>
-									{r.reason && <small>{words.reasons[r.reason]}</small>}
+									<Badge tone={tones[run.status] ?? "neutral"}>{words.states[run.status]}</Badge>
+									{run.reason && <small>{words.reasons[run.reason]}</small>}
 								</span>
 							),
 						},
-						{ id: "actions", name: words.actions, cell: (r) => <Results run={r} /> },
-						{ id: "at", name: words.at, cell: (r) => <Time at={r.created_at} /> },
+						{ id: "actions", name: words.actions, cell: (run) => <Results run={run} /> },
+						{ id: "at", name: words.at, cell: (run) => <Time at={run.created_at} /> },
 					]}
 				/>
 			)}
@@ -126,16 +126,16 @@ export default function Runs({ automation: a }: { automation: Automation }) {
 	);
 }
 
-const started = (t: NonNullable<AutomationRun["trigger"]>) => t.name ?? t.type.replaceAll("_", " ");
+const started = (event: NonNullable<AutomationRun["trigger"]>) => event.name ?? event.type.replaceAll("_", " ");
 
-function Results({ run: r }: { run: AutomationRun }) {
-	if (r.actions.length === 0) return <NotSet />;
+function Results({ run }: { run: AutomationRun }) {
+	if (run.actions.length === 0) return <NotSet />;
 	return (
 		<ul className={css.results}>
-			{r.actions.map((x, i) => (
+			{run.actions.map((action, i) => (
 				<li key={i}>
-					{stepWords.types[x.type as StepType] ?? x.type}: {words.results[x.status]}
-					{x.reason && <small>{sentenceFor("", x.reason)}</small>}
+					{stepWords.types[action.type as StepType] ?? action.type}: {words.results[action.status]}
+					{action.reason && <small>{sentenceFor("", action.reason)}</small>}
 				</li>
 			))}
 		</ul>

@@ -17,12 +17,12 @@ const types: StepType[] = [
 ];
 
 /** actionKinds are the kinds of actions. */
-export const actionKinds = kinds.filter((k) => types.includes(k.type));
+export const actionKinds = kinds.filter((kind) => types.includes(kind.type));
 
 /** mostActions is how many actions an automation may have. */
 export const mostActions = 10;
 
-export const actionStep = (a: AutomationAction): Pick<Step, "type" | "config"> => ({
-	type: a.type as StepType,
-	config: a.config,
+export const actionStep = (action: AutomationAction): Pick<Step, "type" | "config"> => ({
+	type: action.type as StepType,
+	config: action.config,
 });
