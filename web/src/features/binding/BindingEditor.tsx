@@ -69,13 +69,13 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 	const json = asJson || !canForm;
 	const binding: Binding = formable(value) ? value : {};
 	const byPath = new Map<string, string>();
-	for (const i of issues)
+	for (const issue of issues)
 		byPath.set(
-			i.path,
-			[byPath.get(i.path), mailProblem({ field: i.path, message: i.message })].filter(Boolean).join(" "),
+			issue.path,
+			[byPath.get(issue.path), mailProblem({ field: issue.path, message: issue.message })].filter(Boolean).join(" "),
 		);
 	const groups = groupsOf(options);
-	const fields = groups.reduce((n, g) => n + g.items.length, 0);
+	const fields = groups.reduce((sum, group) => sum + group.items.length, 0);
 	const go = (path: string) => {
 		setAsJson(false);
 		requestAnimationFrame(() => {
@@ -83,7 +83,12 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 			for (let at = path; at !== ""; at = at.replace(/(\.[^.[\]]*|\[\d+\])$/, "")) {
 				const el = root.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(at)}"]`);
 				if (el) {
-					for (let d = el.closest("details"); d; d = d.parentElement?.closest("details") ?? null) d.open = true;
+					for (
+						let element = el.closest("details");
+						element;
+						element = element.parentElement?.closest("details") ?? null
+					)
+						element.open = true;
 					el.focus();
 					el.scrollIntoView({ block: "center" });
 					return;
@@ -93,37 +98,37 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 		});
 	};
 	const unknown = issues.filter(isUnknown);
-	const item = (i: Item) => {
-		const path = `${i.kind}.${i.entry.name}`;
-		const of = objectAt(binding, i.kind);
-		const set = (v: unknown) => onChange(withMember(binding, i.kind, withMember(of, i.entry.name, v)));
-		const faults = (p: string) => byPath.get(p);
-		if (i.kind === "parameters")
+	const item = (item: Item) => {
+		const path = `${item.kind}.${item.entry.name}`;
+		const of = objectAt(binding, item.kind);
+		const set = (value: unknown) => onChange(withMember(binding, item.kind, withMember(of, item.entry.name, value)));
+		const faults = (path: string) => byPath.get(path);
+		if (item.kind === "parameters")
 			return (
 				<Control
 					key={path}
-					p={i.entry}
+					parameter={item.entry}
 					path={path}
-					value={of[i.entry.name]}
+					value={of[item.entry.name]}
 					error={byPath.get(path)}
 					readOnly={readOnly}
 					onChange={set}
 				/>
 			);
-		if (i.kind === "sections")
+		if (item.kind === "sections")
 			return (
-				<Rows key={path} section={i.entry} path={path} of={of} faults={faults} readOnly={readOnly} onChange={set} />
+				<Rows key={path} section={item.entry} path={path} of={of} faults={faults} readOnly={readOnly} onChange={set} />
 			);
 		return (
 			<Slot
 				key={path}
-				slot={i.entry}
+				slot={item.entry}
 				path={path}
-				value={of[i.entry.name]}
+				value={of[item.entry.name]}
 				faults={faults}
 				readOnly={readOnly}
 				template={options.slug}
-				picked={picked?.[i.entry.name]}
+				picked={picked?.[item.entry.name]}
 				onChange={set}
 			/>
 		);
@@ -153,12 +158,13 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 				{issues.length > 0 && (
 					<div className={css.issues}>
 						<ul>
-							{issues.slice(0, listed).map((i) => (
-								<li key={`${i.path} ${i.code} ${i.message}`}>
+							{issues.slice(0, listed).map((issue) => (
+								<li key={`${issue.path} ${issue.code} ${issue.message}`}>
 									<CircleX aria-hidden size={16} />
-									<button type="button" onClick={() => go(i.path)}>
-										{json && <code>{i.path || "{}"}</code>} {mailProblem({ field: i.path, message: i.message })}
-										{i.fix && <span className={css.fix}>{mailFix(i.fix)}</span>}
+									<button type="button" onClick={() => go(issue.path)}>
+										{json && <code>{issue.path || "{}"}</code>}{" "}
+										{mailProblem({ field: issue.path, message: issue.message })}
+										{issue.fix && <span className={css.fix}>{mailFix(issue.fix)}</span>}
 									</button>
 								</li>
 							))}
@@ -181,16 +187,16 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 				) : fields === 0 ? (
 					<p className={css.hint}>{words.nothing}</p>
 				) : (
-					groups.map((g) =>
-						g.name === "" && groups.length === 1 ? (
+					groups.map((group) =>
+						group.name === "" && groups.length === 1 ? (
 							<div key="" className={css.items}>
-								{g.items.map(item)}
+								{group.items.map(item)}
 							</div>
 						) : (
-							<details key={g.name} className={css.group} open={!g.collapsed}>
-								<summary>{g.label ?? words.rest}</summary>
-								{g.help && <p className={css.hint}>{g.help}</p>}
-								<div className={css.items}>{g.items.map(item)}</div>
+							<details key={group.name} className={css.group} open={!group.collapsed}>
+								<summary>{group.label ?? words.rest}</summary>
+								{group.help && <p className={css.hint}>{group.help}</p>}
+								<div className={css.items}>{group.items.map(item)}</div>
 							</details>
 						),
 					)
@@ -221,12 +227,12 @@ function Json({
 				language="json"
 				value={text}
 				readOnly={readOnly}
-				onChange={(t) => {
-					setText(t);
+				onChange={(value) => {
+					setText(value);
 					try {
-						const v: unknown = JSON.parse(t);
+						const parsed: unknown = JSON.parse(value);
 						setBad(false);
-						onChange(v as Binding);
+						onChange(parsed as Binding);
 					} catch {
 						setBad(true);
 					}

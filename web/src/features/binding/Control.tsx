@@ -28,7 +28,7 @@ const words = catalogue("binding.control", {
 });
 
 type Props = {
-	p: ParameterEntry;
+	parameter: ParameterEntry;
 	path: string;
 	value: unknown;
 	/** undefined removes the value: the default is used. */
@@ -37,13 +37,13 @@ type Props = {
 	readOnly?: boolean;
 };
 
-const mostOf = (p: ParameterEntry) =>
-	typeof p.validation.max_length === "number" ? p.validation.max_length : undefined;
+const mostOf = (parameter: ParameterEntry) =>
+	typeof parameter.validation.max_length === "number" ? parameter.validation.max_length : undefined;
 
 /** helpOf returns the help of a parameter, or what its rule for numbers says. */
-function helpOf(p: ParameterEntry): string | undefined {
-	if (p.help_text) return p.help_text;
-	const { min, max, integer } = p.validation;
+function helpOf(parameter: ParameterEntry): string | undefined {
+	if (parameter.help_text) return parameter.help_text;
+	const { min, max, integer } = parameter.validation;
 	const range =
 		min !== undefined && max !== undefined
 			? words.between({ min: textOf(min), max: textOf(max) })
@@ -56,13 +56,13 @@ function helpOf(p: ParameterEntry): string | undefined {
 }
 
 /** Control edits the value of one parameter, by its type. A wrong value stays as it was typed. */
-export function Control(c: Props) {
-	const { p, value, onChange, readOnly } = c;
+export function Control(props: Props) {
+	const { parameter: p, value, onChange, readOnly } = props;
 	const hasDefault = p.default !== null && p.default !== undefined;
 	const set = value !== undefined && value !== null;
 	return (
 		<div className={css.control}>
-			<Input {...c} />
+			<Input {...props} />
 			{hasDefault && set && !readOnly && p.type !== "boolean" && (
 				<Button small look="quiet" onClick={() => onChange(undefined)}>
 					{words.reset}
@@ -72,14 +72,14 @@ export function Control(c: Props) {
 	);
 }
 
-function Input({ p, path, value, onChange, error, readOnly }: Props) {
+function Input({ parameter: p, path, value, onChange, error, readOnly }: Props) {
 	const label = nameOf(p);
 	const help = helpOf(p);
 	const optional = !p.required;
 	const text = textOf(value);
 	const placeholder = p.default !== null && p.default !== undefined ? textOf(p.default) : undefined;
 	// An empty text is the same as none, except where a default would take its place.
-	const write = (t: string) => onChange(t === "" && placeholder === undefined ? undefined : t);
+	const write = (text: string) => onChange(text === "" && placeholder === undefined ? undefined : text);
 	const common = { label, help, error, optional, path, placeholder, readOnly };
 	switch (p.type) {
 		case "text":
@@ -128,15 +128,15 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 					inputMode="decimal"
 					autoComplete="off"
 					value={text}
-					onChange={(t) =>
+					onChange={(value) =>
 						onChange(
-							t.trim() === ""
+							value.trim() === ""
 								? placeholder === undefined
 									? undefined
 									: ""
-								: t.endsWith(".") || /\.\d*0$/.test(t)
-									? t
-									: fromText(p, t),
+								: value.endsWith(".") || /\.\d*0$/.test(value)
+									? value
+									: fromText(p, value),
 						)
 					}
 					onBlur={() => typeof value === "string" && value !== "" && onChange(fromText(p, value))}
@@ -169,7 +169,7 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 		}
 		case "select": {
 			const choices = optionsOf(p);
-			const known = text === "" || choices.some((o) => o.value === text);
+			const known = text === "" || choices.some((choice) => choice.value === text);
 			return (
 				<Select
 					{...common}
@@ -182,7 +182,7 @@ function Input({ p, path, value, onChange, error, readOnly }: Props) {
 							label:
 								placeholder === undefined
 									? words.choose
-									: (choices.find((o) => o.value === placeholder)?.label ?? placeholder),
+									: (choices.find((choice) => choice.value === placeholder)?.label ?? placeholder),
 						},
 						...choices,
 						...(known ? [] : [{ value: text, label: words.other({ value: text }) }]),
@@ -218,18 +218,18 @@ type Common = {
 	readOnly?: boolean;
 };
 
-function Color({ value, onChange, ...c }: Common & { value: string; onChange: (v: string) => void }) {
+function Color({ value, onChange, ...props }: Common & { value: string; onChange: (value: string) => void }) {
 	const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(value);
 	const long = short ? `#${short[1]}${short[1]}${short[2]}${short[2]}${short[3]}${short[3]}` : value;
 	const shown = /^#[0-9a-f]{6}$/i.test(long)
 		? long
-		: /^#[0-9a-f]{6}$/i.test(c.placeholder ?? "")
-			? (c.placeholder ?? "")
+		: /^#[0-9a-f]{6}$/i.test(props.placeholder ?? "")
+			? (props.placeholder ?? "")
 			: "#000000";
 	return (
 		<TextField
-			{...c}
-			placeholder={c.placeholder ?? "#rrggbb"}
+			{...props}
+			placeholder={props.placeholder ?? "#rrggbb"}
 			value={value}
 			onChange={onChange}
 			spellCheck={false}
@@ -237,9 +237,9 @@ function Color({ value, onChange, ...c }: Common & { value: string; onChange: (v
 				<input
 					type="color"
 					className={css.swatch}
-					aria-label={words.pick({ name: c.label })}
+					aria-label={words.pick({ name: props.label })}
 					value={shown.toLowerCase()}
-					disabled={c.readOnly}
+					disabled={props.readOnly}
 					onChange={(e) => onChange(e.target.value)}
 				/>
 			}
@@ -247,37 +247,43 @@ function Color({ value, onChange, ...c }: Common & { value: string; onChange: (v
 	);
 }
 
-function Markup({ value, onChange, ...c }: Common & { value: string; onChange: (v: string) => void }) {
+function Markup({ value, onChange, ...props }: Common & { value: string; onChange: (value: string) => void }) {
 	const id = useId();
 	return (
-		<Frame id={id} label={c.label} help={c.help} error={c.error} optional={c.optional}>
-			<div id={id} tabIndex={-1} data-path={c.path} className={css.markup} data-bad={c.error ? true : undefined}>
-				<CodeWithImages format="html" label={c.label} value={value} onChange={onChange} readOnly={c.readOnly} />
+		<Frame id={id} label={props.label} help={props.help} error={props.error} optional={props.optional}>
+			<div
+				id={id}
+				tabIndex={-1}
+				data-path={props.path}
+				className={css.markup}
+				data-bad={props.error ? true : undefined}
+			>
+				<CodeWithImages format="html" label={props.label} value={value} onChange={onChange} readOnly={props.readOnly} />
 			</div>
 		</Frame>
 	);
 }
 
-function Lines({ value, onChange, ...c }: Common & { value: unknown; onChange: (v: unknown) => void }) {
+function Lines({ value, onChange, ...props }: Common & { value: unknown; onChange: (value: unknown) => void }) {
 	const id = useId();
-	const plain = Array.isArray(value) && value.every((v) => typeof v === "string" && !v.includes("\n"));
+	const plain = Array.isArray(value) && value.every((item) => typeof item === "string" && !item.includes("\n"));
 	const text = plain ? (value as string[]).join("\n") : textOf(value);
 	const help =
 		plain && value.length > 0
-			? `${words.listHelp} ${words.items({ count: value.filter((v) => v !== "").length })}`
+			? `${words.listHelp} ${words.items({ count: value.filter((item) => item !== "").length })}`
 			: words.listHelp;
 	return (
-		<Frame id={id} label={c.label} help={c.help ?? help} error={c.error} optional={c.optional}>
+		<Frame id={id} label={props.label} help={props.help ?? help} error={props.error} optional={props.optional}>
 			<textarea
-				{...described(id, true, c.error)}
-				data-path={c.path}
+				{...described(id, true, props.error)}
+				data-path={props.path}
 				rows={4}
-				readOnly={c.readOnly}
-				placeholder={c.placeholder}
+				readOnly={props.readOnly}
+				placeholder={props.placeholder}
 				className={`${field.input} ${field.area}`}
 				value={text}
 				onChange={(e) => onChange(e.target.value === "" ? undefined : e.target.value.split("\n"))}
-				onBlur={() => plain && value.some((v) => v === "") && onChange(value.filter((v) => v !== ""))}
+				onBlur={() => plain && value.some((item) => item === "") && onChange(value.filter((item) => item !== ""))}
 			/>
 		</Frame>
 	);

@@ -40,34 +40,34 @@ type Props = {
 const most = 1000;
 
 /** Paste makes rows of cells of a spreadsheet, whose columns it matches to fields by name. */
-export function Paste({ section: s, present, onPaste, onClose }: Props) {
+export function Paste({ section, present, onPaste, onClose }: Props) {
 	const [text, setText] = useState("");
 	const [named, setNamed] = useState<boolean | null>(null);
 	const [targets, setTargets] = useState<{ [column: number]: string }>({});
 	const [replace, setReplace] = useState("keep");
 	const first = text.split(/\r?\n/, 1)[0] ?? "";
 	const separator = ["\t", ";", ","].reduce(
-		(best, c) => (first.split(c).length > first.split(best).length ? c : best),
+		(best, column) => (first.split(column).length > first.split(best).length ? column : best),
 		"\t",
 	);
 	const cells = parseRows(text, separator, most);
-	const fields = s.item_schema.map((p) => ({ field: p.name, name: nameOf(p) }));
-	const head = (cells[0] ?? []).map((c) => c.trim());
-	const width = Math.max(0, ...cells.map((c) => c.length));
-	const matches = head.map((h) => guessField(h, fields));
+	const fields = section.item_schema.map((parameter) => ({ field: parameter.name, name: nameOf(parameter) }));
+	const head = (cells[0] ?? []).map((column) => column.trim());
+	const width = Math.max(0, ...cells.map((cell) => cell.length));
+	const matches = head.map((header) => guessField(header, fields));
 	const header = named ?? matches.some(Boolean);
 	const target = (column: number) =>
 		targets[column] ?? (header ? (matches[column] ?? "") : (fields[column]?.field ?? ""));
 	const body = header ? cells.slice(1) : cells;
 	const columns = Array.from({ length: width }, (_, i) => i);
 	const rows = body
-		.filter((row) => row.some((c) => c.trim() !== ""))
+		.filter((row) => row.some((column) => column.trim() !== ""))
 		.map((row) => {
 			const out: Fields = {};
-			for (const c of columns) {
-				const p = s.item_schema.find((f) => f.name === target(c));
-				const v = p && fromText(p, row[c] ?? "");
-				if (p && v !== undefined) out[p.name] = v;
+			for (const column of columns) {
+				const parameter = section.item_schema.find((parameter) => parameter.name === target(column));
+				const value = parameter && fromText(parameter, row[column] ?? "");
+				if (parameter && value !== undefined) out[parameter.name] = value;
 			}
 			return out;
 		});
@@ -75,15 +75,15 @@ export function Paste({ section: s, present, onPaste, onClose }: Props) {
 	const why =
 		rows.length === 0
 			? words.nothing
-			: columns.every((c) => target(c) === "")
+			: columns.every((column) => target(column) === "")
 				? words.unmatched
-				: (replaced ? 0 : present) + rows.length > s.max
-					? words.over({ max: s.max })
+				: (replaced ? 0 : present) + rows.length > section.max
+					? words.over({ max: section.max })
 					: undefined;
 	return (
 		<Dialog
 			drawer="wide"
-			title={words.title({ section: nameOf(s) })}
+			title={words.title({ section: nameOf(section) })}
 			onClose={onClose}
 			onSubmit={() => why === undefined && onPaste(rows, replaced)}
 			footer={
@@ -110,18 +110,21 @@ export function Paste({ section: s, present, onPaste, onClose }: Props) {
 					<Checkbox label={words.header} checked={header} onChange={setNamed} />
 					<fieldset className={css.mapping}>
 						<legend>{words.columns}</legend>
-						{columns.map((c) => (
+						{columns.map((column) => (
 							<Select
-								key={c}
+								key={column}
 								label={
-									header && head[c]
-										? words.columnNamed({ number: c + 1, name: head[c] })
-										: words.column({ number: c + 1 })
+									header && head[column]
+										? words.columnNamed({ number: column + 1, name: head[column] })
+										: words.column({ number: column + 1 })
 								}
-								help={words.sample({ value: (body[0]?.[c] ?? "").slice(0, 60) })}
-								value={target(c)}
-								onChange={(v) => setTargets({ ...targets, [c]: v })}
-								choices={[{ value: "", label: words.skip }, ...fields.map((f) => ({ value: f.field, label: f.name }))]}
+								help={words.sample({ value: (body[0]?.[column] ?? "").slice(0, 60) })}
+								value={target(column)}
+								onChange={(value) => setTargets({ ...targets, [column]: value })}
+								choices={[
+									{ value: "", label: words.skip },
+									...fields.map((field) => ({ value: field.field, label: field.name })),
+								]}
 							/>
 						))}
 					</fieldset>

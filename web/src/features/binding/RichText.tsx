@@ -81,15 +81,16 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		onChange(text);
 	};
 	const remember = () => {
-		const s = getSelection();
-		if (s && s.rangeCount > 0 && area.current?.contains(s.anchorNode)) range.current = s.getRangeAt(0).cloneRange();
+		const selection = getSelection();
+		if (selection && selection.rangeCount > 0 && area.current?.contains(selection.anchorNode))
+			range.current = selection.getRangeAt(0).cloneRange();
 	};
 	const restore = () => {
 		area.current?.focus();
-		const s = getSelection();
-		if (range.current && s) {
-			s.removeAllRanges();
-			s.addRange(range.current);
+		const selection = getSelection();
+		if (range.current && selection) {
+			selection.removeAllRanges();
+			selection.addRange(range.current);
 		}
 	};
 	const run = (command: string, argument?: string) => {
@@ -165,9 +166,9 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 								<option value="" disabled>
 									{words.block}
 								</option>
-								{blocks.map((b) => (
-									<option key={b} value={b}>
-										{words[b]}
+								{blocks.map((block) => (
+									<option key={block} value={block}>
+										{words[block]}
 									</option>
 								))}
 							</select>
@@ -186,8 +187,8 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 								{(close) => (
 									<form
 										className={css.link}
-										onSubmit={(e) => {
-											e.preventDefault();
+										onSubmit={(event) => {
+											event.preventDefault();
 											close();
 											if (address.trim()) run("createLink", address.trim());
 										}}
@@ -239,10 +240,10 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 						onKeyUp={remember}
 						onMouseUp={remember}
 						onBlur={remember}
-						onPaste={(e) => {
-							e.preventDefault();
-							const html = e.clipboardData.getData("text/html");
-							if (!html) document.execCommand("insertText", false, e.clipboardData.getData("text/plain"));
+						onPaste={(event) => {
+							event.preventDefault();
+							const html = event.clipboardData.getData("text/html");
+							if (!html) document.execCommand("insertText", false, event.clipboardData.getData("text/plain"));
 							else document.execCommand("insertHTML", false, fromEditor(toEditor(html, true)));
 						}}
 					/>

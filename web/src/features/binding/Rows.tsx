@@ -35,8 +35,8 @@ type Props = {
 const manyRows = 8;
 
 /** Rows edits the rows of a section. */
-export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props) {
-	const rows = rowsAt(of, s.name);
+export function Rows({ section, path, of, onChange, faults, readOnly }: Props) {
+	const rows = rowsAt(of, section.name);
 	const [pasting, setPasting] = useState(false);
 	const box = useRef<HTMLFieldSetElement>(null);
 	const add = () => {
@@ -49,9 +49,9 @@ export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props
 		});
 	};
 	const title = (row: Fields, i: number) => {
-		const name = s.item_schema
-			.map((p) =>
-				textOf(row[p.name])
+		const name = section.item_schema
+			.map((parameter) =>
+				textOf(row[parameter.name])
 					.replace(/<[^>]*>/g, " ")
 					.trim(),
 			)
@@ -59,14 +59,14 @@ export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props
 		return name ? words.titled({ number: i + 1, title: name }) : words.row({ number: i + 1 });
 	};
 	const fault = faults(path);
-	const full = rows.length >= s.max ? words.full({ max: s.max }) : undefined;
+	const full = rows.length >= section.max ? words.full({ max: section.max }) : undefined;
 	return (
 		<fieldset ref={box} className={css.section} data-path={path} tabIndex={-1}>
-			<legend>{nameOf(s)}</legend>
+			<legend>{nameOf(section)}</legend>
 			<p className={css.hint}>
-				{s.help_text && <>{s.help_text} </>}
-				<span data-bad={rows.length < s.min || rows.length > s.max || undefined}>
-					{words.count({ count: rows.length, min: s.min, max: s.max })}
+				{section.help_text && <>{section.help_text} </>}
+				<span data-bad={rows.length < section.min || rows.length > section.max || undefined}>
+					{words.count({ count: rows.length, min: section.min, max: section.max })}
 				</span>
 			</p>
 			{fault && <p className={css.bad}>{fault}</p>}
@@ -80,17 +80,19 @@ export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props
 				readOnly={readOnly}
 			>
 				{(row, i) =>
-					s.item_schema.map((p) => {
-						const at = `${path}[${i}].${p.name}`;
+					section.item_schema.map((parameter) => {
+						const at = `${path}[${i}].${parameter.name}`;
 						return (
 							<Control
-								key={p.name}
-								p={p}
+								key={parameter.name}
+								parameter={parameter}
 								path={at}
-								value={row[p.name]}
+								value={row[parameter.name]}
 								error={faults(at)}
 								readOnly={readOnly}
-								onChange={(v) => onChange(rows.map((r, n) => (n === i ? withMember(r, p.name, v) : r)))}
+								onChange={(value) =>
+									onChange(rows.map((row, index) => (index === i ? withMember(row, parameter.name, value) : row)))
+								}
 							/>
 						);
 					})
@@ -108,7 +110,7 @@ export function Rows({ section: s, path, of, onChange, faults, readOnly }: Props
 			)}
 			{pasting && (
 				<Paste
-					section={s}
+					section={section}
 					present={rows.length}
 					onClose={() => setPasting(false)}
 					onPaste={(pasted, replace) => {

@@ -61,23 +61,23 @@ type Props = {
 };
 
 /** Slot edits what fills a slot: a block with values of its own, one that is picked, or nothing. */
-export function Slot({ slot: s, path, value, onChange, faults, readOnly, template, picked }: Props) {
+export function Slot({ slot, path, value, onChange, faults, readOnly, template, picked }: Props) {
 	const [choosing, setChoosing] = useState(false);
 	const given = objectAt({ value }, "value");
-	const strategy = typeof given.strategy === "string" ? given.strategy : s.default_strategy;
+	const strategy = typeof given.strategy === "string" ? given.strategy : slot.default_strategy;
 	const block = textOf(given.block_id);
-	const allowed = s.allowed_strategies as Strategy[];
-	const label = nameOf(s);
-	const chosen = useBlock(s, block);
-	const set = (name: string, v: unknown) =>
-		onChange(withMember(given.strategy === undefined ? { strategy, ...given } : given, name, v));
+	const allowed = slot.allowed_strategies as Strategy[];
+	const label = nameOf(slot);
+	const chosen = useBlock(slot, block);
+	const set = (name: string, value: unknown) =>
+		onChange(withMember(given.strategy === undefined ? { strategy, ...given } : given, name, value));
 	const choices = allowed.map((a) => ({
 		value: a,
 		label: words[a],
 		help:
 			a === "random"
 				? [
-						words.randomHelp({ count: s.eligible_blocks_total }),
+						words.randomHelp({ count: slot.eligible_blocks_total }),
 						strategy === "random" && picked && words.now({ name: picked }),
 					]
 						.filter(Boolean)
@@ -86,8 +86,8 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 		why:
 			readOnly && a !== strategy
 				? " "
-				: a !== "empty" && s.eligible_blocks_total === 0 && a !== strategy
-					? noBlocks(s.tag_filter)
+				: a !== "empty" && slot.eligible_blocks_total === 0 && a !== strategy
+					? noBlocks(slot.tag_filter)
 					: undefined,
 	}));
 	if (!allowed.includes(strategy as Strategy))
@@ -104,13 +104,13 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 	return (
 		<fieldset className={css.section} data-path={path} tabIndex={-1}>
 			<legend>{label}</legend>
-			{s.help_text && <p className={css.hint}>{s.help_text}</p>}
+			{slot.help_text && <p className={css.hint}>{slot.help_text}</p>}
 			{fault && <p className={css.bad}>{fault}</p>}
 			<div data-path={`${path}.strategy`} tabIndex={-1}>
 				<Radios
 					label={words.how}
 					value={strategy}
-					onChange={(v) => !readOnly && set("strategy", v)}
+					onChange={(value) => !readOnly && set("strategy", value)}
 					choices={choices}
 				/>
 				{strategyFault && <p className={css.bad}>{strategyFault}</p>}
@@ -129,9 +129,9 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 						<p className={css.hint}>{block === "" ? words.none : chosen.loading ? "" : words.unknown({ block })}</p>
 					)}
 					{!readOnly &&
-						(s.eligible_blocks_total === 0 ? (
+						(slot.eligible_blocks_total === 0 ? (
 							<p className={css.hint}>
-								{noBlocks(s.tag_filter)} <Link href={to.blocks()}>{words.newBlock}</Link>
+								{noBlocks(slot.tag_filter)} <Link href={to.blocks()}>{words.newBlock}</Link>
 							</p>
 						) : (
 							<Button small onClick={() => setChoosing(true)}>
@@ -147,7 +147,7 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 						scope={scope}
 						path={path}
 						value={given}
-						onChange={(v) => onChange({ strategy, ...v })}
+						onChange={(value) => onChange({ strategy, ...value })}
 						faults={faults}
 						readOnly={readOnly}
 					/>
@@ -155,7 +155,7 @@ export function Slot({ slot: s, path, value, onChange, faults, readOnly, templat
 			)}
 			{choosing && (
 				<BlockPicker
-					slot={s}
+					slot={slot}
 					template={template}
 					current={block}
 					onClose={() => setChoosing(false)}
@@ -190,26 +190,26 @@ export function ScopeFields({
 	const at = (part: string) => (path ? `${path}.${part}` : part);
 	return (
 		<>
-			{scope.parameters_schema.map((p) => (
+			{scope.parameters_schema.map((parameter) => (
 				<Control
-					key={p.name}
-					p={p}
-					path={at(`parameters.${p.name}`)}
-					value={parameters[p.name]}
-					error={faults(at(`parameters.${p.name}`))}
+					key={parameter.name}
+					parameter={parameter}
+					path={at(`parameters.${parameter.name}`)}
+					value={parameters[parameter.name]}
+					error={faults(at(`parameters.${parameter.name}`))}
 					readOnly={readOnly}
-					onChange={(v) => onChange(withMember(value, "parameters", withMember(parameters, p.name, v)))}
+					onChange={(v) => onChange(withMember(value, "parameters", withMember(parameters, parameter.name, v)))}
 				/>
 			))}
-			{scope.sections_schema.map((s) => (
+			{scope.sections_schema.map((section) => (
 				<Rows
-					key={s.name}
-					section={s}
-					path={at(`sections.${s.name}`)}
+					key={section.name}
+					section={section}
+					path={at(`sections.${section.name}`)}
 					of={sections}
 					faults={faults}
 					readOnly={readOnly}
-					onChange={(rows) => onChange(withMember(value, "sections", withMember(sections, s.name, rows)))}
+					onChange={(rows) => onChange(withMember(value, "sections", withMember(sections, section.name, rows)))}
 				/>
 			))}
 		</>
@@ -219,8 +219,8 @@ export function ScopeFields({
 type Chosen = EligibleBlock | BlockRow;
 
 /** useBlock finds a chosen block: among those of the options, else on the server. */
-function useBlock(s: SlotOption, block: string): { block?: Chosen; loading: boolean } {
-	const near = s.eligible_blocks.find((b) => b.slug === block);
+function useBlock(slot: SlotOption, block: string): { block?: Chosen; loading: boolean } {
+	const near = slot.eligible_blocks.find((b) => b.slug === block);
 	const far = useQuery({ ...blockQuery(block), enabled: block !== "" && near === undefined, retry: false });
 	return { block: near ?? (block === "" ? undefined : far.data?.data), loading: far.isLoading };
 }
@@ -257,8 +257,8 @@ export function Tags({ tags }: { tags: string[] }) {
 	if (tags.length === 0) return null;
 	return (
 		<span className={css.tags}>
-			{tags.map((t) => (
-				<span key={t}>{t}</span>
+			{tags.map((tag) => (
+				<span key={tag}>{tag}</span>
 			))}
 		</span>
 	);
@@ -266,7 +266,7 @@ export function Tags({ tags }: { tags: string[] }) {
 
 /** BlockPicker chooses a block that fits a slot, by picture, name and tags. */
 function BlockPicker({
-	slot: s,
+	slot,
 	current,
 	onChoose,
 	onClose,
@@ -278,16 +278,18 @@ function BlockPicker({
 	onClose: () => void;
 }) {
 	const [search, setSearch] = useState("");
-	const more = useQuery(taggedBlocksQuery(s.tag_filter));
-	const near = new Set(s.eligible_blocks.map((b) => b.slug));
-	const all = ((more.data?.data ?? []) as BlockRow[]).filter((b) =>
-		s.eligible_blocks_truncated ? b.active : near.has(b.slug),
+	const more = useQuery(taggedBlocksQuery(slot.tag_filter));
+	const near = new Set(slot.eligible_blocks.map((block) => block.slug));
+	const all = ((more.data?.data ?? []) as BlockRow[]).filter((block) =>
+		slot.eligible_blocks_truncated ? block.active : near.has(block.slug),
 	);
-	const found = all.filter((b) => `${b.name} ${b.tags.join(" ")}`.toLowerCase().includes(search.trim().toLowerCase()));
+	const found = all.filter((block) =>
+		`${block.name} ${block.tags.join(" ")}`.toLowerCase().includes(search.trim().toLowerCase()),
+	);
 	return (
 		<Dialog
 			drawer="wide"
-			title={words.pick({ slot: nameOf(s) })}
+			title={words.pick({ slot: nameOf(slot) })}
 			onClose={onClose}
 			footer={<Button onClick={onClose}>{words.cancel}</Button>}
 		>
@@ -308,17 +310,17 @@ function BlockPicker({
 				<p className={css.hint}>{words.nothing}</p>
 			) : (
 				<ul className={css.picker}>
-					{found.map((b) => (
-						<li key={b.id}>
+					{found.map((block) => (
+						<li key={block.id}>
 							<button
 								type="button"
-								aria-label={words.use({ name: b.name })}
-								aria-pressed={b.slug === current || b.id === current}
-								onClick={() => onChoose(b.slug)}
+								aria-label={words.use({ name: block.name })}
+								aria-pressed={block.slug === current || block.id === current}
+								onClick={() => onChoose(block.slug)}
 							>
-								<BlockThumb slug={b.slug} name={b.name} changed={b.updated_at} width={200} height={120} />
-								<b>{b.name}</b>
-								<Tags tags={b.tags} />
+								<BlockThumb slug={block.slug} name={block.name} changed={block.updated_at} width={200} height={120} />
+								<b>{block.name}</b>
+								<Tags tags={block.tags} />
 							</button>
 						</li>
 					))}

@@ -55,12 +55,14 @@ function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
 	const fields = useFields();
 	const all = [
 		...fields
-			.filter((f) => !unprinted.includes(f.field))
-			.map((f) => ({ name: f.name, group: f.group, text: `{{ contact.${f.field} }}` })),
+			.filter((field) => !unprinted.includes(field.field))
+			.map((field) => ({ name: field.name, group: field.group, text: `{{ contact.${field.field} }}` })),
 		{ name: words.unsubscribe, group: words.links, text: "{{ unsubscribe_url }}" },
 		{ name: words.preferences, group: words.links, text: "{{ preferences_url }}" },
 	];
-	const found = all.filter((f) => `${f.name} ${f.text}`.toLowerCase().includes(search.trim().toLowerCase()));
+	const found = all.filter((token) =>
+		`${token.name} ${token.text}`.toLowerCase().includes(search.trim().toLowerCase()),
+	);
 	return (
 		<div className={css.panel}>
 			<input
@@ -73,11 +75,11 @@ function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
 				onChange={(e) => setSearch(e.target.value)}
 			/>
 			<ul className={css.fields}>
-				{found.map((f) => (
-					<li key={f.text}>
-						<button type="button" onClick={() => onChoose(f.text)}>
-							<span>{f.name}</span>
-							<code>{f.text}</code>
+				{found.map((token) => (
+					<li key={token.text}>
+						<button type="button" onClick={() => onChoose(token.text)}>
+							<span>{token.name}</span>
+							<code>{token.text}</code>
 						</button>
 					</li>
 				))}
@@ -150,8 +152,12 @@ export function TokenField({
 		marks.current.scrollTop = input.current.scrollTop;
 	};
 	const remember = () => {
-		const e = input.current;
-		if (e) at.current = { start: e.selectionStart ?? e.value.length, end: e.selectionEnd ?? e.value.length };
+		const element = input.current;
+		if (element)
+			at.current = {
+				start: element.selectionStart ?? element.value.length,
+				end: element.selectionEnd ?? element.value.length,
+			};
 	};
 	const insert = (text: string) => {
 		const { start, end } = at.current;
@@ -172,7 +178,7 @@ export function TokenField({
 		onScroll: follow,
 		onSelect: remember,
 		onBlur: remember,
-		onChange: (e: { target: { value: string } }) => onChange(e.target.value),
+		onChange: (event: { target: { value: string } }) => onChange(event.target.value),
 	};
 	const tools = (
 		<>

@@ -88,7 +88,7 @@ const tests: Tests = {
 			[parameter("text"), " a ", "a"],
 			[parameter("date"), "2026-05-09", "2026-05-09"],
 		];
-		for (const [p, text, want] of texts) equals(fromText(p, text), want, `${p.type} "${text}"`);
+		for (const [parameter, text, want] of texts) equals(fromText(parameter, text), want, `${parameter.type} "${text}"`);
 		for (const type of ["number", "boolean", "list", "select", "text"])
 			equals(fromText(parameter(type), "  "), undefined, type);
 	},
@@ -131,7 +131,7 @@ const tests: Tests = {
 			groups_schema: [group("first", ["b", "gone"], ["s"], ["y"]), group("second", ["b", "a"]), group("empty", [])],
 		} as unknown as BindingOptions);
 		equals(
-			groups.map((g) => [g.name, g.label, g.items.map((i) => `${i.kind} ${i.entry.name}`)]),
+			groups.map((group) => [group.name, group.label, group.items.map((item) => `${item.kind} ${item.entry.name}`)]),
 			[
 				["first", "First", ["parameters b", "sections s", "slots y"]],
 				["second", "Second", ["parameters a"]],

@@ -6,25 +6,26 @@ import type { BindingOptions, Issue, ParameterEntry, PreviewProblem, SectionEntr
 export type Fields = { [name: string]: unknown };
 export type Binding = { [part: string]: unknown };
 
-const isObject = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
+const isObject = (value: unknown): value is Fields =>
+	typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** objectAt returns a member that is an object; an empty one if it is absent or something else. */
 export const objectAt = (of: unknown, name: string): Fields => {
-	const v = isObject(of) ? of[name] : undefined;
-	return isObject(v) ? v : {};
+	const value = isObject(of) ? of[name] : undefined;
+	return isObject(value) ? value : {};
 };
 
 /** rowsAt returns the rows of a section; rows that are not objects are shown as empty ones. */
 export const rowsAt = (of: unknown, name: string): Fields[] => {
-	const v = isObject(of) ? of[name] : undefined;
-	return Array.isArray(v) ? v.map((r) => (isObject(r) ? r : {})) : [];
+	const value = isObject(of) ? of[name] : undefined;
+	return Array.isArray(value) ? value.map((row) => (isObject(row) ? row : {})) : [];
 };
 
 /** formable reports whether a form can show a binding: its parts are objects, and its sections arrays. */
 export function formable(binding: unknown): binding is Binding {
 	if (!isObject(binding)) return false;
-	const parts = ["parameters", "sections", "slots"].map((p) => binding[p]);
-	if (!parts.every((p) => p === undefined || p === null || isObject(p))) return false;
+	const parts = ["parameters", "sections", "slots"].map((part) => binding[part]);
+	if (!parts.every((part) => part === undefined || part === null || isObject(part))) return false;
 	return Object.values(objectAt(binding, "sections")).every((rows) => Array.isArray(rows) && rows.every(isObject));
 }
 
@@ -33,12 +34,12 @@ export function withMember(of: unknown, name: string, value: unknown): Fields {
 	const { [name]: _, ...rest } = isObject(of) ? of : {};
 	if (value === undefined) return rest;
 	return isObject(of) && name in of
-		? Object.fromEntries(Object.entries(of).map(([k, v]) => [k, k === name ? value : v]))
+		? Object.fromEntries(Object.entries(of).map(([key, member]) => [key, key === name ? value : member]))
 		: { ...rest, [name]: value };
 }
 
 /** nameOf returns the label of an entry, or words made of its name. */
-export const nameOf = (e: { label: string | null; name: string }) => e.label || words(e.name);
+export const nameOf = (entry: { label: string | null; name: string }) => entry.label || words(entry.name);
 
 /** words makes words of a name: hero_image becomes "Hero image". */
 export function words(name: string): string {
@@ -55,7 +56,7 @@ export const templateOptions = (
 	chosen: BindingOptions | undefined,
 ) =>
 	all
-		? all.map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))
+		? all.map((template) => ({ id: template.slug, label: template.name, detail: template.format.toUpperCase() }))
 		: chosen
 			? [{ id: chosen.slug, label: chosen.name }]
 			: [];
@@ -63,24 +64,29 @@ export const templateOptions = (
 /** issuesOf returns the problems of values in a preview, by their paths in them. */
 export const issuesOf = (problems: PreviewProblem[], prefix: string): Issue[] =>
 	problems
-		.filter((p) => p.field.startsWith(prefix) && p.code === p.code.toLowerCase())
-		.map((p) => ({ path: p.field.slice(prefix.length), code: p.code, message: p.message, fix: p.fix ?? "" }));
+		.filter((problem) => problem.field.startsWith(prefix) && problem.code === problem.code.toLowerCase())
+		.map((problem) => ({
+			path: problem.field.slice(prefix.length),
+			code: problem.code,
+			message: problem.message,
+			fix: problem.fix ?? "",
+		}));
 
 const unknownCodes = ["unknown_param", "unknown_section", "unknown_slot"];
 
 /** isUnknown reports whether an issue is a name that the template does not declare. */
-export const isUnknown = (i: Issue) => unknownCodes.includes(i.code);
+export const isUnknown = (issue: Issue) => unknownCodes.includes(issue.code);
 
 /** withoutUnknown returns a binding without the names that issues call unknown. */
 export function withoutUnknown(binding: Binding, issues: Issue[]): Binding {
-	const paths = new Set(issues.filter(isUnknown).map((i) => i.path));
+	const paths = new Set(issues.filter(isUnknown).map((issue) => issue.path));
 	const prune = (value: unknown, path: string): unknown => {
-		if (Array.isArray(value)) return value.map((v, i) => prune(v, `${path}[${i}]`));
+		if (Array.isArray(value)) return value.map((item, i) => prune(item, `${path}[${i}]`));
 		if (!isObject(value)) return value;
 		const kept: Fields = {};
-		for (const [name, v] of Object.entries(value)) {
+		for (const [name, member] of Object.entries(value)) {
 			const at = path ? `${path}.${name}` : name;
-			if (!paths.has(at)) kept[name] = prune(v, at);
+			if (!paths.has(at)) kept[name] = prune(member, at);
 		}
 		return kept;
 	};
@@ -95,23 +101,25 @@ export type Item =
 export type Group = { name: string; label: string | null; help: string | null; collapsed: boolean; items: Item[] };
 
 /** groupsOf returns the groups of a form in order; what is in no group comes last, in one without a name. */
-export function groupsOf(o: BindingOptions): Group[] {
-	const parameters = new Map(o.parameters_schema.map((entry) => [entry.name, { kind: "parameters", entry } as Item]));
-	const sections = new Map(o.sections_schema.map((entry) => [entry.name, { kind: "sections", entry } as Item]));
-	const slots = new Map(o.slots_schema.map((entry) => [entry.name, { kind: "slots", entry } as Item]));
+export function groupsOf(options: BindingOptions): Group[] {
+	const parameters = new Map(
+		options.parameters_schema.map((entry) => [entry.name, { kind: "parameters", entry } as Item]),
+	);
+	const sections = new Map(options.sections_schema.map((entry) => [entry.name, { kind: "sections", entry } as Item]));
+	const slots = new Map(options.slots_schema.map((entry) => [entry.name, { kind: "slots", entry } as Item]));
 	const take = (from: Map<string, Item>, names: string[]) =>
-		names.flatMap((n) => {
-			const item = from.get(n);
-			from.delete(n);
+		names.flatMap((name) => {
+			const item = from.get(name);
+			from.delete(name);
 			return item ? [item] : [];
 		});
-	const groups = o.groups_schema.map(
-		(g): Group => ({
-			name: g.name,
-			label: nameOf(g),
-			help: g.help_text,
-			collapsed: g.collapsed,
-			items: [...take(parameters, g.parameters), ...take(sections, g.sections), ...take(slots, g.slots)],
+	const groups = options.groups_schema.map(
+		(group): Group => ({
+			name: group.name,
+			label: nameOf(group),
+			help: group.help_text,
+			collapsed: group.collapsed,
+			items: [...take(parameters, group.parameters), ...take(sections, group.sections), ...take(slots, group.slots)],
 		}),
 	);
 	const rest = [...parameters.values(), ...sections.values(), ...slots.values()];
@@ -119,16 +127,20 @@ export function groupsOf(o: BindingOptions): Group[] {
 }
 
 /** textOf shows a value of any type in a field of text. */
-export function textOf(v: unknown): string {
-	if (v === undefined || v === null) return "";
-	return typeof v === "string" ? v : typeof v === "number" || typeof v === "boolean" ? String(v) : JSON.stringify(v);
+export function textOf(value: unknown): string {
+	if (value === undefined || value === null) return "";
+	return typeof value === "string"
+		? value
+		: typeof value === "number" || typeof value === "boolean"
+			? String(value)
+			: JSON.stringify(value);
 }
 
 /** fromText returns the value of a parameter for a text, such as a cell of a spreadsheet; undefined for none. */
-export function fromText(p: ParameterEntry, text: string): unknown {
+export function fromText(parameter: ParameterEntry, text: string): unknown {
 	const t = text.trim();
 	if (t === "") return undefined;
-	switch (p.type) {
+	switch (parameter.type) {
 		case "number": {
 			const n = Number(t);
 			return Number.isFinite(n) ? n : t;
@@ -139,7 +151,9 @@ export function fromText(p: ParameterEntry, text: string): unknown {
 		case "list":
 			return t.split(/\s*[;\n]\s*/).filter(Boolean);
 		case "select": {
-			const found = optionsOf(p).find((o) => o.value === t || o.label.toLowerCase() === t.toLowerCase());
+			const found = optionsOf(parameter).find(
+				(option) => option.value === t || option.label.toLowerCase() === t.toLowerCase(),
+			);
 			return found?.value ?? t;
 		}
 		default:
@@ -148,11 +162,11 @@ export function fromText(p: ParameterEntry, text: string): unknown {
 }
 
 /** optionsOf returns the choices of a select. */
-export function optionsOf(p: ParameterEntry): { value: string; label: string }[] {
-	const list = Array.isArray(p.validation.options) ? (p.validation.options as unknown[]) : [];
-	return list.map((o) =>
-		isObject(o)
-			? { value: textOf(o.value), label: textOf(o.label ?? o.value) }
-			: { value: textOf(o), label: textOf(o) },
+export function optionsOf(parameter: ParameterEntry): { value: string; label: string }[] {
+	const list = Array.isArray(parameter.validation.options) ? (parameter.validation.options as unknown[]) : [];
+	return list.map((option) =>
+		isObject(option)
+			? { value: textOf(option.value), label: textOf(option.label ?? option.value) }
+			: { value: textOf(option), label: textOf(option) },
 	);
 }

@@ -31,7 +31,7 @@ function copy(node: Node, pasted: boolean): Node[] {
 	const from = node as Element;
 	const tag = renamed[from.localName] ?? from.localName;
 	if (dropped.has(tag)) return [];
-	const children = [...from.childNodes].flatMap((c) => copy(c, pasted));
+	const children = [...from.childNodes].flatMap((childNode) => copy(childNode, pasted));
 	if (!elements.has(tag)) return children;
 	if (tag === "img") {
 		const chip = document.createElement("span");

@@ -11,12 +11,12 @@ export function usePicked(
 ) {
 	const given = objectAt(value, "slots");
 	const random = slots
-		.filter((s) => (objectAt(given, s.name).strategy ?? s.default_strategy) === "random")
-		.map((s) => s.name);
+		.filter((slot) => (objectAt(given, slot.name).strategy ?? slot.default_strategy) === "random")
+		.map((slot) => slot.name);
 	// Which block is picked depends on the pool, and on values that a block needs.
 	const asked = JSON.stringify({
-		slots: Object.fromEntries(random.map((n) => [n, { strategy: "random", ...objectAt(given, n) }])),
+		slots: Object.fromEntries(random.map((name) => [name, { strategy: "random", ...objectAt(given, name) }])),
 	});
 	const found = useQuery({ ...pickedQuery(template, record, asked), enabled: random.length > 0 });
-	return Object.fromEntries(random.map((n) => [n, found.data?.slots[n]?.block_name ?? null]));
+	return Object.fromEntries(random.map((name) => [name, found.data?.slots[name]?.block_name ?? null]));
 }

@@ -18,7 +18,7 @@ async function ask({ workspace, refs }: Pick<Request, "workspace" | "refs">) {
 		query: { templates: [...refs.template].join(), blocks: [...refs.block].join() },
 		workspace,
 	});
-	return new Map(got.data.map((t) => [nameOf(t.kind, t.ref), t.html]));
+	return new Map(got.data.map((thumbnail) => [nameOf(thumbnail.kind, thumbnail.ref), thumbnail.html]));
 }
 
 /** thumbnail reads the small picture of a template or a block, by its id or slug; null if there is none. */
