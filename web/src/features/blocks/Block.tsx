@@ -44,17 +44,17 @@ const words = catalogue("blocks.block", {
 	noValues: "No values declared.",
 });
 
-function bodyOf(d: Draft): UpdateBlockRequestBody {
+function bodyOf(draft: Draft): UpdateBlockRequestBody {
 	return {
-		name: d.name,
-		slug: d.slug,
-		content_mjml: d.mjml || null,
-		content_html: d.html || null,
-		content_text: d.text || null,
-		tags: d.tags,
-		slot_keys: d.slot_keys,
-		active: d.active,
-		...(JSON.parse(d.schema) as object),
+		name: draft.name,
+		slug: draft.slug,
+		content_mjml: draft.mjml || null,
+		content_html: draft.html || null,
+		content_text: draft.text || null,
+		tags: draft.tags,
+		slot_keys: draft.slot_keys,
+		active: draft.active,
+		...(JSON.parse(draft.schema) as object),
 	};
 }
 
@@ -68,17 +68,17 @@ export default function BlockPage() {
 }
 
 function Editor({ server }: { server: Versioned<BlockRow> }) {
-	const { data: b, revision } = server;
-	const path = { id: b.id };
+	const { data: block, revision } = server;
+	const path = { id: block.id };
 	const why = useWhyNot("PUT /blocks/{id}");
 	const { draft, remove } = useStored<BlockRow>(
 		{
 			kind: "block",
-			id: b.id,
+			id: block.id,
 			list: to.blocks(),
 			draftOf: blockDraft,
 			get: () => request("GET /blocks/{id}", { path }),
-			put: (d, made) => request("PUT /blocks/{id}", { path, body: bodyOf(d), revision: made }),
+			put: (draft, made) => request("PUT /blocks/{id}", { path, body: bodyOf(draft), revision: made }),
 			delete: (force) =>
 				api("DELETE /blocks/{id}", {
 					path,
@@ -93,19 +93,19 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 	const templates = useCollection("templates");
 	const blocks = useCollection("blocks");
 	const all = templates.data?.data ?? [];
-	const fits = (d: Draft) =>
+	const fits = (draft: Draft) =>
 		all.filter(
-			(t) =>
-				(t.format === "mjml" ? d.mjml : d.html) !== "" &&
-				t.slots_schema.some((s) => s.tag_filter.every((x) => d.tags.includes(x))),
+			(template) =>
+				(template.format === "mjml" ? draft.mjml : draft.html) !== "" &&
+				template.slots_schema.some((slot) => slot.tag_filter.every((x) => draft.tags.includes(x))),
 		);
-	const fitting = fits(blockDraft(b));
+	const fitting = fits(blockDraft(block));
 	const shownIn = within === "-" ? "" : within || (fitting[0]?.slug ?? "");
-	const slotNames = [...new Set(all.flatMap((t) => t.slots_schema.map((s) => s.name)))].sort();
+	const slotNames = [...new Set(all.flatMap((template) => template.slots_schema.map((slot) => slot.name)))].sort();
 	return (
 		<SourceEditor
 			kind="block"
-			id={b.id}
+			id={block.id}
 			list={{ name: words.blocks, to: to.blocks() }}
 			store={draft}
 			why={why}
@@ -114,37 +114,37 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 			schemaParts={["parameters", "sections", "groups"]}
 			tags={[
 				...new Set([
-					...all.flatMap((t) => t.slots_schema.flatMap((s) => s.tag_filter)),
-					...(blocks.data?.data ?? []).flatMap((x) => x.tags),
+					...all.flatMap((template) => template.slots_schema.flatMap((slot) => slot.tag_filter)),
+					...(blocks.data?.data ?? []).flatMap((block) => block.tags),
 				]),
 			].sort()}
-			status={!b.active && <Badge tone="neutral">{words.inactive}</Badge>}
-			settings={(d, set) => (
+			status={!block.active && <Badge tone="neutral">{words.inactive}</Badge>}
+			settings={(draft, set) => (
 				<>
 					<TagPicks
 						label={words.slots}
 						help={words.slotsHelp}
-						options={slotNames.map((s) => ({ id: s, label: s }))}
-						values={d.slot_keys}
+						options={slotNames.map((slotName) => ({ id: slotName, label: slotName }))}
+						values={draft.slot_keys}
 						readOnly={why !== undefined}
 						onChange={(slot_keys) => set({ slot_keys })}
 					/>
 					<Switch
 						label={words.active}
-						help={d.active ? words.activeHelp : words.inactiveHelp}
-						checked={d.active}
+						help={draft.active ? words.activeHelp : words.inactiveHelp}
+						checked={draft.active}
 						onChange={(active) => set({ active })}
 						why={why}
 					/>
 				</>
 			)}
 			// Which template it is shown in is known once the templates are.
-			source={(d, own) =>
+			source={(draft, own) =>
 				templates.isPending
 					? null
 					: {
 							block: {
-								...(bodyOf(d) as PreviewBlock),
+								...(bodyOf(draft) as PreviewBlock),
 								template_slug: shownIn || null,
 								...(own
 									? {
@@ -155,20 +155,20 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 							},
 						}
 			}
-			values={(d, values, set, problems) => {
-				const s = schemaOf(d);
+			values={(draft, values, set, problems) => {
+				const schema = schemaOf(draft);
 				const issues = issuesOf(problems, "");
-				if (!s || s.parameters_schema.length + s.sections_schema.length === 0)
+				if (!schema || schema.parameters_schema.length + schema.sections_schema.length === 0)
 					return <p className={css.hint}>{words.noValues}</p>;
 				return (
 					<div className={css.stack}>
 						<ScopeFields
-							scope={s}
+							scope={schema}
 							path=""
 							value={values}
 							onChange={set}
 							faults={(path) => {
-								const found = issues.find((i) => i.path === path);
+								const found = issues.find((issue) => issue.path === path);
 								return found && mailProblem({ field: path, message: found.message });
 							}}
 						/>
@@ -183,13 +183,15 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 					onChange={setWithin}
 					choices={[
 						{ value: "-", label: words.alone },
-						...fitting.map((t) => ({ value: t.slug, label: t.name })),
-						...(shownIn && !fitting.some((t) => t.slug === shownIn) ? [{ value: shownIn, label: shownIn }] : []),
+						...fitting.map((template) => ({ value: template.slug, label: template.name })),
+						...(shownIn && !fitting.some((template) => template.slug === shownIn)
+							? [{ value: shownIn, label: shownIn }]
+							: []),
 					]}
 				/>
 			}
 			touched={async () => {
-				const { usage } = await api("GET /blocks/{id}", { path: { id: b.id }, query: { include_usage: true } });
+				const { usage } = await api("GET /blocks/{id}", { path: { id: block.id }, query: { include_usage: true } });
 				if (!usage) return [];
 				return [
 					usage.active_drafts > 0 ? words.drafts({ count: usage.active_drafts }) : words.nobody,

@@ -71,9 +71,11 @@ export default function Blocks() {
 	const blocks = useQuery(blocksWithUseQuery());
 	const all = (blocks.data?.data ?? []) as BlockRow[];
 	const rows = all.filter(
-		(b) => `${b.name} ${b.slug}`.toLowerCase().includes(search.trim().toLowerCase()) && (!tag || b.tags.includes(tag)),
+		(block) =>
+			`${block.name} ${block.slug}`.toLowerCase().includes(search.trim().toLowerCase()) &&
+			(!tag || block.tags.includes(tag)),
 	);
-	const tags = [...new Set(all.flatMap((b) => b.tags))].sort();
+	const tags = [...new Set(all.flatMap((block) => block.tags))].sort();
 	const none = blocks.isSuccess && all.length === 0;
 	const add = (
 		<Button look="primary" icon={<Plus aria-hidden />} why={why} onClick={() => setAdding("1")}>
@@ -90,7 +92,7 @@ export default function Blocks() {
 							hideLabel
 							value={tag}
 							onChange={setTag}
-							choices={[{ value: "", label: words.anyTag }, ...tags.map((t) => ({ value: t, label: t }))]}
+							choices={[{ value: "", label: words.anyTag }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
 						/>
 					)}
 				</Tools>
@@ -112,15 +114,15 @@ export default function Blocks() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(b) => b.id}
+					rowKey={(block) => block.id}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
-							cell: (b) => (
+							cell: (block) => (
 								<span className={css.named}>
-									<BlockThumb slug={b.slug} name={b.name} changed={b.updated_at} width={96} height={56} />
-									<Link href={to.block(b.id)}>{b.name}</Link>
+									<BlockThumb slug={block.slug} name={block.name} changed={block.updated_at} width={96} height={56} />
+									<Link href={to.block(block.id)}>{block.name}</Link>
 								</span>
 							),
 						},
@@ -128,16 +130,22 @@ export default function Blocks() {
 							id: "state",
 							beside: true,
 							name: words.state,
-							cell: (b) => (
-								<Badge tone={b.active ? "success" : "neutral"}>{b.active ? words.active : words.inactive}</Badge>
+							cell: (block) => (
+								<Badge tone={block.active ? "success" : "neutral"}>
+									{block.active ? words.active : words.inactive}
+								</Badge>
 							),
 						},
-						{ id: "tags", name: words.tags, cell: (b) => (b.tags.length > 0 ? <Tags tags={b.tags} /> : <NotSet />) },
+						{
+							id: "tags",
+							name: words.tags,
+							cell: (block) => (block.tags.length > 0 ? <Tags tags={block.tags} /> : <NotSet />),
+						},
 						{
 							id: "formats",
 							name: words.formats,
-							cell: (b) =>
-								[b.content_mjml !== null && words.mjml, b.content_html !== null && words.html]
+							cell: (block) =>
+								[block.content_mjml !== null && words.mjml, block.content_html !== null && words.html]
 									.filter(Boolean)
 									.join(", "),
 						},
@@ -145,20 +153,22 @@ export default function Blocks() {
 							id: "values",
 							name: words.values,
 							end: true,
-							cell: (b) => number(b.parameters_schema.length + b.sections_schema.length),
+							cell: (block) => number(block.parameters_schema.length + block.sections_schema.length),
 						},
 						{
 							id: "used",
 							name: words.used,
-							cell: (b) =>
+							cell: (block) =>
 								[
-									b.usage && b.usage.active_drafts > 0 && words.drafts({ count: b.usage.active_drafts }),
-									b.usage && b.usage.recent_broadcasts > 0 && words.recent({ count: b.usage.recent_broadcasts }),
+									block.usage && block.usage.active_drafts > 0 && words.drafts({ count: block.usage.active_drafts }),
+									block.usage &&
+										block.usage.recent_broadcasts > 0 &&
+										words.recent({ count: block.usage.recent_broadcasts }),
 								]
 									.filter(Boolean)
 									.join(", ") || <NotSet />,
 						},
-						{ id: "changed", name: words.changed, cell: (b) => <Time at={b.updated_at} /> },
+						{ id: "changed", name: words.changed, cell: (block) => <Time at={block.updated_at} /> },
 					]}
 				/>
 			)}
