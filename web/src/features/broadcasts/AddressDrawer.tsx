@@ -40,7 +40,7 @@ export function AddressDrawer({ onClose, onDone }: { onClose: () => void; onDone
 }
 
 function AddressForm({
-	account: a,
+	account,
 	onClose,
 	onDone,
 }: {
@@ -50,26 +50,28 @@ function AddressForm({
 }) {
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
-	const p = a.postal_address as { [field: string]: string | null };
-	const form = useForm(Object.fromEntries(fields.map((f) => [`postal_address.${f}`, p[f] ?? ""])));
+	const address = account.postal_address as { [field: string]: string | null };
+	const form = useForm(Object.fromEntries(fields.map((field) => [`postal_address.${field}`, address[field] ?? ""])));
 	const send = () =>
 		form.submit(async () => {
 			await api("PUT /settings/account", {
 				body: {
-					postal_address: Object.fromEntries(fields.map((f) => [f, form.values[`postal_address.${f}`] || null])),
+					postal_address: Object.fromEntries(
+						fields.map((field) => [field, form.values[`postal_address.${field}`] || null]),
+					),
 				},
 			});
 			void client.invalidateQueries(within("account"));
 			onDone();
 		});
-	const field = (f: (typeof fields)[number]) => {
-		const path = `postal_address.${f}`;
+	const field = (field: (typeof fields)[number]) => {
+		const path = `postal_address.${field}`;
 		return (
 			<TextField
-				label={words[f]}
+				label={words[field]}
 				path={path}
 				value={form.values[path] ?? ""}
-				onChange={(v) => form.set({ [path]: v })}
+				onChange={(value) => form.set({ [path]: value })}
 				error={form.problems.byPath[path]}
 			/>
 		);
@@ -80,7 +82,7 @@ function AddressForm({
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => !why && void send()}
-			submit={{ label: words.save, busy: form.busy, why: why }}
+			submit={{ label: words.save, busy: form.busy, why }}
 		>
 			<p>{words.about}</p>
 			<FormProblems problems={form.problems} />

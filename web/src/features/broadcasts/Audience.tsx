@@ -39,7 +39,7 @@ export function useSegments(enabled = true) {
 /** Audience chooses who gets the broadcast, and says how many they are. */
 export function Audience({
 	draft,
-	value: b,
+	value: broadcast,
 	forecast,
 }: {
 	draft: Draft;
@@ -49,13 +49,13 @@ export function Audience({
 	const known = useCollection("segments");
 	const segments = known.data?.data ?? [];
 	const whyNot = useWhyNot("POST /segments");
-	const options = segments.map((s) => ({
-		id: s.segment_key,
-		label: s.name,
-		detail: s.member_count === null ? undefined : full(s.member_count),
+	const options = segments.map((segment) => ({
+		id: segment.segment_key,
+		label: segment.name,
+		detail: segment.member_count === null ? undefined : full(segment.member_count),
 	}));
-	const chosen = segments.filter((s) => b.include_segment_keys.includes(s.segment_key));
-	const p = b.include_segment_keys.length > 0 ? forecast.data : undefined;
+	const chosen = segments.filter((segment) => broadcast.include_segment_keys.includes(segment.segment_key));
+	const answer = broadcast.include_segment_keys.length > 0 ? forecast.data : undefined;
 	const link = (reason: string | null) => draft.saved && peopleOf(draft.saved, segments, reason);
 	return (
 		<>
@@ -65,7 +65,7 @@ export function Audience({
 					help={words.includeHelp}
 					path="include_segment_keys"
 					options={options}
-					values={b.include_segment_keys}
+					values={broadcast.include_segment_keys}
 					error={draft.problem("include_segment_keys")}
 					onChange={(include_segment_keys) => draft.change({ include_segment_keys })}
 				/>
@@ -73,45 +73,46 @@ export function Audience({
 					label={words.exclude}
 					path="exclude_segment_keys"
 					options={options}
-					values={b.exclude_segment_keys}
+					values={broadcast.exclude_segment_keys}
 					onChange={(exclude_segment_keys) => draft.change({ exclude_segment_keys })}
 				/>
 			</div>
 			<div className={css.sum} role="status" aria-busy={forecast.isLoading || undefined}>
-				{b.include_segment_keys.length === 0 ? (
+				{broadcast.include_segment_keys.length === 0 ? (
 					words.nobody
 				) : forecast.isError ? (
 					explain(forecast.error)
-				) : !p ? (
+				) : !answer ? (
 					words.asking
 				) : (
 					<>
 						<People to={link(null)}>
-							{words.matched} {full(p.matched)}
+							{words.matched} {full(answer.matched)}
 						</People>
-						{Object.entries(p.excluded).map(([reason, n]) => (
+						{Object.entries(answer.excluded).map(([reason, count]) => (
 							<span key={reason}>
 								{" − "}
 								<People to={link(reason)}>
-									{full(n)} {reasonName(reason)}
+									{full(count)} {reasonName(reason)}
 								</People>
 							</span>
 						))}
 						{" = "}
-						<b>{words.recipients({ count: p.recipients })}</b>
-						{p.estimated && ` (${words.estimated})`}, {words.asked({ at: p.evaluated_at })}.
-						{Object.keys(p.excluded).length > 1 && <small className={css.muted}> {words.once}</small>}
+						<b>{words.recipients({ count: answer.recipients })}</b>
+						{answer.estimated && ` (${words.estimated})`}, {words.asked({ at: answer.evaluated_at })}.
+						{Object.keys(answer.excluded).length > 1 && <small className={css.muted}> {words.once}</small>}
 					</>
 				)}
 			</div>
-			{chosen.some((s) => s.member_count !== null) && (
+			{chosen.some((segment) => segment.member_count !== null) && (
 				<ul className={css.counts}>
-					{chosen.map((s) => (
-						<li key={s.segment_key}>
-							<Link href={to.segment(s.segment_key)}>{s.name}</Link>{" "}
-							{s.member_count !== null && (
+					{chosen.map((segment) => (
+						<li key={segment.segment_key}>
+							<Link href={to.segment(segment.segment_key)}>{segment.name}</Link>{" "}
+							{segment.member_count !== null && (
 								<span className={css.muted}>
-									{words.counted({ count: s.member_count })} · {words.ages} <Time at={s.member_count_evaluated_at} />
+									{words.counted({ count: segment.member_count })} · {words.ages}{" "}
+									<Time at={segment.member_count_evaluated_at} />
 								</span>
 							)}
 						</li>

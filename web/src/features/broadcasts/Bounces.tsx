@@ -46,12 +46,12 @@ const words = catalogue("broadcasts.bounces", {
 });
 
 /** Bounces lists the mail that servers returned, with their words. */
-export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionView }) {
-	const id = b.id;
+export default function Bounces({ broadcast }: { broadcast: BroadcastSessionView }) {
+	const id = broadcast.id;
 	const found = useInfiniteQuery(bouncesQuery(id));
 	const summary = found.data?.pages[0]?.summary;
 	const file = useExport<BounceRow>({
-		broadcast: b,
+		broadcast,
 		what: "bounces",
 		query: {},
 		total: summary && summary.hard + summary.soft + summary.block,
@@ -64,7 +64,7 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 	});
 	if (found.isPending) return <Skeleton rows={8} />;
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	const rows = found.data.pages.flatMap((p) => p.data);
+	const rows = found.data.pages.flatMap((page) => page.data);
 	if (rows.length === 0) return <Empty title={words.none} />;
 	return (
 		<>
@@ -94,15 +94,15 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 					<div className={css.halves}>
 						<Counts
 							title={words.domains}
-							report={b.name}
+							report={broadcast.name}
 							column={words.domain}
-							rows={summary.by_domain.map((d) => [d.domain, d.count])}
+							rows={summary.by_domain.map((row) => [row.domain, row.count])}
 						/>
 						<Counts
 							title={words.codes}
-							report={b.name}
+							report={broadcast.name}
 							column={words.code}
-							rows={summary.by_code.map((c) => [String(c.code), c.count])}
+							rows={summary.by_code.map((row) => [String(row.code), row.count])}
 						/>
 					</div>
 				</Card>
@@ -126,29 +126,31 @@ export default function Bounces({ broadcast: b }: { broadcast: BroadcastSessionV
 				<List
 					label={words.rows}
 					rows={rows}
-					rowKey={(r) => r.contact_id + r.bounced_at}
+					rowKey={(bounce) => bounce.contact_id + bounce.bounced_at}
 					columns={[
 						{
 							id: "who",
 							name: words.who,
-							cell: (r) => <Link href={to.recipient(id, r.contact_id)}>{r.email}</Link>,
+							cell: (bounce) => <Link href={to.recipient(id, bounce.contact_id)}>{bounce.email}</Link>,
 						},
 						{
 							id: "kind",
 							beside: true,
 							name: words.kind,
-							cell: (r) => (
-								<Badge tone={r.type === "hard" ? "danger" : "warning"}>
-									{r.type === "hard" ? words.hardWord : words.softWord}
+							cell: (bounce) => (
+								<Badge tone={bounce.type === "hard" ? "danger" : "warning"}>
+									{bounce.type === "hard" ? words.hardWord : words.softWord}
 								</Badge>
 							),
 						},
 						{
 							id: "words",
 							name: words.words,
-							cell: (r) => <span className={css.url}>{replyOf(r.smtp_code, r.enhanced_code, r.message)}</span>,
+							cell: (bounce) => (
+								<span className={css.url}>{replyOf(bounce.smtp_code, bounce.enhanced_code, bounce.message)}</span>
+							),
 						},
-						{ id: "when", name: words.when, cell: (r) => <Time at={r.bounced_at} /> },
+						{ id: "when", name: words.when, cell: (bounce) => <Time at={bounce.bounced_at} /> },
 					]}
 				/>
 				{found.hasNextPage && <p className={css.muted}>{words.first({ count: rows.length })}</p>}
@@ -192,7 +194,7 @@ function Counts({
 						name: words.count,
 						about: term("bounceCount").definition,
 						end: true,
-						cell: ([, n]) => full(n),
+						cell: ([, count]) => full(count),
 					},
 				]}
 			/>

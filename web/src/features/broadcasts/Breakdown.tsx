@@ -93,8 +93,8 @@ function Groups({
 	people?: (row: Whole, event: string) => string;
 }) {
 	if (rows.length === 0) return null;
-	const count = (r: Whole, n: number, event: string) =>
-		people && n > 0 ? <Link href={people(r, event)}>{full(n)}</Link> : full(n);
+	const count = (row: Whole, value: number, event: string) =>
+		people && value > 0 ? <Link href={people(row, event)}>{full(value)}</Link> : full(value);
 	return (
 		<Card
 			title={title}
@@ -112,16 +112,16 @@ function Groups({
 						"unsubscribed",
 						"bounced",
 					]}
-					rows={rows.map((r) => [
-						r.name,
-						r.recipients,
-						r.delivered,
-						r.opened,
-						r.open_rate,
-						r.clicked,
-						r.click_rate,
-						r.unsubscribed,
-						r.bounced,
+					rows={rows.map((row) => [
+						row.name,
+						row.recipients,
+						row.delivered,
+						row.opened,
+						row.open_rate,
+						row.clicked,
+						row.click_rate,
+						row.unsubscribed,
+						row.bounced,
 					])}
 				/>
 			}
@@ -129,68 +129,68 @@ function Groups({
 			<List
 				label={title}
 				rows={rows}
-				rowKey={(r) => r.id}
+				rowKey={(row) => row.id}
 				columns={[
-					{ id: "name", name: words.name, cell: (r) => r.name },
+					{ id: "name", name: words.name, cell: (row) => row.name },
 					{
 						id: "recipients",
 						name: words.recipients,
 						about: term("recipients").definition,
 						end: true,
-						cell: (r) => full(r.recipients),
+						cell: (row) => full(row.recipients),
 					},
 					{
 						id: "delivered",
 						name: words.delivered,
 						about: term("delivered").definition,
 						end: true,
-						cell: (r) => full(r.delivered),
+						cell: (row) => full(row.delivered),
 					},
 					{
 						id: "opened",
 						name: words.opened,
 						about: term("opened").definition,
 						end: true,
-						cell: (r) => count(r, r.opened, "opened"),
+						cell: (row) => count(row, row.opened, "opened"),
 					},
 					{
 						id: "openRate",
 						name: words.openRate,
 						about: term("opened").definition,
 						end: true,
-						cell: (r) => percent(r.recipients ? r.open_rate : null),
+						cell: (row) => percent(row.recipients ? row.open_rate : null),
 					},
 					{
 						id: "clicked",
 						name: words.clicked,
 						about: term("clicked").definition,
 						end: true,
-						cell: (r) => count(r, r.clicked, "clicked"),
+						cell: (row) => count(row, row.clicked, "clicked"),
 					},
 					{
 						id: "clickRate",
 						name: words.clickRate,
 						about: term("clicked").definition,
 						end: true,
-						cell: (r) => percent(r.recipients ? r.click_rate : null),
+						cell: (row) => percent(row.recipients ? row.click_rate : null),
 					},
 					{
 						id: "unsubscribed",
 						name: words.unsubscribed,
 						about: term("unsubscribed").definition,
 						end: true,
-						cell: (r) => count(r, r.unsubscribed, "unsubscribed"),
+						cell: (row) => count(row, row.unsubscribed, "unsubscribed"),
 					},
 					{
 						id: "bounced",
 						name: words.bounced,
 						about: term("bounced").definition,
 						end: true,
-						cell: (r) => count(r, r.bounced, "bounced"),
+						cell: (row) => count(row, row.bounced, "bounced"),
 					},
 				]}
 			/>
-			{rows.some((r) => r.recipients < 100) && <p className={css.muted}>{words.few}</p>}
+			{rows.some((row) => row.recipients < 100) && <p className={css.muted}>{words.few}</p>}
 		</Card>
 	);
 }
@@ -215,29 +215,29 @@ function Hits({
 				<CsvButton
 					name={`${report} ${title}`}
 					header={["name", "opens", "clicks"]}
-					rows={rows.map((r) => [r.name, r.opens, r.clicks])}
+					rows={rows.map((row) => [row.name, row.opens, row.clicks])}
 				/>
 			}
 		>
 			<List
 				label={title}
 				rows={rows}
-				rowKey={(r) => r.name}
+				rowKey={(row) => row.name}
 				columns={[
-					{ id: "name", name: words.name, cell: (r) => say(r.name) },
+					{ id: "name", name: words.name, cell: (row) => say(row.name) },
 					{
 						id: "opens",
 						name: words.opens,
 						about: term("withOpens").definition,
 						end: true,
-						cell: (r) => full(r.opens),
+						cell: (row) => full(row.opens),
 					},
 					{
 						id: "clicks",
 						name: words.clicks,
 						about: term("withClicks").definition,
 						end: true,
-						cell: (r) => full(r.clicks),
+						cell: (row) => full(row.clicks),
 					},
 				]}
 			/>
@@ -247,50 +247,55 @@ function Hits({
 }
 
 /** Breakdown compares variants, senders, providers, programs, devices and countries. */
-export default function Breakdown({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
-	const found = useQuery(engagementQuery(b.id, live));
+export default function Breakdown({ broadcast, live }: { broadcast: BroadcastSessionView; live: boolean }) {
+	const found = useQuery(engagementQuery(broadcast.id, live));
 	if (found.isPending) return <Skeleton rows={8} />;
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	const e = found.data;
-	if (e.by_provider.length === 0) return <Empty title={words.none} />;
-	const ofVariant = (r: Whole, event: string) => to.broadcast(b.id, { tab: "people", who: event, variant: r.id });
+	const engagement = found.data;
+	if (engagement.by_provider.length === 0) return <Empty title={words.none} />;
+	const ofVariant = (row: Whole, event: string) =>
+		to.broadcast(broadcast.id, { tab: "people", who: event, variant: row.id });
 	return (
 		<>
 			<Groups
 				title={words.variants}
-				report={b.name}
-				rows={e.by_variant.map((v) => ({ ...v, id: v.variant_id }))}
+				report={broadcast.name}
+				rows={engagement.by_variant.map((variant) => ({ ...variant, id: variant.variant_id }))}
 				people={ofVariant}
 			/>
 			<Groups
 				title={words.senders}
-				report={b.name}
-				rows={e.by_identity.map((i) => ({
-					...i,
-					id: i.sending_identity_id,
-					name: i.sending_identity_email ?? words.unknown,
+				report={broadcast.name}
+				rows={engagement.by_identity.map((identity) => ({
+					...identity,
+					id: identity.sending_identity_id,
+					name: identity.sending_identity_email ?? words.unknown,
 				}))}
 			/>
 			<Groups
 				title={words.providers}
-				report={b.name}
-				rows={e.by_provider.map((p) => ({
-					...p,
-					id: p.provider,
-					name: p.provider ? nameOf(p.provider) : words.unknown,
+				report={broadcast.name}
+				rows={engagement.by_provider.map((provider) => ({
+					...provider,
+					id: provider.provider,
+					name: provider.provider ? nameOf(provider.provider) : words.unknown,
 				}))}
 			/>
 			<Hits
 				title={words.clients}
-				report={b.name}
-				rows={e.by_client.map((c) => ({ ...c, name: c.client || words.unknown }))}
+				report={broadcast.name}
+				rows={engagement.by_client.map((client) => ({ ...client, name: client.client || words.unknown }))}
 			/>
-			<Hits title={words.devices} report={b.name} rows={e.by_device.map((d) => ({ ...d, name: d.device }))} />
+			<Hits
+				title={words.devices}
+				report={broadcast.name}
+				rows={engagement.by_device.map((device) => ({ ...device, name: device.device }))}
+			/>
 			<Hits
 				title={words.countries}
-				report={b.name}
+				report={broadcast.name}
 				say={country}
-				rows={e.by_country.map((c) => ({ ...c, name: c.country ?? words.unknown }))}
+				rows={engagement.by_country.map((country) => ({ ...country, name: country.country ?? words.unknown }))}
 			/>
 		</>
 	);

@@ -87,8 +87,8 @@ export default function BroadcastPage() {
 	const why = useWhyNot("POST /broadcasts/{broadcast_id}/pause");
 	const [cancelling, setCancelling] = useState(false);
 	const found = useQuery(broadcastQuery(id));
-	const b = found.data;
-	const live = b !== undefined && ["scheduled", "sending", "paused"].includes(b.status);
+	const broadcast = found.data;
+	const live = broadcast !== undefined && ["scheduled", "sending", "paused"].includes(broadcast.status);
 	const [tab] = useParam("tab", live ? "sending" : "overview");
 	const act = useMutation({
 		mutationFn: (action: ActionName) =>
@@ -103,8 +103,8 @@ export default function BroadcastPage() {
 			if (action === "archive") toast(words.archived, { undo: () => act.mutate("unarchive") });
 			if (action === "unschedule") navigate(to.broadcastDraft(id));
 		},
-		onError: (e) => {
-			toast(explain(e), { tone: "danger" });
+		onError: (error) => {
+			toast(explain(error), { tone: "danger" });
 			void found.refetch();
 		},
 	});
@@ -112,30 +112,31 @@ export default function BroadcastPage() {
 		mutationFn: () =>
 			api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: id }, body: {}, idempotencyKey: newKey() }),
 		onSuccess: (made) => navigate(to.broadcastDraft(made.id)),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	// The last figures of a report are those after the end of the send.
-	const status = useRef(b?.status);
+	const status = useRef(broadcast?.status);
 	useEffect(() => {
-		if (status.current && b && status.current !== b.status) void client.invalidateQueries(within("report", id));
-		status.current = b?.status;
-	}, [b, client, id]);
-	const named = b !== undefined && b.status !== "draft";
+		if (status.current && broadcast && status.current !== broadcast.status)
+			void client.invalidateQueries(within("report", id));
+		status.current = broadcast?.status;
+	}, [broadcast, client, id]);
+	const named = broadcast !== undefined && broadcast.status !== "draft";
 	const segments = useSegments(named);
 	const types = useCollection("email_types", { enabled: named });
 	const trail = [{ name: words.broadcasts, to: to.broadcasts() }];
-	if (!b || isGone(found.error))
+	if (!broadcast || isGone(found.error))
 		return <Missing query={found} list={words.broadcasts} to={to.broadcasts()} trail={trail} />;
-	if (b.status === "draft") return <Redirect to={to.broadcastDraft(id)} replace />;
-	const can = (action: string) => b.view_model.available_actions.includes(action);
-	const progress = b.view_model.delivery_progress;
-	const started = b.dispatch_started_at !== null;
-	const failure = b.view_model.failure_info;
+	if (broadcast.status === "draft") return <Redirect to={to.broadcastDraft(id)} replace />;
+	const can = (action: string) => broadcast.view_model.available_actions.includes(action);
+	const progress = broadcast.view_model.delivery_progress;
+	const started = broadcast.dispatch_started_at !== null;
+	const failure = broadcast.view_model.failure_info;
 	return (
 		<Page
-			title={b.name}
+			title={broadcast.name}
 			trail={trail}
-			status={<StateBadge kind="broadcast" state={b.status} />}
+			status={<StateBadge kind="broadcast" state={broadcast.status} />}
 			actions={
 				<>
 					{can("pause") && (
@@ -143,7 +144,7 @@ export default function BroadcastPage() {
 							{words.pause}
 						</Button>
 					)}
-					{b.status === "paused" && (
+					{broadcast.status === "paused" && (
 						<Button
 							look="primary"
 							busy={act.isPending}
@@ -153,12 +154,12 @@ export default function BroadcastPage() {
 							{words.resume}
 						</Button>
 					)}
-					{b.status === "scheduled" && (
+					{broadcast.status === "scheduled" && (
 						<Button why={why} busy={act.isPending} onClick={() => act.mutate("unschedule")}>
 							{words.unschedule}
 						</Button>
 					)}
-					{started && <MakeSegment id={id} name={b.name} />}
+					{started && <MakeSegment id={id} name={broadcast.name} />}
 					<Menu
 						actions={[
 							{ id: "copy", label: words.copy, why, run: () => copy.mutate() },
@@ -171,11 +172,11 @@ export default function BroadcastPage() {
 			}
 		>
 			{failure && <FailureCallout id={id} failure={failure} />}
-			{b.status === "paused" && <PauseCallout broadcast={b} />}
-			{b.status === "scheduled" && b.scheduled_at && (
-				<Callout tone="progress" title={words.starts({ when: dateTime(b.scheduled_at) })}>
+			{broadcast.status === "paused" && <PauseCallout broadcast={broadcast} />}
+			{broadcast.status === "scheduled" && broadcast.scheduled_at && (
+				<Callout tone="progress" title={words.starts({ when: dateTime(broadcast.scheduled_at) })}>
 					<p>
-						<Countdown to={b.scheduled_at} />
+						<Countdown to={broadcast.scheduled_at} />
 					</p>
 					<LinkButton small to={to.broadcastDraft(id)}>
 						{words.edit}
@@ -199,45 +200,47 @@ export default function BroadcastPage() {
 			)}
 			{started && tab === "sending" && progress && (
 				<>
-					<Ledger broadcast={b} progress={progress} />
-					{progress.plan && <Plan broadcast={b} plan={progress.plan} />}
+					<Ledger broadcast={broadcast} progress={progress} />
+					{progress.plan && <Plan broadcast={broadcast} plan={progress.plan} />}
 					<FirstResults id={id} />
 				</>
 			)}
 			{started && tab === "overview" && (
 				<>
-					<Overview broadcast={b} live={live} progress={progress} />
-					{!live && progress && <Ledger broadcast={b} progress={progress} />}
-					{!live && progress?.plan && <Plan broadcast={b} plan={progress.plan} />}
+					<Overview broadcast={broadcast} live={live} progress={progress} />
+					{!live && progress && <Ledger broadcast={broadcast} progress={progress} />}
+					{!live && progress?.plan && <Plan broadcast={broadcast} plan={progress.plan} />}
 				</>
 			)}
-			{started && tab === "links" && <Links broadcast={b} live={live} />}
+			{started && tab === "links" && <Links broadcast={broadcast} live={live} />}
 			{started && (
 				<Suspense fallback={<Skeleton rows={8} />}>
-					{tab === "time" && <Timing broadcast={b} live={live} />}
-					{tab === "breakdown" && <Breakdown broadcast={b} live={live} />}
-					{tab === "bounces" && <Bounces broadcast={b} />}
-					{tab === "people" && <People broadcast={b} />}
+					{tab === "time" && <Timing broadcast={broadcast} live={live} />}
+					{tab === "breakdown" && <Breakdown broadcast={broadcast} live={live} />}
+					{tab === "bounces" && <Bounces broadcast={broadcast} />}
+					{tab === "people" && <People broadcast={broadcast} />}
 				</Suspense>
 			)}
 			{(!started || tab === "overview") && (
 				<Card title={words.details}>
 					<Facts
 						rows={[
-							[words.subject, b.content.subject],
+							[words.subject, broadcast.content.subject],
 							[
 								started ? words.audience : words.to,
-								b.include_segment_keys.map((k) => segments.find((s) => s.segment_key === k)?.name ?? k).join(", ") ||
-									null,
+								broadcast.include_segment_keys
+									.map((key) => segments.find((segment) => segment.segment_key === key)?.name ?? key)
+									.join(", ") || null,
 							],
 							[
 								words.type,
-								types.data?.data.find((t) => t.type_key === b.email_type_key)?.display_name ?? b.email_type_key,
+								types.data?.data.find((emailType) => emailType.type_key === broadcast.email_type_key)?.display_name ??
+									broadcast.email_type_key,
 							],
 							...(started
 								? ([
-										[words.started, b.dispatch_started_at && dateTime(b.dispatch_started_at)],
-										[words.completed, b.completed_at && dateTime(b.completed_at)],
+										[words.started, broadcast.dispatch_started_at && dateTime(broadcast.dispatch_started_at)],
+										[words.completed, broadcast.completed_at && dateTime(broadcast.completed_at)],
 									] as [string, string | null][])
 								: []),
 						]}
@@ -246,7 +249,7 @@ export default function BroadcastPage() {
 			)}
 			{cancelling && (
 				<CancelSend
-					broadcast={b}
+					broadcast={broadcast}
 					busy={act.isPending}
 					onConfirm={() => act.mutate("cancel")}
 					onClose={() => setCancelling(false)}

@@ -77,10 +77,11 @@ const words = catalogue("broadcasts.broadcasts", {
 
 const filters = ["draft", "scheduled", "sending", "paused", "completed", "failed", "cancelled"] as const;
 
-const pageOf = (b: BroadcastRow) => (b.status === "draft" ? to.broadcastDraft(b.id) : to.broadcast(b.id));
+const pageOf = (broadcast: BroadcastRow) =>
+	broadcast.status === "draft" ? to.broadcastDraft(broadcast.id) : to.broadcast(broadcast.id);
 
 /** can reports whether the server allows an action. */
-const can = (b: BroadcastRow, action: string) => (b.available_actions ?? []).includes(action); // none in answers kept by an older version
+const can = (broadcast: BroadcastRow, action: string) => (broadcast.available_actions ?? []).includes(action); // none in answers kept by an older version
 
 /** Broadcasts is the list of all broadcasts. */
 export default function Broadcasts() {
@@ -98,54 +99,81 @@ export default function Broadcasts() {
 	const archived = status === "archived";
 	const { list, rows: all, since } = useBroadcasts(archived);
 	const unsaved = useUnsaved();
-	const tags = [...new Set(all.flatMap((b) => b.tags))].sort();
+	const tags = [...new Set(all.flatMap((broadcast) => broadcast.tags))].sort();
 	const shown = all
 		.filter(
-			(b) =>
-				(archived || !status || b.status === status) &&
-				(!tag || b.tags.includes(tag)) &&
-				b.name.toLowerCase().includes(search.toLowerCase()),
+			(broadcast) =>
+				(archived || !status || broadcast.status === status) &&
+				(!tag || broadcast.tags.includes(tag)) &&
+				broadcast.name.toLowerCase().includes(search.toLowerCase()),
 		)
 		.sort((a, b) => Number(unsaved.has(b.id)) - Number(unsaved.has(a.id)));
 	const metrics = useMetrics(shown);
 	const segments = useSegments();
-	const segmentNames = new Map(segments.map((s) => [s.segment_key, s.name]));
+	const segmentNames = new Map(segments.map((segment) => [segment.segment_key, segment.name]));
 	const { act, archive, busy } = useActions();
 	const cancelling = useCancelling();
-	const peeked = all.find((b) => b.id === peek);
-	const chosen = shown.filter((b) => selected.has(b.id)).map((b) => b.id);
-	const rate = (m: MetricsRow | undefined, of: "opened_rate" | "clicked_rate") => (m ? percent(m[of]) : <NotSet />);
-	const actions = (b: BroadcastRow) => [
+	const peeked = all.find((broadcast) => broadcast.id === peek);
+	const chosen = shown.filter((broadcast) => selected.has(broadcast.id)).map((broadcast) => broadcast.id);
+	const rate = (metrics: MetricsRow | undefined, of: "opened_rate" | "clicked_rate") =>
+		metrics ? percent(metrics[of]) : <NotSet />;
+	const actions = (broadcast: BroadcastRow) => [
 		{
 			id: "open",
-			label: b.status === "draft" ? words.edit : b.dispatch_started_at ? words.report : words.open,
-			run: () => navigate(pageOf(b)),
+			label: broadcast.status === "draft" ? words.edit : broadcast.dispatch_started_at ? words.report : words.open,
+			run: () => navigate(pageOf(broadcast)),
 		},
-		{ id: "peek", label: words.peek, run: () => setPeek(b.id) },
-		can(b, "pause") && { id: "pause", label: words.pause, why: whySend, run: () => act({ id: b.id, do: "pause" }) },
-		can(b, "resume") && { id: "resume", label: words.resume, why: whySend, run: () => act({ id: b.id, do: "resume" }) },
-		can(b, "unschedule") && {
+		{ id: "peek", label: words.peek, run: () => setPeek(broadcast.id) },
+		can(broadcast, "pause") && {
+			id: "pause",
+			label: words.pause,
+			why: whySend,
+			run: () => act({ id: broadcast.id, do: "pause" }),
+		},
+		can(broadcast, "resume") && {
+			id: "resume",
+			label: words.resume,
+			why: whySend,
+			run: () => act({ id: broadcast.id, do: "resume" }),
+		},
+		can(broadcast, "unschedule") && {
 			id: "unschedule",
 			label: words.unschedule,
 			why: whySend,
-			run: () => act({ id: b.id, do: "unschedule" }),
+			run: () => act({ id: broadcast.id, do: "unschedule" }),
 		},
-		can(b, "clone") && { id: "copy", label: words.copy, why, run: () => act({ id: b.id, do: "clone" }) },
-		can(b, "archive") && { id: "archive", label: words.archive, why: whyArchive, run: () => archive([b.id]) },
-		can(b, "unarchive") && {
+		can(broadcast, "clone") && {
+			id: "copy",
+			label: words.copy,
+			why,
+			run: () => act({ id: broadcast.id, do: "clone" }),
+		},
+		can(broadcast, "archive") && {
+			id: "archive",
+			label: words.archive,
+			why: whyArchive,
+			run: () => archive([broadcast.id]),
+		},
+		can(broadcast, "unarchive") && {
 			id: "unarchive",
 			label: words.unarchive,
 			why: whyArchive,
-			run: () => act({ id: b.id, do: "unarchive" }),
+			run: () => act({ id: broadcast.id, do: "unarchive" }),
 		},
-		can(b, "cancel") && {
+		can(broadcast, "cancel") && {
 			id: "cancel",
 			label: words.cancel,
 			danger: true,
 			why: whySend,
-			run: () => cancelling.ask(b.id),
+			run: () => cancelling.ask(broadcast.id),
 		},
-		can(b, "delete") && { id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(b) },
+		can(broadcast, "delete") && {
+			id: "delete",
+			label: words.delete,
+			danger: true,
+			why,
+			run: () => setDeleting(broadcast),
+		},
 	];
 	const none = list.isSuccess && all.length === 0 && !archived && !status && !search;
 	const addButton = (
@@ -163,19 +191,25 @@ export default function Broadcasts() {
 							hideLabel
 							value={tag}
 							onChange={setTag}
-							choices={[{ value: "", label: words.allTags }, ...tags.map((t) => ({ value: t, label: t }))]}
+							choices={[{ value: "", label: words.allTags }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
 						/>
 					)}
 					<fieldset className={css.filters} aria-label={words.status}>
 						<Button small look="quiet" aria-pressed={!status} onClick={() => setStatus("")}>
 							{words.all}
 						</Button>
-						{filters.map((f) => {
-							const n = all.filter((b) => b.status === f).length;
+						{filters.map((filter) => {
+							const n = all.filter((broadcast) => broadcast.status === filter).length;
 							return (
-								(n > 0 || status === f) && (
-									<Button key={f} small look="quiet" aria-pressed={status === f} onClick={() => setStatus(f)}>
-										{stateOf("broadcast", f).word} <span className={css.count}>{full(n)}</span>
+								(n > 0 || status === filter) && (
+									<Button
+										key={filter}
+										small
+										look="quiet"
+										aria-pressed={status === filter}
+										onClick={() => setStatus(filter)}
+									>
+										{stateOf("broadcast", filter).word} <span className={css.count}>{full(n)}</span>
 									</Button>
 								)
 							);
@@ -232,26 +266,26 @@ export default function Broadcasts() {
 					fill
 					label={words.title}
 					rows={shown}
-					rowKey={(b) => b.id}
-					rowName={(b) => b.name}
+					rowKey={(broadcast) => broadcast.id}
+					rowName={(broadcast) => broadcast.name}
 					selected={selected}
 					onSelect={setSelected}
-					onOpen={(b) => navigate(pageOf(b))}
-					onPeek={(b) => setPeek(b.id)}
+					onOpen={(broadcast) => navigate(pageOf(broadcast))}
+					onPeek={(broadcast) => setPeek(broadcast.id)}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
 							wanted: 300,
-							cell: (b) => (
+							cell: (broadcast) => (
 								<span className={rowsCss.name}>
-									<Link href={pageOf(b)} tabIndex={-1}>
-										{b.name}
+									<Link href={pageOf(broadcast)} tabIndex={-1}>
+										{broadcast.name}
 									</Link>
-									{unsaved.has(b.id) ? (
-										<Badge tone="warning">{words.unsaved({ count: unsaved.get(b.id) ?? 1 })}</Badge>
+									{unsaved.has(broadcast.id) ? (
+										<Badge tone="warning">{words.unsaved({ count: unsaved.get(broadcast.id) ?? 1 })}</Badge>
 									) : (
-										b.content.subject && <span>{b.content.subject}</span>
+										broadcast.content.subject && <span>{broadcast.content.subject}</span>
 									)}
 								</span>
 							),
@@ -261,7 +295,7 @@ export default function Broadcasts() {
 							name: words.status,
 							width: 136,
 							least: 128,
-							cell: (b) => <StateBadge kind="broadcast" state={b.status} />,
+							cell: (broadcast) => <StateBadge kind="broadcast" state={broadcast.status} />,
 						},
 						{
 							id: "audience",
@@ -269,20 +303,21 @@ export default function Broadcasts() {
 							width: 160,
 							least: 120,
 							droppable: true,
-							cell: (b) => b.include_segment_keys.map((k) => segmentNames.get(k) ?? k).join(", ") || words.noSegment,
+							cell: (broadcast) =>
+								broadcast.include_segment_keys.map((key) => segmentNames.get(key) ?? key).join(", ") || words.noSegment,
 						},
 						{
 							id: "when",
 							name: words.when,
 							width: 140,
 							least: 124,
-							cell: (b) =>
-								b.status === "scheduled" && b.scheduled_at ? (
-									<time dateTime={b.scheduled_at} title={exact(b.scheduled_at)}>
-										{dayTime(b.scheduled_at)}
+							cell: (broadcast) =>
+								broadcast.status === "scheduled" && broadcast.scheduled_at ? (
+									<time dateTime={broadcast.scheduled_at} title={exact(broadcast.scheduled_at)}>
+										{dayTime(broadcast.scheduled_at)}
 									</time>
 								) : (
-									<Time at={b.dispatch_started_at ?? b.updated_at} />
+									<Time at={broadcast.dispatch_started_at ?? broadcast.updated_at} />
 								),
 						},
 						{
@@ -293,7 +328,8 @@ export default function Broadcasts() {
 							least: 100,
 							droppable: true,
 							align: "end",
-							cell: (b) => (metrics.of.has(b.id) ? full(metrics.of.get(b.id)?.total_recipients ?? 0) : <NotSet />),
+							cell: (broadcast) =>
+								metrics.of.has(broadcast.id) ? full(metrics.of.get(broadcast.id)?.total_recipients ?? 0) : <NotSet />,
 						},
 						{
 							id: "opened",
@@ -302,7 +338,7 @@ export default function Broadcasts() {
 							width: 104,
 							least: 76,
 							align: "end",
-							cell: (b) => rate(metrics.of.get(b.id), "opened_rate"),
+							cell: (broadcast) => rate(metrics.of.get(broadcast.id), "opened_rate"),
 						},
 						{
 							id: "clicked",
@@ -311,34 +347,36 @@ export default function Broadcasts() {
 							width: 104,
 							least: 76,
 							align: "end",
-							cell: (b) => rate(metrics.of.get(b.id), "clicked_rate"),
+							cell: (broadcast) => rate(metrics.of.get(broadcast.id), "clicked_rate"),
 						},
 						{
 							id: "trend",
 							name: words.trend,
 							width: 100,
 							droppable: true,
-							cell: (b) => <Sparkline values={metrics.of.get(b.id)?.sparkline ?? []} />,
+							cell: (broadcast) => <Sparkline values={metrics.of.get(broadcast.id)?.sparkline ?? []} />,
 						},
 						{
 							id: "menu",
 							name: "",
 							width: 52,
-							cell: (b) => <Menu small label={words.more({ name: b.name })} actions={actions(b)} />,
+							cell: (broadcast) => (
+								<Menu small label={words.more({ name: broadcast.name })} actions={actions(broadcast)} />
+							),
 						},
 					]}
-					card={(b) => (
+					card={(broadcast) => (
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
-								<b>{b.name}</b>
+								<b>{broadcast.name}</b>
 								<span>
-									{unsaved.has(b.id)
-										? words.unsaved({ count: unsaved.get(b.id) ?? 1 })
-										: (b.content.subject ?? words.noSegment)}
+									{unsaved.has(broadcast.id)
+										? words.unsaved({ count: unsaved.get(broadcast.id) ?? 1 })
+										: (broadcast.content.subject ?? words.noSegment)}
 								</span>
 							</span>
-							<StateBadge kind="broadcast" state={b.status} />
-							<Menu small label={words.more({ name: b.name })} actions={actions(b)} />
+							<StateBadge kind="broadcast" state={broadcast.status} />
+							<Menu small label={words.more({ name: broadcast.name })} actions={actions(broadcast)} />
 						</span>
 					)}
 				/>

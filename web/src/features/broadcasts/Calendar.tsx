@@ -45,57 +45,57 @@ type Props = {
 export function Calendar({ label, days: planned, onToggle, canToggle, skipped }: Props) {
 	const first = planned[0]?.date ?? "";
 	const added = [...(skipped ?? [])]
-		.filter((date) => date > first && !planned.some((d) => d.date === date))
+		.filter((date) => date > first && !planned.some((day) => day.date === date))
 		.map((date): CalendarDay => ({ date, planned: 0, status: "skipped" }));
 	const days = [...planned, ...added].sort((a, b) => (a.date < b.date ? -1 : 1));
-	const most = Math.max(1, ...days.map((d) => Math.max(d.planned, d.sent ?? 0) + (d.taken ?? 0)));
+	const most = Math.max(1, ...days.map((day) => Math.max(day.planned, day.sent ?? 0) + (day.taken ?? 0)));
 	const monday = days[0] ? (utc(days[0].date).getUTCDay() + 6) % 7 : 0;
 	return (
 		<figure className={css.figure} aria-label={label}>
 			<ol className={css.days} style={{ "--first": monday + 1 } as React.CSSProperties}>
-				{days.map((d) => {
-					const off = skipped ? skipped.has(d.date) : d.status === "skipped";
-					const status = stateOf("day", off ? "skipped" : d.status === "skipped" ? "planned" : d.status);
-					const scale = d.capacity ? Math.max(d.capacity, d.planned + (d.taken ?? 0)) : most;
+				{days.map((day) => {
+					const off = skipped ? skipped.has(day.date) : day.status === "skipped";
+					const status = stateOf("day", off ? "skipped" : day.status === "skipped" ? "planned" : day.status);
+					const scale = day.capacity ? Math.max(day.capacity, day.planned + (day.taken ?? 0)) : most;
 					const facts = [
 						status.word,
-						words.planned({ count: d.planned }),
-						d.sent !== undefined && d.sent > 0 && words.sent({ count: d.sent }),
-						d.capacity !== null && d.capacity !== undefined && words.room({ count: d.capacity }),
-						d.taken !== undefined && d.taken > 0 && words.taken({ count: d.taken }),
+						words.planned({ count: day.planned }),
+						day.sent !== undefined && day.sent > 0 && words.sent({ count: day.sent }),
+						day.capacity !== null && day.capacity !== undefined && words.room({ count: day.capacity }),
+						day.taken !== undefined && day.taken > 0 && words.taken({ count: day.taken }),
 					].filter(Boolean);
 					const inner = (
 						<>
 							<span className={css.date}>
-								<span>{weekday().format(utc(d.date))}</span> {dayOfMonth().format(utc(d.date))}
+								<span>{weekday().format(utc(day.date))}</span> {dayOfMonth().format(utc(day.date))}
 							</span>
-							<b className={css.number}>{off ? status.word : full(d.planned || (d.sent ?? 0))}</b>
+							<b className={css.number}>{off ? status.word : full(day.planned || (day.sent ?? 0))}</b>
 							<span className={css.bar} aria-hidden>
-								<span style={{ inlineSize: `${(100 * Math.max(d.planned, d.sent ?? 0)) / scale}%` }} />
-								<span data-others style={{ inlineSize: `${(100 * (d.taken ?? 0)) / scale}%` }} />
+								<span style={{ inlineSize: `${(100 * Math.max(day.planned, day.sent ?? 0)) / scale}%` }} />
+								<span data-others style={{ inlineSize: `${(100 * (day.taken ?? 0)) / scale}%` }} />
 							</span>
 							<span className={css.small}>
-								{d.taken
-									? words.taken({ count: d.taken })
-									: d.capacity !== null && d.capacity !== undefined
-										? words.room({ count: d.capacity })
-										: d.sent
-											? words.sent({ count: d.sent })
+								{day.taken
+									? words.taken({ count: day.taken })
+									: day.capacity !== null && day.capacity !== undefined
+										? words.room({ count: day.capacity })
+										: day.sent
+											? words.sent({ count: day.sent })
 											: status.word}
 							</span>
 						</>
 					);
-					const can = onToggle && (canToggle?.(d) ?? true);
+					const can = onToggle && (canToggle?.(day) ?? true);
 					return (
-						<li key={d.date} data-status={off ? "skipped" : d.status}>
+						<li key={day.date} data-status={off ? "skipped" : day.status}>
 							{can ? (
 								<button
 									type="button"
 									className={css.day}
 									aria-pressed={off}
-									aria-label={`${dayName(d.date)}: ${facts.join(", ")}. ${off ? words.unskip : words.skip}`}
+									aria-label={`${dayName(day.date)}: ${facts.join(", ")}. ${off ? words.unskip : words.skip}`}
 									title={off ? words.unskip : words.skip}
-									onClick={() => onToggle(d.date)}
+									onClick={() => onToggle(day.date)}
 								>
 									{inner}
 								</button>

@@ -17,13 +17,13 @@ const many = 1000;
 type Props = { broadcast: BroadcastSessionView; busy: boolean; onConfirm: () => void; onClose: () => void };
 
 /** CancelSend asks before a send is cancelled, and says how many will not get it. */
-export function CancelSend({ broadcast: b, busy, onConfirm, onClose }: Props) {
-	const progress = b.view_model.delivery_progress;
+export function CancelSend({ broadcast, busy, onConfirm, onClose }: Props) {
+	const progress = broadcast.view_model.delivery_progress;
 	return (
 		<Confirm
-			title={words.title({ name: b.name })}
+			title={words.title({ name: broadcast.name })}
 			action={words.action}
-			type={progress && progress.remaining > many ? b.name : undefined}
+			type={progress && progress.remaining > many ? broadcast.name : undefined}
 			busy={busy}
 			onConfirm={onConfirm}
 			onClose={onClose}

@@ -34,9 +34,9 @@ import { unschedule as takeOff, useBegins } from "./useBegins";
 import { focusField, Reveal, Section } from "./sections";
 import { to } from "../../base/paths";
 
-const Schedule = later(() => import("./Schedule").then((m) => ({ default: m.Schedule })));
-const Variants = later(() => import("./Variants").then((m) => ({ default: m.Variants })));
-const TestSend = later(() => import("./TestSend").then((m) => ({ default: m.TestSend })));
+const Schedule = later(() => import("./Schedule").then((module) => ({ default: module.Schedule })));
+const Variants = later(() => import("./Variants").then((module) => ({ default: module.Variants })));
+const TestSend = later(() => import("./TestSend").then((module) => ({ default: module.TestSend })));
 
 const words = catalogue("broadcasts.composer", {
 	broadcasts: "Broadcasts",
@@ -91,15 +91,18 @@ const guards: { [section: string]: string[] } = {
 };
 
 /** foldedAtFirst returns the sections that are finished when a draft is opened again. */
-function foldedAtFirst(b: BroadcastSessionView): Set<string> {
-	const r = b.view_model.schedule_readiness;
-	if (!r || !b.scheduled_at) return new Set();
+function foldedAtFirst(broadcast: BroadcastSessionView): Set<string> {
+	const readiness = broadcast.view_model.schedule_readiness;
+	if (!readiness || !broadcast.scheduled_at) return new Set();
 	return new Set(
 		sections.filter(
-			(s) =>
-				!(s === "delivery" && begins(b.scheduled_at, Date.now()) === "over") &&
-				!r.reasons.some((x) => guards[s]?.includes(x.guard)) &&
-				!(s === "audience" && r.warnings.some((w) => w.code === "EMPTY_AUDIENCE" || w.code === "AUDIENCE_UNKNOWN")),
+			(section) =>
+				!(section === "delivery" && begins(broadcast.scheduled_at, Date.now()) === "over") &&
+				!readiness.reasons.some((reason) => guards[section]?.includes(reason.guard)) &&
+				!(
+					section === "audience" &&
+					readiness.warnings.some((warning) => warning.code === "EMPTY_AUDIENCE" || warning.code === "AUDIENCE_UNKNOWN")
+				),
 		),
 	);
 }
@@ -140,20 +143,23 @@ function Written({
 }
 
 function stateText(draft: Draft): string {
-	const s = draft.status;
-	switch (s.is) {
+	const status = draft.status;
+	switch (status.is) {
 		case "saving":
 		case "unsaved":
 			return words.saving;
 		case "refused":
-			return words.refused({ count: s.problems.length, first: s.problems[0] ? refusalText(s.problems[0]) : "" });
+			return words.refused({
+				count: status.problems.length,
+				first: status.problems[0] ? refusalText(status.problems[0]) : "",
+			});
 		case "conflict":
 			return words.conflict;
 		case "offline":
-			return (keepsTyped() ? words.offline : words.alone)({ problem: explain(s.error) });
+			return (keepsTyped() ? words.offline : words.alone)({ problem: explain(status.error) });
 		default: {
-			if (!s.at) return words.allSaved;
-			const saved = words.saved({ at: s.at });
+			if (!status.at) return words.allSaved;
+			const saved = words.saved({ at: status.at });
 			return draft.restored === "device" ? words.brought({ saved }) : saved;
 		}
 	}
@@ -162,7 +168,7 @@ function stateText(draft: Draft): string {
 function Editor({
 	draft,
 	saved,
-	value: b,
+	value: broadcast,
 }: {
 	draft: Draft;
 	saved: BroadcastSessionView;
@@ -205,12 +211,12 @@ function Editor({
 			return next;
 		});
 	const reveal = useCallback((section: string, path?: string) => {
-		setFolded((now) => new Set([...now].filter((s) => s !== section)));
+		setFolded((now) => new Set([...now].filter((id) => id !== section)));
 		setSheet(false);
 		setTimeout(() => focusField(section, path), 50);
 	}, []);
-	const summaries = useSummaries(b, locked);
-	const s = draft.status;
+	const summaries = useSummaries(broadcast, locked);
+	const status = draft.status;
 	const over = useBegins(saved.scheduled_at) === "over" && !locked;
 	const missing = Number(over) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + draft.problems.length;
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
@@ -221,7 +227,7 @@ function Editor({
 	return (
 		<Page
 			wide
-			title={b.name || words.untitled}
+			title={broadcast.name || words.untitled}
 			trail={[{ name: words.broadcasts, to: to.broadcasts() }]}
 			status={<StateBadge kind="broadcast" state={saved.status} />}
 			actions={
@@ -229,7 +235,7 @@ function Editor({
 					<span
 						className={css.saving}
 						role="status"
-						data-bad={s.is === "refused" || s.is === "conflict" || s.is === "offline" || undefined}
+						data-bad={status.is === "refused" || status.is === "conflict" || status.is === "offline" || undefined}
 					>
 						{stateText(draft)}
 					</span>
@@ -239,7 +245,7 @@ function Editor({
 					{!locked && (
 						<Button
 							look="primary"
-							why={whySend ?? (s.is === "conflict" ? words.conflict : undefined)}
+							why={whySend ?? (status.is === "conflict" ? words.conflict : undefined)}
 							onClick={() => void openSchedule()}
 						>
 							{words.send}
@@ -275,18 +281,18 @@ function Editor({
 							{sections.map((id) => (
 								<Card key={id} title={words[id]}>
 									<p className={css.summary}>{summaries[id]}</p>
-									{id === "content" && <Preview value={b} />}
+									{id === "content" && <Preview value={broadcast} />}
 								</Card>
 							))}
 						</div>
 					) : (
 						<fieldset className={css.sections}>
-							<legend className="visually-hidden">{b.name}</legend>
+							<legend className="visually-hidden">{broadcast.name}</legend>
 							<Card id="name">
 								<Fixed when={why !== undefined}>
 									<TextField
 										label={words.name}
-										value={b.name}
+										value={broadcast.name}
 										path="name"
 										maxLength={200}
 										error={draft.problem("name")}
@@ -294,16 +300,16 @@ function Editor({
 									/>
 								</Fixed>
 							</Card>
-							{section("audience", <Audience draft={draft} value={b} forecast={forecast} />)}
-							{section("from", <From draft={draft} value={b} forecast={forecast} />)}
-							{section("content", <Content draft={draft} value={b} fixed={why !== undefined} />)}
+							{section("audience", <Audience draft={draft} value={broadcast} forecast={forecast} />)}
+							{section("from", <From draft={draft} value={broadcast} forecast={forecast} />)}
+							{section("content", <Content draft={draft} value={broadcast} fixed={why !== undefined} />)}
 							{section(
 								"variants",
 								<Suspense fallback={<Skeleton rows={2} />}>
-									<Variants draft={draft} value={b} forecast={forecast} />
+									<Variants draft={draft} value={broadcast} forecast={forecast} />
 								</Suspense>,
 							)}
-							{section("delivery", <Delivery draft={draft} value={b} forecast={forecast} />)}
+							{section("delivery", <Delivery draft={draft} value={broadcast} forecast={forecast} />)}
 						</fieldset>
 					)}
 					<aside ref={aside} className={css.side} data-open={sheet || undefined} aria-label={words.review}>
@@ -342,37 +348,52 @@ function Editor({
 }
 
 /** useSummaries returns each section as a sentence. */
-function useSummaries(b: BroadcastSessionView, scheduled: boolean): { [section in (typeof sections)[number]]: string } {
+function useSummaries(
+	broadcast: BroadcastSessionView,
+	scheduled: boolean,
+): { [section in (typeof sections)[number]]: string } {
 	const segments = useSegments();
-	const start = useBegins(b.scheduled_at);
+	const start = useBegins(broadcast.scheduled_at);
 	const { types } = useSending();
-	const names = (keys: string[]) => and(keys.map((k) => segments.find((s) => s.segment_key === k)?.name ?? k));
-	const type = types.find((t) => t.type_key === b.email_type_key)?.display_name ?? b.email_type_key;
+	const names = (keys: string[]) =>
+		and(keys.map((key) => segments.find((segment) => segment.segment_key === key)?.name ?? key));
+	const type =
+		types.find((type) => type.type_key === broadcast.email_type_key)?.display_name ?? broadcast.email_type_key;
 	return {
 		audience:
-			b.include_segment_keys.length === 0
+			broadcast.include_segment_keys.length === 0
 				? words.nobody
-				: b.exclude_segment_keys.length > 0
-					? words.without({ who: names(b.include_segment_keys), without: names(b.exclude_segment_keys) })
-					: words.to({ who: names(b.include_segment_keys) }),
+				: broadcast.exclude_segment_keys.length > 0
+					? words.without({
+							who: names(broadcast.include_segment_keys),
+							without: names(broadcast.exclude_segment_keys),
+						})
+					: words.to({ who: names(broadcast.include_segment_keys) }),
 		from: type
 			? words.typeFrom({
 					type,
-					from: b.sending_identity_emails?.length ? and(b.sending_identity_emails) : words.anySender,
+					from: broadcast.sending_identity_emails?.length ? and(broadcast.sending_identity_emails) : words.anySender,
 				})
 			: words.noType,
-		content: b.content.subject || words.noSubject,
-		variants: b.variants?.length
-			? words.compared({ count: b.variants.length, names: and(b.variants.map((a) => a.name)) })
+		content: broadcast.content.subject || words.noSubject,
+		variants: broadcast.variants?.length
+			? words.compared({
+					count: broadcast.variants.length,
+					names: and(broadcast.variants.map((variant) => variant.name)),
+				})
 			: words.one,
 		delivery: [
 			start === "over" && !scheduled
 				? words.over
-				: b.scheduled_at
-					? words.at({ when: dateTime(b.scheduled_at), zone: timeZone() })
+				: broadcast.scheduled_at
+					? words.at({ when: dateTime(broadcast.scheduled_at), zone: timeZone() })
 					: words.now,
-			b.delivery_mode === "over_days" && b.delivery_window_days && words.days({ count: b.delivery_window_days }),
-			b.delivery_mode === "by_date" && b.delivery_window_date && words.by({ day: b.delivery_window_date }),
+			broadcast.delivery_mode === "over_days" &&
+				broadcast.delivery_window_days &&
+				words.days({ count: broadcast.delivery_window_days }),
+			broadcast.delivery_mode === "by_date" &&
+				broadcast.delivery_window_date &&
+				words.by({ day: broadcast.delivery_window_date }),
 		]
 			.filter(Boolean)
 			.join(" "),

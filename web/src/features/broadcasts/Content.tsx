@@ -38,8 +38,16 @@ const words = catalogue("broadcasts.content", {
 });
 
 /** Content is what the mail says: own code or a template, with its subject, and how it looks. */
-export function Content({ draft, value: b, fixed }: { draft: Draft; value: BroadcastSessionView; fixed: boolean }) {
-	const c = b.content;
+export function Content({
+	draft,
+	value: broadcast,
+	fixed,
+}: {
+	draft: Draft;
+	value: BroadcastSessionView;
+	fixed: boolean;
+}) {
+	const c = broadcast.content;
 	const [chosen, setKind] = useState("own");
 	const kind = c.template_slug ? "template" : chosen;
 	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
@@ -47,12 +55,12 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 	const templates = useQuery({ ...templateNamesQuery(), enabled: opened });
 	const named = useBindingOptions(c.template_slug).data;
 	const names = useNames();
-	const preview = usePreview(b);
+	const preview = usePreview(broadcast);
 	const fault = draft.problem(`content.body_${format}`);
 	const change = (part: Partial<BroadcastContent>) => draft.change({ content: part as BroadcastContent });
 	return (
 		<>
-			<Inbox value={b} />
+			<Inbox value={broadcast} />
 			<Fixed when={fixed}>
 				<TokenField
 					label={words.subject}
@@ -61,7 +69,9 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 					path="content.subject"
 					error={draft.problem("content.subject")}
 					onChange={(subject) => change({ subject })}
-					aside={<EmojiMenu field={words.subject} onChoose={(e) => change({ subject: `${c.subject ?? ""}${e}` })} />}
+					aside={
+						<EmojiMenu field={words.subject} onChoose={(value) => change({ subject: `${c.subject ?? ""}${value}` })} />
+					}
 				/>
 				<TokenField
 					label={words.preheader}
@@ -73,15 +83,18 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 					error={draft.problem("content.preheader")}
 					onChange={(preheader) => change({ preheader: preheader || null })}
 					aside={
-						<EmojiMenu field={words.preheader} onChoose={(e) => change({ preheader: `${c.preheader ?? ""}${e}` })} />
+						<EmojiMenu
+							field={words.preheader}
+							onChoose={(value) => change({ preheader: `${c.preheader ?? ""}${value}` })}
+						/>
 					}
 				/>
 				<Radios
 					label={words.kind}
 					value={kind}
-					onChange={(k) => {
-						setKind(k);
-						if (k === "own" && c.template_slug)
+					onChange={(value) => {
+						setKind(value);
+						if (value === "own" && c.template_slug)
 							change({ template_slug: null, template_binding: null } as Partial<BroadcastContent>);
 					}}
 					choices={[
@@ -113,7 +126,7 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 								<Suspense fallback={<Skeleton rows={6} height={32} />}>
 									<TemplateBinding
 										template={c.template_slug}
-										record={b.id}
+										record={broadcast.id}
 										value={c.template_binding ?? {}}
 										preview={preview}
 										onChange={(template_binding) => change({ template_binding })}
@@ -127,10 +140,12 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 						<Radios
 							label={words.format}
 							value={format}
-							onChange={(f) => {
+							onChange={(value) => {
 								const source = c.body_mjml ?? c.body_html ?? "";
-								setFormat(f as "mjml" | "html");
-								change(f === "mjml" ? { body_mjml: source, body_html: null } : { body_html: source, body_mjml: null });
+								setFormat(value as "mjml" | "html");
+								change(
+									value === "mjml" ? { body_mjml: source, body_html: null } : { body_html: source, body_mjml: null },
+								);
 							}}
 							choices={[
 								{ value: "mjml", label: words.mjml },
@@ -144,7 +159,7 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 								format={format}
 								label={words.body[format]}
 								names={names}
-								problems={preview.data?.problems.filter((x) => x.field === `content.body_${format}`)}
+								problems={preview.data?.problems.filter((problem) => problem.field === `content.body_${format}`)}
 								value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
 								onChange={(text) =>
 									change(
@@ -165,7 +180,7 @@ export function Content({ draft, value: b, fixed }: { draft: Draft; value: Broad
 					</>
 				)}
 			</Fixed>
-			<Preview value={b} />
+			<Preview value={broadcast} />
 		</>
 	);
 }

@@ -36,25 +36,25 @@ const dayMs = 86_400_000;
 /** Delivery chooses when and how fast the mail leaves, and shows the plan of its days. */
 export function Delivery({
 	draft,
-	value: b,
+	value: broadcast,
 	forecast,
 }: {
 	draft: Draft;
 	value: BroadcastSessionView;
 	forecast: Forecast;
 }) {
-	const p = b.include_segment_keys.length > 0 ? forecast.data : undefined;
+	const answer = broadcast.include_segment_keys.length > 0 ? forecast.data : undefined;
 	const skip = (date: string) =>
 		draft.change({
-			skipped_dates: b.skipped_dates.includes(date)
-				? b.skipped_dates.filter((d) => d !== date)
-				: [...b.skipped_dates, date].sort(),
+			skipped_dates: broadcast.skipped_dates.includes(date)
+				? broadcast.skipped_dates.filter((d) => d !== date)
+				: [...broadcast.skipped_dates, date].sort(),
 		});
 	return (
 		<>
 			<Columns>
 				<Start
-					value={b.scheduled_at}
+					value={broadcast.scheduled_at}
 					onChange={(scheduled_at) => draft.change({ scheduled_at })}
 					error={draft.problem("scheduled_at")}
 				/>
@@ -65,21 +65,21 @@ export function Delivery({
 					min={1}
 					help={words.throttleHelp}
 					path="throttle_per_hour"
-					value={b.throttle_per_hour === null ? "" : String(b.throttle_per_hour)}
+					value={broadcast.throttle_per_hour === null ? "" : String(broadcast.throttle_per_hour)}
 					error={draft.problem("throttle_per_hour")}
-					onChange={(v) => draft.change({ throttle_per_hour: v ? Number(v) : null })}
+					onChange={(value) => draft.change({ throttle_per_hour: value ? Number(value) : null })}
 				/>
 			</Columns>
 			<Radios
 				label={words.mode}
-				value={b.delivery_mode}
+				value={broadcast.delivery_mode}
 				onChange={(mode) =>
 					draft.change({
 						delivery_mode: mode as BroadcastSessionView["delivery_mode"],
-						delivery_window_days: mode === "over_days" ? (b.delivery_window_days ?? 3) : null,
+						delivery_window_days: mode === "over_days" ? (broadcast.delivery_window_days ?? 3) : null,
 						delivery_window_date:
 							mode === "by_date"
-								? (b.delivery_window_date ??
+								? (broadcast.delivery_window_date ??
 									new Date(Date.parse(today(timeZone())) + 7 * dayMs).toISOString().slice(0, 10))
 								: null,
 					})
@@ -90,67 +90,69 @@ export function Delivery({
 					{ value: "by_date", label: words.date },
 				]}
 			/>
-			{b.delivery_mode === "over_days" && (
+			{broadcast.delivery_mode === "over_days" && (
 				<TextField
 					label={words.howMany}
 					type="number"
 					min={1}
 					max={60}
 					path="delivery_window_days"
-					value={b.delivery_window_days ? String(b.delivery_window_days) : ""}
+					value={broadcast.delivery_window_days ? String(broadcast.delivery_window_days) : ""}
 					error={draft.problem("delivery_window_days")}
-					onChange={(v) => draft.change({ delivery_window_days: Number(v) || 0 })}
+					onChange={(value) => draft.change({ delivery_window_days: Number(value) || 0 })}
 				/>
 			)}
-			{b.delivery_mode === "by_date" && (
+			{broadcast.delivery_mode === "by_date" && (
 				<TextField
 					label={words.by}
 					type="date"
 					path="delivery_window_date"
-					value={b.delivery_window_date ?? ""}
+					value={broadcast.delivery_window_date ?? ""}
 					error={draft.problem("delivery_window_date")}
-					onChange={(v) => v && draft.change({ delivery_window_date: v })}
+					onChange={(value) => value && draft.change({ delivery_window_date: value })}
 				/>
 			)}
 			<Radios
 				label={words.overflow}
-				value={b.overflow_mode}
-				onChange={(o) => draft.change({ overflow_mode: o as "extend" | "holdback" })}
+				value={broadcast.overflow_mode}
+				onChange={(value) => draft.change({ overflow_mode: value as "extend" | "holdback" })}
 				choices={[
 					{ value: "extend", label: words.extend },
 					{ value: "holdback", label: words.holdback },
 				]}
 			/>
-			{p && p.held_back > 0 && <Callout tone="warning">{words.held({ count: p.held_back })}</Callout>}
-			{p && (
+			{answer && answer.held_back > 0 && <Callout tone="warning">{words.held({ count: answer.held_back })}</Callout>}
+			{answer && (
 				<div className={css.plan} data-path="skipped_dates">
 					<h3>{words.plan}</h3>
-					{p.plan ? (
+					{answer.plan ? (
 						<>
-							{b.delivery_mode !== "now" && <p className={css.muted}>{words.planHelp}</p>}
+							{broadcast.delivery_mode !== "now" && <p className={css.muted}>{words.planHelp}</p>}
 							<Calendar
 								label={words.plan}
-								days={p.plan.map((d) => ({
-									date: d.date,
-									planned: d.planned,
-									capacity: d.capacity,
-									taken: d.taken_by_others,
-									status: d.status,
+								days={answer.plan.map((day) => ({
+									date: day.date,
+									planned: day.planned,
+									capacity: day.capacity,
+									taken: day.taken_by_others,
+									status: day.status,
 								}))}
-								skipped={new Set(b.skipped_dates)}
-								onToggle={b.delivery_mode === "now" ? undefined : skip}
+								skipped={new Set(broadcast.skipped_dates)}
+								onToggle={broadcast.delivery_mode === "now" ? undefined : skip}
 							/>
-							{p.finishes_at && <p className={css.muted}>{words.finishes({ at: dateTime(p.finishes_at) })}</p>}
+							{answer.finishes_at && (
+								<p className={css.muted}>{words.finishes({ at: dateTime(answer.finishes_at) })}</p>
+							)}
 						</>
 					) : (
 						<p className={css.muted}>{words.planNone}</p>
 					)}
 				</div>
 			)}
-			<Seeds draft={draft} value={b} forecast={p} />
+			<Seeds draft={draft} value={broadcast} forecast={answer} />
 			<Switch
 				label={words.tracking}
-				checked={b.tracking_enabled}
+				checked={broadcast.tracking_enabled}
 				onChange={(tracking_enabled) => draft.change({ tracking_enabled })}
 			/>
 		</>

@@ -41,18 +41,18 @@ export function EmojiMenu({ field, onChoose }: { field: string; onChoose: (emoji
 		<Popup label={words.add} buttonLabel={words.addTo({ field })} button={<Smile aria-hidden size={14} />} end>
 			{(close) => (
 				<ul className={css.emoji}>
-					{emoji.map(([e, name]) => (
-						<li key={e}>
+					{emoji.map(([emoji, name]) => (
+						<li key={emoji}>
 							<button
 								type="button"
 								aria-label={name}
 								title={name}
 								onClick={() => {
-									onChoose(e);
+									onChoose(emoji);
 									close();
 								}}
 							>
-								{e}
+								{emoji}
 							</button>
 						</li>
 					))}

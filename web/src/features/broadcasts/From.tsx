@@ -16,7 +16,7 @@ import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
 import { to } from "../../base/paths";
 
-const ConfirmLane = later(() => import("./ConfirmLane").then((m) => ({ default: m.ConfirmLane })));
+const ConfirmLane = later(() => import("./ConfirmLane").then((module) => ({ default: module.ConfirmLane })));
 
 const words = catalogue("broadcasts.from", {
 	type: "Email type",
@@ -68,21 +68,31 @@ export function useSending() {
 }
 
 /** From chooses who writes: the email type, the sender and how the mail leaves. */
-export function From({ draft, value: b, forecast }: { draft: Draft; value: BroadcastSessionView; forecast: Forecast }) {
+export function From({
+	draft,
+	value: broadcast,
+	forecast,
+}: {
+	draft: Draft;
+	value: BroadcastSessionView;
+	forecast: Forecast;
+}) {
 	const { types, senders, lanes, ready } = useSending();
 	const [confirming, setConfirming] = useState<{ identity: string; lane: string } | null>(null);
-	const type = types.find((t) => t.type_key === b.email_type_key);
-	const fitting = senders.filter((s) => s.active && (!type || s.email_type_ids.includes(type.id)));
-	const chosen = b.sending_identity_emails ?? [];
+	const type = types.find((type) => type.type_key === broadcast.email_type_key);
+	const fitting = senders.filter((sender) => sender.active && (!type || sender.email_type_ids.includes(type.id)));
+	const chosen = broadcast.sending_identity_emails ?? [];
 	const nameOf = (email: string) => {
-		const s = senders.find((x) => x.email_address === email);
-		return s ? `${s.display_name} <${s.email_address}>` : email;
+		const sender = senders.find((sender) => sender.email_address === email);
+		return sender ? `${sender.display_name} <${sender.email_address}>` : email;
 	};
-	const warned = draft.saved?.view_model.schedule_readiness?.warnings.some((w) => w.code === "LANE_UNVERIFIED");
+	const warned = draft.saved?.view_model.schedule_readiness?.warnings.some(
+		(warning) => warning.code === "LANE_UNVERIFIED",
+	);
 	const shares = forecast.data?.senders ?? [];
-	const all = shares.reduce((sum, s) => sum + s.expected, 0);
+	const all = shares.reduce((sum, sender) => sum + sender.expected, 0);
 	const unproven = (email: string | null, lane: string | null) => {
-		const identity = senders.find((s) => s.email_address === email);
+		const identity = senders.find((sender) => sender.email_address === email);
 		const config = lanes.find((l) => l.key === lane);
 		return warned &&
 			identity &&
@@ -99,15 +109,15 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 					label={words.type}
 					help={type && !type.active ? words.inactive : words.typeHelp}
 					path="email_type_key"
-					value={b.email_type_key ?? ""}
+					value={broadcast.email_type_key ?? ""}
 					error={draft.problem("email_type_key")}
-					onChange={(t) => draft.change({ email_type_key: t || null })}
+					onChange={(value) => draft.change({ email_type_key: value || null })}
 					choices={[
 						{ value: "", label: words.none },
-						...types.map((t) => ({
-							value: t.type_key,
-							label: t.active ? t.display_name : words.off({ name: t.display_name }),
-							disabled: !t.active,
+						...types.map((type) => ({
+							value: type.type_key,
+							label: type.active ? type.display_name : words.off({ name: type.display_name }),
+							disabled: !type.active,
 						})),
 					]}
 				/>
@@ -115,7 +125,10 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 					label={words.sender}
 					help={chosen.length === 0 ? words.any : chosen.length > 1 ? words.several : undefined}
 					path="sending_identity_emails"
-					options={fitting.map((s) => ({ id: s.email_address, label: `${s.display_name} <${s.email_address}>` }))}
+					options={fitting.map((sender) => ({
+						id: sender.email_address,
+						label: `${sender.display_name} <${sender.email_address}>`,
+					}))}
 					nameOf={nameOf}
 					values={chosen}
 					error={draft.problem("sending_identity_emails")}
@@ -138,7 +151,7 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 					optional
 					help={words.nameHelp}
 					path="content.from_name"
-					value={b.content.from_name ?? ""}
+					value={broadcast.content.from_name ?? ""}
 					error={draft.problem("content.from_name")}
 					onChange={(from_name) => draft.change({ content: { from_name: from_name || null } })}
 				/>
@@ -147,28 +160,30 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 					optional
 					type="email"
 					path="content.reply_to"
-					value={b.content.reply_to ?? ""}
+					value={broadcast.content.reply_to ?? ""}
 					error={draft.problem("content.reply_to")}
 					onChange={(reply_to) => draft.change({ content: { reply_to: reply_to || null } })}
 				/>
 			</Columns>
-			<Lanes draft={draft} value={b} />
+			<Lanes draft={draft} value={broadcast} />
 			{shares.length > 0 && (
 				<div data-path="unverified">
 					<List
 						label={words.shares}
 						rows={shares}
-						rowKey={(s) => `${s.email} ${s.mta_config_key}`}
+						rowKey={(sender) => `${sender.email} ${sender.mta_config_key}`}
 						columns={[
-							{ id: "from", name: words.from, cell: (s) => s.email ?? words.deleted },
+							{ id: "from", name: words.from, cell: (sender) => sender.email ?? words.deleted },
 							{
 								id: "by",
 								name: words.by,
-								cell: (s) => {
-									const open = unproven(s.email, s.mta_config_key);
+								cell: (sender) => {
+									const open = unproven(sender.email, sender.mta_config_key);
 									return (
 										<span className={css.inline}>
-											{lanes.find((l) => l.key === s.mta_config_key)?.name ?? s.mta_config_key ?? words.varied}
+											{lanes.find((lane) => lane.key === sender.mta_config_key)?.name ??
+												sender.mta_config_key ??
+												words.varied}
 											{open && <Badge tone="warning">{words.unproven}</Badge>}
 											{open && (
 												<Button small onClick={() => setConfirming(open)}>
@@ -179,8 +194,13 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 									);
 								},
 							},
-							{ id: "people", name: words.people, end: true, cell: (s) => full(s.expected) },
-							{ id: "share", name: words.part, end: true, cell: (s) => (all ? percent(s.expected / all) : <NotSet />) },
+							{ id: "people", name: words.people, end: true, cell: (sender) => full(sender.expected) },
+							{
+								id: "share",
+								name: words.part,
+								end: true,
+								cell: (sender) => (all ? percent(sender.expected / all) : <NotSet />),
+							},
 						]}
 					/>
 				</div>
@@ -202,41 +222,42 @@ export function From({ draft, value: b, forecast }: { draft: Draft; value: Broad
 }
 
 /** Lanes chooses the MTA configs that the mail leaves by. */
-function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView }) {
+function Lanes({ draft, value: broadcast }: { draft: Draft; value: BroadcastSessionView }) {
 	const { lanes } = useSending();
-	const list = b.delivery_lanes ?? [];
-	const [kind, setKind] = useState(list.length > 0 ? "weighted" : b.mta_config_key ? "one" : "own");
-	const name = (k: string) => lanes.find((l) => l.key === k)?.name ?? k;
-	const total = list.reduce((sum, l) => sum + l.weight, 0);
+	const list = broadcast.delivery_lanes ?? [];
+	const [kind, setKind] = useState(list.length > 0 ? "weighted" : broadcast.mta_config_key ? "one" : "own");
+	const name = (key: string) => lanes.find((lane) => lane.key === key)?.name ?? key;
+	const total = list.reduce((sum, lane) => sum + lane.weight, 0);
 	// The parts of a request name one MTA config by its key alone.
 	const set = (next: { key: string; weight: number }[]) =>
 		draft.change({
 			mta_config_key: null,
-			delivery_lanes: next.map((l): LaneShareBody => ({ mta_config_key: l.key, weight: l.weight })),
+			delivery_lanes: next.map((lane): LaneShareBody => ({ mta_config_key: lane.key, weight: lane.weight })),
 		});
-	const rows = list.map((l) => ({ key: l.mta_config_key, weight: l.weight }));
-	const left = lanes.filter((l) => l.active && !list.some((x) => x.mta_config_key === l.key));
+	const rows = list.map((lane) => ({ key: lane.mta_config_key, weight: lane.weight }));
+	const left = lanes.filter((lane) => lane.active && !list.some((x) => x.mta_config_key === lane.key));
 	return (
 		<>
 			<Radios
 				label={words.leaves}
 				value={kind}
-				onChange={(k) => {
-					setKind(k);
-					if (k === "own") draft.change({ mta_config_key: null, delivery_lanes: null as never });
-					else if (k === "one")
+				onChange={(value) => {
+					setKind(value);
+					if (value === "own") draft.change({ mta_config_key: null, delivery_lanes: null as never });
+					else if (value === "one")
 						draft.change({
-							mta_config_key: b.mta_config_key ?? list[0]?.mta_config_key ?? lanes.find((l) => l.active)?.key ?? null,
+							mta_config_key:
+								broadcast.mta_config_key ?? list[0]?.mta_config_key ?? lanes.find((lane) => lane.active)?.key ?? null,
 							delivery_lanes: null as never,
 						});
 					else
 						set(
-							b.mta_config_key
-								? [{ key: b.mta_config_key, weight: 1 }]
+							broadcast.mta_config_key
+								? [{ key: broadcast.mta_config_key, weight: 1 }]
 								: lanes
-										.filter((l) => l.active)
+										.filter((lane) => lane.active)
 										.slice(0, 2)
-										.map((l) => ({ key: l.key, weight: 1 })),
+										.map((lane) => ({ key: lane.key, weight: 1 })),
 						);
 				}}
 				choices={[
@@ -249,39 +270,41 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 				<Select
 					label={words.mta}
 					path="mta_config_key"
-					value={b.mta_config_key ?? ""}
+					value={broadcast.mta_config_key ?? ""}
 					error={draft.problem("mta_config_key")}
-					onChange={(k) => draft.change({ mta_config_key: k || null, delivery_lanes: null as never })}
+					onChange={(value) => draft.change({ mta_config_key: value || null, delivery_lanes: null as never })}
 					choices={[
 						{ value: "", label: words.none },
-						...lanes.map((l) => ({
-							value: l.key,
-							label: l.active ? l.name : words.off({ name: l.name }),
-							disabled: !l.active,
+						...lanes.map((lane) => ({
+							value: lane.key,
+							label: lane.active ? lane.name : words.off({ name: lane.name }),
+							disabled: !lane.active,
 						})),
 					]}
 				/>
 			)}
 			{kind === "weighted" && (
 				<div className={css.lanes} data-path="delivery_lanes">
-					{rows.map((l, i) => (
-						<div key={l.key} className={css.lane}>
+					{rows.map((row, i) => (
+						<div key={row.key} className={css.lane}>
 							<TextField
-								label={words.weightOf({ name: name(l.key) })}
+								label={words.weightOf({ name: name(row.key) })}
 								type="number"
 								min={0}
 								step="any"
-								help={total > 0 ? words.share({ share: percent(l.weight / total) }) : undefined}
+								help={total > 0 ? words.share({ share: percent(row.weight / total) }) : undefined}
 								path={`delivery_lanes[${i}].weight`}
-								value={l.weight ? String(l.weight) : ""}
+								value={row.weight ? String(row.weight) : ""}
 								error={draft.problem(`delivery_lanes[${i}].weight`)}
-								onChange={(w) => set(rows.map((x) => (x.key === l.key ? { ...x, weight: Number(w) || 0 } : x)))}
+								onChange={(value) =>
+									set(rows.map((x) => (x.key === row.key ? { ...x, weight: Number(value) || 0 } : x)))
+								}
 							/>
 							<Button
 								small
 								look="quiet"
-								aria-label={words.removeOf({ name: name(l.key) })}
-								onClick={() => set(rows.filter((x) => x.key !== l.key))}
+								aria-label={words.removeOf({ name: name(row.key) })}
+								onClick={() => set(rows.filter((x) => x.key !== row.key))}
 							>
 								{words.remove}
 							</Button>
@@ -291,8 +314,11 @@ function Lanes({ draft, value: b }: { draft: Draft; value: BroadcastSessionView 
 						<Select
 							label={words.addLane}
 							value=""
-							onChange={(k) => k && set([...rows, { key: k, weight: 1 }])}
-							choices={[{ value: "", label: words.none }, ...left.map((l) => ({ value: l.key, label: l.name }))]}
+							onChange={(value) => value && set([...rows, { key: value, weight: 1 }])}
+							choices={[
+								{ value: "", label: words.none },
+								...left.map((lane) => ({ value: lane.key, label: lane.name })),
+							]}
 						/>
 					)}
 				</div>

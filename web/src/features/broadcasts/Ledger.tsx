@@ -39,7 +39,7 @@ const words = catalogue("broadcasts.ledger", {
 
 type Row = {
 	name: string;
-	n: number;
+	count: number;
 	to?: string | null;
 	about?: TermName;
 	level: 0 | 1 | 2;
@@ -48,14 +48,14 @@ type Row = {
 };
 
 /** Ledger accounts for every recipient: its rows add up to those that matched. */
-export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSessionView; progress: DeliveryProgress }) {
+export function Ledger({ broadcast, progress }: { broadcast: BroadcastSessionView; progress: DeliveryProgress }) {
 	const segments = useSegments();
-	const excluded = Object.entries(p.excluded);
-	const out = excluded.reduce((sum, [, n]) => sum + n, 0);
-	const people = (status?: string) => to.broadcast(b.id, { tab: "people", status });
-	const row = (about: TermName, n: number, level: Row["level"], status?: string): Row => ({
+	const excluded = Object.entries(progress.excluded);
+	const out = excluded.reduce((sum, [, count]) => sum + count, 0);
+	const people = (status?: string) => to.broadcast(broadcast.id, { tab: "people", status });
+	const row = (about: TermName, count: number, level: Row["level"], status?: string): Row => ({
 		name: term(about).name,
-		n,
+		count,
 		about,
 		level,
 		to: status ? people(status) : undefined,
@@ -63,72 +63,84 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 	const rows: Row[] = [
 		{
 			name: term("matched").name,
-			n: p.total_recipients + out,
+			count: progress.total_recipients + out,
 			about: "matched",
 			level: 0,
-			to: peopleOf(b, segments, null),
+			to: peopleOf(broadcast, segments, null),
 		},
 		...excluded.map(
-			([reason, n]): Row => ({ name: reasonName(reason), n, level: 1, sign: "−", to: peopleOf(b, segments, reason) }),
+			([reason, count]): Row => ({
+				name: reasonName(reason),
+				count,
+				level: 1,
+				sign: "−",
+				to: peopleOf(broadcast, segments, reason),
+			}),
 		),
 		{
 			name: term("recipients").name,
-			n: p.total_recipients,
+			count: progress.total_recipients,
 			about: "recipients",
 			level: 0,
 			strong: true,
 			sign: "=",
 			to: people(),
 		},
-		{ name: words.handed, n: p.sent, about: "sent", level: 1, to: people("sent,delivered,bounced") },
-		row("delivered", p.delivered, 2, "delivered"),
-		row("bounced", p.bounced, 2, "bounced"),
-		row("noWord", p.sent - p.delivered - p.bounced, 2, "sent"),
-		row("failed", p.failed, 1, "failed"),
-		row("skipped", p.skipped, 1, "skipped"),
-		row("held", p.held_back, 1, "held_back"),
-		row("cancelled", p.cancelled, 1, "cancelled"),
-		row("waiting", p.queued, 1, "pending,queued,deferred"),
-		row("deferred", p.deferred, 2, "deferred"),
+		{ name: words.handed, count: progress.sent, about: "sent", level: 1, to: people("sent,delivered,bounced") },
+		row("delivered", progress.delivered, 2, "delivered"),
+		row("bounced", progress.bounced, 2, "bounced"),
+		row("noWord", progress.sent - progress.delivered - progress.bounced, 2, "sent"),
+		row("failed", progress.failed, 1, "failed"),
+		row("skipped", progress.skipped, 1, "skipped"),
+		row("held", progress.held_back, 1, "held_back"),
+		row("cancelled", progress.cancelled, 1, "cancelled"),
+		row("waiting", progress.queued, 1, "pending,queued,deferred"),
+		row("deferred", progress.deferred, 2, "deferred"),
 	];
 	const shown = rows.filter(
-		(r) => r.n > 0 || r.level === 0 || r.about === "sent" || (r.about === "waiting" && p.phase !== "done"),
+		(row) =>
+			row.count > 0 ||
+			row.level === 0 ||
+			row.about === "sent" ||
+			(row.about === "waiting" && progress.phase !== "done"),
 	);
-	const soon = p.eta && new Date(p.eta).getTime() - Date.now() < 12 * 3_600_000;
+	const soon = progress.eta && new Date(progress.eta).getTime() - Date.now() < 12 * 3_600_000;
 	return (
 		<Card
 			title={words.title}
 			actions={
-				b.status === "failed" || b.status === "cancelled" ? (
-					<StateBadge kind="broadcast" state={b.status} />
+				broadcast.status === "failed" || broadcast.status === "cancelled" ? (
+					<StateBadge kind="broadcast" state={broadcast.status} />
 				) : (
-					<StateBadge kind="phase" state={p.phase} />
+					<StateBadge kind="phase" state={progress.phase} />
 				)
 			}
 		>
 			<Progress
 				label={words.progress}
-				value={p.sent}
-				max={p.total_recipients}
+				value={progress.sent}
+				max={progress.total_recipients}
 				text={[
-					words.of({ count: p.sent, all: p.total_recipients }),
-					p.rate_per_minute > 0 &&
-						(p.phase === "done" ? words.average : p.plan ? words.averageToday : words.rate)({
-							count: p.rate_per_minute,
+					words.of({ count: progress.sent, all: progress.total_recipients }),
+					progress.rate_per_minute > 0 &&
+						(progress.phase === "done" ? words.average : progress.plan ? words.averageToday : words.rate)({
+							count: progress.rate_per_minute,
 						}),
-					p.eta
+					progress.eta
 						? soon
-							? words.etaToday({ at: p.eta })
-							: words.eta({ at: p.eta })
-						: p.phase === "paused"
+							? words.etaToday({ at: progress.eta })
+							: words.eta({ at: progress.eta })
+						: progress.phase === "paused"
 							? words.noEtaPaused
-							: p.phase !== "done" && words.noEta,
-					p.next_batch_at && words.next({ at: p.next_batch_at }),
+							: progress.phase !== "done" && words.noEta,
+					progress.next_batch_at && words.next({ at: progress.next_batch_at }),
 				]
 					.filter(Boolean)
 					.join(" · ")}
 			/>
-			{(p.phase === "sending" || p.phase === "waiting") && <Limit limit={p.limited_by} phase={p.phase} />}
+			{(progress.phase === "sending" || progress.phase === "waiting") && (
+				<Limit limit={progress.limited_by} phase={progress.phase} />
+			)}
 			<div className={css.scroll}>
 				<table className={css.table}>
 					<thead>
@@ -143,23 +155,29 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 						</tr>
 					</thead>
 					<tbody>
-						{shown.map((r) => (
-							<tr key={r.name} className={r.strong ? css.strong : undefined}>
-								<th scope="row" className={css[`level${r.level}`]}>
-									{r.sign && `${r.sign} `}
-									{r.about ? <Explained name={r.name} about={{ definition: term(r.about).definition }} /> : r.name}
+						{shown.map((row) => (
+							<tr key={row.name} className={row.strong ? css.strong : undefined}>
+								<th scope="row" className={css[`level${row.level}`]}>
+									{row.sign && `${row.sign} `}
+									{row.about ? (
+										<Explained name={row.name} about={{ definition: term(row.about).definition }} />
+									) : (
+										row.name
+									)}
 								</th>
 								<td className={css.number}>
-									{r.to ? (
-										<Link href={r.to} aria-label={words.show({ name: `${r.name}, ${full(r.n)}` })}>
-											{full(r.n)}
+									{row.to ? (
+										<Link href={row.to} aria-label={words.show({ name: `${row.name}, ${full(row.count)}` })}>
+											{full(row.count)}
 										</Link>
 									) : (
-										full(r.n)
+										full(row.count)
 									)}
 								</td>
 								<td className={css.number}>
-									{r.level > 0 && r.sign !== "−" && percent(p.total_recipients ? r.n / p.total_recipients : null)}
+									{row.level > 0 &&
+										row.sign !== "−" &&
+										percent(progress.total_recipients ? row.count / progress.total_recipients : null)}
 								</td>
 							</tr>
 						))}
@@ -167,9 +185,9 @@ export function Ledger({ broadcast: b, progress: p }: { broadcast: BroadcastSess
 				</table>
 			</div>
 			{out > 0 && <p className={css.muted}>{words.asOfNow}</p>}
-			{p.seed_copies.sent > 0 && <p className={css.muted}>{words.seeds({ sent: p.seed_copies.sent })}</p>}
-			{p.seed_copies.skipped_stale > 0 && (
-				<p className={css.muted}>{words.stale({ count: p.seed_copies.skipped_stale })}</p>
+			{progress.seed_copies.sent > 0 && <p className={css.muted}>{words.seeds({ sent: progress.seed_copies.sent })}</p>}
+			{progress.seed_copies.skipped_stale > 0 && (
+				<p className={css.muted}>{words.stale({ count: progress.seed_copies.skipped_stale })}</p>
 			)}
 		</Card>
 	);

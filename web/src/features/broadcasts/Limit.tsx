@@ -26,25 +26,25 @@ const words = catalogue("broadcasts.limit", {
 });
 
 /** Limit says what delays mail that is due. */
-export function Limit({ limit: l, phase }: { limit: LimitedBy | null; phase: string }) {
+export function Limit({ limit, phase }: { limit: LimitedBy | null; phase: string }) {
 	const { lanes } = useSending();
-	if (!l) return <p>{phase === "waiting" ? words.waiting : words.none}</p>;
-	const config = lanes.find((x) => x.key === l.mta_config_key);
+	if (!limit) return <p>{phase === "waiting" ? words.waiting : words.none}</p>;
+	const config = lanes.find((lane) => lane.key === limit.mta_config_key);
 	return (
 		<p>
-			<b>{words.limited}:</b> {words.kinds[l.kind]}
+			<b>{words.limited}:</b> {words.kinds[limit.kind]}
 			<span className={css.muted}>
 				{" "}
-				{l.mta_config_key && (
+				{limit.mta_config_key && (
 					<>
-						{words.config} {config ? <Link href={to.mta(config.id)}>{config.name}</Link> : l.mta_config_key}
+						{words.config} {config ? <Link href={to.mta(config.id)}>{config.name}</Link> : limit.mta_config_key}
 						{" · "}
 					</>
 				)}
 				{[
-					l.provider && words.provider({ name: l.provider }),
-					l.per_minute !== null && words.rate({ rate: Math.round(l.per_minute * 10) / 10 }),
-					words.until({ at: l.until }),
+					limit.provider && words.provider({ name: limit.provider }),
+					limit.per_minute !== null && words.rate({ rate: Math.round(limit.per_minute * 10) / 10 }),
+					words.until({ at: limit.until }),
 				]
 					.filter(Boolean)
 					.join(" · ")}

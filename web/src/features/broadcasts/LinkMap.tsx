@@ -44,7 +44,7 @@ const mailWidths = { "600": 600, "375": 375 } as const;
 
 /** LinkMap shows the mail with the clicks of each link at its place. The table of links says the same in words. */
 export function LinkMap({
-	broadcast: b,
+	broadcast,
 	links,
 	people,
 }: {
@@ -52,18 +52,18 @@ export function LinkMap({
 	links: LinkRow[];
 	people: (url: string) => string;
 }) {
-	const variants = b.variants ?? [];
+	const variants = broadcast.variants ?? [];
 	const [variant, setVariant] = useState(variants[0]?.id ?? "");
 	const [width, setWidth] = useState<keyof typeof mailWidths>("600");
 	const [places, setPlaces] = useState<Place[]>([]);
-	const mail = useQuery(asSentQuery(b.id, variant));
-	const of = new Map(links.map((l) => [addressOf(l.url), l]));
-	const marks = places.flatMap((p) => {
-		const link = of.get(addressOf(p.address));
-		return link && p.width > 0 && p.height > 0 ? [{ ...p, link }] : [];
+	const mail = useQuery(asSentQuery(broadcast.id, variant));
+	const of = new Map(links.map((link) => [addressOf(link.url), link]));
+	const marks = places.flatMap((place) => {
+		const link = of.get(addressOf(place.address));
+		return link && place.width > 0 && place.height > 0 ? [{ ...place, link }] : [];
 	});
-	const count = (id: number) => marks.filter((m) => m.link.link_id === id).length;
-	const shared = new Set(marks.filter((m) => count(m.link.link_id) > 1).map((m) => m.link.link_id)).size;
+	const count = (id: number) => marks.filter((mark) => mark.link.link_id === id).length;
+	const shared = new Set(marks.filter((mark) => count(mark.link.link_id) > 1).map((mark) => mark.link.link_id)).size;
 	return (
 		<Card
 			title={words.title}
@@ -75,14 +75,14 @@ export function LinkMap({
 							hideLabel
 							value={variant}
 							onChange={setVariant}
-							choices={variants.map((a) => ({ value: a.id, label: a.name }))}
+							choices={variants.map((variant) => ({ value: variant.id, label: variant.name }))}
 						/>
 					)}
 					<Select
 						label={words.width}
 						hideLabel
 						value={width}
-						onChange={(v) => setWidth(v === "375" ? "375" : "600")}
+						onChange={(value) => setWidth(value === "375" ? "375" : "600")}
 						choices={[
 							{ value: "600", label: words.desktop },
 							{ value: "375", label: words.phone },
@@ -104,21 +104,21 @@ export function LinkMap({
 				<div className={css.stage}>
 					<div className={css.map} style={{ inlineSize: mailWidths[width] }}>
 						<Framed title={words.mail} html={mail.data.html} dark={false} onLinks={setPlaces} />
-						{marks.map((m, i) => {
-							const n = m.link.unique_clicks;
-							const at = count(m.link.link_id);
-							const shown = `${full(n)}${n > 0 ? ` · ${percent(m.link.click_rate)}` : ""}${at > 1 ? ` ×${full(at)}` : ""}`;
+						{marks.map((mark, i) => {
+							const n = mark.link.unique_clicks;
+							const at = count(mark.link.link_id);
+							const shown = `${full(n)}${n > 0 ? ` · ${percent(mark.link.click_rate)}` : ""}${at > 1 ? ` ×${full(at)}` : ""}`;
 							return (
 								<Link
-									key={`${m.link.link_id} ${i}`}
-									href={people(m.link.url)}
+									key={`${mark.link.link_id} ${i}`}
+									href={people(mark.link.url)}
 									className={css.mark}
 									data-none={n === 0 || undefined}
 									style={{
-										insetInlineStart: `min(${m.x + m.width + 4}px, 100% - ${markWidth}px)`,
-										insetBlockStart: m.y + m.height / 2,
+										insetInlineStart: `min(${mark.x + mark.width + 4}px, 100% - ${markWidth}px)`,
+										insetBlockStart: mark.y + mark.height / 2,
 									}}
-									aria-label={words.mark({ shown, label: m.link.label || m.link.url, count: n, places: at })}
+									aria-label={words.mark({ shown, label: mark.link.label || mark.link.url, count: n, places: at })}
 								>
 									{shown}
 								</Link>

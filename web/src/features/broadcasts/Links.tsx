@@ -29,28 +29,28 @@ const words = catalogue("broadcasts.links", {
 });
 
 /** Links lists the links of a mail with their clicks by people. */
-export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
-	const links = useQuery(linksQuery(b.id, live));
+export function Links({ broadcast, live }: { broadcast: BroadcastSessionView; live: boolean }) {
+	const links = useQuery(linksQuery(broadcast.id, live));
 	if (links.isPending) return <Skeleton rows={6} />;
 	if (links.isError) return <Failure error={links.error} retry={() => void links.refetch()} />;
 	if (links.data.length === 0) return <Empty title={words.none} />;
-	const people = (url: string) => to.broadcast(b.id, { tab: "people", who: "clicked", link: url });
+	const people = (url: string) => to.broadcast(broadcast.id, { tab: "people", who: "clicked", link: url });
 	return (
 		<>
 			<Card
 				title={words.title}
 				actions={
 					<CsvButton
-						name={`${b.name} links`}
+						name={`${broadcast.name} links`}
 						header={["url", "label", "unique_clicks", "total_clicks", "click_rate", "first_click_at", "last_click_at"]}
-						rows={links.data.map((l) => [
-							l.url,
-							l.label,
-							l.unique_clicks,
-							l.total_clicks,
-							l.click_rate,
-							l.first_click_at,
-							l.last_click_at,
+						rows={links.data.map((link) => [
+							link.url,
+							link.label,
+							link.unique_clicks,
+							link.total_clicks,
+							link.click_rate,
+							link.first_click_at,
+							link.last_click_at,
 						])}
 					/>
 				}
@@ -61,37 +61,38 @@ export function Links({ broadcast: b, live }: { broadcast: BroadcastSessionView;
 				<List
 					label={words.title}
 					rows={links.data}
-					rowKey={(l) => String(l.link_id)}
+					rowKey={(link) => String(link.link_id)}
 					columns={[
-						{ id: "url", name: words.url, cell: (l) => <span className={css.url}>{l.url}</span> },
-						{ id: "label", name: words.label, cell: (l) => l.label },
+						{ id: "url", name: words.url, cell: (link) => <span className={css.url}>{link.url}</span> },
+						{ id: "label", name: words.label, cell: (link) => link.label },
 						{
 							id: "people",
 							name: words.people,
 							about: term("linkPeople").definition,
 							end: true,
-							cell: (l) => (l.unique_clicks > 0 ? <Link href={people(l.url)}>{full(l.unique_clicks)}</Link> : full(0)),
+							cell: (link) =>
+								link.unique_clicks > 0 ? <Link href={people(link.url)}>{full(link.unique_clicks)}</Link> : full(0),
 						},
 						{
 							id: "clicks",
 							name: words.clicks,
 							about: term("clicks").definition,
 							end: true,
-							cell: (l) => full(l.total_clicks),
+							cell: (link) => full(link.total_clicks),
 						},
 						{
 							id: "rate",
 							name: words.rate,
 							about: term("linkRate").definition,
 							end: true,
-							cell: (l) => percent(l.click_rate),
+							cell: (link) => percent(link.click_rate),
 						},
-						{ id: "first", name: words.first, cell: (l) => <Time at={l.first_click_at} /> },
-						{ id: "last", name: words.last, cell: (l) => <Time at={l.last_click_at} /> },
+						{ id: "first", name: words.first, cell: (link) => <Time at={link.first_click_at} /> },
+						{ id: "last", name: words.last, cell: (link) => <Time at={link.last_click_at} /> },
 					]}
 				/>
 			</Card>
-			<LinkMap broadcast={b} links={links.data} people={people} />
+			<LinkMap broadcast={broadcast} links={links.data} people={people} />
 		</>
 	);
 }

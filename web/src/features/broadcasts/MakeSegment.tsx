@@ -15,7 +15,9 @@ export function MakeSegment({ id, name }: { id: string; name: string }) {
 	const [criterion, setCriterion] = useState<Criterion | null>(null);
 	return (
 		<>
-			<Menu actions={criteria().map((c) => ({ ...c, why, run: () => setCriterion(c.id) }))}>{words.menu}</Menu>
+			<Menu actions={criteria().map((criterion) => ({ ...criterion, why, run: () => setCriterion(criterion.id) }))}>
+				{words.menu}
+			</Menu>
 			{criterion && (
 				<Suspense fallback={null}>
 					<NameSegment

@@ -9,7 +9,7 @@ import type { Conflict, Joined } from "../../sync/draft";
 import { groupOf, type Parts, sideOf } from "./parts";
 import { partName } from "./partNames";
 
-const Versions = later(() => import("../../ui/Versions").then((m) => ({ default: m.Versions })));
+const Versions = later(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
 
 const words = catalogue("broadcasts.merge", {
 	text: "{who} changed this draft at {at}. Changes that only one of you made are kept. Choose for the rest.",
@@ -22,28 +22,28 @@ const words = catalogue("broadcasts.merge", {
 });
 
 /** shown writes the value of a part, on several lines if it has some. */
-function shown(group: string, v: unknown): string {
-	if (v === null || v === undefined || v === "") return "";
-	if (typeof v === "string") return group === "scheduled_at" ? dateTime(v) : v;
-	if (typeof v === "number") return full(v);
-	if (typeof v === "boolean") return v ? words.yes : words.no;
-	if (Array.isArray(v)) {
-		return v
-			.map((x: unknown) => {
-				if (typeof x === "string") return x;
-				const o = x as { mta_config_key?: string; name?: string; weight?: number; content_overrides?: object };
+function shown(group: string, value: unknown): string {
+	if (value === null || value === undefined || value === "") return "";
+	if (typeof value === "string") return group === "scheduled_at" ? dateTime(value) : value;
+	if (typeof value === "number") return full(value);
+	if (typeof value === "boolean") return value ? words.yes : words.no;
+	if (Array.isArray(value)) {
+		return value
+			.map((item: unknown) => {
+				if (typeof item === "string") return item;
+				const o = item as { mta_config_key?: string; name?: string; weight?: number; content_overrides?: object };
 				return o.mta_config_key
 					? `${o.mta_config_key} ${o.weight}`
 					: [
 							`${o.name} (${o.weight})`,
-							...Object.entries(o.content_overrides ?? {}).map(([k, t]) => `  ${k}: ${t}`),
+							...Object.entries(o.content_overrides ?? {}).map(([key, override]) => `  ${key}: ${override}`),
 						].join("\n");
 			})
 			.join("\n");
 	}
-	const o = v as { body_html?: string | null; body_mjml?: string; body_text?: string };
+	const o = value as { body_html?: string | null; body_mjml?: string; body_text?: string };
 	const code = o.body_mjml ?? o.body_html;
-	return code ? [code, o.body_text].filter(Boolean).join("\n\n") : JSON.stringify(v, null, 2);
+	return code ? [code, o.body_text].filter(Boolean).join("\n\n") : JSON.stringify(value, null, 2);
 }
 
 /** Merge asks, for each part that both sides have changed, which of the two versions stays. */
@@ -60,12 +60,12 @@ export function Merge({
 		<Suspense>
 			<Versions
 				text={words.text({ who: conflict.by?.name || words.somebody, at: clock(conflict.theirs.data.updated_at) })}
-				versions={conflict.clashes.map((c) => ({
-					id: c.group,
-					name: partName(c.group),
-					mine: shown(c.group, sideOf(c.mine as Parts)),
-					theirs: shown(c.group, sideOf(c.theirs as Parts)),
-					code: c.group === "content.body",
+				versions={conflict.clashes.map((clash) => ({
+					id: clash.group,
+					name: partName(clash.group),
+					mine: shown(clash.group, sideOf(clash.mine as Parts)),
+					theirs: shown(clash.group, sideOf(clash.theirs as Parts)),
+					code: clash.group === "content.body",
 				}))}
 				onSettle={onSettle}
 				onClose={onClose}

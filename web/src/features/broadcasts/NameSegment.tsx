@@ -43,9 +43,9 @@ export default function NameSegment({
 				});
 				void client.invalidateQueries(within("segments"));
 				navigate(to.segment(made.segment_key));
-			} catch (e) {
-				if (e instanceof ApiError && e.status !== 0) idempotencyKey.current = newKey();
-				throw e;
+			} catch (error) {
+				if (error instanceof ApiError && error.status !== 0) idempotencyKey.current = newKey();
+				throw error;
 			}
 		});
 	return (

@@ -56,22 +56,30 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	const starters = useStarters(kind === "starter");
 	const options =
 		kind === "starter"
-			? (starters.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: aboutOf(t) }))
+			? (starters.data?.data ?? []).map((starter) => ({
+					id: starter.slug,
+					label: starter.name,
+					detail: aboutOf(starter),
+				}))
 			: kind === "template"
-				? (templates.data?.data ?? []).map((t) => ({ id: t.slug, label: t.name, detail: t.format.toUpperCase() }))
+				? (templates.data?.data ?? []).map((template) => ({
+						id: template.slug,
+						label: template.name,
+						detail: template.format.toUpperCase(),
+					}))
 				: kind === "library"
-					? (library.data?.data ?? []).map((m) => ({ id: m.id, label: m.name }))
-					: (past.data?.data ?? []).map((b) => ({
-							id: b.id,
-							label: b.name,
-							detail: readable(b.content.subject ?? "") || undefined,
+					? (library.data?.data ?? []).map((message) => ({ id: message.id, label: message.name }))
+					: (past.data?.data ?? []).map((broadcast) => ({
+							id: broadcast.id,
+							label: broadcast.name,
+							detail: readable(broadcast.content.subject ?? "") || undefined,
 						}));
 
 	const create = async (content: BroadcastContent, name: string) => {
 		const types = await collection("email_types");
 		return api("POST /broadcasts", {
 			idempotencyKey,
-			body: { name, email_type_key: types.data.find((t) => t.active)?.type_key, content },
+			body: { name, email_type_key: types.data.find((emailType) => emailType.active)?.type_key, content },
 		});
 	};
 	/** Creates a draft of a template. If values are missing, the choice is kept as a working copy of an empty draft. */
@@ -79,14 +87,14 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 		const choice = { template_slug: slug, template_binding };
 		try {
 			return await create(choice, name);
-		} catch (e) {
-			if (!(e instanceof ApiError) || e.status !== 400) throw e;
+		} catch (error) {
+			if (!(error instanceof ApiError) || error.status !== 400) throw error;
 			const types = await collection("email_types");
 			const made = await api("POST /broadcasts", {
 				idempotencyKey: newKey(),
 				body: {
 					name,
-					email_type_key: types.data.find((t) => t.active)?.type_key,
+					email_type_key: types.data.find((emailType) => emailType.active)?.type_key,
 					content: { subject: name, body_mjml: blankMjml },
 				},
 			});
@@ -105,7 +113,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	};
 	/** Creates a draft of a starter, of which a template is made. */
 	const ofStarter = async (slug: string, name: string) => {
-		const starter = starters.data?.data.find((t) => t.slug === slug);
+		const starter = starters.data?.data.find((starter) => starter.slug === slug);
 		if (!starter) throw new Error(words.none);
 		const { template_slug, template_binding } = await begin(starter);
 		void client.invalidateQueries(within("templates"));
@@ -113,7 +121,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	};
 	const send = () =>
 		form.submit(async () => {
-			const name = options.find((o) => o.id === of)?.label ?? words.untitled;
+			const name = options.find((option) => option.id === of)?.label ?? words.untitled;
 			try {
 				const made =
 					kind === "own"
@@ -130,9 +138,9 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 											idempotencyKey,
 										});
 				navigate(to.broadcastDraft(made.id));
-			} catch (e) {
-				if (e instanceof ApiError && e.status !== 0) setIdempotencyKey(newKey());
-				throw e;
+			} catch (error) {
+				if (error instanceof ApiError && error.status !== 0) setIdempotencyKey(newKey());
+				throw error;
 			}
 		});
 	const why = kind !== "own" && !of ? words.none : undefined;
@@ -141,13 +149,13 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => !why && void send()}
-			submit={{ label: words.create, busy: form.busy, why: why }}
+			submit={{ label: words.create, busy: form.busy, why }}
 		>
 			<FormProblems problems={form.problems} />
 			<Radios
 				label={words.from}
 				value={kind}
-				onChange={(k) => form.set({ kind: k as Kind, of: null })}
+				onChange={(value) => form.set({ kind: value as Kind, of: null })}
 				choices={[
 					{ value: "own", label: words.own, help: words.ownHelp },
 					{ value: "starter", label: words.starter, help: words.starterHelp },

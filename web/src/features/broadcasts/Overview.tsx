@@ -55,49 +55,49 @@ export function useReport(id: string, live: boolean) {
 const compared = 5;
 
 /** useEarlier reads the figures of the last sends of the same type before a broadcast. */
-function useEarlier(b: BroadcastSessionView): MetricsRow[] {
-	const before = b.dispatch_started_at;
-	const list = useCollection("broadcasts", { enabled: before !== null && b.email_type_key !== null });
+function useEarlier(broadcast: BroadcastSessionView): MetricsRow[] {
+	const before = broadcast.dispatch_started_at;
+	const list = useCollection("broadcasts", { enabled: before !== null && broadcast.email_type_key !== null });
 	const ids = (list.data?.data ?? [])
 		.filter(
 			(x) =>
 				x.status === "completed" &&
-				x.id !== b.id &&
-				x.email_type_key === b.email_type_key &&
+				x.id !== broadcast.id &&
+				x.email_type_key === broadcast.email_type_key &&
 				x.dispatch_started_at &&
 				before &&
 				x.dispatch_started_at < before,
 		)
-		.sort((x, y) => ((x.dispatch_started_at ?? "") < (y.dispatch_started_at ?? "") ? 1 : -1))
+		.sort((broadcast, y) => ((broadcast.dispatch_started_at ?? "") < (y.dispatch_started_at ?? "") ? 1 : -1))
 		.slice(0, compared)
-		.map((x) => x.id);
+		.map((broadcast) => broadcast.id);
 	const metrics = useQuery({ ...metricsQuery(ids), enabled: ids.length > 0 });
 	return metrics.data ?? [];
 }
 
 /** Overview shows the six figures of a broadcast, where people fell away, and who opened it. */
 export function Overview({
-	broadcast: b,
+	broadcast,
 	live,
-	progress: p,
+	progress,
 }: {
 	broadcast: BroadcastSessionView;
 	live: boolean;
 	progress: DeliveryProgress | null;
 }) {
-	const report = useReport(b.id, live);
-	const earlier = useEarlier(b);
+	const report = useReport(broadcast.id, live);
+	const earlier = useEarlier(broadcast);
 	if (report.isPending) return <Skeleton rows={6} />;
 	if (report.isError) return <Failure error={report.error} retry={() => void report.refetch()} />;
 	const r = report.data;
 	const at = new Date(report.dataUpdatedAt).toISOString();
-	const out = Object.values(p?.excluded ?? {}).reduce((a, n) => a + n, 0);
+	const out = Object.values(progress?.excluded ?? {}).reduce((sum, count) => sum + count, 0);
 	const matched = r.total_recipients + out;
-	const tab = (parameters: { [name: string]: string }) => to.broadcast(b.id, { tab: "people", ...parameters });
-	const whole = earlier.reduce((a, m) => a + m.total_recipients, 0);
+	const tab = (parameters: { [name: string]: string }) => to.broadcast(broadcast.id, { tab: "people", ...parameters });
+	const whole = earlier.reduce((sum, metrics) => sum + metrics.total_recipients, 0);
 	const grey = (of: "delivered" | "opened" | "clicked", now: number): ReactNode => {
 		if (whole === 0 || r.total_recipients === 0) return undefined;
-		const then = earlier.reduce((a, m) => a + m[of], 0) / whole;
+		const then = earlier.reduce((sum, metrics) => sum + metrics[of], 0) / whole;
 		return (
 			<span className={figure.before}>
 				{words.before({ rate: percent(then), count: earlier.length })} (
@@ -105,19 +105,19 @@ export function Overview({
 			</span>
 		);
 	};
-	const about = (name: TermName, n: number, people?: string) => ({
+	const about = (name: TermName, count: number, people?: string) => ({
 		definition: term(name).definition,
-		sum: words.sum({ a: partOf(name), b: inSentence(term("recipients").name), count: n, all: r.total_recipients }),
+		sum: words.sum({ a: partOf(name), b: inSentence(term("recipients").name), count, all: r.total_recipients }),
 		asOf: at,
 		people,
 	});
-	const rate = (name: TermName, n: number, people: string, more?: ReactNode) => (
+	const rate = (name: TermName, count: number, people: string, more?: ReactNode) => (
 		<Rate
 			name={term(name).name}
-			part={n}
+			part={count}
 			whole={r.total_recipients}
 			of={words.of}
-			about={about(name, n, people)}
+			about={about(name, count, people)}
 			more={more}
 		/>
 	);
@@ -126,7 +126,9 @@ export function Overview({
 		<>
 			<Card
 				title={words.figures}
-				actions={<CsvButton name={`${b.name} figures`} header={["figure", "people", "rate"]} rows={figureRows(r)} />}
+				actions={
+					<CsvButton name={`${broadcast.name} figures`} header={["figure", "people", "rate"]} rows={figureRows(r)} />
+				}
 			>
 				<Figures>
 					<Figure
@@ -154,7 +156,7 @@ export function Overview({
 					/>
 				</Figures>
 				{earlier.length > 0 && (
-					<p className={css.muted}>{words.compare({ count: earlier.length, type: b.email_type_key ?? "" })}</p>
+					<p className={css.muted}>{words.compare({ count: earlier.length, type: broadcast.email_type_key ?? "" })}</p>
 				)}
 				{r.last_send_at && (
 					<p className={css.muted}>
@@ -167,27 +169,29 @@ export function Overview({
 					whole={matched}
 					base={r.total_recipients}
 					rows={[
-						{ name: "matched", label: term("matched").name, n: matched },
+						{ name: "matched", label: term("matched").name, count: matched },
 						{
 							name: "recipients",
 							label: term("recipients").name,
-							n: r.total_recipients,
+							count: r.total_recipients,
 							to: tab({}),
-							note: fell(Object.entries(p?.excluded ?? {}).map(([reason, n]) => [reasonName(reason), n])),
+							note: fell(
+								Object.entries(progress?.excluded ?? {}).map(([reason, count]) => [reasonName(reason), count]),
+							),
 						},
 						{
 							name: "sent",
 							label: term("sent").name,
-							n: r.total_sent,
+							count: r.total_sent,
 							to: tab({ status: "sent,delivered,bounced" }),
 							note: fell(
-								p
+								progress
 									? [
-											[words.failed, p.failed],
-											[words.skipped, p.skipped],
-											[words.held, p.held_back],
-											[words.cancelled, p.cancelled],
-											[words.waiting, p.queued],
+											[words.failed, progress.failed],
+											[words.skipped, progress.skipped],
+											[words.held, progress.held_back],
+											[words.cancelled, progress.cancelled],
+											[words.waiting, progress.queued],
 										]
 									: [],
 							),
@@ -195,21 +199,21 @@ export function Overview({
 						{
 							name: "delivered",
 							label: term("delivered").name,
-							n: r.total_delivered,
+							count: r.total_delivered,
 							to: tab({ status: "delivered,sent" }),
 							note: fell([[words.bounced, r.total_bounced]]),
 						},
 						{
 							name: "opened",
 							label: words.opened,
-							n: r.verified_opened,
+							count: r.verified_opened,
 							to: tab({ who: "opened" }),
 							note: fell([[words.notOpened, r.total_delivered - r.verified_opened]]),
 						},
 						{
 							name: "clicked",
 							label: words.clickedWord,
-							n: r.total_clicked,
+							count: r.total_clicked,
 							to: tab({ who: "clicked" }),
 							note: fell([[words.notClicked, r.verified_opened - r.total_clicked]]),
 						},
@@ -224,15 +228,15 @@ export function Overview({
 						{
 							name: "confirmed",
 							label: term("confirmed").name,
-							n: r.confirmed_opened,
+							count: r.confirmed_opened,
 							to: tab({ who: "opened", level: "confirmed" }),
 							note: term("confirmed").definition,
 						},
-						{ name: "people", label: term("people").name, n: r.total_opened, note: term("people").definition },
+						{ name: "people", label: term("people").name, count: r.total_opened, note: term("people").definition },
 						{
 							name: "verified",
 							label: term("verified").name,
-							n: r.verified_opened,
+							count: r.verified_opened,
 							to: tab({ who: "opened" }),
 							note: term("verified").definition,
 							strong: true,
@@ -240,21 +244,21 @@ export function Overview({
 						{
 							name: "apparent",
 							label: term("apparent").name,
-							n: r.apparent_opened,
+							count: r.apparent_opened,
 							to: tab({ who: "opened", level: "apparent" }),
 							note: term("apparent").definition,
 						},
 						{
 							name: "machines",
 							label: term("machines").name,
-							n: r.bot_opened,
+							count: r.bot_opened,
 							kind: "machine",
 							note: term("machines").definition,
 						},
 						{
 							name: "pending",
 							label: term("pending").name,
-							n: r.pending_opened,
+							count: r.pending_opened,
 							kind: "pending",
 							note: term("pending").definition,
 						},
@@ -272,10 +276,10 @@ export function Overview({
 
 /** fell says how many fell away at a step, and why. */
 function fell(reasons: [string, number][]): string | undefined {
-	const some = reasons.filter(([, n]) => n > 0);
+	const some = reasons.filter(([, reason]) => reason > 0);
 	const first = some[0];
 	if (!first) return undefined;
-	const all = some.reduce((a, [, n]) => a + n, 0);
+	const all = some.reduce((sum, [, count]) => sum + count, 0);
 	return words.fell({
 		count: all,
 		why: some.length === 1 ? first[0] : some.map(([why, n]) => `${full(n)} ${why}`).join(", "),
@@ -283,37 +287,37 @@ function fell(reasons: [string, number][]): string | undefined {
 }
 
 /** figureRows are the figures of a report by their names in the API. */
-function figureRows(r: BroadcastReport): [string, number | null, number | null][] {
+function figureRows(report: BroadcastReport): [string, number | null, number | null][] {
 	return [
-		["total_recipients", r.total_recipients, null],
-		["total_sent", r.total_sent, null],
-		["total_delivered", r.total_delivered, null],
-		["total_failed", r.total_failed, null],
-		["total_bounced", r.total_bounced, r.bounce_rate],
-		["confirmed_opened", r.confirmed_opened, r.confirmed_open_rate],
-		["total_opened", r.total_opened, r.open_rate],
-		["verified_opened", r.verified_opened, r.verified_open_rate],
-		["apparent_opened", r.apparent_opened, r.apparent_open_rate],
-		["bot_opened", r.bot_opened, null],
-		["pending_opened", r.pending_opened, null],
-		["total_clicked", r.total_clicked, r.click_rate],
-		["bot_clicked", r.bot_clicked, null],
-		["pending_clicked", r.pending_clicked, null],
-		["total_unsubscribed", r.total_unsubscribed, null],
-		["total_complained", r.total_complained, null],
+		["total_recipients", report.total_recipients, null],
+		["total_sent", report.total_sent, null],
+		["total_delivered", report.total_delivered, null],
+		["total_failed", report.total_failed, null],
+		["total_bounced", report.total_bounced, report.bounce_rate],
+		["confirmed_opened", report.confirmed_opened, report.confirmed_open_rate],
+		["total_opened", report.total_opened, report.open_rate],
+		["verified_opened", report.verified_opened, report.verified_open_rate],
+		["apparent_opened", report.apparent_opened, report.apparent_open_rate],
+		["bot_opened", report.bot_opened, null],
+		["pending_opened", report.pending_opened, null],
+		["total_clicked", report.total_clicked, report.click_rate],
+		["bot_clicked", report.bot_clicked, null],
+		["pending_clicked", report.pending_clicked, null],
+		["total_unsubscribed", report.total_unsubscribed, null],
+		["total_complained", report.total_complained, null],
 	];
 }
 
 /** nextVerdict returns when opens and clicks are judged next, if that is known. */
-export function nextVerdict(r: BroadcastReport): string | null {
-	if (!r.classifier_last_run_at || !r.classifier_interval_ms) return null;
-	return clock(new Date(new Date(r.classifier_last_run_at).getTime() + r.classifier_interval_ms));
+export function nextVerdict(report: BroadcastReport): string | null {
+	if (!report.classifier_last_run_at || !report.classifier_interval_ms) return null;
+	return clock(new Date(new Date(report.classifier_last_run_at).getTime() + report.classifier_interval_ms));
 }
 
 type Bar = {
 	name: TermName;
 	label: string;
-	n: number;
+	count: number;
 	to?: string;
 	note?: string;
 	kind?: "machine" | "pending";
@@ -324,19 +328,19 @@ type Bar = {
 export function Bars({ whole, base, rows }: { whole: number; base: number; rows: Bar[] }) {
 	return (
 		<div className={css.bars}>
-			{rows.map((r) => (
-				<div key={r.name} className={css.row}>
-					<span className={r.strong ? css.headline : undefined}>
-						<Explained name={r.label} about={{ definition: term(r.name).definition, people: r.to }} />
+			{rows.map((row) => (
+				<div key={row.name} className={css.row}>
+					<span className={row.strong ? css.headline : undefined}>
+						<Explained name={row.label} about={{ definition: term(row.name).definition, people: row.to }} />
 					</span>
-					<div className={css.bar} data-kind={r.kind} aria-hidden>
-						<div hidden={r.n === 0} style={{ inlineSize: `${whole ? (100 * r.n) / whole : 0}%` }} />
+					<div className={css.bar} data-kind={row.kind} aria-hidden>
+						<div hidden={row.count === 0} style={{ inlineSize: `${whole ? (100 * row.count) / whole : 0}%` }} />
 					</div>
 					<span className={css.number}>
-						{r.to ? <Link href={r.to}>{full(r.n)}</Link> : full(r.n)}
-						{r.name !== "matched" && ` · ${percent(base ? r.n / base : null)}`}
+						{row.to ? <Link href={row.to}>{full(row.count)}</Link> : full(row.count)}
+						{row.name !== "matched" && ` · ${percent(base ? row.count / base : null)}`}
 					</span>
-					{r.note && <span className={css.sentence}>{r.note}</span>}
+					{row.note && <span className={css.sentence}>{row.note}</span>}
 				</div>
 			))}
 		</div>

@@ -12,13 +12,20 @@ import { previewQuery } from "./queries";
 const words = catalogue("broadcasts.peek", { open: "Open" });
 
 /** Peek shows the mail of a broadcast beside the list. */
-export function Peek({ broadcast: b, to, onClose }: { broadcast: BroadcastRow; to: string; onClose: () => void }) {
-	const preview = useQuery(previewQuery(b.id, { source: { broadcast_id: b.id }, changed: b.updated_at }));
+export function Peek({ broadcast, to, onClose }: { broadcast: BroadcastRow; to: string; onClose: () => void }) {
+	const preview = useQuery(
+		previewQuery(broadcast.id, { source: { broadcast_id: broadcast.id }, changed: broadcast.updated_at }),
+	);
 	const p = preview.data;
 	return (
-		<Dialog drawer="wide" title={b.name} onClose={onClose} footer={<LinkButton to={to}>{words.open}</LinkButton>}>
+		<Dialog
+			drawer="wide"
+			title={broadcast.name}
+			onClose={onClose}
+			footer={<LinkButton to={to}>{words.open}</LinkButton>}
+		>
 			<p>
-				<StateBadge kind="broadcast" state={b.status} />
+				<StateBadge kind="broadcast" state={broadcast.status} />
 			</p>
 			{preview.isPending && <Skeleton rows={8} />}
 			{preview.isError && <Failure error={preview.error} retry={() => void preview.refetch()} />}

@@ -97,22 +97,22 @@ const columns = [
 ] as const;
 
 /** People lists the recipients of a broadcast with what became of their mail, or those to whom something happened. */
-export default function People({ broadcast: b }: { broadcast: BroadcastSessionView }) {
+export default function People({ broadcast }: { broadcast: BroadcastSessionView }) {
 	const [params, set] = useParams();
 	const who = params.get("who") ?? "";
 	const status = params.get("status") ?? "";
-	const choose = (v: string) =>
+	const choose = (value: string) =>
 		set(
-			v in words.did
-				? { who: v, status: null, link: null, level: null, variant: null }
-				: { status: v || null, who: null, link: null, level: null },
+			value in words.did
+				? { who: value, status: null, link: null, level: null, variant: null }
+				: { status: value || null, who: null, link: null, level: null },
 		);
 	const known = [...states, ...Object.keys(words.did)];
 	const value = who || status;
 	const choices = [
 		{ value: "", label: words.all },
-		...states.map((s) => ({ value: s, label: stateOf("recipient", s).word })),
-		...Object.entries(words.did).map(([v, label]) => ({ value: v, label })),
+		...states.map((state) => ({ value: state, label: stateOf("recipient", state).word })),
+		...Object.entries(words.did).map(([value, label]) => ({ value, label })),
 		...(value && !known.includes(value)
 			? [
 					{
@@ -120,16 +120,16 @@ export default function People({ broadcast: b }: { broadcast: BroadcastSessionVi
 						label:
 							status
 								.split(",")
-								.map((s) => stateOf("recipient", s).word)
+								.map((status) => stateOf("recipient", status).word)
 								.join(", ") || words.several,
 					},
 				]
 			: []),
-	].filter((c, i, all) => all.findIndex((x) => x.value === c.value) === i);
+	].filter((choice, i, all) => all.findIndex((other) => other.value === choice.value) === i);
 	const picker = <Select label={words.show} hideLabel value={value} onChange={choose} choices={choices} />;
 	return who ? (
 		<Did
-			broadcast={b}
+			broadcast={broadcast}
 			event={who}
 			level={params.get("level") ?? ""}
 			link={params.get("link") ?? ""}
@@ -138,11 +138,11 @@ export default function People({ broadcast: b }: { broadcast: BroadcastSessionVi
 		/>
 	) : (
 		<Rows
-			broadcast={b}
+			broadcast={broadcast}
 			status={status}
 			search={params.get("q") ?? ""}
 			variant={params.get("variant") ?? ""}
-			onSearch={(q) => set({ q }, { replace: true })}
+			onSearch={(query) => set({ q: query }, { replace: true })}
 			picker={picker}
 		/>
 	);
@@ -161,27 +161,30 @@ type RowsProps = {
 const many = 10_000;
 
 /** Rows lists recipients by the state of their mail. */
-function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsProps) {
+function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProps) {
 	const [, navigate] = useLocation();
 	const asked = useSettled(search, 250);
 	const query = { status, search: asked, variant_id: variant || undefined, limit: 200 };
-	const found = useInfiniteQuery(recipientsQuery(b.id, query));
+	const found = useInfiniteQuery(recipientsQuery(broadcast.id, query));
 	const onEnd = useMore(found);
 	const searching =
-		search !== "" && b.total_recipients > many && (found.isPending || found.isPlaceholderData || asked !== search);
-	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
-	const why = (r: RecipientRow) =>
-		(r.error && attemptError(r.error)) ?? (r.skip_reason ? reasonName(r.skip_reason) : null);
-	const variantName = (id: string | null) => b.variants?.find((a) => a.id === id)?.name ?? id;
+		search !== "" &&
+		broadcast.total_recipients > many &&
+		(found.isPending || found.isPlaceholderData || asked !== search);
+	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
+	const why = (recipient: RecipientRow) =>
+		(recipient.error && attemptError(recipient.error)) ??
+		(recipient.skip_reason ? reasonName(recipient.skip_reason) : null);
+	const variantName = (id: string | null) => broadcast.variants?.find((variant) => variant.id === id)?.name ?? id;
 	const whole = !status && !search && !variant;
 	const file = useExport<RecipientRow>({
-		broadcast: b,
+		broadcast,
 		what: "recipients",
 		query: { status: status || undefined, search: search || undefined, variant_id: variant || undefined },
-		total: whole ? b.total_recipients : undefined,
+		total: whole ? broadcast.total_recipients : undefined,
 		read: (cursor) =>
 			api("GET /broadcasts/{broadcast_id}/recipients", {
-				path: { broadcast_id: b.id },
+				path: { broadcast_id: broadcast.id },
 				query: { ...query, cursor: cursor ?? undefined },
 			}),
 		fields: columns,
@@ -192,7 +195,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 				{picker}
 				{searching && (
 					<>
-						<span role="status">{words.searching({ count: b.total_recipients })}</span>
+						<span role="status">{words.searching({ count: broadcast.total_recipients })}</span>
 						<Button small onClick={() => onSearch("")}>
 							{words.stop}
 						</Button>
@@ -214,17 +217,17 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 					fill
 					label={words.title}
 					rows={rows}
-					rowKey={(r) => r.contact_id}
-					rowName={(r) => r.email}
-					onOpen={(r) => navigate(to.recipient(b.id, r.contact_id))}
+					rowKey={(recipient) => recipient.contact_id}
+					rowName={(recipient) => recipient.email}
+					onOpen={(recipient) => navigate(to.recipient(broadcast.id, recipient.contact_id))}
 					onEnd={onEnd}
 					columns={[
 						{
 							id: "email",
 							name: words.email,
-							cell: (r) => (
-								<Link href={to.recipient(b.id, r.contact_id)} tabIndex={-1}>
-									{r.email}
+							cell: (recipient) => (
+								<Link href={to.recipient(broadcast.id, recipient.contact_id)} tabIndex={-1}>
+									{recipient.email}
 								</Link>
 							),
 						},
@@ -233,9 +236,9 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 							name: words.state,
 							width: 160,
 							least: 132,
-							cell: (r) => <StateBadge kind="recipient" state={r.status} />,
+							cell: (recipient) => <StateBadge kind="recipient" state={recipient.status} />,
 						},
-						...(b.variants?.length
+						...(broadcast.variants?.length
 							? [
 									{
 										id: "variant",
@@ -243,7 +246,7 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 										width: 100,
 										least: 84,
 										droppable: true,
-										cell: (r: RecipientRow) => variantName(r.variant_id) ?? <NotSet />,
+										cell: (recipient: RecipientRow) => variantName(recipient.variant_id) ?? <NotSet />,
 									},
 								]
 							: []),
@@ -253,25 +256,31 @@ function Rows({ broadcast: b, status, search, variant, onSearch, picker }: RowsP
 							width: 120,
 							least: 96,
 							droppable: true,
-							cell: (r) => <Time at={r.sent_at} />,
+							cell: (recipient) => <Time at={recipient.sent_at} />,
 						},
-						{ id: "opened", name: words.opened, width: 120, least: 100, cell: (r) => <Time at={r.first_opened_at} /> },
+						{
+							id: "opened",
+							name: words.opened,
+							width: 120,
+							least: 100,
+							cell: (recipient) => <Time at={recipient.first_opened_at} />,
+						},
 						{
 							id: "clicked",
 							name: words.clicked,
 							width: 120,
 							least: 100,
-							cell: (r) => <Time at={r.first_clicked_at} />,
+							cell: (recipient) => <Time at={recipient.first_clicked_at} />,
 						},
-						{ id: "why", name: words.why, width: 240, least: 148, cell: (r) => why(r) ?? <NotSet /> },
+						{ id: "why", name: words.why, width: 240, least: 148, cell: (recipient) => why(recipient) ?? <NotSet /> },
 					]}
-					card={(r) => (
+					card={(recipient) => (
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
-								<b>{r.email}</b>
-								<span>{why(r)}</span>
+								<b>{recipient.email}</b>
+								<span>{why(recipient)}</span>
 							</span>
-							<StateBadge kind="recipient" state={r.status} />
+							<StateBadge kind="recipient" state={recipient.status} />
 						</span>
 					)}
 				/>
@@ -290,25 +299,25 @@ type DidProps = {
 };
 
 /** Did lists the people to whom something happened by a broadcast, and makes them a segment. */
-function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
+function Did({ broadcast, event, level, link, variant, picker }: DidProps) {
 	const [, navigate] = useLocation();
-	const rule = didRule(b.id, event, {
+	const rule = didRule(broadcast.id, event, {
 		...(link ? { link_url: link } : {}),
 		...(variant ? { variant_id: variant } : {}),
 		...(level ? { level } : {}),
 	});
 	const name = [
-		link ? words.link({ url: link }) : ((words.did as { [e: string]: string })[event] ?? event),
-		variant && words.inVariant({ name: b.variants?.find((a) => a.id === variant)?.name ?? variant }),
-		(words.levels as { [l: string]: string })[level],
+		link ? words.link({ url: link }) : ((words.did as { [key: string]: string })[event] ?? event),
+		variant && words.inVariant({ name: broadcast.variants?.find((a) => a.id === variant)?.name ?? variant }),
+		(words.levels as { [key: string]: string })[level],
 	]
 		.filter(Boolean)
 		.join("");
-	const found = useInfiniteQuery(didQuery(b.id, asSent(rule)));
-	const count = useQuery(didCountQuery(b.id, asSent(rule)));
+	const found = useInfiniteQuery(didQuery(broadcast.id, asSent(rule)));
+	const count = useQuery(didCountQuery(broadcast.id, asSent(rule)));
 	const onEnd = useMore(found);
-	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
-	const full = (c: Contact) => [c.first_name, c.last_name].filter(Boolean).join(" ");
+	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
+	const full = (contact: Contact) => [contact.first_name, contact.last_name].filter(Boolean).join(" ");
 	return (
 		<>
 			<div className={rowsCss.tools}>
@@ -317,7 +326,7 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 					<b>{name}</b>
 					{count.data && `: ${words.count({ count: count.data.count })}`}
 				</p>
-				<LinkButton small to={ruleLink(rule, `${b.name}: ${inSentence(name)}`.slice(0, 200))}>
+				<LinkButton small to={ruleLink(rule, `${broadcast.name}: ${inSentence(name)}`.slice(0, 200))}>
 					{words.segment}
 				</LinkButton>
 			</div>
@@ -333,36 +342,41 @@ function Did({ broadcast: b, event, level, link, variant, picker }: DidProps) {
 					label={name}
 					rows={rows}
 					total={count.data?.count}
-					rowKey={(c) => c.id}
-					rowName={(c) => c.email}
-					onOpen={(c) => navigate(to.recipient(b.id, c.id))}
+					rowKey={(contact) => contact.id}
+					rowName={(contact) => contact.email}
+					onOpen={(contact) => navigate(to.recipient(broadcast.id, contact.id))}
 					onEnd={onEnd}
 					columns={[
 						{
 							id: "email",
 							name: words.email,
-							cell: (c) => (
-								<Link href={to.recipient(b.id, c.id)} tabIndex={-1}>
-									{c.email}
+							cell: (contact) => (
+								<Link href={to.recipient(broadcast.id, contact.id)} tabIndex={-1}>
+									{contact.email}
 								</Link>
 							),
 						},
-						{ id: "name", name: words.name, cell: (c) => full(c) || <NotSet /> },
+						{ id: "name", name: words.name, cell: (contact) => full(contact) || <NotSet /> },
 						{
 							id: "state",
 							name: words.contactState,
 							width: 160,
-							cell: (c) => <StateBadge kind="contact" state={c.global_status} />,
+							cell: (contact) => <StateBadge kind="contact" state={contact.global_status} />,
 						},
-						{ id: "open", name: words.lastOpen, width: 140, cell: (c) => <Time at={c.last_email_opened_at} /> },
+						{
+							id: "open",
+							name: words.lastOpen,
+							width: 140,
+							cell: (contact) => <Time at={contact.last_email_opened_at} />,
+						},
 					]}
-					card={(c) => (
+					card={(contact) => (
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
-								<b>{c.email}</b>
-								<span>{full(c)}</span>
+								<b>{contact.email}</b>
+								<span>{full(contact)}</span>
 							</span>
-							<StateBadge kind="contact" state={c.global_status} />
+							<StateBadge kind="contact" state={contact.global_status} />
 						</span>
 					)}
 				/>

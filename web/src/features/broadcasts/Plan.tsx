@@ -30,17 +30,17 @@ const words = catalogue("broadcasts.plan", {
 });
 
 /** Plan shows the days of a send, and skips days to come after showing the plan without them. */
-export function Plan({ broadcast: b, plan }: { broadcast: BroadcastSessionView; plan: PlanDay[] }) {
+export function Plan({ broadcast, plan }: { broadcast: BroadcastSessionView; plan: PlanDay[] }) {
 	const [skipped, setSkipped] = useState<string[] | null>(null);
 	const why = useWhyNot("POST /broadcasts/{broadcast_id}/reschedule");
-	const can = b.view_model.available_actions.includes("reschedule");
+	const can = broadcast.view_model.available_actions.includes("reschedule");
 	return (
 		<Card
 			title={words.title}
 			actions={
 				can &&
 				skipped === null && (
-					<Button small why={why} onClick={() => setSkipped(b.skipped_dates)}>
+					<Button small why={why} onClick={() => setSkipped(broadcast.skipped_dates)}>
 						{words.edit}
 					</Button>
 				)
@@ -49,18 +49,18 @@ export function Plan({ broadcast: b, plan }: { broadcast: BroadcastSessionView; 
 			{skipped === null || !can ? (
 				<Calendar
 					label={words.title}
-					days={plan.map((d) => ({ date: d.date, planned: d.planned, sent: d.sent, status: d.status }))}
-					skipped={new Set(b.skipped_dates)}
+					days={plan.map((day) => ({ date: day.date, planned: day.planned, sent: day.sent, status: day.status }))}
+					skipped={new Set(broadcast.skipped_dates)}
 				/>
 			) : (
-				<Reschedule broadcast={b} skipped={skipped} onChange={setSkipped} onClose={() => setSkipped(null)} />
+				<Reschedule broadcast={broadcast} skipped={skipped} onChange={setSkipped} onClose={() => setSkipped(null)} />
 			)}
 		</Card>
 	);
 }
 
 function Reschedule({
-	broadcast: b,
+	broadcast,
 	skipped,
 	onChange,
 	onClose,
@@ -72,50 +72,50 @@ function Reschedule({
 }) {
 	const client = useQueryClient();
 	const now = today(timeZone());
-	const preview = useQuery(rescheduleQuery(b.id, skipped));
+	const preview = useQuery(rescheduleQuery(broadcast.id, skipped));
 	const save = useMutation({
 		mutationFn: () =>
 			api("POST /broadcasts/{broadcast_id}/reschedule", {
-				path: { broadcast_id: b.id },
+				path: { broadcast_id: broadcast.id },
 				body: { skipped_dates: skipped },
 			}),
 		onSuccess: (next) => {
-			client.setQueryData(broadcastQuery(b.id).queryKey, next);
+			client.setQueryData(broadcastQuery(broadcast.id).queryKey, next);
 			toast(words.saved);
 			onClose();
 		},
 	});
-	const p = preview.data;
-	const changed = skipped.join() !== [...b.skipped_dates].sort().join();
+	const forecast = preview.data;
+	const changed = skipped.join() !== [...broadcast.skipped_dates].sort().join();
 	const toggle = (date: string) =>
-		onChange(skipped.includes(date) ? skipped.filter((d) => d !== date) : [...skipped, date].sort());
+		onChange(skipped.includes(date) ? skipped.filter((day) => day !== date) : [...skipped, date].sort());
 	return (
 		<>
 			<p>{words.editing}</p>
 			{preview.isError && <Callout tone="danger">{explain(preview.error)}</Callout>}
 			{save.error && <Callout tone="danger">{explain(save.error)}</Callout>}
 			{preview.isPending && <Skeleton rows={4} />}
-			{p?.plan && (
+			{forecast?.plan && (
 				<>
 					<h3>{words.new}</h3>
 					<p className={css.muted}>{words.newText}</p>
 					<Calendar
 						label={words.new}
-						days={p.plan.map((d) => ({
-							date: d.date,
-							planned: d.planned,
-							capacity: d.capacity,
-							taken: d.taken_by_others,
-							status: d.status,
+						days={forecast.plan.map((day) => ({
+							date: day.date,
+							planned: day.planned,
+							capacity: day.capacity,
+							taken: day.taken_by_others,
+							status: day.status,
 						}))}
 						skipped={new Set(skipped)}
-						canToggle={(d) => d.date > now}
+						canToggle={(day) => day.date > now}
 						onToggle={toggle}
 					/>
 					<p className={css.muted}>
 						{[
-							p.finishes_at && words.finishes({ at: dateTime(p.finishes_at) }),
-							p.held_back > 0 && words.held({ count: p.held_back }),
+							forecast.finishes_at && words.finishes({ at: dateTime(forecast.finishes_at) }),
+							forecast.held_back > 0 && words.held({ count: forecast.held_back }),
 						]
 							.filter(Boolean)
 							.join(" ")}

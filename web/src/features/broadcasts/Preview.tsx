@@ -29,26 +29,31 @@ const words = catalogue("broadcasts.preview", {
 });
 
 /** contentOf returns the fields of content that requests take. */
-export function contentOf(c: BroadcastSessionView["content"]): BroadcastContent {
-	const common = { subject: c.subject, preheader: c.preheader, from_name: c.from_name, reply_to: c.reply_to };
-	if (c.template_slug)
+export function contentOf(broadcast: BroadcastSessionView["content"]): BroadcastContent {
+	const common = {
+		subject: broadcast.subject,
+		preheader: broadcast.preheader,
+		from_name: broadcast.from_name,
+		reply_to: broadcast.reply_to,
+	};
+	if (broadcast.template_slug)
 		return {
 			...common,
-			template_slug: c.template_slug,
-			template_binding: c.template_binding ?? {},
+			template_slug: broadcast.template_slug,
+			template_binding: broadcast.template_binding ?? {},
 		} as BroadcastContent;
 	return {
 		...common,
-		body_html: c.body_mjml ? null : c.body_html,
-		body_mjml: c.body_mjml,
-		body_text: c.body_text,
+		body_html: broadcast.body_mjml ? null : broadcast.body_html,
+		body_mjml: broadcast.body_mjml,
+		body_text: broadcast.body_text,
 	} as BroadcastContent;
 }
 
 /** variantContent returns the content of a variant: that of all, with what differs. */
-function variantContent(b: BroadcastSessionView, id: string): BroadcastContent {
-	const own = b.variants?.find((a) => a.id === id)?.content_overrides ?? {};
-	const content = { ...contentOf(b.content), ...own } as BroadcastContent;
+function variantContent(broadcast: BroadcastSessionView, id: string): BroadcastContent {
+	const own = broadcast.variants?.find((variant) => variant.id === id)?.content_overrides ?? {};
+	const content = { ...contentOf(broadcast.content), ...own } as BroadcastContent;
 	if (own.body_html) content.body_mjml = null;
 	if (own.body_mjml) content.body_html = null;
 	return content;
@@ -61,20 +66,20 @@ export const Opened = createContext(true);
  * usePreview shows a draft as it would be sent, a moment after the last change; newer requests replace older
  * ones. A variant of a mail from a template is shown as it is saved.
  */
-export function usePreview(b: BroadcastSessionView, variant = "", contact: string | null = null) {
-	const own = b.variants?.find((a) => a.id === variant)?.content_overrides;
-	const stored = Boolean(own && b.content.template_slug);
-	const text = stored ? b.updated_at : JSON.stringify(variantContent(b, variant));
+export function usePreview(broadcast: BroadcastSessionView, variant = "", contact: string | null = null) {
+	const own = broadcast.variants?.find((a) => a.id === variant)?.content_overrides;
+	const stored = Boolean(own && broadcast.content.template_slug);
+	const text = stored ? broadcast.updated_at : JSON.stringify(variantContent(broadcast, variant));
 	const asked = useSettled(text, 200);
 	const opened = useContext(Opened);
 	const begun = useRef(false); // the first preview is of what the page shows at first
 	if (opened && asked === text) begun.current = true;
-	const sender = b.sending_identity_emails?.[0] ?? null;
+	const sender = broadcast.sending_identity_emails?.[0] ?? null;
 	const rest = { sending_identity_email: sender, contact_id: contact };
 	const body = asked.startsWith("{")
 		? { source: { content: JSON.parse(asked) as BroadcastContent }, ...rest }
-		: { source: { broadcast_id: b.id }, variant_id: variant, ...rest, changed: asked };
-	return useQuery({ ...previewQuery(b.id, body), enabled: begun.current });
+		: { source: { broadcast_id: broadcast.id }, variant_id: variant, ...rest, changed: asked };
+	return useQuery({ ...previewQuery(broadcast.id, body), enabled: begun.current });
 }
 
 /** ContactPick chooses a contact by name or address. */
@@ -92,10 +97,10 @@ export function ContactPick({
 	const [search, setSearch] = useState("");
 	const [opened, setOpened] = useState(false);
 	const found = useQuery({ ...foundContactsQuery(search), enabled: opened });
-	const options = (found.data?.data ?? []).map((c) => ({
-		id: c.id,
-		label: c.email,
-		detail: [c.first_name, c.last_name].filter(Boolean).join(" "),
+	const options = (found.data?.data ?? []).map((contact) => ({
+		id: contact.id,
+		label: contact.email,
+		detail: [contact.first_name, contact.last_name].filter(Boolean).join(" "),
 	}));
 	return (
 		<Combo
@@ -113,15 +118,15 @@ export function ContactPick({
 }
 
 /** Inbox shows sender, subject and preview text as a phone lists them. */
-export function Inbox({ value: b }: { value: BroadcastSessionView }) {
+export function Inbox({ value: broadcast }: { value: BroadcastSessionView }) {
 	const [variant] = useParam("variant");
-	const preview = usePreview(b, variant);
+	const preview = usePreview(broadcast, variant);
 	const p = preview.data;
-	const subject = p?.subject || b.content.subject || "";
+	const subject = p?.subject || broadcast.content.subject || "";
 	return (
 		<div>
 			<div className={css.inbox} role="img" aria-label={`${words.inbox}: ${subject || words.noSubject}`}>
-				<b>{p?.from ?? b.content.from_name ?? words.sender}</b>
+				<b>{p?.from ?? broadcast.content.from_name ?? words.sender}</b>
 				<span>{subject || words.noSubject}</span>
 				<span>{p?.preheader || "\u00a0"}</span>
 			</div>
@@ -134,29 +139,32 @@ export function Inbox({ value: b }: { value: BroadcastSessionView }) {
 }
 
 /** Preview shows the mail as one recipient would get it, with what is wrong with it. */
-export function Preview({ value: b }: { value: BroadcastSessionView }) {
+export function Preview({ value: broadcast }: { value: BroadcastSessionView }) {
 	const [variant, setVariant] = useParam("variant");
 	const [contact, setContact] = useState<string | null>(null);
-	const preview = usePreview(b, variant, contact);
+	const preview = usePreview(broadcast, variant, contact);
 	const p = preview.data;
 	return (
 		<section className={css.section} aria-label={words.preview} id="preview">
 			<h3>{words.preview}</h3>
 			<Columns>
 				<ContactPick label={words.as} value={contact} onChange={setContact} />
-				{b.variants && b.variants.length > 0 && (
+				{broadcast.variants && broadcast.variants.length > 0 && (
 					<Select
 						label={words.variant}
 						value={variant}
 						onChange={setVariant}
-						choices={[{ value: "", label: words.without }, ...b.variants.map((a) => ({ value: a.id, label: a.name }))]}
+						choices={[
+							{ value: "", label: words.without },
+							...broadcast.variants.map((variant) => ({ value: variant.id, label: variant.name })),
+						]}
 					/>
 				)}
 			</Columns>
 			{preview.isError && <Failure error={preview.error} retry={() => void preview.refetch()} />}
 			{p && p.problems.length > 0 && <Problems problems={p.problems} />}
 			{p && p.missing.length > 0 && (
-				<p className={css.muted}>{words.missing({ paths: p.missing.map((m) => m.path).join(", ") })}</p>
+				<p className={css.muted}>{words.missing({ paths: p.missing.map((field) => field.path).join(", ") })}</p>
 			)}
 			{p && <MailFrame html={p.html} text={p.text} size={p.size} />}
 		</section>

@@ -17,19 +17,24 @@ export function Problems({ problems }: { problems: PreviewProblem[] }) {
 	const sorted = [...problems].sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 	return (
 		<ul className={css.reasons} aria-label={words.title}>
-			{sorted.map((p) => (
-				<li key={`${p.code} ${p.field} ${p.line} ${p.message}`} data-warning={p.severity === "warning" || undefined}>
-					{p.severity === "error" ? (
+			{sorted.map((problem) => (
+				<li
+					key={`${problem.code} ${problem.field} ${problem.line} ${problem.message}`}
+					data-warning={problem.severity === "warning" || undefined}
+				>
+					{problem.severity === "error" ? (
 						<CircleX aria-label={words.error} size={16} />
 					) : (
 						<AlertTriangle aria-label={words.warning} size={16} />
 					)}
 					<span>
-						{mailProblem(p)}{" "}
+						{mailProblem(problem)}{" "}
 						<span className={css.muted}>
-							{p.line ? words.line({ field: fieldName(p.field), number: p.line }) : fieldName(p.field)}
+							{problem.line
+								? words.line({ field: fieldName(problem.field), number: problem.line })
+								: fieldName(problem.field)}
 						</span>
-						{p.fix && <span className={css.muted}> {mailFix(p.fix)}</span>}
+						{problem.fix && <span className={css.muted}> {mailFix(problem.fix)}</span>}
 					</span>
 				</li>
 			))}

@@ -17,8 +17,10 @@ import { pathIn, sectionOf } from "./sectionOf";
 import { sentenceFor } from "../../base/words/errors";
 import { to } from "../../base/paths";
 
-const AddressDrawer = later(() => import("./AddressDrawer").then((m) => ({ default: m.AddressDrawer })));
-const TemplateChanged = later(() => import("./TemplateChanged").then((m) => ({ default: m.TemplateChanged })));
+const AddressDrawer = later(() => import("./AddressDrawer").then((module) => ({ default: module.AddressDrawer })));
+const TemplateChanged = later(() =>
+	import("./TemplateChanged").then((module) => ({ default: module.TemplateChanged })),
+);
 
 const words = catalogue("broadcasts.readiness", {
 	ready: "Ready to send",
@@ -96,26 +98,28 @@ type Props = {
 };
 
 /** Readiness lists what keeps a draft from being sent, each with the place where it is fixed. */
-export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props) {
+export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }: Props) {
 	const reveal = useReveal();
 	const { senders, lanes } = useSending();
 	const segments = useSegments();
-	const warned = b.view_model.schedule_readiness?.warnings.some((w) => w.code === "SEED_LIST_STALE") ?? false;
+	const warned =
+		broadcast.view_model.schedule_readiness?.warnings.some((warning) => warning.code === "SEED_LIST_STALE") ?? false;
 	const stale =
-		useCollection("seed_lists", { enabled: warned }).data?.data.filter((l) => l.freshness === "stale") ?? [];
+		useCollection("seed_lists", { enabled: warned }).data?.data.filter((seedList) => seedList.freshness === "stale") ??
+		[];
 	const [address, setAddress] = useState(false);
 	const [comparing, setComparing] = useState(false);
-	const r = b.view_model.schedule_readiness;
-	const over = useBegins(b.scheduled_at) === "over" && b.status === "draft";
-	if (!r) return null;
-	const warnings = warningsOf(b);
-	const go = (p: Place) => (
+	const readiness = broadcast.view_model.schedule_readiness;
+	const over = useBegins(broadcast.scheduled_at) === "over" && broadcast.status === "draft";
+	if (!readiness) return null;
+	const warnings = warningsOf(broadcast);
+	const go = (place: Place) => (
 		<button
 			type="button"
 			className={css.link}
 			onClick={() => {
 				onLeave?.();
-				reveal(p.section, p.path);
+				reveal(place.section, place.path);
 			}}
 		>
 			{words.open}
@@ -123,13 +127,15 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 	);
 	const domains = (): ReactNode => {
 		const chosen = senders.filter(
-			(s) =>
-				s.active &&
-				(b.sending_identity_emails?.length
-					? b.sending_identity_emails.includes(s.email_address)
-					: !b.email_type_id || s.email_type_ids.includes(b.email_type_id)),
+			(sender) =>
+				sender.active &&
+				(broadcast.sending_identity_emails?.length
+					? broadcast.sending_identity_emails.includes(sender.email_address)
+					: !broadcast.email_type_id || sender.email_type_ids.includes(broadcast.email_type_id)),
 		);
-		const first = new Map(chosen.map((s) => [s.sending_domain_id, s.email_address.split("@")[1] ?? s.email_address]));
+		const first = new Map(
+			chosen.map((sender) => [sender.sending_domain_id, sender.email_address.split("@")[1] ?? sender.email_address]),
+		);
 		return [...first].map(([id, name]) => (
 			<span key={id}>
 				{" "}
@@ -137,23 +143,25 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 			</span>
 		));
 	};
-	const used = b.delivery_lanes?.map((l) => l.mta_config_key) ?? (b.mta_config_key ? [b.mta_config_key] : []);
-	const off = lanes.filter((l) => !l.active && used.includes(l.key));
+	const used =
+		broadcast.delivery_lanes?.map((lane) => lane.mta_config_key) ??
+		(broadcast.mta_config_key ? [broadcast.mta_config_key] : []);
+	const off = lanes.filter((lane) => !lane.active && used.includes(lane.key));
 	const more = (code: string, message: string, field?: string): ReactNode => {
 		switch (code) {
 			case "NO_IDENTITY":
 			case "NO_DMARC":
 				return domains();
 			case "NO_MTA":
-				return off.map((l) => (
-					<span key={l.id}>
+				return off.map((lane) => (
+					<span key={lane.id}>
 						{" "}
-						<Link href={to.mta(l.id)}>{words.config({ name: l.name })}</Link>
+						<Link href={to.mta(lane.id)}>{words.config({ name: lane.name })}</Link>
 					</span>
 				));
 			case "INVALID_EMAIL_TYPE":
 				return (
-					b.email_type_key && (
+					broadcast.email_type_key && (
 						<>
 							{" "}
 							<Link href={to.emailTypes()}>{words.types}</Link>
@@ -188,11 +196,11 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 				);
 			case "SEED_LIST_STALE":
 				return stale
-					.filter((l) => message.includes(`"${l.name}"`))
-					.map((l) => (
-						<span key={l.id}>
+					.filter((seedList) => message.includes(`"${seedList.name}"`))
+					.map((seedList) => (
+						<span key={seedList.id}>
 							{" "}
-							<Link href={to.seedList(l.id)}>{words.update({ name: l.name })}</Link>
+							<Link href={to.seedList(seedList.id)}>{words.update({ name: seedList.name })}</Link>
 						</span>
 					));
 			case "EXPECTED_DATA_MISSING":
@@ -202,9 +210,9 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 		}
 	};
 	const lacking = (field?: string) =>
-		field ? inAudience(b, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" }) : null;
+		field ? inAudience(broadcast, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" }) : null;
 	const alone = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "EXPECTED_DATA_MISSING"];
-	const missing = Number(over) + r.reasons.length + unsaved.length;
+	const missing = Number(over) + readiness.reasons.length + unsaved.length;
 	return (
 		<>
 			<p role="status" className={css.ready} data-ready={missing === 0 || undefined}>
@@ -218,11 +226,11 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 			</p>
 			{missing > 0 && (
 				<ul className={css.reasons}>
-					{unsaved.map((u) => (
-						<li key={`${u.path} ${u.message}`}>
+					{unsaved.map((problem) => (
+						<li key={`${problem.path} ${problem.message}`}>
 							<CircleX aria-label={words.error} size={16} />
 							<span>
-								{words.unsaved}: {refusalText(u)} {go({ section: sectionOf(u.path), path: u.path })}
+								{words.unsaved}: {refusalText(problem)} {go({ section: sectionOf(problem.path), path: problem.path })}
 							</span>
 						</li>
 					))}
@@ -234,12 +242,13 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 							</span>
 						</li>
 					)}
-					{r.reasons.map((x) => (
-						<li key={x.code + x.message} data-code={x.code}>
+					{readiness.reasons.map((reason) => (
+						<li key={reason.code + reason.message} data-code={reason.code}>
 							<CircleX aria-label={words.error} size={16} />
 							<span>
-								{sentenceOf(x.code, x.message)} {go(placeOf(x.code, x.guard, pathIn(x.message)))}
-								{more(x.code, x.message)}
+								{sentenceOf(reason.code, reason.message)}{" "}
+								{go(placeOf(reason.code, reason.guard, pathIn(reason.message)))}
+								{more(reason.code, reason.message)}
 							</span>
 						</li>
 					))}
@@ -249,12 +258,17 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 				<>
 					<h3>{words.warnings}</h3>
 					<ul className={css.reasons}>
-						{warnings.map((w) => (
-							<li key={[w.code, w.field, w.line, w.message].join()} data-code={w.code} data-warning>
+						{warnings.map((warning) => (
+							<li
+								key={[warning.code, warning.field, warning.line, warning.message].join()}
+								data-code={warning.code}
+								data-warning
+							>
 								<AlertTriangle aria-label={words.warning} size={16} />
 								<span>
-									{sentenceOf(w.code, w.message)} {!alone.includes(w.code) && go(placeOf(w.code, undefined, w.field))}
-									{more(w.code, w.message, w.field)}
+									{sentenceOf(warning.code, warning.message)}{" "}
+									{!alone.includes(warning.code) && go(placeOf(warning.code, undefined, warning.field))}
+									{more(warning.code, warning.message, warning.field)}
 								</span>
 							</li>
 						))}
@@ -275,7 +289,7 @@ export function Readiness({ saved: b, unsaved = [], onLeave, onChanged }: Props)
 			{comparing && (
 				<Suspense>
 					<TemplateChanged
-						saved={b}
+						saved={broadcast}
 						onClose={() => setComparing(false)}
 						onDone={() => {
 							setComparing(false);

@@ -43,36 +43,47 @@ export default function Recipient() {
 	const broadcast = useQuery(broadcastQuery(id));
 	const found = useEvidence(id, contact);
 	const b = broadcast.data;
-	const e = found.data;
+	const evidence = found.data;
 	const report = to.broadcast(id, { tab: "people" });
 	const trail = [
 		{ name: words.broadcasts, to: to.broadcasts() },
 		...(b ? [{ name: b.name, to: to.broadcast(id) }] : []),
 		{ name: words.people, to: report },
 	];
-	if (!e || isGone(found.error)) return <Missing query={found} list={words.people} to={report} trail={trail} />;
-	const at = (t: string | null) => t && dateTime(t);
+	if (!evidence || isGone(found.error)) return <Missing query={found} list={words.people} to={report} trail={trail} />;
+	const at = (time: string | null) => time && dateTime(time);
 	const facts: [string, string | null | undefined][] = [
-		[words.planned, e.planned_for],
-		[words.sent, at(e.sent_at)],
-		[words.delivered, at(e.delivered_at)],
-		[words.opened, at(e.first_opened_at)],
-		[words.clicked, at(e.first_clicked_at)],
-		[words.bounced, e.bounced_at && `${dateTime(e.bounced_at)}, ${e.bounce_type === "hard" ? words.hard : words.soft}`],
-		[words.complained, at(e.complained_at)],
-		[words.unsubscribed, at(e.unsubscribed_at)],
-		[words.reason, (e.error && attemptError(e.error)) ?? (e.skip_reason && reasonName(e.skip_reason))],
-		[words.sender, e.sending_identity_email],
-		[words.config, e.mta_config_key],
-		[words.variant, e.variant_id && (b?.variants?.find((v) => v.id === e.variant_id)?.name ?? e.variant_id)],
-		[words.version, String(e.content_version)],
+		[words.planned, evidence.planned_for],
+		[words.sent, at(evidence.sent_at)],
+		[words.delivered, at(evidence.delivered_at)],
+		[words.opened, at(evidence.first_opened_at)],
+		[words.clicked, at(evidence.first_clicked_at)],
+		[
+			words.bounced,
+			evidence.bounced_at &&
+				`${dateTime(evidence.bounced_at)}, ${evidence.bounce_type === "hard" ? words.hard : words.soft}`,
+		],
+		[words.complained, at(evidence.complained_at)],
+		[words.unsubscribed, at(evidence.unsubscribed_at)],
+		[
+			words.reason,
+			(evidence.error && attemptError(evidence.error)) ?? (evidence.skip_reason && reasonName(evidence.skip_reason)),
+		],
+		[words.sender, evidence.sending_identity_email],
+		[words.config, evidence.mta_config_key],
+		[
+			words.variant,
+			evidence.variant_id &&
+				(b?.variants?.find((variant) => variant.id === evidence.variant_id)?.name ?? evidence.variant_id),
+		],
+		[words.version, String(evidence.content_version)],
 	];
 	const always = new Set<string>([words.sent, words.delivered, words.opened, words.clicked]);
 	return (
 		<Page
-			title={e.email}
+			title={evidence.email}
 			trail={trail}
-			status={<StateBadge kind="recipient" state={e.status} />}
+			status={<StateBadge kind="recipient" state={evidence.status} />}
 			description={b && <Link href={to.broadcast(id)}>{b.name}</Link>}
 			actions={<LinkButton to={to.contact(contact, { tab: "mail" })}>{words.contact}</LinkButton>}
 		>
@@ -80,13 +91,13 @@ export default function Recipient() {
 				<Facts rows={facts.filter(([name, value]) => value || always.has(name))} />
 			</Card>
 			<Card title={words.hits}>
-				<Hits evidence={e} />
+				<Hits evidence={evidence} />
 			</Card>
 			<Card title={words.servers}>
-				<Attempts evidence={e} />
+				<Attempts evidence={evidence} />
 			</Card>
 			<Card title={words.mail}>
-				<SentMail evidence={e} />
+				<SentMail evidence={evidence} />
 			</Card>
 		</Page>
 	);

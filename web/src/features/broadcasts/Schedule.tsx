@@ -69,7 +69,7 @@ const named = 3; // senders
 /** Schedule states exactly what will happen, and starts it. */
 export function Schedule({
 	draft,
-	saved: b,
+	saved: broadcast,
 	onClose,
 	onDone,
 }: {
@@ -85,36 +85,37 @@ export function Schedule({
 	const [error, setError] = useState("");
 	const [typed, setTyped] = useState("");
 	const [changed, setChanged] = useState<{ was: BroadcastSessionView; now: BroadcastSessionView } | null>(null);
-	const reviewed = useRef(b);
+	const reviewed = useRef(broadcast);
 	const unsaved = draft.problems;
-	const reasons = b.view_model.schedule_readiness?.reasons ?? [];
-	const warnings = warningsOf(b);
-	const start = useBegins(b.scheduled_at);
+	const reasons = broadcast.view_model.schedule_readiness?.reasons ?? [];
+	const warnings = warningsOf(broadcast);
+	const start = useBegins(broadcast.scheduled_at);
 	const blocked = reasons.length > 0 || start === "over" || draft.status.is !== "saved";
-	const sum = useForecast(b, !blocked);
-	const p = sum.data;
+	const sum = useForecast(broadcast, !blocked);
+	const forecast = sum.data;
 	const later = start === "later";
-	const n = p?.recipients ?? 0;
-	const larger = p?.largest_recent ? n > 2 * p.largest_recent : false;
+	const n = forecast?.recipients ?? 0;
+	const larger = forecast?.largest_recent ? n > 2 * forecast.largest_recent : false;
 	// Where there is nothing but system segments to choose, choosing one is not unusual.
 	const system =
-		segments.some((s) => !s.system_key) && b.exclude_segment_keys.length === 0
-			? segments.find((s) => s.system_key && b.include_segment_keys.includes(s.segment_key))
+		segments.some((segment) => !segment.system_key) && broadcast.exclude_segment_keys.length === 0
+			? segments.find((segment) => segment.system_key && broadcast.include_segment_keys.includes(segment.segment_key))
 			: undefined;
-	const addresses = sendersOf(b, p);
+	const addresses = sendersOf(broadcast, forecast);
 	const who =
 		addresses.length === 0
 			? words.anySender
 			: and([
 					...addresses.slice(0, named).map((email) => {
-						const name = b.content.from_name || senders.find((s) => s.email_address === email)?.display_name;
+						const name =
+							broadcast.content.from_name || senders.find((sender) => sender.email_address === email)?.display_name;
 						return name ? `${name} <${email}>` : email;
 					}),
 					...(addresses.length > named ? [words.more({ count: addresses.length - named })] : []),
 				]);
-	const subjects = subjectsOf(b);
+	const subjects = subjectsOf(broadcast);
 	const unusual = larger
-		? words.larger({ count: n, largest: p?.largest_recent ?? 0 })
+		? words.larger({ count: n, largest: forecast?.largest_recent ?? 0 })
 		: system
 			? words.everybody({ count: n, name: system.name })
 			: undefined;
@@ -122,7 +123,7 @@ export function Schedule({
 	const send = async () => {
 		setBusy(true);
 		setError("");
-		const path = { broadcast_id: b.id };
+		const path = { broadcast_id: broadcast.id };
 		try {
 			let revision = draft.newest();
 			if (!later) {
@@ -140,23 +141,23 @@ export function Schedule({
 				}
 			}
 			const { data } = await request("POST /broadcasts/{broadcast_id}/schedule", { path, revision });
-			client.setQueryData(broadcastQuery(b.id).queryKey, data);
+			client.setQueryData(broadcastQuery(broadcast.id).queryKey, data);
 			void client.invalidateQueries(within("broadcasts"));
-			void client.invalidateQueries(within("broadcast", b.id));
+			void client.invalidateQueries(within("broadcast", broadcast.id));
 			toast(later && data.scheduled_at ? words.done({ when: dateTime(data.scheduled_at) }) : words.starts, {
 				undo: () =>
-					void unschedule(b.id).then(
+					void unschedule(broadcast.id).then(
 						() => {
-							void client.invalidateQueries(within("broadcast", b.id));
+							void client.invalidateQueries(within("broadcast", broadcast.id));
 							void client.invalidateQueries(within("broadcasts"));
 							toast(words.undone);
 						},
-						(e) => toast(explain(e), { tone: "danger" }),
+						(error) => toast(explain(error), { tone: "danger" }),
 					),
 			});
 			onDone();
-		} catch (e) {
-			setError(e instanceof ApiError ? explain(e) : String(e));
+		} catch (error) {
+			setError(error instanceof ApiError ? explain(error) : String(error));
 			void draft.query.refetch();
 		} finally {
 			setBusy(false);
@@ -174,18 +175,18 @@ export function Schedule({
 						</Button>
 					</Callout>
 				)}
-				<Readiness saved={b} unsaved={unsaved} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
+				<Readiness saved={broadcast} unsaved={unsaved} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
 			</Dialog>
 		);
 	}
 	const confirmed = !unusual || typed.replace(/\D/g, "") === String(n);
 	return (
 		<Dialog
-			title={words.title({ name: b.name })}
+			title={words.title({ name: broadcast.name })}
 			onClose={onClose}
-			onSubmit={() => confirmed && p && void send()}
+			onSubmit={() => confirmed && forecast && void send()}
 			submit={{
-				label: p
+				label: forecast
 					? later
 						? words.schedule({ count: n })
 						: words.send({ count: n })
@@ -193,7 +194,7 @@ export function Schedule({
 						? words.schedulePlain
 						: words.sendPlain,
 				busy: busy || sum.isPending,
-				why: !p ? words.noForecast : confirmed ? undefined : unusual,
+				why: !forecast ? words.noForecast : confirmed ? undefined : unusual,
 			}}
 		>
 			{sum.isPending && <Skeleton rows={4} />}
@@ -205,7 +206,7 @@ export function Schedule({
 					</Button>
 				</Callout>
 			)}
-			{p && (
+			{forecast && (
 				<ul className={css.facts}>
 					<li>
 						<b>{words.people({ count: n })}</b>
@@ -217,15 +218,19 @@ export function Schedule({
 							: words.subjects({ count: subjects.length })}
 					</li>
 					<li>
-						{later && b.scheduled_at ? words.at({ when: dateTime(b.scheduled_at), zone: timeZone() }) : words.now}
+						{later && broadcast.scheduled_at
+							? words.at({ when: dateTime(broadcast.scheduled_at), zone: timeZone() })
+							: words.now}
 					</li>
-					{b.delivery_window_days && <li>{words.over({ days: b.delivery_window_days })}</li>}
-					{b.throttle_per_hour && <li>{words.perHour({ count: b.throttle_per_hour })}</li>}
-					{b.skipped_dates.length > 0 && <li>{words.skipping({ count: b.skipped_dates.length })}</li>}
-					{p.finishes_at && <li>{words.until({ day: dateTime(p.finishes_at) })}</li>}
-					{b.variants && b.variants.length > 0 && <li>{words.variants({ count: b.variants.length })}</li>}
+					{broadcast.delivery_window_days && <li>{words.over({ days: broadcast.delivery_window_days })}</li>}
+					{broadcast.throttle_per_hour && <li>{words.perHour({ count: broadcast.throttle_per_hour })}</li>}
+					{broadcast.skipped_dates.length > 0 && <li>{words.skipping({ count: broadcast.skipped_dates.length })}</li>}
+					{forecast.finishes_at && <li>{words.until({ day: dateTime(forecast.finishes_at) })}</li>}
+					{broadcast.variants && broadcast.variants.length > 0 && (
+						<li>{words.variants({ count: broadcast.variants.length })}</li>
+					)}
 					{warnings.length > 0 && <li>{words.warnings({ count: warnings.length })}</li>}
-					{p.held_back > 0 && <li>{words.held({ count: p.held_back })}</li>}
+					{forecast.held_back > 0 && <li>{words.held({ count: forecast.held_back })}</li>}
 				</ul>
 			)}
 			{changed && (
@@ -240,8 +245,8 @@ export function Schedule({
 					/>
 				</Callout>
 			)}
-			<Readiness saved={b} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
-			{unusual && p && (
+			<Readiness saved={broadcast} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
+			{unusual && forecast && (
 				<TextField
 					label={words.type}
 					help={unusual}

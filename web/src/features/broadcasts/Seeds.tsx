@@ -25,7 +25,7 @@ const words = catalogue("broadcasts.seeds", {
 /** Seeds chooses the seed lists that get copies, with how fresh they are. */
 export function Seeds({
 	draft,
-	value: b,
+	value: broadcast,
 	forecast,
 }: {
 	draft: Draft;
@@ -33,13 +33,15 @@ export function Seeds({
 	forecast?: PreviewSendAnswer;
 }) {
 	const lists = useCollection("seed_lists");
-	const [choosing, setChoosing] = useState((b.seed_list_ids?.length ?? 0) > 0);
+	const [choosing, setChoosing] = useState((broadcast.seed_list_ids?.length ?? 0) > 0);
 	const all = lists.data?.data ?? [];
-	const ids = b.seed_list_ids;
+	const ids = broadcast.seed_list_ids;
 	if (lists.isSuccess && all.length === 0 && ids === null) return null;
-	const senders = forecast?.senders.map((s) => s.email);
+	const senders = forecast?.senders.map((sender) => sender.email);
 	const usual = all.filter(
-		(l) => l.include_by_default && l.sending_identities.some((s) => senders?.includes(s.email_address) ?? true),
+		(seedList) =>
+			seedList.include_by_default &&
+			seedList.sending_identities.some((identity) => senders?.includes(identity.email_address) ?? true),
 	);
 	const mode = ids === null ? "usual" : ids.length > 0 || choosing ? "chosen" : "none";
 	const shown = mode === "chosen" ? all : mode === "usual" ? usual : [];
@@ -48,9 +50,11 @@ export function Seeds({
 			<Radios
 				label={words.title}
 				value={mode}
-				onChange={(m) => {
-					setChoosing(m === "chosen");
-					draft.change({ seed_list_ids: m === "usual" ? null : m === "none" ? [] : usual.map((l) => l.id) });
+				onChange={(value) => {
+					setChoosing(value === "chosen");
+					draft.change({
+						seed_list_ids: value === "usual" ? null : value === "none" ? [] : usual.map((seedList) => seedList.id),
+					});
 				}}
 				choices={[
 					{ value: "usual", label: words.usual },
@@ -60,23 +64,25 @@ export function Seeds({
 			/>
 			{mode === "usual" && usual.length === 0 && <p className={css.muted}>{words.noUsual}</p>}
 			<ul className={css.counts}>
-				{shown.map((l) => (
-					<li key={l.id}>
+				{shown.map((seedList) => (
+					<li key={seedList.id}>
 						{mode === "chosen" ? (
 							<Checkbox
-								label={<Name list={l} />}
-								checked={ids?.includes(l.id) ?? false}
+								label={<Name list={seedList} />}
+								checked={ids?.includes(seedList.id) ?? false}
 								onChange={(on) =>
-									draft.change({ seed_list_ids: on ? [...(ids ?? []), l.id] : (ids ?? []).filter((x) => x !== l.id) })
+									draft.change({
+										seed_list_ids: on ? [...(ids ?? []), seedList.id] : (ids ?? []).filter((id) => id !== seedList.id),
+									})
 								}
-								help={<About list={l} />}
+								help={<About list={seedList} />}
 							/>
 						) : (
 							<>
-								<Name list={l} />
+								<Name list={seedList} />
 								<br />
 								<span className={css.muted}>
-									<About list={l} />
+									<About list={seedList} />
 								</span>
 							</>
 						)}
@@ -87,36 +93,36 @@ export function Seeds({
 	);
 }
 
-function Name({ list: l }: { list: SeedListRow }) {
+function Name({ list }: { list: SeedListRow }) {
 	return (
 		<span className={css.inline}>
-			{l.name} <StateBadge kind="freshness" state={l.freshness} />
+			{list.name} <StateBadge kind="freshness" state={list.freshness} />
 		</span>
 	);
 }
 
-function About({ list: l }: { list: SeedListRow }) {
+function About({ list }: { list: SeedListRow }) {
 	return (
 		<>
-			{words.addresses({ count: l.address_counts.active })}
-			{l.sending_identities.length > 0 &&
-				` · ${words.for({ senders: l.sending_identities.map((s) => s.email_address).join(", ") })}`}
-			{l.refreshed_at && (
+			{words.addresses({ count: list.address_counts.active })}
+			{list.sending_identities.length > 0 &&
+				` · ${words.for({ senders: list.sending_identities.map((identity) => identity.email_address).join(", ") })}`}
+			{list.refreshed_at && (
 				<>
 					{" · "}
-					{words.updated} <Time at={l.refreshed_at} />
+					{words.updated} <Time at={list.refreshed_at} />
 				</>
 			)}
-			{l.freshness === "stale" ? (
+			{list.freshness === "stale" ? (
 				<>
 					{" · "}
-					{words.stale} <Time at={l.stale_at} />; {words.noCopies}
+					{words.stale} <Time at={list.stale_at} />; {words.noCopies}
 				</>
 			) : (
-				l.rotates_at && (
+				list.rotates_at && (
 					<>
 						{" · "}
-						{words.due} <Time at={l.rotates_at} />
+						{words.due} <Time at={list.rotates_at} />
 					</>
 				)
 			)}

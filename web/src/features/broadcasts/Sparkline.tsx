@@ -8,7 +8,7 @@ const words = catalogue("broadcasts.sparkline", { label: "Opens and clicks by da
 export function Sparkline({ values }: { values: number[] }) {
 	if (values.length < 2) return null;
 	const most = Math.max(1, ...values);
-	const points = values.map((v, i) => `${(i / (values.length - 1)) * 80},${22 - (v / most) * 20}`).join(" ");
+	const points = values.map((value, i) => `${(i / (values.length - 1)) * 80},${22 - (value / most) * 20}`).join(" ");
 	return (
 		<svg
 			className={css.spark}

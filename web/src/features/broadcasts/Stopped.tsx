@@ -40,28 +40,29 @@ const fixPages = (): { [code: string]: { to: string; name: string } } => ({
 });
 
 /** PauseCallout says why a send is paused, what is behind it, and whether it can go on. */
-export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView }) {
-	const reason = b.pause_reason ?? "user";
+export function PauseCallout({ broadcast }: { broadcast: BroadcastSessionView }) {
+	const reason = broadcast.pause_reason ?? "user";
 	const platform = reason !== "user";
 	const lanes = useCollection("mta_configs", { enabled: reason === "capacity_collapsed" });
 	const domains = useQuery({ ...domainsQuery(), enabled: reason === "domain_paused" });
 	const state = stateOf("pause", reason);
-	const can = b.view_model.available_actions.includes("resume");
-	const down = (lanes.data?.data ?? []).filter((l) => l.health.state !== "healthy");
-	const paused = (domains.data?.data ?? []).filter((d) => d.paused);
+	const can = broadcast.view_model.available_actions.includes("resume");
+	const down = (lanes.data?.data ?? []).filter((lane) => lane.health.state !== "healthy");
+	const paused = (domains.data?.data ?? []).filter((domain) => domain.paused);
 	return (
 		<Callout tone="warning" title={`${state.word}. ${state.sentence ?? ""}`}>
 			{platform && <p>{can ? words.gone : words.active}</p>}
 			<ul className={css.causes}>
-				{down.map((l) => (
-					<li key={l.id}>
-						<Link href={to.mta(l.id)}>{l.name}</Link> <StateBadge kind="mta" state={l.health.state} />{" "}
-						{l.health.last_error}
+				{down.map((lane) => (
+					<li key={lane.id}>
+						<Link href={to.mta(lane.id)}>{lane.name}</Link> <StateBadge kind="mta" state={lane.health.state} />{" "}
+						{lane.health.last_error}
 					</li>
 				))}
-				{paused.map((d) => (
-					<li key={d.id}>
-						<Link href={to.domain(d.id)}>{d.domain}</Link> {stateOf("domainPause", d.pause_reason ?? "").word}
+				{paused.map((domain) => (
+					<li key={domain.id}>
+						<Link href={to.domain(domain.id)}>{domain.domain}</Link>{" "}
+						{stateOf("domainPause", domain.pause_reason ?? "").word}
 					</li>
 				))}
 				{reason === "tenant_paused" && (
@@ -75,28 +76,28 @@ export function PauseCallout({ broadcast: b }: { broadcast: BroadcastSessionView
 }
 
 /** FailureCallout says why a send failed, with samples and what to do. */
-export function FailureCallout({ id, failure: f }: { id: string; failure: FailureInfo }) {
-	const fix = (words.fixes as { [code: string]: string })[f.code];
-	const page = fixPages()[f.code];
+export function FailureCallout({ id, failure }: { id: string; failure: FailureInfo }) {
+	const fix = (words.fixes as { [code: string]: string })[failure.code];
+	const page = fixPages()[failure.code];
 	return (
-		<Callout tone="danger" title={words.failed({ at: dateTime(f.failed_at) })}>
-			<p>{sentenceFor(f.code, f.message)}</p>
+		<Callout tone="danger" title={words.failed({ at: dateTime(failure.failed_at) })}>
+			<p>{sentenceFor(failure.code, failure.message)}</p>
 			{fix && (
 				<p>
 					{fix} {page && <Link href={page.to}>{page.name}</Link>}
 				</p>
 			)}
-			{f.failed_count > 0 && (
+			{failure.failed_count > 0 && (
 				<p>
-					{words.count({ count: f.failed_count })}{" "}
+					{words.count({ count: failure.failed_count })}{" "}
 					<Link href={to.broadcast(id, { tab: "people", status: "failed" })}>{words.all}</Link>
 				</p>
 			)}
-			{f.samples.length > 0 && (
+			{failure.samples.length > 0 && (
 				<ul className={css.causes} aria-label={words.samples}>
-					{f.samples.map((s) => (
-						<li key={s.email}>
-							{s.email}: {attemptError(s.error)}
+					{failure.samples.map((sample) => (
+						<li key={sample.email}>
+							{sample.email}: {attemptError(sample.error)}
 						</li>
 					))}
 				</ul>

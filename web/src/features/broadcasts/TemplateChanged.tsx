@@ -30,7 +30,7 @@ const words = catalogue("broadcasts.templateChanged", {
 
 /** TemplateChanged compares a draft with what its template would make of it now. */
 export function TemplateChanged({
-	saved: b,
+	saved: broadcast,
 	onClose,
 	onDone,
 }: {
@@ -40,22 +40,24 @@ export function TemplateChanged({
 }) {
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
-	const was = useQuery(compareQuery(b.id, b.updated_at, "kept", { broadcast_id: b.id }));
-	const now = useQuery(compareQuery(b.id, b.updated_at, "anew", { content: contentOf(b.content) }));
-	const gone = now.data?.problems.some((p) => p.code === "INVALID_TEMPLATE");
+	const was = useQuery(compareQuery(broadcast.id, broadcast.updated_at, "kept", { broadcast_id: broadcast.id }));
+	const now = useQuery(
+		compareQuery(broadcast.id, broadcast.updated_at, "anew", { content: contentOf(broadcast.content) }),
+	);
+	const gone = now.data?.problems.some((problem) => problem.code === "INVALID_TEMPLATE");
 	const take = useMutation({
 		mutationFn: () =>
 			api("PUT /broadcasts/{broadcast_id}", {
-				path: { broadcast_id: b.id },
+				path: { broadcast_id: broadcast.id },
 				body: {
 					content: {
-						template_slug: b.content.template_slug,
-						template_binding: b.content.template_binding ?? {},
+						template_slug: broadcast.content.template_slug,
+						template_binding: broadcast.content.template_binding ?? {},
 					} as BroadcastContent,
 				},
 			}),
 		onSuccess: () => {
-			void client.invalidateQueries(within("broadcast", b.id));
+			void client.invalidateQueries(within("broadcast", broadcast.id));
 			onDone();
 		},
 	});

@@ -38,7 +38,7 @@ const words = catalogue("broadcasts.testSend", {
 /** TestSend sends the draft to a few addresses. */
 export function TestSend({
 	draft,
-	value: b,
+	value: broadcast,
 	senders,
 	onClose,
 }: {
@@ -49,9 +49,9 @@ export function TestSend({
 }) {
 	const { user } = useSession();
 	const form = useForm({ to: user.email });
-	const variants = b.variants ?? [];
+	const variants = broadcast.variants ?? [];
 	const [contact, setContact] = useState<string | null>(null);
-	const [chosen, setChosen] = useState(() => variants.map((a) => a.id));
+	const [chosen, setChosen] = useState(() => variants.map((variant) => variant.id));
 	const [answer, setAnswer] = useState<TestSendAnswer | null>(null);
 	const to = [...new Set(addressesIn(form.values.to))];
 	const copies = to.length * Math.max(1, chosen.length) * senders;
@@ -72,18 +72,20 @@ export function TestSend({
 			try {
 				setAnswer(
 					await api("POST /broadcasts/{broadcast_id}/test-send", {
-						path: { broadcast_id: b.id },
+						path: { broadcast_id: broadcast.id },
 						body,
 						idempotencyKey: idempotencyKey.current,
 					}),
 				);
 				idempotencyKey.current = newKey();
-			} catch (e) {
+			} catch (error) {
 				// Without an answer the same request may have arrived, or still runs; with one, the next is another.
 				const running =
-					e instanceof ApiError && e.code === "IDEMPOTENCY_IN_PROGRESS" && e.details.reason !== "interrupted";
-				if (e instanceof ApiError && e.status !== 0 && !running) idempotencyKey.current = newKey();
-				throw e;
+					error instanceof ApiError &&
+					error.code === "IDEMPOTENCY_IN_PROGRESS" &&
+					error.details.reason !== "interrupted";
+				if (error instanceof ApiError && error.status !== 0 && !running) idempotencyKey.current = newKey();
+				throw error;
 			}
 		});
 	return (
@@ -106,7 +108,7 @@ export function TestSend({
 				help={words.help}
 				path="to"
 				value={form.values.to}
-				onChange={(v) => form.set({ to: v })}
+				onChange={(value) => form.set({ to: value })}
 				error={form.problems.byPath.to}
 				autoFocus
 			/>
@@ -114,12 +116,12 @@ export function TestSend({
 			{variants.length > 0 && (
 				<fieldset className={css.choices}>
 					<legend>{words.variants}</legend>
-					{variants.map((a) => (
+					{variants.map((variant) => (
 						<Checkbox
-							key={a.id}
-							label={a.name}
-							checked={chosen.includes(a.id)}
-							onChange={(on) => setChosen(on ? [...chosen, a.id] : chosen.filter((x) => x !== a.id))}
+							key={variant.id}
+							label={variant.name}
+							checked={chosen.includes(variant.id)}
+							onChange={(on) => setChosen(on ? [...chosen, variant.id] : chosen.filter((id) => id !== variant.id))}
 						/>
 					))}
 				</fieldset>
@@ -127,22 +129,30 @@ export function TestSend({
 			<p className={css.muted}>{words.copies({ addresses: to.length, variants: chosen.length, senders })}</p>
 			{answer && (
 				<ul className={css.results} role="status">
-					{answer.results.map((r) => (
-						<li key={r.to + r.sending_identity_email + r.variant_id}>
-							<Badge tone={r.status === "sent" ? "success" : r.status === "suppressed" ? "warning" : "danger"}>
-								{r.status === "sent" ? words.sent : r.status === "suppressed" ? words.suppressed : words.failed}
+					{answer.results.map((result) => (
+						<li key={result.to + result.sending_identity_email + result.variant_id}>
+							<Badge
+								tone={result.status === "sent" ? "success" : result.status === "suppressed" ? "warning" : "danger"}
+							>
+								{result.status === "sent"
+									? words.sent
+									: result.status === "suppressed"
+										? words.suppressed
+										: words.failed}
 							</Badge>{" "}
-							{r.to}{" "}
+							{result.to}{" "}
 							<span className={css.muted}>
 								{[
-									words.from({ sender: r.sending_identity_email }),
-									r.variant_id &&
-										words.variantOf({ name: variants.find((a) => a.id === r.variant_id)?.name ?? r.variant_id }),
+									words.from({ sender: result.sending_identity_email }),
+									result.variant_id &&
+										words.variantOf({
+											name: variants.find((variant) => variant.id === result.variant_id)?.name ?? result.variant_id,
+										}),
 								]
 									.filter(Boolean)
 									.join(", ")}
 							</span>{" "}
-							{r.error && <span className={css.muted}>{r.error}</span>}
+							{result.error && <span className={css.muted}>{result.error}</span>}
 						</li>
 					))}
 				</ul>

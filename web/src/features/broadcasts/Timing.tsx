@@ -71,37 +71,37 @@ const nothing = (at: Date): TimingPeriod => ({
 });
 
 /** Timing shows sent, delivered, opened and clicked over time. */
-export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSessionView; live: boolean }) {
+export default function Timing({ broadcast, live }: { broadcast: BroadcastSessionView; live: boolean }) {
 	const [table, setTable] = useState(false);
 	const [interval, setInterval] = useParam("per");
-	const timing = useQuery(timingQuery(b.id, interval, live));
+	const timing = useQuery(timingQuery(broadcast.id, interval, live));
 	if (timing.isPending) return <Skeleton rows={6} />;
 	if (timing.isError) return <Failure error={timing.error} retry={() => void timing.refetch()} />;
-	const t = timing.data;
-	if (t.series.length === 0) return <Empty title={words.none} />;
-	const name = (at: string) => (t.interval === "day" ? day(at) : dateTime(at));
-	const daily = t.interval === "day";
+	const data = timing.data;
+	if (data.series.length === 0) return <Empty title={words.none} />;
+	const name = (at: string) => (data.interval === "day" ? day(at) : dateTime(at));
+	const daily = data.interval === "day";
 	// The day of a time in the account's zone, as a number to count with.
-	const dayOf = (at: string) => Date.parse(wallTime(new Date(at), t.timezone).slice(0, 10));
+	const dayOf = (at: string) => Date.parse(wallTime(new Date(at), data.timezone).slice(0, 10));
 	const series = daily
 		? withSteps(
-				t.series,
-				(p) => dayOf(p.at),
+				data.series,
+				(period) => dayOf(period.at),
 				dayMs,
 				(time) =>
-					nothing(timesOf(`${new Date(time).toISOString().slice(0, 10)}T12:00`, t.timezone)[0] ?? new Date(time)),
+					nothing(timesOf(`${new Date(time).toISOString().slice(0, 10)}T12:00`, data.timezone)[0] ?? new Date(time)),
 			)
 		: withSteps(
-				t.series,
-				(p) => Date.parse(p.at),
+				data.series,
+				(period) => Date.parse(period.at),
 				hourMs,
 				(time) => nothing(new Date(time)),
 			);
 	const tick = (at: string, after?: string) =>
 		daily ? day(at) : after && dayOf(at) === dayOf(after) ? clock(at) : dayTime(at);
-	const top = (of: "opened" | "sent") => t.series.reduce((a, p) => (p[of] > a[of] ? p : a));
-	const points = series.map((p) => p.at);
-	const values = (of: keyof Omit<TimingPeriod, "at">) => series.map((p) => p[of]);
+	const top = (of: "opened" | "sent") => data.series.reduce((period, p) => (p[of] > period[of] ? p : period));
+	const points = series.map((period) => period.at);
+	const values = (of: keyof Omit<TimingPeriod, "at">) => series.map((period) => period[of]);
 	return (
 		<Card
 			title={words.title}
@@ -122,9 +122,9 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 						{table ? words.plot : words.table}
 					</Button>
 					<CsvButton
-						name={`${b.name} over time`}
+						name={`${broadcast.name} over time`}
 						header={["at", ...columns]}
-						rows={t.series.map((p) => [p.at, ...columns.map((c) => p[c])])}
+						rows={data.series.map((period) => [period.at, ...columns.map((column) => period[column])])}
 					/>
 				</>
 			}
@@ -132,24 +132,29 @@ export default function Timing({ broadcast: b, live }: { broadcast: BroadcastSes
 			<Figures>
 				<Figure
 					name={term("medianOpen").name}
-					value={duration(t.median_seconds_to_open)}
+					value={duration(data.median_seconds_to_open)}
 					about={{ definition: term("medianOpen").definition }}
 				/>
 				<Figure
 					name={term("medianClick").name}
-					value={duration(t.median_seconds_to_click)}
+					value={duration(data.median_seconds_to_click)}
 					about={{ definition: term("medianClick").definition }}
 				/>
 			</Figures>
-			<p className={css.muted}>{words.zone({ zone: t.timezone })}</p>
+			<p className={css.muted}>{words.zone({ zone: data.timezone })}</p>
 			{table ? (
 				<List
 					label={words.title}
-					rows={t.series}
-					rowKey={(p) => p.at}
+					rows={data.series}
+					rowKey={(period) => period.at}
 					columns={[
-						{ id: "at", name: words.at, cell: (p) => name(p.at) },
-						...columns.map((c) => ({ id: c, name: words[c], end: true, cell: (p: TimingPeriod) => full(p[c]) })),
+						{ id: "at", name: words.at, cell: (period) => name(period.at) },
+						...columns.map((column) => ({
+							id: column,
+							name: words[column],
+							end: true,
+							cell: (period: TimingPeriod) => full(period[column]),
+						})),
 					]}
 				/>
 			) : (

@@ -42,7 +42,7 @@ const words = catalogue("broadcasts.variants", {
 
 type Field = keyof typeof words.fields;
 const fields = Object.keys(words.fields) as Field[];
-const long = (f: Field) => f.startsWith("body_");
+const long = (field: Field) => field.startsWith("body_");
 
 /** The most variants a test has; the server refuses more. */
 const letters = "ABCDEFGHIJ";
@@ -50,23 +50,23 @@ const letters = "ABCDEFGHIJ";
 /** Variants compares versions of a mail: variants with what differs in each, and the share of people that gets it. */
 export function Variants({
 	draft,
-	value: b,
+	value: broadcast,
 	forecast,
 }: {
 	draft: Draft;
 	value: BroadcastSessionView;
 	forecast: Forecast;
 }) {
-	const variants = b.variants ?? [];
+	const variants = broadcast.variants ?? [];
 	const set = (variants: BroadcastVariant[] | null) => draft.change({ variants });
-	const total = variants.reduce((sum, a) => sum + a.weight, 0);
+	const total = variants.reduce((sum, variant) => sum + variant.weight, 0);
 	const fresh = (used: BroadcastVariant[]): BroadcastVariant => {
-		const letter = [...letters].find((l) => !used.some((a) => a.id === l.toLowerCase())) ?? "A";
+		const letter = [...letters].find((letter) => !used.some((variant) => variant.id === letter.toLowerCase())) ?? "A";
 		return {
 			id: letter.toLowerCase(),
 			name: letter,
 			weight: 1,
-			content_overrides: { subject: b.content.subject ?? "" },
+			content_overrides: { subject: broadcast.content.subject ?? "" },
 		};
 	};
 	if (variants.length === 0) {
@@ -89,7 +89,7 @@ export function Variants({
 	}
 	const general = draft.problem("variants");
 	const change = (i: number, part: Partial<BroadcastVariant>) =>
-		set(variants.map((a, j) => (i === j ? { ...a, ...part } : a)));
+		set(variants.map((variant, j) => (i === j ? { ...variant, ...part } : variant)));
 	return (
 		<>
 			<p>{words.about}</p>
@@ -97,23 +97,25 @@ export function Variants({
 				<Callout tone="danger">{general}</Callout>
 			)}
 			<div className={css.variants} data-path="variants">
-				{variants.map((a, i) => {
-					const own = fields.filter((f) => f in a.content_overrides);
-					const expected = forecast.data?.variants.find((v) => v.id === a.id)?.expected;
-					const share = total > 0 ? percent(a.weight / total) : "–";
+				{variants.map((variant, i) => {
+					const own = fields.filter((field) => field in variant.content_overrides);
+					const expected = forecast.data?.variants.find((v) => v.id === variant.id)?.expected;
+					const share = total > 0 ? percent(variant.weight / total) : "–";
 					const path = `variants[${i}]`;
-					const override = (f: Field, v: string) =>
-						change(i, { content_overrides: { ...a.content_overrides, [f]: v } });
-					const drop = (f: Field) =>
+					const override = (field: Field, value: string) =>
+						change(i, { content_overrides: { ...variant.content_overrides, [field]: value } });
+					const drop = (field: Field) =>
 						change(i, {
-							content_overrides: Object.fromEntries(Object.entries(a.content_overrides).filter(([k]) => k !== f)),
+							content_overrides: Object.fromEntries(
+								Object.entries(variant.content_overrides).filter(([key]) => key !== field),
+							),
 						});
 					return (
-						<section key={a.id} className={css.variant} aria-label={words.variant({ name: a.name })}>
+						<section key={variant.id} className={css.variant} aria-label={words.variant({ name: variant.name })}>
 							<Columns>
 								<TextField
 									label={words.name}
-									value={a.name}
+									value={variant.name}
 									path={`${path}.name`}
 									error={draft.problem(`${path}.name`)}
 									onChange={(name) => change(i, { name })}
@@ -126,41 +128,41 @@ export function Variants({
 									step="any"
 									help={expected === undefined ? words.byWeight({ share }) : words.expected({ count: expected, share })}
 									path={`${path}.weight`}
-									value={a.weight ? String(a.weight) : ""}
+									value={variant.weight ? String(variant.weight) : ""}
 									error={draft.problem(`${path}.weight`)}
-									onChange={(w) => change(i, { weight: Number(w) || 0 })}
+									onChange={(value) => change(i, { weight: Number(value) || 0 })}
 								/>
 							</Columns>
 							{own.length === 0 && <p className={css.muted}>{words.none}</p>}
-							{own.map((f) => {
-								const at = `${path}.content_overrides.${f}`;
+							{own.map((field) => {
+								const at = `${path}.content_overrides.${field}`;
 								return (
-									<div key={f} className={css.override}>
-										{long(f) ? (
+									<div key={field} className={css.override}>
+										{long(field) ? (
 											<TextArea
 												code
 												rows={8}
 												spellCheck={false}
-												label={words.fields[f]}
+												label={words.fields[field]}
 												path={at}
-												value={a.content_overrides[f] ?? ""}
+												value={variant.content_overrides[field] ?? ""}
 												error={draft.problem(at)}
-												onChange={(v) => override(f, v)}
+												onChange={(value) => override(field, value)}
 											/>
 										) : (
 											<TokenField
-												label={words.fields[f]}
+												label={words.fields[field]}
 												path={at}
-												value={a.content_overrides[f] ?? ""}
+												value={variant.content_overrides[field] ?? ""}
 												error={draft.problem(at)}
-												onChange={(v) => override(f, v)}
+												onChange={(value) => override(field, value)}
 											/>
 										)}
 										<Button
 											small
 											look="quiet"
-											aria-label={words.same({ field: words.fields[f] })}
-											onClick={() => drop(f)}
+											aria-label={words.same({ field: words.fields[field] })}
+											onClick={() => drop(field)}
 										>
 											{words.drop}
 										</Button>
@@ -173,19 +175,23 @@ export function Variants({
 									start
 									actions={fields
 										.filter(
-											(f) =>
-												!own.includes(f) &&
-												!(f === "body_html" && own.includes("body_mjml")) &&
-												!(f === "body_mjml" && own.includes("body_html")),
+											(field) =>
+												!own.includes(field) &&
+												!(field === "body_html" && own.includes("body_mjml")) &&
+												!(field === "body_mjml" && own.includes("body_html")),
 										)
-										.map((f) => ({ id: f, label: words.fields[f], run: () => override(f, b.content[f] ?? "") }))}
+										.map((field) => ({
+											id: field,
+											label: words.fields[field],
+											run: () => override(field, broadcast.content[field] ?? ""),
+										}))}
 								>
 									{words.differ}
 								</Menu>
 								<Button
 									small
 									look="quiet"
-									aria-label={words.removeOf({ name: a.name })}
+									aria-label={words.removeOf({ name: variant.name })}
 									why={variants.length <= 2 ? words.last : undefined}
 									onClick={() => set(variants.filter((_, j) => i !== j))}
 								>

@@ -5,14 +5,14 @@ const criteria = all();
 
 const tests: Tests = {
 	"criteria are called by different names"() {
-		equals(new Set(criteria.map((c) => c.id)).size, criteria.length);
-		equals(new Set(criteria.map((c) => c.label)).size, criteria.length);
-		for (const c of criteria) equals(nameOf(c.id), c.label);
+		equals(new Set(criteria.map((criterion) => criterion.id)).size, criteria.length);
+		equals(new Set(criteria.map((criterion) => criterion.label)).size, criteria.length);
+		for (const criterion of criteria) equals(nameOf(criterion.id), criterion.label);
 	},
 	"a segment is called by the broadcast and what people did"() {
-		for (const c of criteria) {
-			const name = segmentName("May news", c.id);
-			holds(name.startsWith("May news: ") && name.toLowerCase().endsWith(c.label.toLowerCase()), name);
+		for (const criterion of criteria) {
+			const name = segmentName("May news", criterion.id);
+			holds(name.startsWith("May news: ") && name.toLowerCase().endsWith(criterion.label.toLowerCase()), name);
 		}
 	},
 };

@@ -23,7 +23,8 @@ export const criteria = () =>
 	(Object.keys(words.criteria) as Criterion[]).map((id) => ({ id, label: words.criteria[id] }));
 
 /** nameOf returns the words of a criterion. */
-export const nameOf = (c: Criterion) => words.criteria[c];
+export const nameOf = (criterion: Criterion) => words.criteria[criterion];
 
 /** segmentName is what a segment of a broadcast is called at first. */
-export const segmentName = (broadcast: string, c: Criterion) => `${broadcast}: ${inSentence(words.criteria[c])}`;
+export const segmentName = (broadcast: string, criterion: Criterion) =>
+	`${broadcast}: ${inSentence(words.criteria[criterion])}`;

@@ -45,7 +45,7 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 			},
 			fieldsOf: savedParts,
 			groupOf,
-			refusals: (e) => [...refusalsOf(e), { path: "", message: explain(e) }],
+			refusals: (error) => [...refusalsOf(error), { path: "", message: explain(error) }],
 			takesAnswer: true,
 		},
 		server,
@@ -70,7 +70,8 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 		problems,
 		/** The problem of a field, by the path of the field. */
 		problem: (field: string) =>
-			problems.find(({ path: p }) => p === field || p.startsWith(`${field}[`) || p.startsWith(`${field}.`))?.message,
+			problems.find(({ path }) => path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`))
+				?.message,
 		/** The newest revision, which may be newer than the last render. */
 		newest: () => store.state.revision ?? undefined,
 	};

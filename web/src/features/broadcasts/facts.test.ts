@@ -4,7 +4,7 @@ import { sendersOf, subjectsOf, warningsOf } from "./facts";
 const warning = (code: string, message = "") => ({ code, message });
 const warned = (readiness: object[] | null, own: object[]) =>
 	warningsOf({ view_model: { schedule_readiness: readiness && { warnings: readiness } }, warnings: own } as never).map(
-		(w) => `${w.code}${w.message}`,
+		(warning) => `${warning.code}${warning.message}`,
 	);
 const share = (email: string | null, expected: number, mta_config_key: string | null = null) => ({
 	email,
@@ -60,7 +60,7 @@ const tests: Tests = {
 		const draft = (subject: string | null, ...own: (string | undefined)[]) =>
 			subjectsOf({
 				content: { subject },
-				variants: own.map((s) => ({ content_overrides: s === undefined ? null : { subject: s } })),
+				variants: own.map((subject) => ({ content_overrides: subject === undefined ? null : { subject } })),
 			} as never);
 		equals(draft("Hello"), ["Hello"]);
 		equals(draft("Hello", undefined, "Hi"), ["Hello", "Hi"]);

@@ -3,27 +3,35 @@ import type { BroadcastSessionView, PreviewSendAnswer, ScheduleWarning } from ".
 // What is said of a draft before it is sent.
 
 /** warningsOf returns the warnings of a draft, each once. That no start is chosen is none here: Send chooses one. */
-export function warningsOf(b: Pick<BroadcastSessionView, "view_model" | "warnings">): ScheduleWarning[] {
+export function warningsOf(broadcast: Pick<BroadcastSessionView, "view_model" | "warnings">): ScheduleWarning[] {
 	const all = new Map<string, ScheduleWarning>();
-	for (const w of [...(b.view_model.schedule_readiness?.warnings ?? []), ...b.warnings])
-		if (w.code !== "NO_SCHEDULED_AT") all.set(`${w.code} ${w.field ?? ""} ${w.line ?? ""} ${w.message}`, w);
+	for (const warning of [...(broadcast.view_model.schedule_readiness?.warnings ?? []), ...broadcast.warnings])
+		if (warning.code !== "NO_SCHEDULED_AT")
+			all.set(`${warning.code} ${warning.field ?? ""} ${warning.line ?? ""} ${warning.message}`, warning);
 	return [...all.values()];
 }
 
 /** sendersOf returns the addresses that a draft is sent from, those of the most mail first: as foreseen, else as chosen. */
 export function sendersOf(
-	b: Pick<BroadcastSessionView, "sending_identity_emails">,
-	p: Pick<PreviewSendAnswer, "senders"> | undefined,
+	broadcast: Pick<BroadcastSessionView, "sending_identity_emails">,
+	forecast: Pick<PreviewSendAnswer, "senders"> | undefined,
 ): string[] {
 	const expected = new Map<string, number>();
-	for (const s of p?.senders ?? [])
-		if (s.email && s.expected > 0) expected.set(s.email, (expected.get(s.email) ?? 0) + s.expected);
+	for (const sender of forecast?.senders ?? [])
+		if (sender.email && sender.expected > 0)
+			expected.set(sender.email, (expected.get(sender.email) ?? 0) + sender.expected);
 	const foreseen = [...expected].sort((a, b) => b[1] - a[1]).map(([email]) => email);
-	return foreseen.length > 0 ? foreseen : (b.sending_identity_emails ?? []);
+	return foreseen.length > 0 ? foreseen : (broadcast.sending_identity_emails ?? []);
 }
 
 /** subjectsOf returns the different subjects of a draft and its variants. */
-export function subjectsOf(b: Pick<BroadcastSessionView, "content" | "variants">): string[] {
-	const own = b.content.subject ?? "";
-	return [...new Set(b.variants?.length ? b.variants.map((v) => v.content_overrides?.subject ?? own) : [own])];
+export function subjectsOf(broadcast: Pick<BroadcastSessionView, "content" | "variants">): string[] {
+	const own = broadcast.content.subject ?? "";
+	return [
+		...new Set(
+			broadcast.variants?.length
+				? broadcast.variants.map((variant) => variant.content_overrides?.subject ?? own)
+				: [own],
+		),
+	];
 }

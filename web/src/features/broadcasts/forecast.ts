@@ -16,15 +16,15 @@ const reasons = catalogue("broadcasts.forecast", {
 
 /** reasonName says why people of an audience get no mail. */
 export const reasonName = (reason: string) =>
-	(reasons as { [r: string]: string })[reason] ?? reason.replaceAll("_", " ");
+	(reasons as { [key: string]: string })[reason] ?? reason.replaceAll("_", " ");
 
 /** useForecast asks who would get a draft, from whom and when, by the code that sends. */
-export function useForecast(b: BroadcastSessionView | undefined, enabled = true) {
-	const version = b?.updated_at ?? "";
+export function useForecast(broadcast: BroadcastSessionView | undefined, enabled = true) {
+	const version = broadcast?.updated_at ?? "";
 	const asked = useSettled(version, 400);
 	return useQuery({
-		...forecastQuery(b?.id ?? "", asked),
-		enabled: enabled && b !== undefined && b.include_segment_keys.length > 0,
+		...forecastQuery(broadcast?.id ?? "", asked),
+		enabled: enabled && broadcast !== undefined && broadcast.include_segment_keys.length > 0,
 	});
 }
 

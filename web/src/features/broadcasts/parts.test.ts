@@ -75,7 +75,7 @@ const tests: Tests = {
 	"what both sides changed clashes, with both values"() {
 		const { clashes, joined } = merged({ name: "Mine" }, broadcast({ name: "Theirs", tags: ["b"] }));
 		equals(
-			clashes.map((c) => [c.group, sideOf(c.mine as Parts), sideOf(c.theirs as Parts)]),
+			clashes.map((clash) => [clash.group, sideOf(clash.mine as Parts), sideOf(clash.theirs as Parts)]),
 			[["name", "Mine", "Theirs"]],
 		);
 		equals(joined, ["tags"]);
@@ -84,12 +84,12 @@ const tests: Tests = {
 		const mine = { delivery_mode: "over_days", delivery_window_days: 3 };
 		const { clashes } = merged(mine, broadcast({ delivery_mode: "by_date" }));
 		equals(
-			clashes.map((c) => [c.group, sideOf(c.mine as Parts), sideOf(c.theirs as Parts)]),
+			clashes.map((clash) => [clash.group, sideOf(clash.mine as Parts), sideOf(clash.theirs as Parts)]),
 			[["delivery", mine, { delivery_mode: "by_date" }]],
 		);
 		const code = merged({ "content.body_mjml": "<mjml/>" }, broadcast({}, { body_html: "<p>Theirs</p>" }));
 		equals(
-			code.clashes.map((c) => c.group),
+			code.clashes.map((clash) => clash.group),
 			["content.body"],
 		);
 	},
@@ -101,12 +101,12 @@ const tests: Tests = {
 		];
 		const found = refusalsOf(new ApiError(400, "INVALID", "wrong", { fields }));
 		equals(
-			found.map((p) => p.path),
+			found.map((problem) => problem.path),
 			["throttle_per_hour", "variants[0].name"],
 		);
 		const binding = refusalsOf(new ApiError(400, "INVALID_BINDING", "wrong", { path: "parameters.title" }));
 		equals(
-			binding.map((p) => [p.group, p.path]),
+			binding.map((problem) => [problem.group, problem.path]),
 			[["content.body", "parameters.title"]],
 		);
 	},

@@ -17,7 +17,7 @@ export function partsOf(body: BroadcastBody): Parts {
 	const parts: Parts = {};
 	for (const [name, value] of Object.entries(body)) {
 		if (name === "content" && value)
-			for (const [inner, v] of Object.entries(value as object)) parts[ofContent + inner] = v;
+			for (const [inner, member] of Object.entries(value as object)) parts[ofContent + inner] = member;
 		else parts[name] = value;
 	}
 	return parts;
@@ -71,25 +71,28 @@ const ofCodes: { [code: string]: string } = {
 };
 
 /** refusalsOf returns what is wrong with each group of parts that an answer refuses. */
-export function refusalsOf(e: ApiError): Problem[] {
-	const group = ofCodes[e.code];
-	const [first] = e.fields;
-	if (group) return [{ path: first?.path ?? group, message: first ? fieldSentenceOf(e, first) : explain(e), group }];
+export function refusalsOf(error: ApiError): Problem[] {
+	const group = ofCodes[error.code];
+	const [first] = error.fields;
+	if (group)
+		return [{ path: first?.path ?? group, message: first ? fieldSentenceOf(error, first) : explain(error), group }];
 	const found = new Map<string, Problem>();
-	for (const f of e.fields)
-		if (f.path && !found.has(groupOf(f.path)))
-			found.set(groupOf(f.path), {
-				path: f.path,
-				message: e.details.line ? sentenceFor(e.code, e.message) : fieldSentenceOf(e, f, nameOfPart(f.path)),
+	for (const field of error.fields)
+		if (field.path && !found.has(groupOf(field.path)))
+			found.set(groupOf(field.path), {
+				path: field.path,
+				message: error.details.line
+					? sentenceFor(error.code, error.message)
+					: fieldSentenceOf(error, field, nameOfPart(field.path)),
 			});
 	return [...found.values()];
 }
 
 /** partOf returns the value of a part on the server. */
-function partOf(b: BroadcastSessionView, path: string): unknown {
+function partOf(broadcast: BroadcastSessionView, path: string): unknown {
 	if (path.startsWith(ofContent))
-		return (b.content as { [name: string]: unknown })[path.slice(ofContent.length)] ?? null;
-	return (b as unknown as { [name: string]: unknown })[path] ?? null;
+		return (broadcast.content as { [name: string]: unknown })[path.slice(ofContent.length)] ?? null;
+	return (broadcast as unknown as { [name: string]: unknown })[path] ?? null;
 }
 
 /** The parts that are written. */
@@ -124,11 +127,11 @@ const names = [
 ];
 
 /** savedParts returns the parts of a broadcast on the server. What a template makes, and HTML made of MJML, is not written by anybody. */
-export function savedParts(b: BroadcastSessionView): Parts {
-	const parts: Parts = Object.fromEntries(names.map((path) => [path, partOf(b, path)]));
-	if (b.content.template_slug)
+export function savedParts(broadcast: BroadcastSessionView): Parts {
+	const parts: Parts = Object.fromEntries(names.map((path) => [path, partOf(broadcast, path)]));
+	if (broadcast.content.template_slug)
 		return { ...parts, "content.body_mjml": null, "content.body_html": null, "content.body_text": null };
-	return b.content.body_mjml ? { ...parts, "content.body_html": null } : parts;
+	return broadcast.content.body_mjml ? { ...parts, "content.body_html": null } : parts;
 }
 
 const code = ["content.body_mjml", "content.body_html"];
@@ -149,5 +152,5 @@ export function sideOf(parts: Parts): unknown {
 }
 
 /** problemsIn counts the groups of parts in a working copy that are not saved. */
-export const problemsIn = (c: Partial<Copy<Parts>>) =>
-	c.problems || new Set(Object.keys(c.mine ?? {}).map(groupOf)).size;
+export const problemsIn = (copy: Partial<Copy<Parts>>) =>
+	copy.problems || new Set(Object.keys(copy.mine ?? {}).map(groupOf)).size;

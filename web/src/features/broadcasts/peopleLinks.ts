@@ -11,7 +11,7 @@ export const ruleLink = (rule: Group, name?: string) =>
 
 function members(keys: string[], segments: SegmentSession[], operator: "in" | "not_in"): Condition[] {
 	const of = (type: "static" | "dynamic") =>
-		keys.filter((k) => segments.find((s) => s.segment_key === k)?.type === type);
+		keys.filter((key) => segments.find((segment) => segment.segment_key === key)?.type === type);
 	const lists = of("static");
 	const rules = of("dynamic");
 	return [
@@ -20,7 +20,7 @@ function members(keys: string[], segments: SegmentSession[], operator: "in" | "n
 	];
 }
 
-function reasonRule(b: BroadcastSessionView, reason: string): Condition | null {
+function reasonRule(broadcast: BroadcastSessionView, reason: string): Condition | null {
 	switch (reason) {
 		case "not_active":
 			return { field: "global_status", operator: "not_equals", value: "active" };
@@ -30,8 +30,8 @@ function reasonRule(b: BroadcastSessionView, reason: string): Condition | null {
 			return { type: "suppression", operator: "listed" };
 		case "unsubscribed_type":
 		case "unsubscribed_category":
-			return b.email_type_key
-				? { type: "subscription", operator: "unsubscribed", email_type_key: b.email_type_key }
+			return broadcast.email_type_key
+				? { type: "subscription", operator: "unsubscribed", email_type_key: broadcast.email_type_key }
 				: null;
 		default:
 			return null;
@@ -39,21 +39,29 @@ function reasonRule(b: BroadcastSessionView, reason: string): Condition | null {
 }
 
 /** peopleOf returns a link to the audience of a broadcast, or to those of it who get no mail for a reason; null if no rule finds them. */
-export function peopleOf(b: BroadcastSessionView, segments: SegmentSession[], reason: string | null): string | null {
-	const why = reason === null ? null : reasonRule(b, reason);
-	return reason !== null && !why ? null : inAudience(b, segments, why);
+export function peopleOf(
+	broadcast: BroadcastSessionView,
+	segments: SegmentSession[],
+	reason: string | null,
+): string | null {
+	const why = reason === null ? null : reasonRule(broadcast, reason);
+	return reason !== null && !why ? null : inAudience(broadcast, segments, why);
 }
 
 /** inAudience returns a link to those of the audience of a broadcast who match a condition, or to all of it; null without an audience. */
-export function inAudience(b: BroadcastSessionView, segments: SegmentSession[], why: Condition | null): string | null {
-	const include = members(b.include_segment_keys, segments, "in");
+export function inAudience(
+	broadcast: BroadcastSessionView,
+	segments: SegmentSession[],
+	why: Condition | null,
+): string | null {
+	const include = members(broadcast.include_segment_keys, segments, "in");
 	const [first] = include;
 	if (!first) return null;
 	return ruleLink({
 		logic: "and",
 		conditions: [
 			include.length > 1 ? { logic: "or", conditions: include } : first,
-			...members(b.exclude_segment_keys, segments, "not_in"),
+			...members(broadcast.exclude_segment_keys, segments, "not_in"),
 			...(why ? [why] : []),
 		],
 	});

@@ -8,12 +8,12 @@ import { answer } from "../../base/queries";
 const months = 6;
 
 /** monthsAgo returns the beginning of the month that was some months ago, in UTC. */
-export function monthsAgo(n: number): string {
-	const d = new Date();
-	d.setUTCHours(0, 0, 0, 0);
-	d.setUTCDate(1);
-	d.setUTCMonth(d.getUTCMonth() - n);
-	return d.toISOString();
+export function monthsAgo(months: number): string {
+	const date = new Date();
+	date.setUTCHours(0, 0, 0, 0);
+	date.setUTCDate(1);
+	date.setUTCMonth(date.getUTCMonth() - months);
+	return date.toISOString();
 }
 
 /** sinceOf returns the time from which the first pages of the list have all broadcasts. */
@@ -51,7 +51,7 @@ export const lastSendQuery = () =>
 		queryFn: async ({ signal }) => {
 			const sent = await api("GET /broadcasts", { query: { status: "completed" }, signal });
 			const [last] = sent.data
-				.filter((b) => b.dispatch_started_at)
+				.filter((broadcast) => broadcast.dispatch_started_at)
 				.sort((a, b) => ((a.dispatch_started_at ?? "") < (b.dispatch_started_at ?? "") ? 1 : -1));
 			if (!last) return null;
 			const [metrics] = await api("GET /broadcasts/metrics-bulk", { query: { ids: last.id }, signal });
@@ -81,8 +81,8 @@ export const broadcastQuery = (id: string) =>
 			if (got.data.status === "draft") client.setQueryData(draftQuery(id).queryKey, got);
 			return got.data;
 		},
-		refetchInterval: (q) => {
-			const now = q.state.data;
+		refetchInterval: (query) => {
+			const now = query.state.data;
 			if (now?.status === "scheduled" || now?.status === "sending") return 2000;
 			// That the cause of a pause is gone changes no broadcast, so nothing announces it.
 			return now?.status === "paused" && now.pause_reason !== "user" ? 5000 : pollEvery(15_000)();

@@ -19,7 +19,9 @@ export function focusField(section: string, path?: string) {
 	});
 	const fields = [...part.querySelectorAll<HTMLElement>("[data-path]")];
 	const named =
-		path && (fields.find((f) => f.dataset.path === path) ?? fields.find((f) => path.startsWith(f.dataset.path ?? " ")));
+		path &&
+		(fields.find((field) => field.dataset.path === path) ??
+			fields.find((field) => path.startsWith(field.dataset.path ?? " ")));
 	const first = part.querySelector<HTMLElement>(
 		":scope > div input, :scope > div select, :scope > div textarea, :scope > div button",
 	);

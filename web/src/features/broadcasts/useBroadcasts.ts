@@ -25,7 +25,7 @@ const words = catalogue("broadcasts.useBroadcasts", {
 /** useBroadcasts reads the list of broadcasts, some months at a time. */
 export function useBroadcasts(archived: boolean) {
 	const list = useInfiniteQuery(broadcastsQuery(archived));
-	const rows = useMemo(() => list.data?.pages.flatMap((p) => p.data) ?? [], [list.data]);
+	const rows = useMemo(() => list.data?.pages.flatMap((page) => page.data) ?? [], [list.data]);
 	return { list, rows, since: sinceOf(list.data?.pages.length ?? 1) };
 }
 
@@ -33,9 +33,9 @@ export function useBroadcasts(archived: boolean) {
 export function useMetrics(rows: BroadcastRow[]) {
 	const client = useQueryClient();
 	const ids = rows
-		.filter((b) => b.dispatch_started_at)
+		.filter((broadcast) => broadcast.dispatch_started_at)
 		.slice(0, 100)
-		.map((b) => b.id);
+		.map((broadcast) => broadcast.id);
 	const query = metricsQuery(ids);
 	const metrics = useQuery({ ...query, enabled: ids.length > 0 });
 	const recount = useMutation({
@@ -44,9 +44,13 @@ export function useMetrics(rows: BroadcastRow[]) {
 			client.setQueryData(query.queryKey, fresh);
 			toast(words.counted);
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	return { of: new Map((metrics.data ?? []).map((m) => [m.broadcast_id, m])), recount, some: ids.length > 0 };
+	return {
+		of: new Map((metrics.data ?? []).map((metrics) => [metrics.broadcast_id, metrics])),
+		recount,
+		some: ids.length > 0,
+	};
 }
 
 /** useUnsaved reads the working copies of drafts: how many problems each has, by the id of the draft. */
@@ -59,11 +63,11 @@ export function useUnsaved(): Map<string, number> {
 			const all = await collection("working_copies");
 			const copies = await Promise.all(
 				all.data
-					.filter((c) => c.kind === "broadcast")
+					.filter((copy) => copy.kind === "broadcast")
 					.slice(0, 20)
-					.map((c) => workingCopy("broadcast", c.id)),
+					.map((copy) => workingCopy("broadcast", copy.id)),
 			);
-			return copies.filter((c) => c !== null).map((c) => [c.id, problemsIn(c.data)] as const);
+			return copies.filter((copy) => copy !== null).map((copy) => [copy.id, problemsIn(copy.data)] as const);
 		},
 	});
 	return new Map(found.data ?? []);
@@ -78,7 +82,7 @@ export function useCancelling() {
 	const ask = (id: string) =>
 		void api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" } }).then(
 			setBroadcast,
-			(e) => toast(explain(e), { tone: "danger" }),
+			(error) => toast(explain(error), { tone: "danger" }),
 		);
 	return { broadcast, ask, done: () => setBroadcast(null) };
 }
@@ -88,28 +92,28 @@ export function useActions() {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const refresh = () => client.invalidateQueries(within("broadcasts"));
-	const fail = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const fail = (error: unknown) => toast(explain(error), { tone: "danger" });
 	const unarchive = async (ids: string[]) => {
 		try {
 			for (const id of ids) await api("POST /broadcasts/{broadcast_id}/unarchive", { path: { broadcast_id: id } });
-		} catch (e) {
-			fail(e);
+		} catch (error) {
+			fail(error);
 		} finally {
 			void refresh();
 		}
 	};
 	const one = useMutation({
-		mutationFn: async (v: {
+		mutationFn: async (variables: {
 			id: string;
 			do: "unarchive" | "delete" | "clone" | "pause" | "resume" | "unschedule" | "cancel";
 		}) => {
-			const path = { broadcast_id: v.id };
-			if (v.do === "unarchive") await api("POST /broadcasts/{broadcast_id}/unarchive", { path });
-			else if (v.do === "delete") await api("DELETE /broadcasts/{broadcast_id}", { path });
-			else if (v.do === "pause") await api("POST /broadcasts/{broadcast_id}/pause", { path });
-			else if (v.do === "resume") await api("POST /broadcasts/{broadcast_id}/resume", { path });
-			else if (v.do === "cancel") await api("POST /broadcasts/{broadcast_id}/cancel", { path });
-			else if (v.do === "unschedule") await unschedule(v.id);
+			const path = { broadcast_id: variables.id };
+			if (variables.do === "unarchive") await api("POST /broadcasts/{broadcast_id}/unarchive", { path });
+			else if (variables.do === "delete") await api("DELETE /broadcasts/{broadcast_id}", { path });
+			else if (variables.do === "pause") await api("POST /broadcasts/{broadcast_id}/pause", { path });
+			else if (variables.do === "resume") await api("POST /broadcasts/{broadcast_id}/resume", { path });
+			else if (variables.do === "cancel") await api("POST /broadcasts/{broadcast_id}/cancel", { path });
+			else if (variables.do === "unschedule") await unschedule(variables.id);
 			else
 				navigate(
 					to.broadcastDraft(
@@ -118,9 +122,9 @@ export function useActions() {
 				);
 		},
 		onSettled: () => void refresh(),
-		onSuccess: (_, v) => {
-			if (v.do === "unarchive") toast(words.restored);
-			if (v.do === "delete") toast(words.deleted);
+		onSuccess: (_, variables) => {
+			if (variables.do === "unarchive") toast(words.restored);
+			if (variables.do === "delete") toast(words.deleted);
 		},
 		onError: fail,
 	});

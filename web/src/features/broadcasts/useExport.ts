@@ -30,13 +30,13 @@ type Props<R> = {
 };
 
 /** useExport makes a file of what became of a broadcast: here if there are few rows, else in a job. */
-export function useExport<R>({ broadcast: b, what, query, total, read, fields }: Props<R>) {
+export function useExport<R>({ broadcast, what, query, total, read, fields }: Props<R>) {
 	const client = useQueryClient();
 	const whyNot = useWhyNot("POST /broadcasts/{broadcast_id}/export");
 	const large = total !== undefined && total > mostRows;
 	const inJob = async () => {
 		await api("POST /broadcasts/{broadcast_id}/export", {
-			path: { broadcast_id: b.id },
+			path: { broadcast_id: broadcast.id },
 			idempotencyKey: newKey(),
 			body: { what, format: "csv", ...query },
 		});
@@ -58,11 +58,11 @@ export function useExport<R>({ broadcast: b, what, query, total, read, fields }:
 				`${what}.csv`,
 				csvText(
 					[...fields],
-					all.map((r) => fields.map((f) => r[f] as Cell)),
+					all.map((row) => fields.map((field) => row[field] as Cell)),
 				),
 			);
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	return { save: () => run.mutate(), busy: run.isPending, why: large ? whyNot : undefined };
 }
