@@ -43,11 +43,11 @@ function localTime(zone: string | null, now: Date): string | null {
 }
 
 /** About shows where a contact stands, and its tags. */
-export function About({ contact: c, off }: { contact: Contact; off: boolean }) {
+export function About({ contact, off }: { contact: Contact; off: boolean }) {
 	const now = useClock();
 	const stages = useCollection("stages");
-	const stage = stages.data?.data.find((s) => s.id === c.stage_id);
-	const zone = c.timezone ?? c.first_touch_timezone;
+	const stage = stages.data?.data.find((stage) => stage.id === contact.stage_id);
+	const zone = contact.timezone ?? contact.first_touch_timezone;
 	const local = localTime(zone, now);
 	return (
 		<Card>
@@ -56,21 +56,21 @@ export function About({ contact: c, off }: { contact: Contact; off: boolean }) {
 				<Figure
 					name={words.prospect}
 					about={{ definition: term("prospectScore").definition }}
-					value={full(c.prospect_score)}
+					value={full(contact.prospect_score)}
 				/>
 				<Figure
 					name={words.customer}
 					about={{ definition: term("customerScore").definition }}
-					value={full(c.customer_score)}
+					value={full(contact.customer_score)}
 				/>
 				{local && <Figure name={words.local} value={local} detail={zone} />}
 			</Figures>
-			{c.deliverability_reason && (
+			{contact.deliverability_reason && (
 				<p className={css.muted}>
-					{words.why}: {c.deliverability_reason.replaceAll("_", " ")}
+					{words.why}: {contact.deliverability_reason.replaceAll("_", " ")}
 				</p>
 			)}
-			<Tags contact={c} off={off} />
+			<Tags contact={contact} off={off} />
 		</Card>
 	);
 }

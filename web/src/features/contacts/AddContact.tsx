@@ -32,7 +32,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 	const [idempotencyKey] = useState(newKey);
 	const client = useQueryClient();
 	const why = useWhyNot("POST /contacts");
-	const v = form.values;
+	const values = form.values;
 	const send = () =>
 		form.submit(async () => {
 			setOther(null);
@@ -40,27 +40,27 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 				const added = await api("POST /contacts", {
 					idempotencyKey,
 					body: {
-						email: v.email.trim(),
-						first_name: v.first_name || null,
-						last_name: v.last_name || null,
-						company: v.company || null,
-						tags: v.tags
+						email: values.email.trim(),
+						first_name: values.first_name || null,
+						last_name: values.last_name || null,
+						company: values.company || null,
+						tags: values.tags
 							.split(",")
-							.map((t) => t.trim())
+							.map((text) => text.trim())
 							.filter(Boolean),
 					},
 				});
 				void client.invalidateQueries(within("contacts"));
 				onAdded(added.id);
-			} catch (e) {
-				if (e instanceof ApiError && e.code === "DUPLICATE_EMAIL") {
-					const found = await api("GET /contacts/lookup", { query: { email: v.email.trim() } }).catch(() => null);
+			} catch (error) {
+				if (error instanceof ApiError && error.code === "DUPLICATE_EMAIL") {
+					const found = await api("GET /contacts/lookup", { query: { email: values.email.trim() } }).catch(() => null);
 					if (found) {
 						setOther(found.id);
 						return;
 					}
 				}
-				throw e;
+				throw error;
 			}
 		});
 	return (
@@ -83,7 +83,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 				label={words.email}
 				type="email"
 				path="email"
-				value={v.email}
+				value={values.email}
 				onChange={(email) => form.set({ email })}
 				error={form.problems.byPath.email}
 				autoFocus
@@ -94,7 +94,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 					label={words.first}
 					optional
 					path="first_name"
-					value={v.first_name}
+					value={values.first_name}
 					onChange={(first_name) => form.set({ first_name })}
 					error={form.problems.byPath.first_name}
 					autoComplete="off"
@@ -103,7 +103,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 					label={words.last}
 					optional
 					path="last_name"
-					value={v.last_name}
+					value={values.last_name}
 					onChange={(last_name) => form.set({ last_name })}
 					error={form.problems.byPath.last_name}
 					autoComplete="off"
@@ -113,7 +113,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 				label={words.company}
 				optional
 				path="company"
-				value={v.company}
+				value={values.company}
 				onChange={(company) => form.set({ company })}
 				error={form.problems.byPath.company}
 				autoComplete="off"
@@ -123,7 +123,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 				optional
 				path="tags"
 				help={words.tagsHelp}
-				value={v.tags}
+				value={values.tags}
 				onChange={(tags) => form.set({ tags })}
 				error={form.problems.byPath.tags}
 				autoComplete="off"

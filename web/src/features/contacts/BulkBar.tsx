@@ -124,7 +124,7 @@ async function membersAmong(ids: string[], list: unknown): Promise<Set<string>> 
 				cursor,
 			},
 		});
-		for (const c of page.data) members.add(c.id);
+		for (const contact of page.data) members.add(contact.id);
 		cursor = page.next_cursor;
 	} while (cursor);
 	return members;
@@ -165,12 +165,12 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 				await bulk({ action, params, contact_ids: ids });
 				for (const id of ids) done.add(id);
 			}
-			const marked = steps.some((s) => s.action === "set_do_not_contact" && s.params?.value === false);
+			const marked = steps.some((step) => step.action === "set_do_not_contact" && step.params?.value === false);
 			toast(
 				marked ? `${words.undone({ count: done.size })}. ${words.leftSequences}` : words.undone({ count: done.size }),
 			);
-		} catch (e) {
-			toast(explain(e), { tone: "danger" });
+		} catch (error) {
+			toast(explain(error), { tone: "danger" });
 		}
 		changed();
 	};
@@ -192,7 +192,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 				const { job_id } = await bulk({ action, params, selector });
 				if (job_id) begun(job_id);
 			} else {
-				const steps = (await stepsBack(action, params)).filter((s) => s.ids.length > 0);
+				const steps = (await stepsBack(action, params)).filter((step) => step.ids.length > 0);
 				const answer = await bulk({ action, params, contact_ids: ids });
 				toast(doneText(answer), {
 					undo: steps.length > 0 && (answer.affected ?? 0) > 0 ? () => void takeBack(steps) : undefined,
@@ -203,9 +203,9 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 			setAsk(null);
 			setConfirm(null);
 			setError("");
-		} catch (e) {
-			if (ask || confirm) setError(explain(e));
-			else toast(explain(e), { tone: "danger" });
+		} catch (error) {
+			if (ask || confirm) setError(explain(error));
+			else toast(explain(error), { tone: "danger" });
 		}
 		setBusy(false);
 	};
@@ -223,8 +223,8 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 				},
 			});
 			begun(job_id);
-		} catch (e) {
-			toast(explain(e), { tone: "danger" });
+		} catch (error) {
+			toast(explain(error), { tone: "danger" });
 		}
 	};
 	return (
@@ -450,26 +450,36 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 	const types = useCollection("email_types", { enabled: kind.endsWith("subscribe") });
 	const known = useQuery({ ...tagsQuery(typed), enabled: tagged });
 	const sequences = useCollection("sequences", { enabled: ofSequence });
-	const settable = useFields().filter((f) => !notMany.includes(f.field) && !computed.test(f.field));
-	const field = settable.find((f) => f.field === choice);
+	const settable = useFields().filter(
+		(useField) => !notMany.includes(useField.field) && !computed.test(useField.field),
+	);
+	const field = settable.find((field) => field.field === choice);
 	const fresh = typed.trim();
-	const tagOptions = (known.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
-	if (fresh && !tagOptions.some((o) => o.id === fresh)) tagOptions.push({ id: fresh, label: fresh, detail: undefined });
+	const tagOptions = (known.data?.data ?? []).map((suggestion) => ({
+		id: suggestion.value,
+		label: suggestion.value,
+		detail: suggestion.count,
+	}));
+	if (fresh && !tagOptions.some((tagOption) => tagOption.id === fresh))
+		tagOptions.push({ id: fresh, label: fresh, detail: undefined });
 	const options =
 		kind === "set_stage"
-			? (stages.data?.data ?? []).map((s) => ({ id: s.id, label: s.name }))
+			? (stages.data?.data ?? []).map((stage) => ({ id: stage.id, label: stage.name }))
 			: kind.endsWith("_list")
 				? (segments.data?.data ?? [])
-						.filter((s) => s.type === "static")
-						.map((s) => ({ id: s.segment_key, label: s.name }))
+						.filter((segment) => segment.type === "static")
+						.map((segment) => ({ id: segment.segment_key, label: segment.name }))
 				: ofSequence
 					? (sequences.data?.data ?? [])
-							.filter((q) => kind === "exit_sequence" || q.status === "active")
-							.map((q) => ({ id: q.id, label: q.name }))
+							.filter((sequence) => kind === "exit_sequence" || sequence.status === "active")
+							.map((sequence) => ({ id: sequence.id, label: sequence.name }))
 					: kind === "set_field"
 						? fieldOptions(settable)
 						: [
-								...(types.data?.data ?? []).map((t) => ({ id: t.type_key, label: t.display_name })),
+								...(types.data?.data ?? []).map((emailType) => ({
+									id: emailType.type_key,
+									label: emailType.display_name,
+								})),
 								{ id: allMail, label: words.allMail },
 							];
 	const ready = tagged
@@ -496,7 +506,7 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 			title={titles()[kind]}
 			onClose={onClose}
 			onSubmit={() => ready && onApply(params())}
-			submit={{ label: words.apply, busy: busy, why: ready ? undefined : words.choose }}
+			submit={{ label: words.apply, busy, why: ready ? undefined : words.choose }}
 		>
 			<p>
 				{words.concerns({ count })} {job && words.cannotUndo}
@@ -519,7 +529,7 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 						options={options}
 						value={choice}
 						onChange={(id) => {
-							const next = settable.find((f) => f.field === id);
+							const next = settable.find((field) => field.field === id);
 							setChoice(id);
 							if (kind === "set_field")
 								setValue(next && (next.kind === "tags" ? [] : initialValue("equals", next.kind)));

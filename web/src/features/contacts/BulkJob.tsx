@@ -54,7 +54,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
 		onSuccess: () => void job.refetch(),
 		onSettled: () => jobsChanged(client),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const j = job.data;
 	const done = j !== undefined && ended.includes(j.status);
@@ -70,19 +70,19 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 			section.current?.focus();
 	}, [shown]);
 	if (!j) return null;
-	const r = (j.result ?? {}) as Result;
+	const result = (j.result ?? {}) as Result;
 	const failed = j.error && sentenceFor(j.error.code, j.error.message);
 	const text = failed
-		? r.affected
-			? words.failed({ message: failed, done: doneText(r) })
+		? result.affected
+			? words.failed({ message: failed, done: doneText(result) })
 			: failed
 		: j.status === "cancelled"
 			? j.type === "bulk"
-				? words.cancelled({ count: r.affected ?? 0 })
+				? words.cancelled({ count: result.affected ?? 0 })
 				: words.stopped
 			: j.type === "export"
-				? words.exported({ count: r.rows ?? j.progress.processed })
-				: doneText(r);
+				? words.exported({ count: result.rows ?? j.progress.processed })
+				: doneText(result);
 	return (
 		<ActionBar ref={section} label={j.title}>
 			<p>
@@ -113,11 +113,11 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 				</a>
 			)}
 			{done && <IconButton small label={words.close} icon={<X aria-hidden />} onClick={onClose} />}
-			{done && r.errors && r.errors.length > 0 && (
+			{done && result.errors && result.errors.length > 0 && (
 				<ul className={css.refused}>
-					{r.errors.slice(0, mostShown).map((e) => (
-						<li key={e.contact_id}>
-							<Link href={to.contact(e.contact_id)}>{words.contact}</Link>: {reasonOf(e.code)}
+					{result.errors.slice(0, mostShown).map((error) => (
+						<li key={error.contact_id}>
+							<Link href={to.contact(error.contact_id)}>{words.contact}</Link>: {reasonOf(error.code)}
 						</li>
 					))}
 				</ul>

@@ -36,9 +36,11 @@ export function ColumnChooser({
 }) {
 	const [typed, setTyped] = useState("");
 	const rows = useSyncExternalStore(subscribeDensity, density);
-	const match = (f: FieldInfo) => f.name.toLowerCase().includes(typed.toLowerCase());
-	const shown = chosen.map((c) => all.find((f) => f.field === c)).filter((f): f is FieldInfo => Boolean(f));
-	const others = all.filter((f) => !chosen.includes(f.field) && f.field !== "email" && match(f));
+	const match = (field: FieldInfo) => field.name.toLowerCase().includes(typed.toLowerCase());
+	const shown = chosen
+		.map((column) => all.find((field) => field.field === column))
+		.filter((field): field is FieldInfo => Boolean(field));
+	const others = all.filter((field) => !chosen.includes(field.field) && field.field !== "email" && match(field));
 	const move = (index: number, by: number) => {
 		const next = [...chosen];
 		const [field] = next.splice(index, 1);
@@ -67,15 +69,19 @@ export function ColumnChooser({
 					/>
 					<h3>{words.shown}</h3>
 					<ul>
-						{shown.map((f, i) => (
-							<li key={f.field} {...sorting.item(i)}>
+						{shown.map((field, i) => (
+							<li key={field.field} {...sorting.item(i)}>
 								<Grip {...sorting.handle(i)} />
-								<Checkbox label={f.name} checked onChange={() => onChange(chosen.filter((c) => c !== f.field))} />
+								<Checkbox
+									label={field.name}
+									checked
+									onChange={() => onChange(chosen.filter((column) => column !== field.field))}
+								/>
 								<span>
 									{i > 0 && (
 										<IconButton
 											small
-											label={words.up({ name: f.name })}
+											label={words.up({ name: field.name })}
 											icon={<ArrowUp aria-hidden />}
 											onClick={() => move(i, -1)}
 										/>
@@ -83,7 +89,7 @@ export function ColumnChooser({
 									{i < shown.length - 1 && (
 										<IconButton
 											small
-											label={words.down({ name: f.name })}
+											label={words.down({ name: field.name })}
 											icon={<ArrowDown aria-hidden />}
 											onClick={() => move(i, 1)}
 										/>
@@ -94,9 +100,9 @@ export function ColumnChooser({
 					</ul>
 					<h3>{words.others}</h3>
 					<ul>
-						{others.map((f) => (
-							<li key={f.field}>
-								<Checkbox label={f.name} checked={false} onChange={() => onChange([...chosen, f.field])} />
+						{others.map((field) => (
+							<li key={field.field}>
+								<Checkbox label={field.name} checked={false} onChange={() => onChange([...chosen, field.field])} />
 							</li>
 						))}
 					</ul>

@@ -67,29 +67,36 @@ const sourceOf = (source: string, forms: Map<string, string>) =>
 		: ((words.sources as { [source: string]: string })[source] ?? source.replaceAll("_", " "));
 
 /** Consent shows the email types by category, and whether the contact gets them. */
-export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged: () => void }) {
+export function Consent({ contact, onChanged }: { contact: Contact; onChanged: () => void }) {
 	const why = useWhyNot("POST /contacts/bulk");
 	const locked = useWhyNot("PUT /contacts/{id}");
 	const whyNotReset = useWhyNot("POST /contacts/{id}/anonymize");
 	const [resetting, setResetting] = useState(false);
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
-	const records = useQuery(consentsQuery(c.id));
-	const ofForms = records.data?.data.some((r) => r.source.startsWith("form:")) ?? false;
+	const records = useQuery(consentsQuery(contact.id));
+	const ofForms = records.data?.data.some((consent) => consent.source.startsWith("form:")) ?? false;
 	const forms = useCollection("forms", { enabled: ofForms });
-	const formNames = new Map((forms.data?.data ?? []).map((f) => [f.slug, f.name]));
+	const formNames = new Map((forms.data?.data ?? []).map((form) => [form.slug, form.name]));
 	const change = useMutation({
-		mutationFn: (v: { type: string; on: boolean }) =>
+		mutationFn: (variables: { type: string; on: boolean }) =>
 			api("POST /contacts/bulk", {
 				idempotencyKey: newKey(),
-				body: { action: v.on ? "subscribe" : "unsubscribe", contact_ids: [c.id], params: { email_type_key: v.type } },
+				body: {
+					action: variables.on ? "subscribe" : "unsubscribe",
+					contact_ids: [contact.id],
+					params: { email_type_key: variables.type },
+				},
 			}),
 		onSuccess: onChanged,
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const reset = useMutation({
 		mutationFn: () =>
-			api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action: "reset_status", contact_ids: [c.id] } }),
+			api("POST /contacts/bulk", {
+				idempotencyKey: newKey(),
+				body: { action: "reset_status", contact_ids: [contact.id] },
+			}),
 		onSuccess: () => {
 			setResetting(false);
 			onChanged();
@@ -97,45 +104,45 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 	});
 	if (types.isPending || categories.isPending) return <Skeleton rows={6} />;
 	if (types.isError) return <Failure error={types.error} retry={() => void types.refetch()} />;
-	const stopped = ["unsubscribed", "bounced", "complained"].includes(c.global_status);
+	const stopped = ["unsubscribed", "bounced", "complained"].includes(contact.global_status);
 	const all = records.data?.data ?? [];
 	// The newest record about a type: of the type, of its category, or of all mail.
-	const originOf = (t: EmailTypeRow) => {
-		const r = all.find(
-			(x) =>
-				(x.email_type_key === null && x.category_id === null) ||
-				x.email_type_key === t.type_key ||
-				(t.category_id !== null && x.category_id === t.category_id),
+	const originOf = (emailType: EmailTypeRow) => {
+		const consent = all.find(
+			(consent) =>
+				(consent.email_type_key === null && consent.category_id === null) ||
+				consent.email_type_key === emailType.type_key ||
+				(emailType.category_id !== null && consent.category_id === emailType.category_id),
 		);
 		const written =
-			c.subscriptions[t.type_key] !== undefined ||
-			(t.category_id !== null && c.category_subscriptions[t.category_id] !== undefined);
+			contact.subscriptions[emailType.type_key] !== undefined ||
+			(emailType.category_id !== null && contact.category_subscriptions[emailType.category_id] !== undefined);
 		const gets =
 			!stopped &&
-			c.subscriptions[t.type_key] !== false &&
-			(t.category_id === null || c.category_subscriptions[t.category_id] !== false);
+			contact.subscriptions[emailType.type_key] !== false &&
+			(emailType.category_id === null || contact.category_subscriptions[emailType.category_id] !== false);
 		// What was written after the last choice of the person has no record.
-		if (r)
-			return r.granted === gets
+		if (consent)
+			return consent.granted === gets
 				? words.last({
-						what: r.granted ? words.given : words.withdrawn,
-						source: sourceOf(r.source, formNames),
-						at: dateTime(r.at),
+						what: consent.granted ? words.given : words.withdrawn,
+						source: sourceOf(consent.source, formNames),
+						at: dateTime(consent.at),
 					})
 				: words.written;
 		return written ? words.written : words.inherited;
 	};
-	const nameOfChoice = (r: (typeof all)[number]) =>
-		types.data.data.find((t) => t.type_key === r.email_type_key)?.display_name ??
-		r.email_type_key ??
-		categories.data?.data.find((g) => g.id === r.category_id)?.name ??
-		r.category_id ??
+	const nameOfChoice = (consent: (typeof all)[number]) =>
+		types.data.data.find((emailType) => emailType.type_key === consent.email_type_key)?.display_name ??
+		consent.email_type_key ??
+		categories.data?.data.find((category) => category.id === consent.category_id)?.name ??
+		consent.category_id ??
 		words.all;
 	const groups = [
-		...(categories.data?.data ?? []).map((g) => ({
-			id: g.id as string | null,
-			name: g.name,
-			description: g.description,
+		...(categories.data?.data ?? []).map((category) => ({
+			id: category.id as string | null,
+			name: category.name,
+			description: category.description,
 		})),
 		{ id: null, name: words.others, description: null },
 	];
@@ -145,11 +152,11 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 				<Callout
 					tone="warning"
 					title={
-						c.global_status === "unsubscribed"
-							? c.unsubscribed_at
-								? words.unsubscribedOn({ at: c.unsubscribed_at })
+						contact.global_status === "unsubscribed"
+							? contact.unsubscribed_at
+								? words.unsubscribedOn({ at: contact.unsubscribed_at })
 								: words.unsubscribed
-							: c.global_status === "bounced"
+							: contact.global_status === "bounced"
 								? words.bounced
 								: words.complained
 					}
@@ -162,27 +169,27 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 				<p>{words.note}</p>
 			)}
 			<Locked why={locked}>
-				{groups.map((g) => {
-					const of = types.data.data.filter((t) => t.active && t.category_id === g.id);
+				{groups.map((group) => {
+					const of = types.data.data.filter((emailType) => emailType.active && emailType.category_id === group.id);
 					return (
 						of.length > 0 && (
-							<Card key={g.id ?? ""} title={g.name}>
-								{of.map((t) => (
+							<Card key={group.id ?? ""} title={group.name}>
+								{of.map((emailType) => (
 									<Switch
-										key={t.id}
-										label={t.display_name}
+										key={emailType.id}
+										label={emailType.display_name}
 										help={
 											<>
-												{t.description} <span className={css.origin}>{originOf(t)}</span>
+												{emailType.description} <span className={css.origin}>{originOf(emailType)}</span>
 											</>
 										}
 										checked={
 											!stopped &&
-											c.subscriptions[t.type_key] !== false &&
-											(g.id === null || c.category_subscriptions[g.id] !== false)
+											contact.subscriptions[emailType.type_key] !== false &&
+											(group.id === null || contact.category_subscriptions[group.id] !== false)
 										}
 										why={stopped ? words.from : locked ? undefined : why}
-										onChange={(on) => change.mutate({ type: t.type_key, on })}
+										onChange={(on) => change.mutate({ type: emailType.type_key, on })}
 									/>
 								))}
 							</Card>
@@ -195,7 +202,7 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 				actions={
 					all.length > 0 && (
 						<CsvButton
-							name={`${words.log} ${c.email}`}
+							name={`${words.log} ${contact.email}`}
 							header={[
 								"at",
 								"choice",
@@ -209,18 +216,18 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 								"user_agent",
 								"message_id",
 							]}
-							rows={all.map((r) => [
-								r.at,
-								r.granted ? "granted" : "withdrawn",
-								r.email_type_key,
-								r.category_id,
-								r.source,
-								String(r.confirmed),
-								r.wording,
-								r.page_url,
-								r.ip,
-								r.user_agent,
-								r.message_id,
+							rows={all.map((consent) => [
+								consent.at,
+								consent.granted ? "granted" : "withdrawn",
+								consent.email_type_key,
+								consent.category_id,
+								consent.source,
+								String(consent.confirmed),
+								consent.wording,
+								consent.page_url,
+								consent.ip,
+								consent.user_agent,
+								consent.message_id,
 							])}
 						/>
 					)
@@ -237,25 +244,25 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 					<List
 						label={words.log}
 						rows={all}
-						rowKey={(r) => r.id}
+						rowKey={(consent) => consent.id}
 						columns={[
-							{ id: "what", name: words.what, cell: (r) => (r.granted ? words.given : words.withdrawn) },
+							{ id: "what", name: words.what, cell: (consent) => (consent.granted ? words.given : words.withdrawn) },
 							{ id: "of", name: words.of, cell: nameOfChoice },
-							{ id: "when", name: words.when, cell: (r) => dateTime(r.at) },
-							{ id: "source", name: words.source, cell: (r) => sourceOf(r.source, formNames) },
+							{ id: "when", name: words.when, cell: (consent) => dateTime(consent.at) },
+							{ id: "source", name: words.source, cell: (consent) => sourceOf(consent.source, formNames) },
 							{
 								id: "proof",
 								name: words.proof,
-								cell: (r) => (
+								cell: (consent) => (
 									<ul className={css.proof}>
-										{r.wording && <li>{words.wording({ w: r.wording })}</li>}
-										{r.confirmed && <li>{words.confirmed}</li>}
-										{r.message_id && !r.confirmed && <li>{words.message}</li>}
-										{r.page_url && <li>{r.page_url}</li>}
-										{r.ip && <li>{r.ip}</li>}
-										{r.user_agent && (
+										{consent.wording && <li>{words.wording({ w: consent.wording })}</li>}
+										{consent.confirmed && <li>{words.confirmed}</li>}
+										{consent.message_id && !consent.confirmed && <li>{words.message}</li>}
+										{consent.page_url && <li>{consent.page_url}</li>}
+										{consent.ip && <li>{consent.ip}</li>}
+										{consent.user_agent && (
 											<li>
-												{words.agent}: {r.user_agent}
+												{words.agent}: {consent.user_agent}
 											</li>
 										)}
 									</ul>
@@ -269,7 +276,7 @@ export function Consent({ contact: c, onChanged }: { contact: Contact; onChanged
 				<Confirm
 					title={words.reset}
 					action={words.reset}
-					type={c.email}
+					type={contact.email}
 					busy={reset.isPending}
 					error={reset.error && <p role="alert">{explain(reset.error)}</p>}
 					onConfirm={() => reset.mutate()}

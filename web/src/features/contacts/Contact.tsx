@@ -72,7 +72,7 @@ export default function ContactPage() {
 	const restore = useMutation({
 		mutationFn: () => bulk("restore"),
 		onSuccess: refresh,
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const remove = useMutation({
 		mutationFn: () => bulk("delete"),
@@ -80,7 +80,7 @@ export default function ContactPage() {
 			refresh();
 			if (contact.data) toast(words.deleted({ name: nameOf(contact.data) }), { undo: () => restore.mutate() });
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const c = contact.data;
 	if (!c || isGone(contact.error)) return <Missing query={contact} list={words.contacts} to={to.contacts()} />;
@@ -161,10 +161,10 @@ export default function ContactPage() {
 	);
 }
 
-function Anonymise({ contact: c, onClose, onDone }: { contact: Contact; onClose: () => void; onDone: () => void }) {
+function Anonymise({ contact, onClose, onDone }: { contact: Contact; onClose: () => void; onDone: () => void }) {
 	const [suppress, setSuppress] = useState(true);
 	const send = useMutation({
-		mutationFn: () => api("POST /contacts/{id}/anonymize", { path: { id: c.id }, body: { suppress } }),
+		mutationFn: () => api("POST /contacts/{id}/anonymize", { path: { id: contact.id }, body: { suppress } }),
 		onSuccess: onDone,
 	});
 	const other =
@@ -175,7 +175,7 @@ function Anonymise({ contact: c, onClose, onDone }: { contact: Contact; onClose:
 		<Confirm
 			title={words.anonymiseTitle}
 			action={words.anonymise}
-			type={c.email}
+			type={contact.email}
 			busy={send.isPending}
 			error={
 				send.error && (

@@ -104,18 +104,21 @@ export default function Contacts() {
 	const rows = useInfiniteQuery(contactsQuery(selector, sort, dir));
 	const count = useQuery(contactCountQuery(selector));
 	const stages = useCollection("stages");
-	const stageNames = useMemo(() => new Map((stages.data?.data ?? []).map((s) => [s.id, s.name])), [stages.data]);
+	const stageNames = useMemo(
+		() => new Map((stages.data?.data ?? []).map((stage) => [stage.id, stage.name])),
+		[stages.data],
+	);
 	const { columns, all } = useColumns(chosen, stageNames, widths, !columnText);
-	const contacts = useMemo(() => rows.data?.pages.flatMap((p) => p.data) ?? [], [rows.data]);
+	const contacts = useMemo(() => rows.data?.pages.flatMap((page) => page.data) ?? [], [rows.data]);
 
 	// Contacts that are selected stay so when the table shows others. They are kept as they were last seen, for Undo.
 	const seen = useRef(new Map<string, Contact>());
 	const selectedContacts = useMemo(() => {
-		const shown = new Map(contacts.map((c) => [c.id, c]));
+		const shown = new Map(contacts.map((contact) => [contact.id, contact]));
 		const known = new Map<string, Contact>();
 		for (const id of selected) {
-			const c = shown.get(id) ?? seen.current.get(id);
-			if (c) known.set(id, c);
+			const contact = shown.get(id) ?? seen.current.get(id);
+			if (contact) known.set(id, contact);
 		}
 		seen.current = known;
 		return [...known.values()];
@@ -123,26 +126,28 @@ export default function Contacts() {
 
 	const onEnd = useMore(rows);
 
-	const apply = (f: SavedFilterRow) => {
-		setTyped(f.search ?? "");
+	const apply = (savedFilter: SavedFilterRow) => {
+		setTyped(savedFilter.search ?? "");
 		setParams({
-			q: f.search,
-			filters: f.filters.length ? JSON.stringify(f.filters) : null,
-			sort: f.sort || null,
-			dir: f.dir,
-			columns: f.columns.length ? f.columns.join(",") : null,
-			saved: f.id,
+			q: savedFilter.search,
+			filters: savedFilter.filters.length ? JSON.stringify(savedFilter.filters) : null,
+			sort: savedFilter.sort || null,
+			dir: savedFilter.dir,
+			columns: savedFilter.columns.length ? savedFilter.columns.join(",") : null,
+			saved: savedFilter.id,
 		});
 	};
 	const save = useMutation({
-		mutationFn: (v: { name: string; shared: boolean }) =>
-			api("POST /saved-filters", { body: { ...v, search: search || null, filters, sort, dir, columns: chosen } }),
-		onSuccess: (f) => {
+		mutationFn: (variables: { name: string; shared: boolean }) =>
+			api("POST /saved-filters", {
+				body: { ...variables, search: search || null, filters, sort, dir, columns: chosen },
+			}),
+		onSuccess: (savedFilter) => {
 			void client.invalidateQueries(within("saved_filters"));
-			setParams({ saved: f.id });
-			toast(words.saved({ name: f.name }));
+			setParams({ saved: savedFilter.id });
+			toast(words.saved({ name: savedFilter.name }));
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const clear = () => {
 		setTyped("");
@@ -150,13 +155,15 @@ export default function Contacts() {
 	};
 	const change = (action: "delete" | "restore", id: string) =>
 		api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
-	const refused = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const refused = (error: unknown) => toast(explain(error), { tone: "danger" });
 	const reload = () => client.invalidateQueries(within("contacts"));
 	const remove = useMutation({
-		mutationFn: (c: Contact) => change("delete", c.id),
-		onSuccess: (_, c) => {
+		mutationFn: (contact: Contact) => change("delete", contact.id),
+		onSuccess: (_, contact) => {
 			void reload();
-			toast(words.deleted({ name: nameOf(c) }), { undo: () => void change("restore", c.id).then(reload, refused) });
+			toast(words.deleted({ name: nameOf(contact) }), {
+				undo: () => void change("restore", contact.id).then(reload, refused),
+			});
 		},
 		onError: refused,
 	});
@@ -164,7 +171,7 @@ export default function Contacts() {
 		setSelected(new Set());
 		setEverybody(false);
 	};
-	const open = (c: Contact) => navigate(to.contact(c.id));
+	const open = (contact: Contact) => navigate(to.contact(contact.id));
 	// The columns stay the same while rows come, so that those which are drawn are not drawn again.
 	const acts = useRef({ open, remove: remove.mutate, setParams });
 	acts.current = { open, remove: remove.mutate, setParams };
@@ -175,19 +182,19 @@ export default function Contacts() {
 				id: "actions",
 				name: "",
 				width: 52,
-				cell: (c) => (
+				cell: (contact) => (
 					<Menu
 						small
-						label={words.menu({ name: nameOf(c) })}
+						label={words.menu({ name: nameOf(contact) })}
 						actions={[
-							{ id: "open", label: words.open, run: () => acts.current.open(c) },
-							{ id: "peek", label: words.peek, run: () => acts.current.setParams({ peek: c.id }) },
-							c.global_status !== "suppressed" && {
+							{ id: "open", label: words.open, run: () => acts.current.open(contact) },
+							{ id: "peek", label: words.peek, run: () => acts.current.setParams({ peek: contact.id }) },
+							contact.global_status !== "suppressed" && {
 								id: "delete",
 								label: words.delete,
 								danger: true,
 								why: whyNot,
-								run: () => acts.current.remove(c),
+								run: () => acts.current.remove(contact),
 							},
 						]}
 					/>
@@ -197,7 +204,7 @@ export default function Contacts() {
 		[columns, whyNot],
 	);
 	const peek = params.get("peek") ?? "";
-	const listed = contacts.find((c) => c.id === peek);
+	const listed = contacts.find((contact) => contact.id === peek);
 	const other = useQuery({ ...contactQuery(peek), enabled: peek !== "" && !listed && !rows.isPending });
 	const peeked = peek === "" ? undefined : (listed ?? other.data);
 	const walk = (by: number) => {
@@ -261,13 +268,15 @@ export default function Contacts() {
 							fields={fields}
 							search={search}
 							why={whyNotSegment}
-							onChange={(f) => setParams({ filters: f.length ? JSON.stringify(f) : null })}
+							onChange={(value) => setParams({ filters: value.length ? JSON.stringify(value) : null })}
 						/>
 						<div className={css.end}>
 							<ColumnChooser
 								all={all}
 								chosen={chosen}
-								onChange={(c) => setParams({ columns: c.join(",") === initialColumns.join(",") ? null : c.join(",") })}
+								onChange={(value) =>
+									setParams({ columns: value.join(",") === initialColumns.join(",") ? null : value.join(",") })
+								}
 								icon={<Columns3 aria-hidden />}
 							>
 								{words.columns}
@@ -322,19 +331,21 @@ export default function Contacts() {
 					label={words.title}
 					columns={withActions}
 					rows={contacts}
-					rowKey={(c) => c.id}
+					rowKey={(contact) => contact.id}
 					rowName={nameOf}
 					total={total}
 					found={`${search} ${filterText}`}
 					sort={{ by: sort, dir }}
-					onSort={(by, d) => setParams({ sort: by === "created_at" ? null : by, dir: d === "desc" ? null : d })}
+					onSort={(by, direction) =>
+						setParams({ sort: by === "created_at" ? null : by, dir: direction === "desc" ? null : direction })
+					}
 					selected={selected}
-					onSelect={(s) => {
-						setSelected(s);
+					onSelect={(value) => {
+						setSelected(value);
 						setEverybody(false);
 					}}
 					onOpen={open}
-					onPeek={(c) => setParams({ peek: c.id })}
+					onPeek={(contact) => setParams({ peek: contact.id })}
 					onResize={(field, width) =>
 						setParams(
 							{
@@ -346,13 +357,13 @@ export default function Contacts() {
 						)
 					}
 					onEnd={onEnd}
-					card={(c) => (
+					card={(contact) => (
 						<span className={css.card}>
 							<span className={css.name}>
-								<b>{nameOf(c)}</b>
-								<span>{c.email}</span>
+								<b>{nameOf(contact)}</b>
+								<span>{contact.email}</span>
 							</span>
-							<StateBadge kind="contact" state={c.global_status} />
+							<StateBadge kind="contact" state={contact.global_status} />
 						</span>
 					)}
 				/>

@@ -59,13 +59,13 @@ const words = catalogue("contacts.eligibility", {
 });
 
 /** Where each fix is made. */
-function place(c: Contact, action: Exclude<NonNullable<EligibilityRow["action"]>, "restore">): string {
+function place(contact: Contact, action: Exclude<NonNullable<EligibilityRow["action"]>, "restore">): string {
 	const places = {
-		reset_status: to.contact(c.id, { tab: "consent" }),
-		clear_do_not_contact: to.contact(c.id, { tab: "profile" }),
-		remove_suppression: to.suppressions({ q: c.email }),
-		change_email: to.contact(c.id, { tab: "profile" }),
-		change_segments: to.contact(c.id, { tab: "lists" }),
+		reset_status: to.contact(contact.id, { tab: "consent" }),
+		clear_do_not_contact: to.contact(contact.id, { tab: "profile" }),
+		remove_suppression: to.suppressions({ q: contact.email }),
+		change_email: to.contact(contact.id, { tab: "profile" }),
+		change_segments: to.contact(contact.id, { tab: "lists" }),
 	};
 	return places[action];
 }
@@ -80,25 +80,25 @@ function whyOf(check: EligibilityRow): string | undefined {
 function useTypes() {
 	const types = useCollection("email_types");
 	const account = useAccount();
-	const all = (types.data?.data ?? []).filter((t) => t.active);
+	const all = (types.data?.data ?? []).filter((emailType) => emailType.active);
 	return {
 		all,
 		pending: types.isPending,
-		usual: all.find((t) => t.type_key === account.data?.default_email_type_key) ?? all[0],
+		usual: all.find((emailType) => emailType.type_key === account.data?.default_email_type_key) ?? all[0],
 	};
 }
 
 /** useUsualVerdict says whether the contact gets mail of the account's default type, and if not, the first reason. */
-export function useUsualVerdict(c: Contact): { eligible: boolean; why: string } | undefined {
+export function useUsualVerdict(contact: Contact): { eligible: boolean; why: string } | undefined {
 	const { usual } = useTypes();
-	const verdict = useQuery(eligibilityQuery(c.id, usual ? `email_type_key:${usual.type_key}` : "")).data;
+	const verdict = useQuery(eligibilityQuery(contact.id, usual ? `email_type_key:${usual.type_key}` : "")).data;
 	const first = verdict?.checks.find((check) => !check.ok);
 	return verdict && { eligible: verdict.eligible, why: first ? words.failed[first.check] : "" };
 }
 
 /** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */
 export function Eligibility({
-	contact: c,
+	contact,
 	onRestore,
 	whyNot,
 }: {
@@ -112,25 +112,33 @@ export function Eligibility({
 	const [chosen, choose] = useParam("for");
 	const about = chosen || (usual ? `email_type_key:${usual.type_key}` : "");
 	const choices = [
-		...all.map((t) => ({ value: `email_type_key:${t.type_key}`, label: words.type({ name: t.display_name }) })),
-		...(broadcasts.data?.data ?? [])
-			.slice(0, 50)
-			.map((b) => ({ value: `broadcast_id:${b.id}`, label: words.broadcast({ name: b.name }) })),
-		...(sequences.data?.data ?? []).map((s) => ({
-			value: `sequence_id:${s.id}`,
-			label: words.sequence({ name: s.name }),
+		...all.map((emailType) => ({
+			value: `email_type_key:${emailType.type_key}`,
+			label: words.type({ name: emailType.display_name }),
+		})),
+		...(broadcasts.data?.data ?? []).slice(0, 50).map((broadcast) => ({
+			value: `broadcast_id:${broadcast.id}`,
+			label: words.broadcast({ name: broadcast.name }),
+		})),
+		...(sequences.data?.data ?? []).map((sequence) => ({
+			value: `sequence_id:${sequence.id}`,
+			label: words.sequence({ name: sequence.name }),
 		})),
 	];
-	const verdict = useQuery({ ...eligibilityQuery(c.id, about), placeholderData: keepPreviousData });
-	const v = verdict.data;
-	const coming = !v && !verdict.isError && (pending || about !== "");
+	const verdict = useQuery({ ...eligibilityQuery(contact.id, about), placeholderData: keepPreviousData });
+	const eligibility = verdict.data;
+	const coming = !eligibility && !verdict.isError && (pending || about !== "");
 	return (
 		<div data-whole aria-busy={coming || undefined}>
 			<Card
 				title={
 					<span className={css.title}>
 						{words.title}{" "}
-						{v && <Badge tone={v.eligible ? "success" : "danger"}>{v.eligible ? words.yes : words.no}</Badge>}
+						{eligibility && (
+							<Badge tone={eligibility.eligible ? "success" : "danger"}>
+								{eligibility.eligible ? words.yes : words.no}
+							</Badge>
+						)}
 					</span>
 				}
 				actions={
@@ -139,9 +147,9 @@ export function Eligibility({
 			>
 				{coming && <Skeleton rows={9} />}
 				{verdict.isError && <Failure error={verdict.error} retry={() => void verdict.refetch()} />}
-				{v && (
+				{eligibility && (
 					<ol className={css.checks}>
-						{v.checks.map((check) => (
+						{eligibility.checks.map((check) => (
 							<li key={check.check} data-ok={check.ok}>
 								{check.ok ? <Check aria-hidden size={16} /> : <X aria-hidden size={16} />}
 								<span>
@@ -155,7 +163,7 @@ export function Eligibility({
 													{words.actions.restore}
 												</Button>
 											) : (
-												check.action && <Link href={place(c, check.action)}>{words.actions[check.action]}</Link>
+												check.action && <Link href={place(contact, check.action)}>{words.actions[check.action]}</Link>
 											)}
 										</small>
 									)}

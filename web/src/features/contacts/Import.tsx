@@ -63,16 +63,16 @@ export default function Import() {
 	const [sample, setSample] = useState<Sample | null>(null);
 	const [error, setError] = useState<unknown>(null);
 
-	const take = async (f: File | undefined) => {
-		if (!f) return;
+	const take = async (file: File | undefined) => {
+		if (!file) return;
 		setError(null);
 		try {
-			const read = await readSample(f);
+			const read = await readSample(file);
 			if (read.header.length === 0) throw new Error(words.broken);
-			setFile(f);
+			setFile(file);
 			setSample(read);
-		} catch (e) {
-			setError(e);
+		} catch (error) {
+			setError(error);
 		}
 	};
 	return (
@@ -97,9 +97,9 @@ export default function Import() {
 				<label
 					className={css.drop}
 					onDragOver={(e) => e.preventDefault()}
-					onDrop={(e) => {
-						e.preventDefault();
-						void take(e.dataTransfer.files[0]);
+					onDrop={(event) => {
+						event.preventDefault();
+						void take(event.dataTransfer.files[0]);
 					}}
 				>
 					<Upload aria-hidden size={24} />
@@ -152,10 +152,12 @@ function Mapping({
 	const [busy, setBusy] = useState<"check" | "run" | null>(null);
 	const [checked, setChecked] = useState<string | null>(null);
 	const [error, setError] = useState<unknown>(null);
-	const shown = sample.header.map((name, at) => ({ name, at })).filter((h) => !h.name.startsWith("error_"));
-	const mapping = Object.fromEntries(shown.map((h) => [h.name, chosen[h.name] ?? guessField(h.name, fields)]));
+	const shown = sample.header.map((name, at) => ({ name, at })).filter((column) => !column.name.startsWith("error_"));
+	const mapping = Object.fromEntries(
+		shown.map((column) => [column.name, chosen[column.name] ?? guessField(column.name, fields)]),
+	);
 	const targets = Object.values(mapping).filter(Boolean);
-	const doubled = targets.find((t, i) => targets.indexOf(t) !== i && !repeatable.includes(t));
+	const doubled = targets.find((target, i) => targets.indexOf(target) !== i && !repeatable.includes(target));
 	const nameOf = (field: string) => fields.find((f) => f.field === field)?.name ?? field;
 	const problem = !targets.includes("email")
 		? words.needEmail
@@ -181,7 +183,7 @@ function Mapping({
 					segment_key: list || null,
 					tags: tags
 						.split(",")
-						.map((t) => t.trim())
+						.map((text) => text.trim())
 						.filter(Boolean),
 					...(dry && { dry_run: true }),
 				}),
@@ -189,8 +191,8 @@ function Mapping({
 			const { job_id } = await api("POST /contacts/import", { body, idempotencyKey: newKey() });
 			if (dry) setChecked(job_id);
 			else onStarted(job_id);
-		} catch (e) {
-			setError(e);
+		} catch (error) {
+			setError(error);
 		} finally {
 			setBusy(null);
 		}
@@ -221,23 +223,23 @@ function Mapping({
 							</tr>
 						</thead>
 						<tbody>
-							{shown.map(({ name: h, at }) => (
-								<tr key={h}>
-									<th scope="row">{h}</th>
+							{shown.map(({ name, at }) => (
+								<tr key={name}>
+									<th scope="row">{name}</th>
 									<td className={css.sample}>
 										{sample.rows
 											.slice(0, 3)
-											.map((r) => r[at])
+											.map((row) => row[at])
 											.filter(Boolean)
 											.join(" · ")}
 									</td>
 									<td>
 										<Target
-											label={`${words.target}: ${h}`}
+											label={`${words.target}: ${name}`}
 											fields={fields}
-											value={mapping[h] ?? ""}
-											onChange={(t) => setChosen({ ...chosen, [h]: t })}
-											onNew={whyNoField ? undefined : () => setAdding(h)}
+											value={mapping[name] ?? ""}
+											onChange={(value) => setChosen({ ...chosen, [name]: value })}
+											onNew={whyNoField ? undefined : () => setAdding(name)}
 										/>
 									</td>
 								</tr>
@@ -251,7 +253,7 @@ function Mapping({
 					label={words.mode}
 					value={mode}
 					onChange={setMode}
-					choices={(["upsert", "create", "update"] as const).map((m) => ({ value: m, label: words[m] }))}
+					choices={(["upsert", "create", "update"] as const).map((mode) => ({ value: mode, label: words[mode] }))}
 				/>
 				<Checkbox label={words.blank} checked={blank} onChange={setBlank} />
 				<Columns>
@@ -262,8 +264,8 @@ function Mapping({
 						choices={[
 							{ value: "", label: words.noList },
 							...(segments.data?.data ?? [])
-								.filter((s) => s.type === "static")
-								.map((s) => ({ value: s.segment_key, label: s.name })),
+								.filter((segment) => segment.type === "static")
+								.map((segment) => ({ value: segment.segment_key, label: segment.name })),
 						]}
 					/>
 					<TextField label={words.tags} help={words.tagsHelp} value={tags} onChange={setTags} />
@@ -285,7 +287,7 @@ function Mapping({
 				<AddField
 					name={adding}
 					onClose={() => setAdding(null)}
-					onAdded={(f) => setChosen({ ...chosen, [adding]: `custom_fields.${f.field_key}` })}
+					onAdded={(field) => setChosen({ ...chosen, [adding]: `custom_fields.${field.field_key}` })}
 				/>
 			)}
 		</>
@@ -324,12 +326,12 @@ function useTargets(): FieldInfo[] {
 	const types = useCollection("email_types");
 	return useMemo(() => {
 		const own = fields
-			.filter((f) => plain.includes(f.field) || f.field.startsWith("custom_fields."))
-			.map((f) => (f.field === "stage" ? { ...f, field: "stage_id" } : f));
+			.filter((field) => plain.includes(field.field) || field.field.startsWith("custom_fields."))
+			.map((field) => (field.field === "stage" ? { ...field, field: "stage_id" } : field));
 		const consent = (types.data?.data ?? []).map(
-			(t): FieldInfo => ({
-				field: `subscriptions.${t.type_key}`,
-				name: words.subscription({ type: t.display_name }),
+			(emailType): FieldInfo => ({
+				field: `subscriptions.${emailType.type_key}`,
+				name: words.subscription({ type: emailType.display_name }),
 				group: words.groups.consent,
 				kind: "subscription",
 			}),
@@ -350,7 +352,7 @@ function Target({
 	label: string;
 	fields: FieldInfo[];
 	value: string;
-	onChange: (t: string) => void;
+	onChange: (text: string) => void;
 	onNew?: () => void;
 }) {
 	return (
@@ -358,10 +360,10 @@ function Target({
 			label={label}
 			hideLabel
 			value={value}
-			onChange={(t) => (t === newField ? onNew?.() : onChange(t))}
+			onChange={(value) => (value === newField ? onNew?.() : onChange(value))}
 			choices={[
 				{ value: "", label: words.ignore },
-				...fields.map((f) => ({ value: f.field, label: f.name })),
+				...fields.map((field) => ({ value: field.field, label: field.name })),
 				...(onNew ? [{ value: newField, label: words.newField }] : []),
 			]}
 		/>

@@ -117,7 +117,7 @@ export function ImportJob({
 	const job = useQuery(jobQuery(id, dry ? 500 : undefined));
 	const cancel = useMutation({
 		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
-		onSuccess: (j) => client.setQueryData(jobQuery(id).queryKey, j),
+		onSuccess: (job) => client.setQueryData(jobQuery(id).queryKey, job),
 	});
 	const applied = !dry && job.data?.status === "completed";
 	useEffect(() => {
@@ -158,10 +158,10 @@ export function ImportJob({
 			{j.error && <Failure error={new Error(sentenceFor(j.error.code, j.error.message))} />}
 			{result && (
 				<dl className={css.counts}>
-					{(["created", "updated", "skipped", "invalid"] as const).map((c) => (
-						<div key={c} data-bad={(c === "invalid" && result.invalid > 0) || undefined}>
-							<dt>{names[c]}</dt>
-							<dd>{full(result[c] ?? 0)}</dd>
+					{(["created", "updated", "skipped", "invalid"] as const).map((outcome) => (
+						<div key={outcome} data-bad={(outcome === "invalid" && result.invalid > 0) || undefined}>
+							<dt>{names[outcome]}</dt>
+							<dd>{full(result[outcome] ?? 0)}</dd>
 						</div>
 					))}
 				</dl>
@@ -210,12 +210,12 @@ function Errors({ id, all }: { id: string; all: number }) {
 					</tr>
 				</thead>
 				<tbody>
-					{found.data.map((e) => (
-						<tr key={e.row}>
-							<td>{full(Number(e.row))}</td>
-							<td>{e.column}</td>
-							<td className={css.sample}>{e.value}</td>
-							<td className={css.errors}>{e.message}</td>
+					{found.data.map((row) => (
+						<tr key={row.row}>
+							<td>{full(Number(row.row))}</td>
+							<td>{row.column}</td>
+							<td className={css.sample}>{row.value}</td>
+							<td className={css.errors}>{row.message}</td>
 						</tr>
 					))}
 				</tbody>
@@ -233,7 +233,7 @@ function Retry({ id, onRetry }: { id: string; onRetry: (rows: File) => void }) {
 			return new File([await answer.blob()], words.fileName, { type: "text/csv" });
 		},
 		onSuccess: onRetry,
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	return (
 		<Button busy={load.isPending} title={words.retryHelp} onClick={() => load.mutate()}>

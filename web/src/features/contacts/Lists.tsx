@@ -32,42 +32,43 @@ export function Lists({ id }: { id: string }) {
 	const lists = useQuery(listsQuery(id));
 	const segments = useCollection("segments");
 	const change = useMutation({
-		mutationFn: (v: { add: boolean; segment: string; name: string; undone?: boolean }) =>
+		mutationFn: (variables: { add: boolean; segment: string; name: string; undone?: boolean }) =>
 			api("POST /contacts/bulk", {
 				idempotencyKey: newKey(),
 				body: {
-					action: v.add ? "add_to_list" : "remove_from_list",
+					action: variables.add ? "add_to_list" : "remove_from_list",
 					contact_ids: [id],
-					params: { segment_key: v.segment },
+					params: { segment_key: variables.segment },
 				},
 			}),
-		onSuccess: (_, v) => {
+		onSuccess: (_, variables) => {
 			void client.invalidateQueries(within("contact.lists", id));
-			if (!v.add) toast(words.done({ name: v.name }), { undo: () => change.mutate({ ...v, add: true }) });
+			if (!variables.add)
+				toast(words.done({ name: variables.name }), { undo: () => change.mutate({ ...variables, add: true }) });
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	if (lists.isPending) return <Skeleton rows={4} />;
 	if (lists.isError) return <Failure error={lists.error} retry={() => void lists.refetch()} />;
 	const rows = lists.data.data;
 	const others = (segments.data?.data ?? []).filter(
-		(s) => s.type === "static" && !rows.some((r) => r.segment_key === s.segment_key),
+		(segment) => segment.type === "static" && !rows.some((row) => row.segment_key === segment.segment_key),
 	);
 	return (
 		<Card title={words.title}>
 			{rows.length === 0 && <p>{words.none}</p>}
 			<ul className={css.lists}>
-				{rows.map((l) => (
-					<li key={l.segment_key}>
-						<Link href={to.segment(l.segment_key)}>{l.name}</Link>
+				{rows.map((row) => (
+					<li key={row.segment_key}>
+						<Link href={to.segment(row.segment_key)}>{row.name}</Link>
 						<span>
-							{words.since} <Time at={l.member_added_at} />
+							{words.since} <Time at={row.member_added_at} />
 						</span>
 						<Button
 							small
 							look="quiet"
 							why={why}
-							onClick={() => change.mutate({ add: false, segment: l.segment_key, name: l.name })}
+							onClick={() => change.mutate({ add: false, segment: row.segment_key, name: row.name })}
 						>
 							{words.remove}
 						</Button>
@@ -78,7 +79,7 @@ export function Lists({ id }: { id: string }) {
 				<Combo
 					key={rows.length}
 					label={words.add}
-					options={others.map((s) => ({ id: s.segment_key, label: s.name }))}
+					options={others.map((segment) => ({ id: segment.segment_key, label: segment.name }))}
 					value={null}
 					onChange={(segment) => segment && change.mutate({ add: true, segment, name: segment })}
 				/>

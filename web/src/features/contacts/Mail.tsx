@@ -34,36 +34,40 @@ export function Mail({ id }: { id: string }) {
 	const sent = useInfiniteQuery(contactMailQuery(id));
 	if (sent.isPending) return <Skeleton rows={5} />;
 	if (sent.isError) return <Failure error={sent.error} retry={() => void sent.refetch()} />;
-	const rows = sent.data.pages.flatMap((p) => p.data);
+	const rows = sent.data.pages.flatMap((page) => page.data);
 	if (rows.length === 0) return <Empty title={words.empty}>{words.emptyText}</Empty>;
-	const subject = (p: unknown) => (p as { subject?: string } | null)?.subject;
+	const subject = (properties: unknown) => (properties as { subject?: string } | null)?.subject;
 	return (
 		<Card title={words.title}>
 			<List
 				label={words.title}
 				rows={rows}
-				rowKey={(r) => r.id}
+				rowKey={(row) => row.id}
 				columns={[
 					{
 						id: "mail",
 						name: words.mail,
-						cell: (r) => (
+						cell: (row) => (
 							<>
-								<Name row={r} />{" "}
-								{subject(r.properties) && subject(r.properties) !== r.title && (
-									<span className={css.muted}>{subject(r.properties)}</span>
+								<Name row={row} />{" "}
+								{subject(row.properties) && subject(row.properties) !== row.title && (
+									<span className={css.muted}>{subject(row.properties)}</span>
 								)}
 							</>
 						),
 					},
-					{ id: "when", name: words.when, cell: (r) => <Time at={r.occurred_at} /> },
+					{ id: "when", name: words.when, cell: (row) => <Time at={row.occurred_at} /> },
 					{
 						id: "open",
 						name: "",
 						end: true,
-						cell: (r) =>
-							r.broadcast_id && (
-								<Button small aria-label={words.open({ name: r.title })} onClick={() => setOpen(r.broadcast_id ?? "")}>
+						cell: (row) =>
+							row.broadcast_id && (
+								<Button
+									small
+									aria-label={words.open({ name: row.title })}
+									onClick={() => setOpen(row.broadcast_id ?? "")}
+								>
 									{words.show}
 								</Button>
 							),
@@ -83,9 +87,9 @@ export function Mail({ id }: { id: string }) {
 }
 
 /** Name names a mail. That of a sequence leads to it. */
-function Name({ row: r }: { row: Parameters<typeof useTitle>[0] }) {
-	const title = useTitle(r);
-	return r.sequence_id && !r.broadcast_id ? <Link href={to.sequence(r.sequence_id)}>{title}</Link> : title;
+function Name({ row }: { row: Parameters<typeof useTitle>[0] }) {
+	const title = useTitle(row);
+	return row.sequence_id && !row.broadcast_id ? <Link href={to.sequence(row.sequence_id)}>{title}</Link> : title;
 }
 
 function Sent({ contact, broadcast, onClose }: { contact: string; broadcast: string; onClose: () => void }) {

@@ -34,7 +34,7 @@ function Title({ row }: { row: Parameters<typeof useTitle>[0] }) {
 
 /** Peek shows one contact beside the table; j and k walk to the next and the previous one. */
 export function Peek({
-	contact: c,
+	contact,
 	onWalk,
 	onClose,
 }: {
@@ -43,35 +43,35 @@ export function Peek({
 	onClose: () => void;
 }) {
 	useShortcuts({ j: () => onWalk(1), k: () => onWalk(-1) }, { drawer: true });
-	const verdict = useUsualVerdict(c);
-	const events = useQuery(latestActivityQuery(c.id));
+	const verdict = useUsualVerdict(contact);
+	const events = useQuery(latestActivityQuery(contact.id));
 	return (
 		<Dialog
 			drawer="narrow"
-			title={nameOf(c)}
+			title={nameOf(contact)}
 			onClose={onClose}
 			footer={
-				<LinkButton look="primary" to={to.contact(c.id)}>
+				<LinkButton look="primary" to={to.contact(contact.id)}>
 					{words.open}
 				</LinkButton>
 			}
 		>
 			<Facts
 				rows={[
-					[words.email, c.email],
-					[words.status, <StateBadge key="s" kind="contact" state={c.global_status} />],
-					[words.deliverability, <StateBadge key="d" kind="deliverability" state={c.deliverability_status} />],
+					[words.email, contact.email],
+					[words.status, <StateBadge key="s" kind="contact" state={contact.global_status} />],
+					[words.deliverability, <StateBadge key="d" kind="deliverability" state={contact.deliverability_status} />],
 					[words.mailed, verdict && (verdict.eligible ? words.yes : words.no({ why: verdict.why }))],
-					[words.company, c.company],
-					[words.tags, c.tags.join(", ") || null],
+					[words.company, contact.company],
+					[words.tags, contact.tags.join(", ") || null],
 				]}
 			/>
 			<h3>{words.recent}</h3>
 			{events.data?.data.length === 0 && <p>{words.none}</p>}
 			<ul className={css.recent}>
-				{events.data?.data.map((e) => (
-					<li key={e.id}>
-						<Title row={e} /> <Time at={e.occurred_at} />
+				{events.data?.data.map((row) => (
+					<li key={row.id}>
+						<Title row={row} /> <Time at={row.occurred_at} />
 					</li>
 				))}
 			</ul>

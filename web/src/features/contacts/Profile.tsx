@@ -63,13 +63,13 @@ const address: Key[] = ["address_line1", "address_line2", "city", "state", "post
 
 /** Profile shows the fields of a contact. Each is saved by itself when it is left. */
 export function Profile({
-	contact: c,
+	contact,
 	readOnly,
 	onSaved,
 }: {
 	contact: Contact;
 	readOnly: boolean;
-	onSaved: (c: Contact) => void;
+	onSaved: (contact: Contact) => void;
 }) {
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /contacts/{id}");
@@ -78,45 +78,47 @@ export function Profile({
 	const stages = useCollection("stages");
 	const custom = useCollection("custom_fields");
 	// A form is called by its name; one that was deleted by its key.
-	const form = c.source?.startsWith("form:") ? c.source.slice("form:".length) : "";
+	const form = contact.source?.startsWith("form:") ? contact.source.slice("form:".length) : "";
 	const forms = useCollection("forms", { enabled: form !== "" });
-	const source = form ? words.form({ name: forms.data?.data.find((f) => f.slug === form)?.name ?? form }) : c.source;
+	const source = form
+		? words.form({ name: forms.data?.data.find((f) => f.slug === form)?.name ?? form })
+		: contact.source;
 	const save = useMutation({
-		mutationFn: (v: { path: string; name?: string; body: UpdateContactRequestBody }) =>
-			api("PUT /contacts/{id}", { path: { id: c.id }, body: v.body }),
-		onSuccess: (next, v) => {
-			setProblems((p) => ({ ...p, [v.path]: "" }));
+		mutationFn: (variables: { path: string; name?: string; body: UpdateContactRequestBody }) =>
+			api("PUT /contacts/{id}", { path: { id: contact.id }, body: variables.body }),
+		onSuccess: (next, variables) => {
+			setProblems((previous) => ({ ...previous, [variables.path]: "" }));
 			onSaved(next);
 			void client.invalidateQueries(within("contacts"));
-			void client.invalidateQueries(within("contact", c.id));
+			void client.invalidateQueries(within("contact", contact.id));
 		},
-		onError: (e, v) => {
+		onError: (error, v) => {
 			const found =
-				e instanceof ApiError && e.code === "DUPLICATE_EMAIL"
+				error instanceof ApiError && error.code === "DUPLICATE_EMAIL"
 					? words.duplicate
-					: e instanceof ApiError && e.fields[0]
-						? fieldSentenceOf(e, e.fields[0], v.name)
-						: explain(e);
-			setProblems((p) => ({ ...p, [v.path]: found }));
+					: error instanceof ApiError && error.fields[0]
+						? fieldSentenceOf(error, error.fields[0], v.name)
+						: explain(error);
+			setProblems((previous) => ({ ...previous, [v.path]: found }));
 		},
 	});
-	const nameOf = (field: Key) => (words as unknown as { [f: string]: string })[field] ?? field;
+	const nameOf = (field: Key) => (words as unknown as { [key: string]: string })[field] ?? field;
 	const text = (field: Key) =>
 		field === "country" || field === "timezone" ? (
 			<CodeField
 				key={field}
 				of={field === "country" ? "country" : "zone"}
 				label={nameOf(field)}
-				value={String(c[field] ?? "")}
+				value={String(contact[field] ?? "")}
 				readOnly={off}
 				error={problems[field] || undefined}
-				onChange={(v) => save.mutate({ path: field, name: nameOf(field), body: { [field]: v || null } })}
+				onChange={(value) => save.mutate({ path: field, name: nameOf(field), body: { [field]: value || null } })}
 			/>
 		) : (
 			<Saved
 				key={field}
 				label={nameOf(field)}
-				value={String(c[field] ?? "")}
+				value={String(contact[field] ?? "")}
 				readOnly={off}
 				error={problems[field]}
 				onSave={(v) => save.mutate({ path: field, name: nameOf(field), body: { [field]: v || null } })}
@@ -126,46 +128,46 @@ export function Profile({
 		<>
 			{why && <Callout>{why}</Callout>}
 			<Card title={words.person}>
-				<Columns>{person.map((f) => text(f))}</Columns>
+				<Columns>{person.map((field) => text(field))}</Columns>
 				<Columns>
 					<Select
 						label={words.stage}
-						value={c.stage_id ?? ""}
+						value={contact.stage_id ?? ""}
 						disabled={off}
 						onChange={(stage_id) => save.mutate({ path: "stage_id", body: { stage_id: stage_id || null } })}
 						choices={[
 							{ value: "", label: words.noStage },
-							...(stages.data?.data ?? []).map((s) => ({ value: s.id, label: s.name })),
+							...(stages.data?.data ?? []).map((stage) => ({ value: stage.id, label: stage.name })),
 						]}
 					/>
 				</Columns>
 				<Switch
 					label={words.dnc}
 					help={words.dncHelp}
-					checked={c.do_not_contact}
+					checked={contact.do_not_contact}
 					why={why}
 					onChange={(do_not_contact) => save.mutate({ path: "do_not_contact", body: { do_not_contact } })}
 				/>
 			</Card>
 			<Card title={words.address}>
-				<Columns>{address.map((f) => text(f))}</Columns>
+				<Columns>{address.map((field) => text(field))}</Columns>
 			</Card>
 			{(custom.data?.data.length ?? 0) > 0 && (
 				<Card title={words.own}>
 					<Columns>
-						{custom.data?.data.map((f) => {
-							const path = `custom_fields.${f.field_key}`;
-							const value = c.custom_fields[f.field_key];
-							const put = (v: unknown) =>
-								save.mutate({ path, name: f.name, body: { custom_fields: { [f.field_key]: v } } });
-							if (f.field_type === "boolean") {
+						{custom.data?.data.map((field) => {
+							const path = `custom_fields.${field.field_key}`;
+							const value = contact.custom_fields[field.field_key];
+							const put = (value: unknown) =>
+								save.mutate({ path, name: field.name, body: { custom_fields: { [field.field_key]: value } } });
+							if (field.field_type === "boolean") {
 								return (
 									<Select
-										key={f.id}
-										label={f.name}
+										key={field.id}
+										label={field.name}
 										disabled={off}
 										value={value === true ? "true" : value === false ? "false" : ""}
-										onChange={(v) => put(v === "" ? null : v === "true")}
+										onChange={(value) => put(value === "" ? null : value === "true")}
 										choices={[
 											{ value: "", label: words.notSet },
 											{ value: "true", label: words.yes },
@@ -174,25 +176,25 @@ export function Profile({
 									/>
 								);
 							}
-							if (f.field_type === "enum" && f.enum_values && !off) {
+							if (field.field_type === "enum" && field.enum_values && !off) {
 								return (
 									<Combo
-										key={f.id}
-										label={f.name}
-										free={f.value_constraint === "open"}
-										options={f.enum_values.map((v) => ({ id: v, label: v }))}
+										key={field.id}
+										label={field.name}
+										free={field.value_constraint === "open"}
+										options={field.enum_values.map((item) => ({ id: item, label: item }))}
 										value={value === null || value === undefined ? null : String(value)}
 										onChange={put}
 										error={problems[path]}
 									/>
 								);
 							}
-							const numeric = f.field_type === "number" || f.field_type === "currency";
+							const numeric = field.field_type === "number" || field.field_type === "currency";
 							return (
 								<Saved
-									key={f.id}
-									label={f.name}
-									type={numeric ? "number" : f.field_type === "date" ? "date" : "text"}
+									key={field.id}
+									label={field.name}
+									type={numeric ? "number" : field.field_type === "date" ? "date" : "text"}
 									value={
 										Array.isArray(value) ? value.join(", ") : value === null || value === undefined ? "" : String(value)
 									}
@@ -204,10 +206,10 @@ export function Profile({
 												? null
 												: numeric
 													? Number(v)
-													: f.field_type === "tags"
+													: field.field_type === "tags"
 														? v
 																.split(",")
-																.map((t) => t.trim())
+																.map((text) => text.trim())
 																.filter(Boolean)
 														: v,
 										)
@@ -221,10 +223,10 @@ export function Profile({
 			<Card title={words.numbers}>
 				<Facts
 					rows={[
-						[words.sent, number(c.total_emails_sent)],
-						[words.opened, number(c.total_emails_opened)],
-						[words.clicked, number(c.total_emails_clicked)],
-						[words.score, number(c.prospect_score)],
+						[words.sent, number(contact.total_emails_sent)],
+						[words.opened, number(contact.total_emails_opened)],
+						[words.clicked, number(contact.total_emails_clicked)],
+						[words.score, number(contact.prospect_score)],
 					]}
 				/>
 			</Card>
@@ -232,9 +234,9 @@ export function Profile({
 				<Facts
 					rows={[
 						[words.source, source],
-						[words.touch, c.first_touch_at && <Time key="t" at={c.first_touch_at} />],
-						[words.campaign, c.first_touch_campaign],
-						[words.landing, c.first_touch_landing_url],
+						[words.touch, contact.first_touch_at && <Time key="t" at={contact.first_touch_at} />],
+						[words.campaign, contact.first_touch_campaign],
+						[words.landing, contact.first_touch_landing_url],
 					]}
 				/>
 			</Card>
@@ -256,7 +258,7 @@ function Saved({
 	type?: string;
 	readOnly: boolean;
 	error?: string;
-	onSave: (v: string) => void;
+	onSave: (value: string) => void;
 }) {
 	const [typed, setTyped] = useState<string | null>(null);
 	const commit = () => {
@@ -274,9 +276,9 @@ function Saved({
 			autoComplete="off"
 			onChange={setTyped}
 			onBlur={commit}
-			onKeyDown={(e) => {
-				if (e.key === "Enter") commit();
-				if (e.key === "Escape") setTyped(null);
+			onKeyDown={(event) => {
+				if (event.key === "Enter") commit();
+				if (event.key === "Escape") setTyped(null);
 			}}
 		/>
 	);

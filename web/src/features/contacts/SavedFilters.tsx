@@ -35,7 +35,7 @@ const words = catalogue("contacts.savedFilters", {
 type Props = {
 	current: string | null;
 	state: View;
-	onApply: (f: SavedFilterRow) => void;
+	onApply: (savedFilter: SavedFilterRow) => void;
 	onReset: () => void;
 	onSave: (name: string, shared: boolean) => void;
 };
@@ -49,14 +49,14 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 	const [shared, setShared] = useState(false);
 	const saved = useCollection("saved_filters");
 	const all = saved.data?.data ?? [];
-	const now = all.find((f) => f.id === current);
+	const now = all.find((savedFilter) => savedFilter.id === current);
 	const changed = now && !shows(state, now);
 	const dirty = now ? changed : state.search !== "" || state.filters.length > 0;
 	const refresh = () => client.invalidateQueries(within("saved_filters"));
 	const update = useMutation({
-		mutationFn: (f: SavedFilterRow) =>
+		mutationFn: (savedFilter: SavedFilterRow) =>
 			api("PUT /saved-filters/{id}", {
-				path: { id: f.id },
+				path: { id: savedFilter.id },
 				body: {
 					search: state.search || null,
 					filters: state.filters,
@@ -65,33 +65,33 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 					columns: state.columns,
 				},
 			}),
-		onSuccess: (f) => {
+		onSuccess: (savedFilter) => {
 			void refresh();
-			toast(words.saved({ name: f.name }));
+			toast(words.saved({ name: savedFilter.name }));
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const remove = useMutation({
-		mutationFn: (f: SavedFilterRow) => api("DELETE /saved-filters/{id}", { path: { id: f.id } }),
-		onSuccess: (_, f) => {
+		mutationFn: (savedFilter: SavedFilterRow) => api("DELETE /saved-filters/{id}", { path: { id: savedFilter.id } }),
+		onSuccess: (_, savedFilter) => {
 			void refresh();
 			onReset();
-			toast(words.removed({ name: f.name }), {
+			toast(words.removed({ name: savedFilter.name }), {
 				undo: () =>
 					void api("POST /saved-filters", {
 						body: {
-							name: f.name,
-							shared: f.shared,
-							search: f.search,
-							filters: f.filters,
-							sort: f.sort,
-							dir: f.dir,
-							columns: f.columns,
+							name: savedFilter.name,
+							shared: savedFilter.shared,
+							search: savedFilter.search,
+							filters: savedFilter.filters,
+							sort: savedFilter.sort,
+							dir: savedFilter.dir,
+							columns: savedFilter.columns,
 						},
 					}).then(refresh),
 			});
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	if (all.length === 0 && !dirty) return null;
 	return (
@@ -99,11 +99,17 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 			<Button small look="quiet" aria-pressed={!now && !dirty} onClick={onReset}>
 				{words.all}
 			</Button>
-			{all.map((f) => (
-				<Button key={f.id} small look="quiet" aria-pressed={f.id === current} onClick={() => onApply(f)}>
-					{f.name}
-					{f.shared && f.created_by !== user.id && ` (${words.shared})`}
-					{f.id === current && changed && ` · ${words.changed}`}
+			{all.map((savedFilter) => (
+				<Button
+					key={savedFilter.id}
+					small
+					look="quiet"
+					aria-pressed={savedFilter.id === current}
+					onClick={() => onApply(savedFilter)}
+				>
+					{savedFilter.name}
+					{savedFilter.shared && savedFilter.created_by !== user.id && ` (${words.shared})`}
+					{savedFilter.id === current && changed && ` · ${words.changed}`}
 				</Button>
 			))}
 			{dirty && (
@@ -116,8 +122,8 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 							<Button
 								small
 								look="quiet"
-								onClick={(e) => {
-									(e.currentTarget as HTMLElement)
+								onClick={(event) => {
+									(event.currentTarget as HTMLElement)
 										.closest("fieldset")
 										?.querySelector<HTMLElement>("[aria-pressed=true]")
 										?.focus(); // this button goes

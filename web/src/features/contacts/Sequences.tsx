@@ -33,9 +33,9 @@ export function Sequences({ id }: { id: string }) {
 	const [leaving, setLeaving] = useState<Enrollment | null>(null);
 	const all = useQuery(enrollmentsQuery(id));
 	const exit = useMutation({
-		mutationFn: (e: Enrollment) =>
+		mutationFn: (enrollment: Enrollment) =>
 			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
-				path: { id: e.sequence_id, enrollment_id: e.enrollment_id },
+				path: { id: enrollment.sequence_id, enrollment_id: enrollment.enrollment_id },
 			}),
 		onSuccess: () => {
 			setLeaving(null);
@@ -48,15 +48,15 @@ export function Sequences({ id }: { id: string }) {
 		<Card title={words.title}>
 			{all.data.data.length === 0 && <p>{words.none}</p>}
 			<ul className={css.lists}>
-				{all.data.data.map((e) => (
-					<li key={e.enrollment_id}>
-						<Link href={to.sequence(e.sequence_id)}>{e.sequence_name}</Link>
-						<StateBadge kind="enrollment" state={e.status} />
+				{all.data.data.map((enrollment) => (
+					<li key={enrollment.enrollment_id}>
+						<Link href={to.sequence(enrollment.sequence_id)}>{enrollment.sequence_name}</Link>
+						<StateBadge kind="enrollment" state={enrollment.status} />
 						<span>
-							{words.entered} <Time at={e.entered_at} />
+							{words.entered} <Time at={enrollment.entered_at} />
 						</span>
-						{(e.status === "active" || e.status === "paused") && (
-							<Button small why={why} onClick={() => setLeaving(e)}>
+						{(enrollment.status === "active" || enrollment.status === "paused") && (
+							<Button small why={why} onClick={() => setLeaving(enrollment)}>
 								{words.exit}
 							</Button>
 						)}

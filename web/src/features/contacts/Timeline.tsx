@@ -31,7 +31,7 @@ export function Timeline({ id }: { id: string }) {
 	const events = useInfiniteQuery(contactActivityQuery(id));
 	if (events.isPending) return <Skeleton rows={8} />;
 	if (events.isError) return <Failure error={events.error} retry={() => void events.refetch()} />;
-	const rows = events.data.pages.flatMap((p) => p.data).filter((r) => !kind || r.source === kind);
+	const rows = events.data.pages.flatMap((page) => page.data).filter((row) => !kind || row.source === kind);
 	let before = "";
 	return (
 		<div className={css.timeline}>
@@ -43,7 +43,10 @@ export function Timeline({ id }: { id: string }) {
 					onChange={setKind}
 					choices={[
 						{ value: "", label: words.all },
-						...(["email", "website", "form", "api", "account"] as const).map((k) => ({ value: k, label: words[k] })),
+						...(["email", "website", "form", "api", "account"] as const).map((kind) => ({
+							value: kind,
+							label: words[kind],
+						})),
 					]}
 				/>
 			</div>
@@ -51,14 +54,14 @@ export function Timeline({ id }: { id: string }) {
 				<Empty title={words.empty}>{words.emptyText}</Empty>
 			) : (
 				<ol className={css.events}>
-					{rows.map((r) => {
-						const date = day(r.occurred_at);
+					{rows.map((row) => {
+						const date = day(row.occurred_at);
 						const first = date !== before;
 						before = date;
 						return (
-							<Fragment key={r.id}>
+							<Fragment key={row.id}>
 								{first && <li className={css.day}>{date}</li>}
-								<ActivityEvent row={r} contact={id} />
+								<ActivityEvent row={row} contact={id} />
 							</Fragment>
 						);
 					})}

@@ -21,19 +21,20 @@ const sortable = ["email", "created_at", "updated_at", "last_activity_at", "pros
 /** initialColumns are shown until others are chosen. */
 export const initialColumns = ["global_status", "company", "country", "tags", "last_activity_at", "created_at"];
 
-function cell(f: FieldInfo, stages: Map<string, string>) {
-	return (c: Contact) => {
-		if (f.field === "global_status") return <StateBadge kind="contact" state={c.global_status} />;
-		if (f.field === "deliverability_status")
-			return <StateBadge kind="deliverability" state={c.deliverability_status} />;
-		if (f.field === "stage") return (c.stage_id && stages.get(c.stage_id)) || <NotSet />;
-		const v = fieldOf(c, f.field);
-		if (v === null || v === undefined || v === "" || (Array.isArray(v) && v.length === 0)) return <NotSet />;
-		if (Array.isArray(v)) return v.join(", ");
-		if (typeof v === "boolean") return v ? words.yes : words.no;
-		if (f.kind === "date") return <Time at={String(v)} />;
-		if (typeof v === "number") return number(v);
-		return String(v);
+function cell(field: FieldInfo, stages: Map<string, string>) {
+	return (contact: Contact) => {
+		if (field.field === "global_status") return <StateBadge kind="contact" state={contact.global_status} />;
+		if (field.field === "deliverability_status")
+			return <StateBadge kind="deliverability" state={contact.deliverability_status} />;
+		if (field.field === "stage") return (contact.stage_id && stages.get(contact.stage_id)) || <NotSet />;
+		const value = fieldOf(contact, field.field);
+		if (value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0))
+			return <NotSet />;
+		if (Array.isArray(value)) return value.join(", ");
+		if (typeof value === "boolean") return value ? words.yes : words.no;
+		if (field.kind === "date") return <Time at={String(value)} />;
+		if (typeof value === "number") return number(value);
+		return String(value);
 	};
 }
 
@@ -51,7 +52,7 @@ export function useColumns(
 	initial: boolean,
 ): { columns: Column<Contact>[]; all: FieldInfo[] } {
 	const fields = useRuleFields();
-	const all = useMemo(() => fields.filter((f) => f.kind !== "list" && f.kind !== "subscription"), [fields]);
+	const all = useMemo(() => fields.filter((field) => field.kind !== "list" && field.kind !== "subscription"), [fields]);
 	const columns = useMemo(
 		() => columnsOf(chosen, all, stages, widths, initial),
 		[chosen, all, stages, widths, initial],
@@ -71,12 +72,12 @@ function columnsOf(
 			id: "email",
 			name: words.name,
 			sortable: true,
-			cell: (c) => (
+			cell: (contact) => (
 				<span className={css.name}>
-					<Link href={to.contact(c.id)} tabIndex={-1}>
-						{nameOf(c)}
+					<Link href={to.contact(contact.id)} tabIndex={-1}>
+						{nameOf(contact)}
 					</Link>
-					{nameOf(c) !== c.email && <span>{c.email}</span>}
+					{nameOf(contact) !== contact.email && <span>{contact.email}</span>}
 				</span>
 			),
 		},

@@ -22,7 +22,9 @@ const tests: Tests = {
 	"a field is one of all contacts, or of the workspace"() {
 		const c = contact({ company: "Acme", custom_fields: { size: 3, "a.b": 4 } });
 		equals(
-			["company", "custom_fields.size", "custom_fields.a.b", "custom_fields.company"].map((f) => fieldOf(c, f) ?? null),
+			["company", "custom_fields.size", "custom_fields.a.b", "custom_fields.company"].map(
+				(field) => fieldOf(c, field) ?? null,
+			),
 			["Acme", 3, 4, null],
 		);
 	},

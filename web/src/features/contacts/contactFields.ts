@@ -3,13 +3,14 @@ import type { Contact } from "../../api/schema";
 // What a contact has in its fields.
 
 /** nameOf returns a contact's name, or else the address. */
-export const nameOf = (c: Contact) => c.full_name || [c.first_name, c.last_name].filter(Boolean).join(" ") || c.email;
+export const nameOf = (contact: Contact) =>
+	contact.full_name || [contact.first_name, contact.last_name].filter(Boolean).join(" ") || contact.email;
 
 /** fieldOf returns the value of a contact in a field. */
-export function fieldOf(c: Contact, field: string): unknown {
+export function fieldOf(contact: Contact, field: string): unknown {
 	return field.startsWith("custom_fields.")
-		? c.custom_fields[field.slice("custom_fields.".length)]
-		: (c as unknown as { [f: string]: unknown })[field];
+		? contact.custom_fields[field.slice("custom_fields.".length)]
+		: (contact as unknown as { [key: string]: unknown })[field];
 }
 
 /** exportOf returns the fields of an export of some columns: the address and the names, and then those of the columns. */
@@ -19,7 +20,9 @@ export const exportOf = (columns: string[]) => [
 		"first_name",
 		"last_name",
 		"full_name",
-		...columns.filter((c) => c !== "email_domain").map((c) => (c === "stage" ? "stage_id" : c)),
+		...columns
+			.filter((column) => column !== "email_domain")
+			.map((column) => (column === "stage" ? "stage_id" : column)),
 	]),
 ];
 

@@ -26,8 +26,8 @@ export function sampleOf(text: string, more: boolean): Sample {
 function separatorOf(table: string): string {
 	const [header = ""] = /^[\r\n]*(?:"[^"]*"?|[^"\r\n]+)*/.exec(table) ?? [];
 	const bare = header.replace(/"[^"]*"?/g, "");
-	const count = (s: string) => bare.split(s).length;
-	return [",", ";", "\t", "|"].reduce((best, s) => (count(s) > count(best) ? s : best));
+	const count = (separator: string) => bare.split(separator).length;
+	return [",", ";", "\t", "|"].reduce((best, separator) => (count(separator) > count(best) ? separator : best));
 }
 
 /** columnName returns a cell of the header as the server names its column: without the apostrophe that keeps spreadsheets from reading a formula. */

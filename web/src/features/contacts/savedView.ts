@@ -6,10 +6,10 @@ export type View = { search: string; filters: Filter[]; sort: string; dir: strin
 
 /** canonical writes a value as JSON with the names of objects in order, since PostgreSQL keeps them in its own. */
 const canonical = (value: unknown) =>
-	JSON.stringify(value, (_, v: unknown) =>
-		v && typeof v === "object" && !Array.isArray(v)
-			? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-			: v,
+	JSON.stringify(value, (_, member: unknown) =>
+		member && typeof member === "object" && !Array.isArray(member)
+			? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: member,
 	);
 
 /** shows reports whether a view is that of a saved filter. One without columns leaves them as they are. */

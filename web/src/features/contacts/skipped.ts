@@ -43,11 +43,14 @@ export function doneText({
 }: Result): string {
 	if (skipped === 0) return words.done({ count: affected });
 	const counts = new Map<string, number>();
-	for (const code of [...errors.map((e) => e.code), ...results.map((r) => r.status).filter((s) => s === "duplicate")])
+	for (const code of [
+		...errors.map((error) => error.code),
+		...results.map((result) => result.status).filter((status) => status === "duplicate"),
+	])
 		counts.set(code, (counts.get(code) ?? 0) + 1);
-	const rest = skipped - [...counts.values()].reduce((sum, n) => sum + n, 0);
+	const rest = skipped - [...counts.values()].reduce((sum, count) => sum + count, 0);
 	if (rest > 0 && !truncated) counts.set("UNCHANGED", rest);
-	const reasons = and([...counts].map(([code, n]) => words.reason({ count: n, reason: reasonOf(code) })));
+	const reasons = and([...counts].map(([code, count]) => words.reason({ count, reason: reasonOf(code) })));
 	const left = reasons
 		? words.skippedFor({ count: skipped, reasons: rest > 0 && truncated ? words.among({ reasons }) : reasons })
 		: words.skipped({ count: skipped });

@@ -21,29 +21,29 @@ const contact = (id: string, parts: Partial<State> = {}): Contact =>
 type Params = { [name: string]: unknown };
 
 /** changed returns a contact after an action, as the server changes it. */
-function changed(c: Contact, action: BulkAction, p: Params): Contact {
-	const tags = (p.tags ?? []) as string[];
+function changed(contact: Contact, action: BulkAction, params: Params): Contact {
+	const tags = (params.tags ?? []) as string[];
 	switch (action) {
 		case "delete":
-			return { ...c, global_status: "suppressed" };
+			return { ...contact, global_status: "suppressed" };
 		case "restore":
-			return { ...c, global_status: "active" };
+			return { ...contact, global_status: "active" };
 		case "add_tags":
-			return { ...c, tags: [...new Set([...c.tags, ...tags])].sort() };
+			return { ...contact, tags: [...new Set([...contact.tags, ...tags])].sort() };
 		case "remove_tags":
-			return { ...c, tags: c.tags.filter((t) => !tags.includes(t)) };
+			return { ...contact, tags: contact.tags.filter((tag) => !tags.includes(tag)) };
 		case "set_do_not_contact":
-			return { ...c, do_not_contact: Boolean(p.value) };
+			return { ...contact, do_not_contact: Boolean(params.value) };
 		case "set_stage":
-			return { ...c, stage_id: p.stage_id as Contact["stage_id"] };
+			return { ...contact, stage_id: params.stage_id as Contact["stage_id"] };
 		case "set_field": {
-			const field = String(p.field);
+			const field = String(params.field);
 			return field.startsWith("custom_fields.")
-				? { ...c, custom_fields: { ...c.custom_fields, [field.slice(14)]: p.value } }
-				: { ...c, [field]: p.value };
+				? { ...contact, custom_fields: { ...contact.custom_fields, [field.slice(14)]: params.value } }
+				: { ...contact, [field]: params.value };
 		}
 		default:
-			return c;
+			return contact;
 	}
 }
 
@@ -87,7 +87,7 @@ const tests: Tests = {
 	},
 	"what is done and undone leaves all contacts as they were"() {
 		const random = new Random(3);
-		for (let n = 0; n < 300; n++) {
+		for (let round = 0; round < 300; round++) {
 			const people = Array.from({ length: 1 + random.below(5) }, (_, i) =>
 				contact(String(i), {
 					global_status: random.of(["active", "suppressed"] as const),
@@ -99,9 +99,11 @@ const tests: Tests = {
 				}),
 			);
 			const [action, params] = random.of(actions);
-			let now = people.map((c) => changed(c, action, params));
-			for (const s of undoSteps(action, people, params))
-				now = now.map((c) => (s.ids.includes(c.id) ? changed(c, s.action, s.params ?? {}) : c));
+			let now = people.map((contact) => changed(contact, action, params));
+			for (const undoStep of undoSteps(action, people, params))
+				now = now.map((contact) =>
+					undoStep.ids.includes(contact.id) ? changed(contact, undoStep.action, undoStep.params ?? {}) : contact,
+				);
 			equals(now, people, `${action} ${JSON.stringify(params)}`);
 		}
 	},

@@ -12,34 +12,40 @@ export function undoSteps(
 	contacts: Contact[],
 	params: { [name: string]: unknown } = {},
 ): UndoStep[] {
-	const those = (is: (c: Contact) => boolean) => contacts.filter(is).map((c) => c.id);
+	const those = (is: (contact: Contact) => boolean) => contacts.filter(is).map((contact) => contact.id);
 	const tags = Array.isArray(params.tags) ? (params.tags as string[]) : [];
 	switch (action) {
 		case "delete":
-			return [{ action: "restore", ids: those((c) => c.global_status !== "suppressed") }];
+			return [{ action: "restore", ids: those((contact) => contact.global_status !== "suppressed") }];
 		case "restore":
-			return [{ action: "delete", ids: those((c) => c.global_status === "suppressed") }];
+			return [{ action: "delete", ids: those((contact) => contact.global_status === "suppressed") }];
 		case "add_tags":
-			return tags.map((t) => ({
+			return tags.map((tag) => ({
 				action: "remove_tags",
-				params: { tags: [t] },
-				ids: those((c) => !c.tags.includes(t)),
+				params: { tags: [tag] },
+				ids: those((contact) => !contact.tags.includes(tag)),
 			}));
 		case "remove_tags":
-			return tags.map((t) => ({ action: "add_tags", params: { tags: [t] }, ids: those((c) => c.tags.includes(t)) }));
+			return tags.map((tag) => ({
+				action: "add_tags",
+				params: { tags: [tag] },
+				ids: those((contact) => contact.tags.includes(tag)),
+			}));
 		case "set_do_not_contact":
-			return [{ action, params: { value: !params.value }, ids: those((c) => c.do_not_contact !== params.value) }];
+			return [
+				{ action, params: { value: !params.value }, ids: those((contact) => contact.do_not_contact !== params.value) },
+			];
 		case "set_stage":
-			return [...new Set(contacts.map((c) => c.stage_id))]
+			return [...new Set(contacts.map((contact) => contact.stage_id))]
 				.filter((stage) => stage !== params.stage_id)
-				.map((stage) => ({ action, params: { stage_id: stage }, ids: those((c) => c.stage_id === stage) }));
+				.map((stage) => ({ action, params: { stage_id: stage }, ids: those((contact) => contact.stage_id === stage) }));
 		case "set_field": {
 			const field = String(params.field);
 			const before = new Map<string, { value: unknown; ids: string[] }>();
-			for (const c of contacts) {
-				const value = fieldOf(c, field) ?? null;
+			for (const contact of contacts) {
+				const value = fieldOf(contact, field) ?? null;
 				const same = before.get(JSON.stringify(value)) ?? { value, ids: [] };
-				same.ids.push(c.id);
+				same.ids.push(contact.id);
 				before.set(JSON.stringify(value), same);
 			}
 			before.delete(JSON.stringify(params.value ?? null));
