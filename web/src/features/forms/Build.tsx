@@ -65,14 +65,14 @@ const words = catalogue("forms.build", {
 function badOrigin(text: string): string | undefined {
 	return linesOf(text).find((line) => {
 		try {
-			const u = new URL(line);
+			const url = new URL(line);
 			return (
-				!/^https?:$/.test(u.protocol) ||
-				u.pathname.replace("/", "") !== "" ||
-				u.search !== "" ||
-				u.hash !== "" ||
-				u.hostname.includes("*") ||
-				u.username !== ""
+				!/^https?:$/.test(url.protocol) ||
+				url.pathname.replace("/", "") !== "" ||
+				url.search !== "" ||
+				url.hash !== "" ||
+				url.hostname.includes("*") ||
+				url.username !== ""
 			);
 		} catch {
 			return true;
@@ -82,16 +82,18 @@ function badOrigin(text: string): string | undefined {
 
 /** Build edits a form beside its preview. */
 export function Build({ work, why }: { work: FormWork; why?: string }) {
-	const { values: d, set, problem, form } = work;
-	const shown = useSettled(JSON.stringify(shownOf(d)), 350);
+	const { values, set, problem, form } = work;
+	const shown = useSettled(JSON.stringify(shownOf(values)), 350);
 	const embed = useQuery(formPreviewQuery(form.id, shown));
 	const segments = useCollection("segments");
 	const stages = useCollection("stages");
-	const messages = useCollection("messages", { enabled: d.double_opt_in });
-	const published = (messages.data?.data ?? []).filter((m) => m.status === "published");
-	const lists = (segments.data?.data ?? []).filter((s) => s.type === "static" && s.system_key === null);
-	const bad = badOrigin(d.allowed_origins);
-	const entry = messages.data?.data.find((m) => m.id === d.confirm_message_id);
+	const messages = useCollection("messages", { enabled: values.double_opt_in });
+	const published = (messages.data?.data ?? []).filter((message) => message.status === "published");
+	const lists = (segments.data?.data ?? []).filter(
+		(segment) => segment.type === "static" && segment.system_key === null,
+	);
+	const bad = badOrigin(values.allowed_origins);
+	const entry = messages.data?.data.find((message) => message.id === values.confirm_message_id);
 	return (
 		<div className={css.builder}>
 			<fieldset className={css.left} disabled={why !== undefined}>
@@ -101,18 +103,20 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 						label={words.name}
 						path="name"
 						maxLength={200}
-						value={d.name}
+						value={values.name}
 						onChange={(name) => set({ name })}
 						error={problem("name")}
 					/>
 				</Card>
 				<Card title={words.fields}>
 					<p className={css.muted}>{words.fieldsAbout}</p>
-					{problem("fields") && d.fields.length > 0 && !work.problems.some((p) => p.path.startsWith("fields[")) && (
-						<Callout tone="danger">{problem("fields")}</Callout>
-					)}
+					{problem("fields") &&
+						values.fields.length > 0 &&
+						!work.problems.some((problem) => problem.path.startsWith("fields[")) && (
+							<Callout tone="danger">{problem("fields")}</Callout>
+						)}
 					<Fields
-						fields={d.fields}
+						fields={values.fields}
 						onChange={(fields) => set({ fields })}
 						problem={problem}
 						readOnly={why !== undefined}
@@ -121,7 +125,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 						label={words.button}
 						path="submit_label"
 						maxLength={100}
-						value={d.submit_label}
+						value={values.submit_label}
 						onChange={(submit_label) => set({ submit_label })}
 						error={problem("submit_label")}
 					/>
@@ -129,20 +133,20 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 				<Card title={words.after}>
 					<Radios
 						label={words.mode}
-						value={d.success_mode}
+						value={values.success_mode}
 						onChange={(success_mode) => set({ success_mode })}
 						choices={[
 							{ value: "message", label: words.message },
 							{ value: "redirect", label: words.redirect },
 						]}
 					/>
-					{d.success_mode === "message" ? (
+					{values.success_mode === "message" ? (
 						<TextArea
 							label={words.success}
-							help={d.double_opt_in ? words.successDouble : undefined}
+							help={values.double_opt_in ? words.successDouble : undefined}
 							rows={2}
 							path="success_message"
-							value={d.success_message}
+							value={values.success_message}
 							onChange={(success_message) => set({ success_message })}
 							error={problem("success_message")}
 						/>
@@ -151,7 +155,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 							label={words.url}
 							type="url"
 							path="redirect_url"
-							value={d.redirect_url}
+							value={values.redirect_url}
 							onChange={(redirect_url) => set({ redirect_url })}
 							error={problem("redirect_url")}
 						/>
@@ -161,22 +165,22 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 					<Switch
 						label={words.double}
 						help={words.doubleHelp}
-						checked={d.double_opt_in}
+						checked={values.double_opt_in}
 						onChange={(double_opt_in) => set({ double_opt_in })}
 						path="double_opt_in"
 					/>
 					{problem("double_opt_in") && <Callout tone="danger">{problem("double_opt_in")}</Callout>}
-					{d.double_opt_in && (
+					{values.double_opt_in && (
 						<>
 							<Combo
 								label={words.mail}
 								help={words.mailHelp}
 								path="confirm_message_id"
-								value={d.confirm_message_id || "built-in"}
+								value={values.confirm_message_id || "built-in"}
 								onChange={(id) => set({ confirm_message_id: !id || id === "built-in" ? "" : id })}
 								options={[
 									{ id: "built-in", label: words.builtIn },
-									...published.map((m) => ({ id: m.id, label: m.name })),
+									...published.map((message) => ({ id: message.id, label: message.name })),
 								]}
 								error={problem("confirm_message_id")}
 							/>
@@ -187,7 +191,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 								type="url"
 								help={words.confirmHelp}
 								path="confirm_redirect_url"
-								value={d.confirm_redirect_url}
+								value={values.confirm_redirect_url}
 								onChange={(confirm_redirect_url) => set({ confirm_redirect_url })}
 								error={problem("confirm_redirect_url")}
 							/>
@@ -198,21 +202,21 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 					<Picks
 						label={words.lists}
 						path="list_segment_keys"
-						options={lists.map((s) => ({ id: s.segment_key, label: s.name }))}
-						values={d.list_segment_keys}
+						options={lists.map((list) => ({ id: list.segment_key, label: list.name }))}
+						values={values.list_segment_keys}
 						onChange={(list_segment_keys) => set({ list_segment_keys })}
 						error={problem("list_segment_keys")}
 					/>
 					<Columns>
-						<Tags value={d.tags} onChange={(tags) => set({ tags })} error={problem("tags")} />
+						<Tags value={values.tags} onChange={(tags) => set({ tags })} error={problem("tags")} />
 						<Select
 							label={words.stage}
 							path="stage_id"
-							value={d.stage_id}
+							value={values.stage_id}
 							onChange={(stage_id) => set({ stage_id })}
 							choices={[
 								{ value: "", label: words.noStage },
-								...(stages.data?.data ?? []).map((s) => ({ value: s.id, label: s.name })),
+								...(stages.data?.data ?? []).map((stage) => ({ value: stage.id, label: stage.name })),
 							]}
 							error={problem("stage_id")}
 						/>
@@ -225,7 +229,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 						label={words.origins}
 						help={words.originsHelp}
 						path="allowed_origins"
-						value={d.allowed_origins}
+						value={values.allowed_origins}
 						onChange={(allowed_origins) => set({ allowed_origins })}
 						error={bad ? words.originBad({ text: bad }) : problem("allowed_origins")}
 						spellCheck={false}
@@ -233,7 +237,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 					<Select
 						label={words.captcha}
 						path="captcha.provider"
-						value={d.captcha_provider}
+						value={values.captcha_provider}
 						onChange={(captcha_provider) => set({ captcha_provider })}
 						choices={[
 							{ value: "none", label: words.none },
@@ -242,12 +246,12 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 						]}
 						error={problem("captcha.provider")}
 					/>
-					{d.captcha_provider !== "none" && (
+					{values.captcha_provider !== "none" && (
 						<Columns>
 							<TextField
 								label={words.siteKey}
 								path="captcha.site_key"
-								value={d.captcha_site_key}
+								value={values.captcha_site_key}
 								onChange={(captcha_site_key) => set({ captcha_site_key })}
 								error={problem("captcha.site_key")}
 								autoComplete="off"
@@ -266,9 +270,9 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 				) : (
 					<Preview
 						html={embed.data.html}
-						success={d.success_message}
-						redirect={d.success_mode === "redirect" ? d.redirect_url : null}
-						doubleOptIn={d.double_opt_in}
+						success={values.success_message}
+						redirect={values.success_mode === "redirect" ? values.redirect_url : null}
+						doubleOptIn={values.double_opt_in}
 					/>
 				)}
 			</section>
@@ -279,11 +283,11 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 /** Tags are typed as one text, so that commas can be typed. */
 function Tags({ value, onChange, error }: { value: string[]; onChange: (tags: string[]) => void; error?: string }) {
 	const [text, setText] = useState(value.join(", "));
-	const split = (t: string) => [
+	const split = (text: string) => [
 		...new Set(
-			t
+			text
 				.split(",")
-				.map((x) => x.trim())
+				.map((part) => part.trim())
 				.filter(Boolean),
 		),
 	];
@@ -295,9 +299,9 @@ function Tags({ value, onChange, error }: { value: string[]; onChange: (tags: st
 			help={words.tagsHelp}
 			path="tags"
 			value={shown}
-			onChange={(t) => {
-				setText(t);
-				onChange(split(t));
+			onChange={(value) => {
+				setText(value);
+				onChange(split(value));
 			}}
 			error={error}
 		/>
@@ -317,8 +321,8 @@ function CaptchaSecret({ work }: { work: FormWork }) {
 			await api("PUT /forms/{id}", { path: { id: work.form.id }, body: { captcha: { secret_key: secret } } });
 			setSecret("");
 			toast(words.stored);
-		} catch (e) {
-			setProblem(explain(e));
+		} catch (error) {
+			setProblem(explain(error));
 		} finally {
 			setBusy(false);
 		}

@@ -39,17 +39,17 @@ const words = catalogue("forms.embed", {
 });
 
 /** Embed gives the code that puts a form into a page. */
-export function Embed({ form: f }: { form: FormRow }) {
-	const embed = useQuery(embedQuery(f.id));
+export function Embed({ form }: { form: FormRow }) {
+	const embed = useQuery(embedQuery(form.id));
 	if (embed.isPending) return <Skeleton rows={10} />;
 	if (embed.isError) return <Failure error={embed.error} retry={() => void embed.refetch()} />;
-	const e = embed.data;
+	const code = embed.data;
 	return (
 		<>
-			{f.status !== "published" && (
-				<Callout tone="warning">{f.status === "draft" ? words.draft : words.archived}</Callout>
+			{form.status !== "published" && (
+				<Callout tone="warning">{form.status === "draft" ? words.draft : words.archived}</Callout>
 			)}
-			{e.tracking_domain === null && (
+			{code.tracking_domain === null && (
 				<Callout tone="warning" title={words.noHost}>
 					<p>{words.noHostText}</p>
 					<Link href={to.sending()}>{words.domains}</Link>
@@ -58,32 +58,34 @@ export function Embed({ form: f }: { form: FormRow }) {
 			<Card
 				title={words.snippet}
 				actions={
-					<Copy text={e.snippet} what={words.snippet}>
+					<Copy text={code.snippet} what={words.snippet}>
 						{words.copy}
 					</Copy>
 				}
 			>
 				<p>{words.snippetAbout}</p>
 				<p>{words.again}</p>
-				<Source text={e.snippet} label={words.snippet} />
+				<Source text={code.snippet} label={words.snippet} />
 			</Card>
 			<Card
 				title={words.plain}
 				actions={
-					<Copy text={e.html} what={words.plain}>
+					<Copy text={code.html} what={words.plain}>
 						{words.copy}
 					</Copy>
 				}
 			>
 				<p>{words.plainAbout}</p>
-				<Source text={e.html} label={words.plain} />
+				<Source text={code.html} label={words.plain} />
 			</Card>
 			<Card title={words.where}>
 				<ul className={css.facts}>
-					<li>{f.allowed_origins.length > 0 ? words.only({ origins: and(f.allowed_origins) }) : words.anywhere}</li>
-					{e.tracking_domain && <li>{words.host({ host: e.tracking_domain })}</li>}
 					<li>
-						{words.policy} {f.captcha.provider !== "none" && words.policyCaptcha}
+						{form.allowed_origins.length > 0 ? words.only({ origins: and(form.allowed_origins) }) : words.anywhere}
+					</li>
+					{code.tracking_domain && <li>{words.host({ host: code.tracking_domain })}</li>}
+					<li>
+						{words.policy} {form.captcha.provider !== "none" && words.policyCaptcha}
 					</li>
 					<li>{words.states}</li>
 					<li>{words.event}</li>

@@ -59,15 +59,18 @@ type Props = {
 export function Fields({ fields, onChange, problem, readOnly }: Props) {
 	const bindings = useBindings();
 	const used = new Set(fields.map(keyOf));
-	const free = bindings.filter((b) => !used.has(b.key));
-	const hideable = free.filter((b) => b.type === "custom_field" || (b.type === "contact" && b.binding !== "email"));
-	const nameOf = (f: FormField) => bindings.find((b) => b.key === keyOf(f))?.name ?? f.binding ?? words.text;
+	const free = bindings.filter((binding) => !used.has(binding.key));
+	const hideable = free.filter(
+		(binding) => binding.type === "custom_field" || (binding.type === "contact" && binding.binding !== "email"),
+	);
+	const nameOf = (field: FormField) =>
+		bindings.find((binding) => binding.key === keyOf(field))?.name ?? field.binding ?? words.text;
 	const add = (id: string) => {
 		const [as, ...rest] = id.split(" ");
-		const b = bindings.find((x) => x.key === rest.join(" "));
+		const binding = bindings.find((binding) => binding.key === rest.join(" "));
 		if (as === "text")
 			onChange([...fields, newField({ key: "", type: "text_block", binding: "", name: "", group: "" }, fields)]);
-		else if (b) onChange([...fields, newField(b, fields, as === "hidden" ? "hidden" : b.type)]);
+		else if (binding) onChange([...fields, newField(binding, fields, as === "hidden" ? "hidden" : binding.type)]);
 	};
 	return (
 		<div className={css.fields}>
@@ -75,33 +78,35 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 				items={fields}
 				onChange={onChange}
 				readOnly={readOnly}
-				title={(f) => f.label || nameOf(f)}
-				detail={(f) =>
+				title={(field) => field.label || nameOf(field)}
+				detail={(field) =>
 					[
-						typeNames()[f.type],
-						f.type !== "text_block" && f.label !== nameOf(f) && nameOf(f),
-						f.required && words.required,
+						typeNames()[field.type],
+						field.type !== "text_block" && field.label !== nameOf(field) && nameOf(field),
+						field.required && words.required,
 					]
 						.filter(Boolean)
 						.join(" · ")
 				}
 			>
-				{(f, i) => (
+				{(field, i) => (
 					<Field
-						field={f}
+						field={field}
 						at={`fields[${i}]`}
-						name={nameOf(f)}
+						name={nameOf(field)}
 						choices={bindings.filter(
-							(b) => !used.has(b.key) && (f.type === "hidden" ? hideable.includes(b) : b.type === f.type),
+							(binding) =>
+								!used.has(binding.key) &&
+								(field.type === "hidden" ? hideable.includes(binding) : binding.type === field.type),
 						)}
 						problem={problem}
-						onChange={(part) => onChange(fields.map((x, n) => (n === i ? { ...x, ...part } : x)))}
+						onChange={(part) => onChange(fields.map((field, index) => (index === i ? { ...field, ...part } : field)))}
 					/>
 				)}
 			</Cards>
 			{!readOnly && (
 				<Combo
-					key={fields.map((f) => f.id).join()}
+					key={fields.map((field) => field.id).join()}
 					label={words.add}
 					help={words.addHelp}
 					path="fields"
@@ -109,11 +114,11 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 					value={null}
 					onChange={(id) => id && add(id)}
 					options={[
-						...free.map((b) => ({ id: `as ${b.key}`, label: b.name, detail: b.group })),
+						...free.map((binding) => ({ id: `as ${binding.key}`, label: binding.name, detail: binding.group })),
 						{ id: "text", label: typeNames().text_block },
-						...hideable.map((b) => ({
-							id: `hidden ${b.key}`,
-							label: words.hidden({ name: b.name }),
+						...hideable.map((binding) => ({
+							id: `hidden ${binding.key}`,
+							label: words.hidden({ name: binding.name }),
 							detail: typeNames().hidden,
 						})),
 					]}
@@ -132,18 +137,18 @@ type FieldProps = {
 	onChange: (part: Partial<FormField>) => void;
 };
 
-function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
-	const isEmail = f.type === "contact" && f.binding === "email";
-	const input = f.input ?? "";
+function Field({ field, at, name, choices, problem, onChange }: FieldProps) {
+	const isEmail = field.type === "contact" && field.binding === "email";
+	const input = field.input ?? "";
 	const choice = input === "select" || input === "radio";
 	const path = (part: string) => `${at}.${part}`;
-	if (f.type === "text_block") {
+	if (field.type === "text_block") {
 		return (
 			<TextArea
 				label={words.body}
 				rows={3}
 				path={path("label")}
-				value={f.label}
+				value={field.label}
 				onChange={(label) => onChange({ label })}
 				error={problem(path("label"))}
 			/>
@@ -153,13 +158,18 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 		<Select
 			label={words.binding}
 			path={path("binding")}
-			value={f.binding ?? ""}
-			onChange={(b) => onChange({ binding: b, input: f.type === "hidden" ? f.input : null, options: null })}
-			choices={[{ value: f.binding ?? "", label: name }, ...choices.map((c) => ({ value: c.binding, label: c.name }))]}
+			value={field.binding ?? ""}
+			onChange={(value) =>
+				onChange({ binding: value, input: field.type === "hidden" ? field.input : null, options: null })
+			}
+			choices={[
+				{ value: field.binding ?? "", label: name },
+				...choices.map((choice) => ({ value: choice.binding, label: choice.name })),
+			]}
 			error={problem(path("binding"))}
 		/>
 	);
-	if (f.type === "hidden") {
+	if (field.type === "hidden") {
 		return (
 			<>
 				{binding}
@@ -167,8 +177,8 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 					label={words.value}
 					optional
 					path={path("default_value")}
-					value={String(f.default_value ?? "")}
-					onChange={(v) => onChange({ default_value: v || null })}
+					value={String(field.default_value ?? "")}
+					onChange={(value) => onChange({ default_value: value || null })}
 					error={problem(path("default_value"))}
 				/>
 				<TextField
@@ -176,14 +186,14 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 					optional
 					help={words.paramHelp}
 					path={path("param")}
-					value={f.param ?? ""}
+					value={field.param ?? ""}
 					onChange={(param) => onChange({ param: param || null })}
 					error={problem(path("param"))}
 				/>
 			</>
 		);
 	}
-	if (f.type === "consent") {
+	if (field.type === "consent") {
 		return (
 			<>
 				<TextArea
@@ -191,7 +201,7 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 					rows={2}
 					help={words.wordingHelp}
 					path={path("label")}
-					value={f.label}
+					value={field.label}
 					onChange={(label) => onChange({ label })}
 					error={problem(path("label"))}
 				/>
@@ -200,11 +210,11 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 					label={words.help}
 					optional
 					path={path("help_text")}
-					value={f.help_text ?? ""}
-					onChange={(v) => onChange({ help_text: v || null })}
+					value={field.help_text ?? ""}
+					onChange={(value) => onChange({ help_text: value || null })}
 					error={problem(path("help_text"))}
 				/>
-				<Checkbox label={words.mustTick} checked={f.required} onChange={(required) => onChange({ required })} />
+				<Checkbox label={words.mustTick} checked={field.required} onChange={(required) => onChange({ required })} />
 			</>
 		);
 	}
@@ -213,7 +223,7 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 			<TextField
 				label={words.label}
 				path={path("label")}
-				value={f.label}
+				value={field.label}
 				onChange={(label) => onChange({ label })}
 				error={problem(path("label"))}
 			/>
@@ -224,12 +234,15 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 						label={words.input}
 						path={path("input")}
 						value={input}
-						onChange={(v) =>
-							onChange({ input: v || null, options: v === "select" || v === "radio" ? f.options : null })
+						onChange={(value) =>
+							onChange({
+								input: value || null,
+								options: value === "select" || value === "radio" ? field.options : null,
+							})
 						}
 						choices={[
 							{ value: "", label: words.automatic },
-							...inputsOf(f).map((value) => ({
+							...inputsOf(field).map((value) => ({
 								value,
 								label: (words.inputs as { [input: string]: string })[value] ?? value,
 							})),
@@ -242,8 +255,8 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 				<TextArea
 					label={words.options}
 					path={path("options")}
-					value={(f.options ?? []).join("\n")}
-					onChange={(v) => onChange({ options: v.split("\n") })}
+					value={(field.options ?? []).join("\n")}
+					onChange={(value) => onChange({ options: value.split("\n") })}
 					onBlur={(e) => onChange({ options: linesOf(e.target.value) })}
 					error={problem(path("options"))}
 				/>
@@ -253,8 +266,8 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 					label={input === "select" ? words.first : words.placeholder}
 					optional
 					path={path("placeholder")}
-					value={f.placeholder ?? ""}
-					onChange={(v) => onChange({ placeholder: v || null })}
+					value={field.placeholder ?? ""}
+					onChange={(value) => onChange({ placeholder: value || null })}
 					error={problem(path("placeholder"))}
 				/>
 			)}
@@ -262,14 +275,14 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 				label={words.help}
 				optional
 				path={path("help_text")}
-				value={f.help_text ?? ""}
-				onChange={(v) => onChange({ help_text: v || null })}
+				value={field.help_text ?? ""}
+				onChange={(value) => onChange({ help_text: value || null })}
 				error={problem(path("help_text"))}
 			/>
 			{input === "checkbox" ? (
 				<Checkbox
 					label={words.ticked}
-					checked={f.default_value === true}
+					checked={field.default_value === true}
 					onChange={(on) => onChange({ default_value: on || null })}
 				/>
 			) : (
@@ -278,8 +291,8 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 						label={words.initial}
 						optional
 						path={path("default_value")}
-						value={String(f.default_value ?? "")}
-						onChange={(v) => onChange({ default_value: v || null })}
+						value={String(field.default_value ?? "")}
+						onChange={(value) => onChange({ default_value: value || null })}
 						error={problem(path("default_value"))}
 					/>
 				)
@@ -287,7 +300,7 @@ function Field({ field: f, at, name, choices, problem, onChange }: FieldProps) {
 			<Checkbox
 				label={words.must}
 				help={isEmail ? words.always : undefined}
-				checked={f.required}
+				checked={field.required}
 				onChange={(required) => onChange({ required })}
 			/>
 		</>

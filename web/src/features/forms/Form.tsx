@@ -102,23 +102,26 @@ export default function FormPage() {
 }
 
 /** problemText says what is wrong with a form, with the name that the page gives to the field. */
-function problemText(p: FieldProblem): string {
-	const name = /[.[]/.test(p.path) ? undefined : names[p.path as keyof FormDraft];
-	return fieldSentence(p, name);
+function problemText(problem: FieldProblem): string {
+	const name = /[.[]/.test(problem.path) ? undefined : names[problem.path as keyof FormDraft];
+	return fieldSentence(problem, name);
 }
 
 function savingText(work: FormWork): string {
-	const s = work.status;
-	switch (s.is) {
+	const status = work.status;
+	switch (status.is) {
 		case "saving":
 			return words.saving;
 		case "refused":
-			return words.refused({ count: s.problems.length, first: s.problems[0] ? problemText(s.problems[0]) : "" });
+			return words.refused({
+				count: status.problems.length,
+				first: status.problems[0] ? problemText(status.problems[0]) : "",
+			});
 		case "offline":
-			return (keepsTyped() ? words.failed : words.alone)({ problem: explain(s.error) });
+			return (keepsTyped() ? words.failed : words.alone)({ problem: explain(status.error) });
 		case "saved": {
-			if (!s.at) return words.allSaved;
-			const saved = words.saved({ at: s.at });
+			if (!status.at) return words.allSaved;
+			const saved = words.saved({ at: status.at });
 			return work.restored === "device" ? words.brought({ saved }) : saved;
 		}
 		default:
@@ -128,7 +131,7 @@ function savingText(work: FormWork): string {
 
 /** goTo moves the focus to the control of a field of a request, and opens the card that it is in. */
 function goTo(path: string) {
-	const find = (p: string) => document.querySelector<HTMLElement>(`[data-path="${CSS.escape(p)}"]`);
+	const find = (path: string) => document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
 	const card = /^fields\[(\d+)\]/.exec(path);
 	const target =
 		find(path) ??
@@ -147,19 +150,22 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 	const archived = server.data.status === "archived";
 	const why = may ?? (archived ? words.isArchived : undefined);
 	const work = useFormDraft(server, why === undefined);
-	const f = work.form;
+	const form = work.form;
 	const [asking, setAsking] = useState<"unpublish" | "remove" | null>(null);
 	const [blocked, setBlocked] = useState(false);
 	const [choosing, setChoosing] = useState(false);
-	const draft = f.status === "draft";
+	const draft = form.status === "draft";
 
 	const adopt = async (got: Versioned<FormRow>) => {
-		client.setQueryData(formQuery(f.id).queryKey, got);
+		client.setQueryData(formQuery(form.id).queryKey, got);
 		await client.invalidateQueries(within("forms"));
 	};
 	const move = useMutation({
 		mutationFn: async (to: "publish" | "unpublish" | "archive" | "unarchive") => {
-			const got = await request(`POST /forms/{id}/${to}`, { path: { id: f.id }, revision: work.revision ?? undefined });
+			const got = await request(`POST /forms/{id}/${to}`, {
+				path: { id: form.id },
+				revision: work.revision ?? undefined,
+			});
 			await adopt(got);
 			return to;
 		},
@@ -169,24 +175,24 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			work.setMissing([]);
 			if (to === "publish") toast(words.published);
 			if (to === "archive")
-				toast(words.archived({ name: f.name }), {
-					undo: () => void request("POST /forms/{id}/unarchive", { path: { id: f.id } }).then(adopt),
+				toast(words.archived({ name: form.name }), {
+					undo: () => void request("POST /forms/{id}/unarchive", { path: { id: form.id } }).then(adopt),
 				});
 		},
-		onError: (e) => {
-			if (e instanceof ApiError && e.fields.length > 0) {
-				work.setMissing(e.fields);
+		onError: (error) => {
+			if (error instanceof ApiError && error.fields.length > 0) {
+				work.setMissing(error.fields);
 				setBlocked(true);
 				setTab("build");
 			} else {
-				if (e instanceof ApiError && e.status === 412) void client.invalidateQueries(within("form", f.id));
-				toast(explain(e), { tone: "danger" });
+				if (error instanceof ApiError && error.status === 412) void client.invalidateQueries(within("form", form.id));
+				toast(explain(error), { tone: "danger" });
 			}
 		},
 	});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /forms/{id}", { path: { id: f.id }, revision: work.revision ?? undefined }),
-		onError: (e) => isConflict(e) && void client.invalidateQueries(within("form", f.id)),
+		mutationFn: () => api("DELETE /forms/{id}", { path: { id: form.id }, revision: work.revision ?? undefined }),
+		onError: (error) => isConflict(error) && void client.invalidateQueries(within("form", form.id)),
 		onSuccess: () => {
 			void client.invalidateQueries(within("forms"));
 			navigate(to.forms());
@@ -203,9 +209,9 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 	return (
 		<Page
 			wide
-			title={work.values.name || f.name}
+			title={work.values.name || form.name}
 			trail={[{ name: words.forms, to: to.forms() }]}
-			status={<StateBadge kind="form" state={f.status} />}
+			status={<StateBadge kind="form" state={form.status} />}
 			actions={
 				<>
 					{!archived && (
@@ -228,14 +234,14 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 							{words.publish}
 						</Button>
 					)}
-					{f.status === "published" && (
+					{form.status === "published" && (
 						<Button look="primary" why={whyNotSave} busy={work.status.is === "saving"} onClick={() => void save()}>
 							{words.save}
 						</Button>
 					)}
 					<Menu
 						actions={[
-							f.status === "published" && {
+							form.status === "published" && {
 								id: "unpublish",
 								label: words.unpublish,
 								why: may,
@@ -261,20 +267,20 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 				tabs={[
 					{ id: "build", name: words.build },
 					{ id: "embed", name: words.embed },
-					{ id: "submissions", name: words.submissions, count: f.submission_count },
+					{ id: "submissions", name: words.submissions, count: form.submission_count },
 				]}
 			/>
 			{archived && <Callout>{words.isArchived}</Callout>}
 			{may && tab === "build" && <Callout>{may}</Callout>}
-			{f.status === "published" && tab === "build" && !may && (
+			{form.status === "published" && tab === "build" && !may && (
 				<Callout tone="progress">
-					{words.live} <Link href={to.form(f.id, { tab: "embed" })}>{words.toEmbed}</Link>
+					{words.live} <Link href={to.form(form.id, { tab: "embed" })}>{words.toEmbed}</Link>
 				</Callout>
 			)}
 			{work.restored && work.dirty && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
 			{work.joined && (
 				<Callout tone="progress">
-					{words.joined({ fields: and(work.joined.fields.map((f) => names[f as keyof FormDraft])) })}
+					{words.joined({ fields: and(work.joined.fields.map((field) => names[field as keyof FormDraft])) })}
 				</Callout>
 			)}
 			{work.conflict && (
@@ -292,12 +298,12 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					}
 				>
 					<ul className={css.blocks}>
-						{work.problems.map((p) => (
-							<li key={`${p.path} ${p.message}`}>
-								<button type="button" className={css.link} onClick={() => goTo(p.path)}>
-									{problemText(p)}
+						{work.problems.map((problem) => (
+							<li key={`${problem.path} ${problem.message}`}>
+								<button type="button" className={css.link} onClick={() => goTo(problem.path)}>
+									{problemText(problem)}
 								</button>
-								{p.path === "double_opt_in" && (
+								{problem.path === "double_opt_in" && (
 									<>
 										{" "}
 										<Link href={to.senders()}>{words.senders}</Link>
@@ -309,15 +315,15 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 				</Callout>
 			)}
 			{tab === "embed" ? (
-				<Embed form={f} />
+				<Embed form={form} />
 			) : tab === "submissions" ? (
-				<Submissions form={f} />
+				<Submissions form={form} />
 			) : (
 				<Build work={work} why={why} />
 			)}
 			{asking === "unpublish" && (
 				<Confirm
-					title={words.unpublishTitle({ name: f.name })}
+					title={words.unpublishTitle({ name: form.name })}
 					action={words.unpublish}
 					busy={move.isPending}
 					onConfirm={() => move.mutate("unpublish")}
@@ -328,14 +334,14 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			)}
 			{asking === "remove" && (
 				<Confirm
-					title={words.removeTitle({ name: f.name })}
+					title={words.removeTitle({ name: form.name })}
 					action={words.remove}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
 					onConfirm={() => remove.mutate()}
 					onClose={() => setAsking(null)}
 				>
-					<p>{words.removeText({ count: f.submission_count })}</p>
+					<p>{words.removeText({ count: form.submission_count })}</p>
 				</Confirm>
 			)}
 			{choosing && <Choose draft={work.store} names={names} codes={["fields"]} onClose={() => setChoosing(false)} />}

@@ -70,7 +70,7 @@ export default function Forms() {
 	const [creating, setCreating] = useParam("new");
 	const forms = useQuery(formsQuery(status));
 	const all = forms.data?.data ?? [];
-	const rows = all.filter((f) => f.name.toLowerCase().includes(search.toLowerCase()));
+	const rows = all.filter((form) => form.name.toLowerCase().includes(search.toLowerCase()));
 	const button = (
 		<Button kind="create" why={why} onClick={() => setCreating("1")}>
 			{words.add}
@@ -113,29 +113,29 @@ export default function Forms() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(f) => f.id}
+					rowKey={(form) => form.id}
 					columns={[
-						{ id: "name", name: words.name, cell: (f) => <Link href={to.form(f.id)}>{f.name}</Link> },
+						{ id: "name", name: words.name, cell: (form) => <Link href={to.form(form.id)}>{form.name}</Link> },
 						{
 							id: "status",
 							beside: true,
 							name: words.status,
-							cell: (f) => <StateBadge kind="form" state={f.status} />,
+							cell: (form) => <StateBadge kind="form" state={form.status} />,
 						},
 						{
 							id: "submissions",
 							name: words.submissions,
 							about: term("submissions").definition,
 							end: true,
-							cell: (f) =>
-								f.submission_count > 0 ? (
-									<Link href={to.form(f.id, { tab: "submissions" })}>{full(f.submission_count)}</Link>
+							cell: (form) =>
+								form.submission_count > 0 ? (
+									<Link href={to.form(form.id, { tab: "submissions" })}>{full(form.submission_count)}</Link>
 								) : (
 									<NotSet />
 								),
 						},
-						{ id: "last", name: words.last, cell: (f) => <Time at={f.last_submission_at} /> },
-						{ id: "updated", name: words.updated, cell: (f) => <Time at={f.updated_at} /> },
+						{ id: "last", name: words.last, cell: (form) => <Time at={form.last_submission_at} /> },
+						{ id: "updated", name: words.updated, cell: (form) => <Time at={form.updated_at} /> },
 					]}
 				/>
 			)}
@@ -162,7 +162,7 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 		if (start !== "newsletter") return [email];
 		// Create may be pressed before the types are loaded.
 		const all = types.data ?? (await types.refetch({ throwOnError: true, cancelRefetch: false })).data;
-		const type = all?.data.find((t) => t.active);
+		const type = all?.data.find((emailType) => emailType.active);
 		return type
 			? [
 					email,

@@ -65,10 +65,10 @@ function markup(html: string, state: State, message: string): string {
 		const input = box.querySelector("[required]");
 		if (input) {
 			input.setAttribute("aria-invalid", "true");
-			const e = page.createElement("span");
-			e.className = "packetboat-error";
-			e.textContent = said.missing;
-			(input.closest(".packetboat-field") ?? box).append(e);
+			const element = page.createElement("span");
+			element.className = "packetboat-error";
+			element.textContent = said.missing;
+			(input.closest(".packetboat-field") ?? box).append(element);
 		}
 		if (status) status.textContent = said.marked;
 	} else if (state !== "empty") {
@@ -93,7 +93,7 @@ export function Preview({ html, success, redirect, doubleOptIn }: Props) {
 					hideLabel
 					label={words.state}
 					value={state}
-					onChange={(s) => setState(s as State)}
+					onChange={(value) => setState(value as State)}
 					choices={(["empty", "error", "sent", "confirm"] as const).map((value) => ({ value, label: words[value] }))}
 				/>
 				<Select

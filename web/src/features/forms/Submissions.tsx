@@ -37,7 +37,7 @@ const words = catalogue("forms.submissions", {
 	none: "None",
 });
 
-const textOf = (v: unknown) => (Array.isArray(v) ? v.join(", ") : String(v ?? ""));
+const textOf = (value: unknown) => (Array.isArray(value) ? value.join(", ") : String(value ?? ""));
 
 /** Submissions lists what visitors sent, newest first. */
 export function Submissions({ form }: { form: FormRow }) {
@@ -46,7 +46,7 @@ export function Submissions({ form }: { form: FormRow }) {
 	const onEnd = useMore(list);
 	if (list.isPending) return <Skeleton rows={8} height={36} />;
 	if (list.isError) return <Failure error={list.error} retry={() => void list.refetch()} />;
-	const rows = list.data.pages.flatMap((p) => p.data);
+	const rows = list.data.pages.flatMap((page) => page.data);
 	if (rows.length === 0) {
 		return (
 			<Empty
@@ -57,27 +57,27 @@ export function Submissions({ form }: { form: FormRow }) {
 			</Empty>
 		);
 	}
-	const who = (s: FormSubmission) => s.email ?? words.erased;
-	const name = (s: FormSubmission) =>
-		s.contact_id ? (
-			<Link href={to.contact(s.contact_id)}>{who(s)}</Link>
+	const who = (submission: FormSubmission) => submission.email ?? words.erased;
+	const name = (submission: FormSubmission) =>
+		submission.contact_id ? (
+			<Link href={to.contact(submission.contact_id)}>{who(submission)}</Link>
 		) : (
-			<button type="button" className={own.link} onClick={() => setOpen(s.id)}>
-				{who(s)}
+			<button type="button" className={own.link} onClick={() => setOpen(submission.id)}>
+				{who(submission)}
 			</button>
 		);
-	const shown = rows.find((s) => s.id === open);
+	const shown = rows.find((submission) => submission.id === open);
 	return (
 		<>
 			<Table
 				fill
 				label={words.title}
 				rows={rows}
-				rowKey={(s) => s.id}
+				rowKey={(submission) => submission.id}
 				rowName={who}
 				onEnd={onEnd}
-				onOpen={(s) => setOpen(s.id)}
-				onPeek={(s) => setOpen(s.id)}
+				onOpen={(submission) => setOpen(submission.id)}
+				onPeek={(submission) => setOpen(submission.id)}
 				columns={[
 					{ id: "who", name: words.who, cell: name },
 					{
@@ -85,20 +85,32 @@ export function Submissions({ form }: { form: FormRow }) {
 						name: words.outcome,
 						width: 180,
 						least: 162,
-						cell: (s) => <StateBadge kind="submission" state={s.outcome} />,
+						cell: (submission) => <StateBadge kind="submission" state={submission.outcome} />,
 					},
-					{ id: "page", name: words.page, width: 280, least: 200, cell: (s) => s.page_url ?? <NotSet /> },
-					{ id: "at", name: words.at, width: 130, least: 116, cell: (s) => <Time at={s.submitted_at} /> },
+					{
+						id: "page",
+						name: words.page,
+						width: 280,
+						least: 200,
+						cell: (submission) => submission.page_url ?? <NotSet />,
+					},
+					{
+						id: "at",
+						name: words.at,
+						width: 130,
+						least: 116,
+						cell: (submission) => <Time at={submission.submitted_at} />,
+					},
 				]}
-				card={(s) => (
+				card={(submission) => (
 					<span className={rowsCss.card}>
 						<span className={rowsCss.name}>
-							<b>{who(s)}</b>
+							<b>{who(submission)}</b>
 							<span>
-								<Time at={s.submitted_at} />
+								<Time at={submission.submitted_at} />
 							</span>
 						</span>
-						<StateBadge kind="submission" state={s.outcome} />
+						<StateBadge kind="submission" state={submission.outcome} />
 					</span>
 				)}
 			/>
@@ -129,7 +141,12 @@ export function Submissions({ form }: { form: FormRow }) {
 					{shown.consents.length === 0 ? (
 						<p>{words.none}</p>
 					) : (
-						<Facts rows={shown.consents.map((c) => [<code key={c.binding}>{c.binding}</code>, `“${c.wording}”`])} />
+						<Facts
+							rows={shown.consents.map((consent) => [
+								<code key={consent.binding}>{consent.binding}</code>,
+								`“${consent.wording}”`,
+							])}
+						/>
 					)}
 				</Dialog>
 			)}

@@ -14,17 +14,17 @@ const bindings = bindingsOf(
 	[{ id: "cat_1" as never, name: "Marketing" }],
 );
 
-const bindingOf = (key: string) => bindings.find((b) => b.key === key) as Binding;
+const bindingOf = (key: string) => bindings.find((binding) => binding.key === key) as Binding;
 const field = (type: FieldType, binding: string | null) => ({ id: "f1", type, binding }) as FormField;
 
 const tests: Tests = {
 	"fields can be bound to columns, own fields and consents, each once"() {
-		const keys = bindings.map((b) => b.key);
+		const keys = bindings.map((binding) => binding.key);
 		equals(new Set(keys).size, keys.length);
 		for (const key of ["contact:email", "custom_field:size", "consent:news", "consent:category:cat_1"])
 			holds(keys.includes(key), `${key} is missing`);
 		for (const key of ["custom_field:buyer", "consent:old"]) holds(!keys.includes(key), `${key} cannot be filled in`);
-		for (const b of bindings) equals(b.group, typeNames()[b.type], b.key);
+		for (const binding of bindings) equals(binding.group, typeNames()[binding.type], binding.key);
 	},
 	"what a field is bound to, no other may be, also if it is hidden"() {
 		const fields: [field: FormField, want: string | null][] = [
@@ -37,17 +37,17 @@ const tests: Tests = {
 			[field("contact", null), null],
 			[field("hidden", "constructor"), "custom_field:constructor"],
 		];
-		for (const [f, want] of fields) equals(keyOf(f), want, JSON.stringify(f));
+		for (const [field, want] of fields) equals(keyOf(field), want, JSON.stringify(field));
 	},
 	"a new field has the key of its binding, and an id that is new in the form"() {
 		let fields: FormField[] = [{ ...field("contact", "email"), id: "f3" }];
-		for (const b of bindings) {
-			const f = newField(b, fields);
-			equals(keyOf(f), b.key);
-			equals(f.sort_order, fields.length);
-			fields = [...fields, f];
+		for (const binding of bindings) {
+			const field = newField(binding, fields);
+			equals(keyOf(field), binding.key);
+			equals(field.sort_order, fields.length);
+			fields = [...fields, field];
 		}
-		equals(new Set(fields.map((f) => f.id)).size, fields.length, "the number of different ids");
+		equals(new Set(fields.map((field) => field.id)).size, fields.length, "the number of different ids");
 	},
 	"only the address is required at first, and text is bound to nothing"() {
 		equals(newField(bindingOf("contact:email"), []).required, true);

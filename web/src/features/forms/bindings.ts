@@ -48,12 +48,12 @@ export const typeNames = (): { [T in FieldType]: string } => ({
 const isColumn = (binding: string) => Object.hasOwn(words.columns, binding);
 
 /** keyOf returns what no other field of the form may be bound to; null for text. */
-export const keyOf = (f: FormField): string | null =>
-	f.type === "text_block" || !f.binding
+export const keyOf = (field: FormField): string | null =>
+	field.type === "text_block" || !field.binding
 		? null
-		: f.type === "hidden"
-			? `${isColumn(f.binding) ? "contact" : "custom_field"}:${f.binding}`
-			: `${f.type}:${f.binding}`;
+		: field.type === "hidden"
+			? `${isColumn(field.binding) ? "contact" : "custom_field"}:${field.binding}`
+			: `${field.type}:${field.binding}`;
 
 /** bindingsOf returns all that fields can be bound to: columns of contacts, the workspace's own fields, and consents. */
 export function bindingsOf(
@@ -71,24 +71,27 @@ export function bindingsOf(
 	});
 	return [
 		...Object.entries(words.columns).map(([binding, name]) => one("contact", binding, name)),
-		...custom.filter((f) => f.field_type !== "contact").map((f) => one("custom_field", f.field_key, f.name)),
-		...types.filter((t) => t.active).map((t) => one("consent", t.type_key, t.display_name)),
-		...categories.map((c) => one("consent", `category:${c.id}`, words.category({ name: c.name }))),
+		...custom
+			.filter((field) => field.field_type !== "contact")
+			.map((field) => one("custom_field", field.field_key, field.name)),
+		...types.filter((type) => type.active).map((type) => one("consent", type.type_key, type.display_name)),
+		...categories.map((category) => one("consent", `category:${category.id}`, words.category({ name: category.name }))),
 	];
 }
 
 /** newField returns a field that is bound to something. Its id is new in the form. */
-export function newField(b: Binding, fields: FormField[], as: FieldType = b.type): FormField {
+export function newField(binding: Binding, fields: FormField[], as: FieldType = binding.type): FormField {
 	let n = fields.length + 1;
-	while (fields.some((f) => f.id === `f${n}`)) n++;
+	while (fields.some((field) => field.id === `f${n}`)) n++;
 	return {
 		id: `f${n}`,
 		type: as,
-		binding: as === "text_block" ? null : b.binding,
-		label: as === "text_block" ? words.sample : as === "consent" ? words.sentence({ type: b.name }) : b.name,
+		binding: as === "text_block" ? null : binding.binding,
+		label:
+			as === "text_block" ? words.sample : as === "consent" ? words.sentence({ type: binding.name }) : binding.name,
 		placeholder: null,
 		help_text: null,
-		required: as === "contact" && b.binding === "email",
+		required: as === "contact" && binding.binding === "email",
 		input: null,
 		options: null,
 		default_value: null,
@@ -106,4 +109,5 @@ const inputs: { [T in FieldType]: string[] } = {
 };
 
 /** inputsOf returns the controls by which a field may be filled in. */
-export const inputsOf = (f: FormField) => (f.type === "contact" && f.binding === "email" ? ["email"] : inputs[f.type]);
+export const inputsOf = (field: FormField) =>
+	field.type === "contact" && field.binding === "email" ? ["email"] : inputs[field.type];

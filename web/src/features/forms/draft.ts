@@ -32,58 +32,58 @@ export type FormDraft = {
 };
 
 /** draftOf returns what is written of a stored form. */
-export const draftOf = (f: FormRow): FormDraft => ({
-	name: f.name,
-	fields: f.fields,
-	submit_label: f.submit_label,
-	success_mode: f.success_mode,
-	success_message: f.success_message,
-	redirect_url: f.redirect_url ?? "",
-	double_opt_in: f.double_opt_in,
-	confirm_message_id: f.confirm_message_id ?? "",
-	confirm_redirect_url: f.confirm_redirect_url ?? "",
-	list_segment_keys: f.list_segment_keys,
-	tags: f.tags,
-	stage_id: f.stage_id ?? "",
-	captcha_provider: f.captcha.provider,
-	captcha_site_key: f.captcha.site_key ?? "",
-	allowed_origins: f.allowed_origins.join("\n"),
+export const draftOf = (form: FormRow): FormDraft => ({
+	name: form.name,
+	fields: form.fields,
+	submit_label: form.submit_label,
+	success_mode: form.success_mode,
+	success_message: form.success_message,
+	redirect_url: form.redirect_url ?? "",
+	double_opt_in: form.double_opt_in,
+	confirm_message_id: form.confirm_message_id ?? "",
+	confirm_redirect_url: form.confirm_redirect_url ?? "",
+	list_segment_keys: form.list_segment_keys,
+	tags: form.tags,
+	stage_id: form.stage_id ?? "",
+	captcha_provider: form.captcha.provider,
+	captcha_site_key: form.captcha.site_key ?? "",
+	allowed_origins: form.allowed_origins.join("\n"),
 });
 
 /** linesOf returns the lines of a text that are not blank. */
 export const linesOf = (text: string) =>
 	text
 		.split("\n")
-		.map((l) => l.trim())
+		.map((line) => line.trim())
 		.filter(Boolean);
 
 /** shownOf returns the request that previews a draft: what the markup of a form depends on. */
-export const shownOf = (d: FormDraft): FormBody =>
-	bodyOf(d, ["fields", "submit_label", "captcha_provider", "captcha_site_key"]);
+export const shownOf = (draft: FormDraft): FormBody =>
+	bodyOf(draft, ["fields", "submit_label", "captcha_provider", "captcha_site_key"]);
 
 /** bodyOf returns the request that saves some parts of a draft. */
-function bodyOf(d: FormDraft, parts: (keyof FormDraft)[]): FormBody {
+function bodyOf(draft: FormDraft, parts: (keyof FormDraft)[]): FormBody {
 	const out: FormBody = {};
 	for (const part of parts) {
 		switch (part) {
 			case "fields":
-				out.fields = d.fields.map((f, i) => ({ ...f, options: f.options ?? [], sort_order: i }));
+				out.fields = draft.fields.map((field, i) => ({ ...field, options: field.options ?? [], sort_order: i }));
 				break;
 			case "captcha_provider":
 			case "captcha_site_key":
-				out.captcha = { provider: d.captcha_provider, site_key: d.captcha_site_key || null };
+				out.captcha = { provider: draft.captcha_provider, site_key: draft.captcha_site_key || null };
 				break;
 			case "allowed_origins":
-				out.allowed_origins = linesOf(d.allowed_origins);
+				out.allowed_origins = linesOf(draft.allowed_origins);
 				break;
 			case "redirect_url":
 			case "confirm_redirect_url":
 			case "confirm_message_id":
 			case "stage_id":
-				out[part] = d[part] || null;
+				out[part] = draft[part] || null;
 				break;
 			default:
-				Object.assign(out, { [part]: d[part] });
+				Object.assign(out, { [part]: draft[part] });
 		}
 	}
 	return out;
@@ -126,7 +126,7 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 			},
 			fieldsOf: draftOf,
 			groupOf: partOf,
-			refusals: (e) => [...e.fields, { path: "", message: explain(e) }],
+			refusals: (error) => [...error.fields, { path: "", message: explain(error) }],
 		},
 		server,
 		{ autosaveAfter: form.status === "draft" && may ? pause : null, readOnly: !may },
@@ -136,7 +136,9 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 	const [missing, setMissing] = useState<{ problems: FieldProblem[]; values: FormDraft } | null>(null);
 	const problems: Problem[] = [
 		...(state.status.is === "refused" ? state.status.problems : []),
-		...(missing?.problems.filter((p) => equal(missing.values[partOf(p.path)], state.values[partOf(p.path)])) ?? []),
+		...(missing?.problems.filter((problem) =>
+			equal(missing.values[partOf(problem.path)], state.values[partOf(problem.path)]),
+		) ?? []),
 	];
 	return {
 		...state,
@@ -149,7 +151,8 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 		/** The problem of a field, by its path in the request. */
 		problem: (path: string) => {
 			const found = problems.find(
-				(p) => p.path === path || p.path.startsWith(`${path}[`) || p.path.startsWith(`${path}.`),
+				(problem) =>
+					problem.path === path || problem.path.startsWith(`${path}[`) || problem.path.startsWith(`${path}.`),
 			);
 			return found && fieldSentence(found, ownName(found.path));
 		},
