@@ -31,44 +31,46 @@ const words = catalogue("home.accountStep", {
 });
 
 /** AccountStep asks for name, time zone and postal address of the account. */
-export function AccountStep({ account: a }: { account: AccountSessionView }) {
+export function AccountStep({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const changed = useSetupChanged();
 	const why = useWhyNot("PUT /settings/account");
 	const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
-	const p = a.postal_address as { [field: string]: string | null };
+	const address = account.postal_address as { [field: string]: string | null };
 	const parts = ["line1", "line2", "postal_code", "city", "state", "country"] as const;
-	const empty = parts.every((f) => !p[f]);
+	const empty = parts.every((part) => !address[part]);
 	const id = useId();
 	const form = useForm({
-		name: a.name,
+		name: account.name,
 		// A new account is in UTC until somebody says where it is.
-		timezone: empty && a.timezone === "UTC" && zones.includes(here) ? here : a.timezone,
-		...(Object.fromEntries(parts.map((f) => [`postal_address.${f}`, p[f] ?? ""])) as { [path: string]: string }),
+		timezone: empty && account.timezone === "UTC" && zones.includes(here) ? here : account.timezone,
+		...(Object.fromEntries(parts.map((part) => [`postal_address.${part}`, address[part] ?? ""])) as {
+			[path: string]: string;
+		}),
 	});
-	const v = form.values as { [path: string]: string };
+	const values = form.values as { [path: string]: string };
 	const save = () =>
 		form.submit(async () => {
 			const saved = await api("PUT /settings/account", {
 				body: {
-					name: v.name,
-					timezone: v.timezone,
-					postal_address: Object.fromEntries(parts.map((f) => [f, v[`postal_address.${f}`] || null])),
+					name: values.name,
+					timezone: values.timezone,
+					postal_address: Object.fromEntries(parts.map((part) => [part, values[`postal_address.${part}`] || null])),
 				},
 			});
 			client.setQueryData(accountQuery().queryKey, saved);
 			await changed();
 			void client.invalidateQueries(within("session"));
 		});
-	const field = (f: (typeof parts)[number]) => {
-		const path = `postal_address.${f}`;
+	const field = (field: (typeof parts)[number]) => {
+		const path = `postal_address.${field}`;
 		return (
 			<TextField
-				label={words[f]}
+				label={words[field]}
 				path={path}
 				readOnly={Boolean(why)}
-				value={v[path] ?? ""}
-				onChange={(x) => form.set({ [path]: x })}
+				value={values[path] ?? ""}
+				onChange={(value) => form.set({ [path]: value })}
 				error={form.problems.byPath[path]}
 			/>
 		);
@@ -78,8 +80,8 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 			id={id}
 			noValidate
 			style={{ display: "contents" }}
-			onSubmit={(e) => {
-				e.preventDefault();
+			onSubmit={(event) => {
+				event.preventDefault();
 				if (!why) void save();
 			}}
 		>
@@ -89,16 +91,16 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 				help={words.nameHelp}
 				path="name"
 				readOnly={Boolean(why)}
-				value={v.name ?? ""}
+				value={values.name ?? ""}
 				onChange={(name) => form.set({ name })}
 				error={form.problems.byPath.name}
 			/>
 			<Combo
 				label={words.zone}
 				help={words.zoneHelp}
-				options={zones.map((z) => ({ id: z, label: z }))}
-				value={v.timezone ?? null}
-				onChange={(z) => z && form.set({ timezone: z })}
+				options={zones.map((zone) => ({ id: zone, label: zone }))}
+				value={values.timezone ?? null}
+				onChange={(value) => value && form.set({ timezone: value })}
 				error={form.problems.byPath.timezone}
 			/>
 			<p>{words.why}</p>
@@ -115,7 +117,7 @@ export function AccountStep({ account: a }: { account: AccountSessionView }) {
 					label={words.country}
 					path="postal_address.country"
 					readOnly={Boolean(why)}
-					value={v["postal_address.country"] ?? ""}
+					value={values["postal_address.country"] ?? ""}
 					onChange={(code) => form.set({ ["postal_address.country" as string]: code })}
 					error={form.problems.byPath["postal_address.country"]}
 				/>

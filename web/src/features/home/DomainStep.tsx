@@ -31,7 +31,7 @@ const words = catalogue("home.domainStep", {
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-const ready = (d: SendingDomain) => d.status === "verified" && d.tracking_status === "live";
+const ready = (domain: SendingDomain) => domain.status === "verified" && domain.tracking_status === "live";
 
 /** DomainStep adds a sending domain, and shows its records until they are found. */
 export function DomainStep() {
@@ -40,7 +40,7 @@ export function DomainStep() {
 	const [idempotencyKey] = useState(newKey);
 	const domains = useQuery({
 		...domainsQuery(),
-		refetchInterval: (q) => (q.state.data?.data.some((d) => !ready(d)) ? 10_000 : false),
+		refetchInterval: (query) => (query.state.data?.data.some((domain) => !ready(domain)) ? 10_000 : false),
 	});
 	const id = useId();
 	const form = useForm({ domain: "" });
@@ -59,8 +59,8 @@ export function DomainStep() {
 			id={id}
 			noValidate
 			style={{ display: "contents" }}
-			onSubmit={(e) => {
-				e.preventDefault();
+			onSubmit={(event) => {
+				event.preventDefault();
 				if (!why) void add();
 			}}
 		>
@@ -82,17 +82,17 @@ export function DomainStep() {
 	);
 }
 
-function Waiting({ domain: d }: { domain: SendingDomain }) {
+function Waiting({ domain }: { domain: SendingDomain }) {
 	const changed = useSetupChanged();
 	const why = useWhyNot("POST /sending-domains/{id}/verify");
 	const verify = useMutation({
-		mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id: d.id }, body: {} }),
+		mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id: domain.id }, body: {} }),
 		onSuccess: () => changed("domains", "domain"),
 	});
 	return (
 		<>
 			<Card
-				title={d.domain}
+				title={domain.domain}
 				actions={
 					<Button small why={why} busy={verify.isPending} onClick={() => verify.mutate()}>
 						{words.check}
@@ -100,24 +100,25 @@ function Waiting({ domain: d }: { domain: SendingDomain }) {
 				}
 			>
 				<p role="status">
-					<StateBadge kind="domain" state={d.status} /> <StateBadge kind="tracking" state={d.tracking_status} />
+					<StateBadge kind="domain" state={domain.status} />{" "}
+					<StateBadge kind="tracking" state={domain.tracking_status} />
 				</p>
 				{verify.error && <p role="alert">{explain(verify.error)}</p>}
 			</Card>
-			{!ready(d) && loopback.test(location.hostname) && <TryOut domain={d} />}
-			<Records domain={d} />
+			{!ready(domain) && loopback.test(location.hostname) && <TryOut domain={domain} />}
+			<Records domain={domain} />
 		</>
 	);
 }
 
-function TryOut({ domain: d }: { domain: SendingDomain }) {
+function TryOut({ domain }: { domain: SendingDomain }) {
 	const changed = useSetupChanged();
 	const workspace = useWorkspace();
 	const form = useForm({ tracking_host: location.host });
 	const accept = () =>
 		form.submit(async () => {
 			await api("POST /sending-domains/{id}/verify", {
-				path: { id: d.id },
+				path: { id: domain.id },
 				body: { operator: true, tracking_host: form.values.tracking_host.trim() },
 			});
 			await changed("domains", "domain");
@@ -128,8 +129,8 @@ function TryOut({ domain: d }: { domain: SendingDomain }) {
 			<form
 				noValidate
 				style={{ display: "contents" }}
-				onSubmit={(e) => {
-					e.preventDefault();
+				onSubmit={(event) => {
+					event.preventDefault();
 					void accept();
 				}}
 			>

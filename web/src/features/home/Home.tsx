@@ -124,19 +124,21 @@ export default function Home() {
 			</Page>
 		);
 	}
-	const o = overview.data;
-	const steps = o.setup.filter((s) => !optional.includes(s.key));
-	const worth = o.setup.filter((s) => optional.includes(s.key) && !s.done && !dismissed.includes(s.key));
-	const named = steps.map((s) => ({ ...s, ...stepWords(s.key) }));
-	const current = named.find((s) => s.key === open);
-	const done = steps.every((s) => s.done);
-	const { totals: now, previous: before } = o;
-	const about = (name: TermName, n?: number) => ({
+	const account = overview.data;
+	const steps = account.setup.filter((step) => !optional.includes(step.key));
+	const worth = account.setup.filter(
+		(step) => optional.includes(step.key) && !step.done && !dismissed.includes(step.key),
+	);
+	const named = steps.map((step) => ({ ...step, ...stepWords(step.key) }));
+	const current = named.find((step) => step.key === open);
+	const done = steps.every((step) => step.done);
+	const { totals: now, previous: before } = account;
+	const about = (name: TermName, count?: number) => ({
 		definition: term(name).definition,
 		sum:
-			n === undefined || now.total_recipients === 0
+			count === undefined || now.total_recipients === 0
 				? undefined
-				: words.sum({ count: n, what: partOf(name), all: now.total_recipients }),
+				: words.sum({ count, what: partOf(name), all: now.total_recipients }),
 		asOf: new Date(overview.dataUpdatedAt).toISOString(),
 		report: to.reports(),
 	});
@@ -157,11 +159,11 @@ export default function Home() {
 					title={words.setup}
 					actions={
 						<span className={css.muted}>
-							{words.progress({ done: steps.filter((s) => s.done).length, all: steps.length })}
+							{words.progress({ done: steps.filter((step) => step.done).length, all: steps.length })}
 						</span>
 					}
 				>
-					<Steps steps={steps} next={named.find((s) => !s.done)?.key} onOpen={setOpen} />
+					<Steps steps={steps} next={named.find((step) => !step.done)?.key} onOpen={setOpen} />
 				</Card>
 			)}
 			{done && options.data?.demo && (
@@ -169,43 +171,49 @@ export default function Home() {
 					<p>{words.demoText}</p>
 					<Steps
 						steps={steps
-							.filter((s) => s.key === "mta_config" || s.key === "sending_domain")
-							.map((s) => ({ ...s, done: false }))}
+							.filter((step) => step.key === "mta_config" || step.key === "sending_domain")
+							.map((step) => ({ ...step, done: false }))}
 						onOpen={setOpen}
 					/>
 				</Card>
 			)}
 			<p className="visually-hidden" role="status">
-				{done ? words.ready : words.left({ count: steps.filter((s) => !s.done).length })}
+				{done ? words.ready : words.left({ count: steps.filter((step) => !step.done).length })}
 			</p>
-			{o.attention.length > 0 && (
+			{account.attention.length > 0 && (
 				<Card title={words.attention} tone="warning">
 					<ul className={css.list}>
-						{o.attention.map((a) => (
-							<li key={a.kind + a.target_id}>
+						{account.attention.map((notice) => (
+							<li key={notice.kind + notice.target_id}>
 								<AlertTriangle aria-hidden size={16} />
-								<Link href={pages[a.target_type]?.(a.target_id) ?? to.sending()}>{capitalized(a.message)}</Link>
+								<Link href={pages[notice.target_type]?.(notice.target_id) ?? to.sending()}>
+									{capitalized(notice.message)}
+								</Link>
 								<span className={css.muted}>
-									<Time at={a.since} />
+									<Time at={notice.since} />
 								</span>
 							</li>
 						))}
 					</ul>
 				</Card>
 			)}
-			{o.live.length > 0 && (
+			{account.live.length > 0 && (
 				<Card title={words.live}>
-					{o.live.map((b) => (
-						<div key={b.id} className={css.live}>
+					{account.live.map((broadcast) => (
+						<div key={broadcast.id} className={css.live}>
 							<p>
-								<Link href={to.broadcast(b.id)}>{b.name}</Link> <StateBadge kind="broadcast" state={b.status} />
+								<Link href={to.broadcast(broadcast.id)}>{broadcast.name}</Link>{" "}
+								<StateBadge kind="broadcast" state={broadcast.status} />
 							</p>
-							{b.delivery_progress && (
+							{broadcast.delivery_progress && (
 								<Progress
-									label={b.name}
-									value={b.delivery_progress.sent}
-									max={b.delivery_progress.total_recipients}
-									text={words.of({ count: b.delivery_progress.sent, all: b.delivery_progress.total_recipients })}
+									label={broadcast.name}
+									value={broadcast.delivery_progress.sent}
+									max={broadcast.delivery_progress.total_recipients}
+									text={words.of({
+										count: broadcast.delivery_progress.sent,
+										all: broadcast.delivery_progress.total_recipients,
+									})}
 								/>
 							)}
 						</div>
@@ -241,15 +249,15 @@ export default function Home() {
 					/>
 					<Figure
 						name={words.contacts}
-						value={o.counts.contacts === null ? "–" : full(o.counts.contacts)}
-						about={{ definition: term("contacts").definition, asOf: o.counts.counted_at, people: to.contacts() }}
+						value={account.counts.contacts === null ? "–" : full(account.counts.contacts)}
+						about={{ definition: term("contacts").definition, asOf: account.counts.counted_at, people: to.contacts() }}
 					/>
 					<Figure
 						name={words.sendable}
-						value={o.counts.sendable === null ? "–" : full(o.counts.sendable)}
+						value={account.counts.sendable === null ? "–" : full(account.counts.sendable)}
 						about={{
 							definition: term("mailable").definition,
-							asOf: o.counts.counted_at,
+							asOf: account.counts.counted_at,
 							people: to.segment("all_sendable", { tab: "members" }),
 						}}
 					/>
@@ -271,7 +279,7 @@ export default function Home() {
 			)}
 			{current && (
 				<Suspense>
-					<Setup step={current} next={named.find((s) => !s.done)} onOpen={setOpen} onClose={() => setOpen("")} />
+					<Setup step={current} next={named.find((step) => !step.done)} onOpen={setOpen} onClose={() => setOpen("")} />
 				</Suspense>
 			)}
 		</Page>
@@ -292,23 +300,23 @@ function Steps({
 }) {
 	return (
 		<ol className={css.steps}>
-			{steps.map((s) => {
-				const { name } = stepWords(s.key);
+			{steps.map((step) => {
+				const { name } = stepWords(step.key);
 				return (
-					<li key={s.key} data-done={s.done || undefined}>
-						{s.done ? <Check aria-label={words.isDone} size={18} /> : <Circle aria-label={words.isOpen} size={18} />}
+					<li key={step.key} data-done={step.done || undefined}>
+						{step.done ? <Check aria-label={words.isDone} size={18} /> : <Circle aria-label={words.isOpen} size={18} />}
 						<div>
 							{onOpen ? (
-								<button type="button" className={css.open} onClick={() => onOpen(s.key)}>
+								<button type="button" className={css.open} onClick={() => onOpen(step.key)}>
 									{name}
 								</button>
 							) : (
-								<Link href={places[s.key] ?? to.home()}>{name}</Link>
+								<Link href={places[step.key] ?? to.home()}>{name}</Link>
 							)}
-							<p>{missing(s)}</p>
+							<p>{missing(step)}</p>
 						</div>
-						{onOpen && s.key === next && (
-							<Button small look="primary" aria-label={words.beginStep({ name })} onClick={() => onOpen(s.key)}>
+						{onOpen && step.key === next && (
+							<Button small look="primary" aria-label={words.beginStep({ name })} onClick={() => onOpen(step.key)}>
 								{words.begin}
 							</Button>
 						)}
@@ -317,7 +325,7 @@ function Steps({
 								small
 								label={words.hide({ name })}
 								icon={<X aria-hidden />}
-								onClick={() => onDismiss(s.key)}
+								onClick={() => onDismiss(step.key)}
 							/>
 						)}
 					</li>

@@ -30,7 +30,7 @@ const words = catalogue("home.laneStep", {
 });
 
 /** LaneStep chooses the MTA config by which the account's mail leaves. */
-export function LaneStep({ account: a }: { account: AccountSessionView }) {
+export function LaneStep({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const changed = useSetupChanged();
 	const why = useWhyNot("POST /mta-configs");
@@ -57,7 +57,7 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 	if (lanes.isPending) return <Skeleton rows={4} />;
 	if (lanes.isError) return <Failure error={lanes.error} retry={() => void lanes.refetch()} />;
 	const all = lanes.data.data;
-	const current = all.find((l) => l.key === a.default_mta_config_key);
+	const current = all.find((lane) => lane.key === account.default_mta_config_key);
 	if (current?.active && !choosing) {
 		return (
 			<>
@@ -71,12 +71,12 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 				>
 					<p>{mtaTypes[current.type]}</p>
 				</Card>
-				{senders.data?.data.some((s) => s.active) ? <Health lane={current} /> : <p>{words.later}</p>}
+				{senders.data?.data.some((sender) => sender.active) ? <Health lane={current} /> : <p>{words.later}</p>}
 			</>
 		);
 	}
-	const sink = all.find((l) => l.type === "sink" && l.active);
-	const others = all.filter((l) => l.active && l.type !== "sink");
+	const sink = all.find((lane) => lane.type === "sink" && lane.active);
+	const others = all.filter((lane) => lane.active && lane.type !== "sink");
 	return (
 		<>
 			{choose.error && <p role="alert">{explain(choose.error)}</p>}
@@ -95,10 +95,10 @@ export function LaneStep({ account: a }: { account: AccountSessionView }) {
 			</Card>
 			{others.length > 0 && (
 				<Card title={words.there}>
-					{others.map((l) => (
-						<div key={l.id}>
-							<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(l)}>
-								{words.use({ name: l.name })}
+					{others.map((lane) => (
+						<div key={lane.id}>
+							<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(lane)}>
+								{words.use({ name: lane.name })}
 							</Button>
 						</div>
 					))}

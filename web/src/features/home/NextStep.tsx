@@ -12,8 +12,8 @@ const words = catalogue("home.nextStep", {
 /** NextStep names the first step of the checklist that is left before mail can go out. */
 export function NextStep() {
 	const overview = useQuery(overviewQuery());
-	const steps = overview.data?.setup.filter((s) => !optional.includes(s.key)) ?? [];
-	const next = steps.find((s) => !s.done);
+	const steps = overview.data?.setup.filter((step) => !optional.includes(step.key)) ?? [];
+	const next = steps.find((step) => !step.done);
 	if (steps.length > 0 && !next) return <p>{words.ready}</p>;
 	return (
 		<p data-whole aria-busy={overview.isPending || undefined}>

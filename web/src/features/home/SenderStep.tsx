@@ -35,7 +35,7 @@ const words = catalogue("home.senderStep", {
 });
 
 /** SenderStep makes a sender on the account's domain, and the one that writes by default. */
-export function SenderStep({ account: a }: { account: AccountSessionView }) {
+export function SenderStep({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const changed = useSetupChanged();
 	const why = useWhyNot("POST /sending-identities");
@@ -45,10 +45,10 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 	const identities = useCollection("sending_identities");
 	const id = useId();
 	const form = useForm(
-		{ display_name: a.name, local: "news", domain: "", reply_to: "", email_type_ids: null as string[] | null },
+		{ display_name: account.name, local: "news", domain: "", reply_to: "", email_type_ids: null as string[] | null },
 		{ email_address: "local" },
 	);
-	const v = form.values;
+	const values = form.values;
 	const use = async (email: string) => {
 		client.setQueryData(
 			accountQuery().queryKey,
@@ -59,19 +59,20 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 	const choose = useMutation({ mutationFn: use });
 	if (domains.isPending || types.isPending || identities.isPending) return <Skeleton rows={6} />;
 	const known = domains.data?.data ?? [];
-	const domain = v.domain || known.find((d) => d.status === "verified")?.domain || known[0]?.domain || "";
+	const domain =
+		values.domain || known.find((domain) => domain.status === "verified")?.domain || known[0]?.domain || "";
 	const kinds = types.data?.data ?? [];
-	const chosen = v.email_type_ids ?? (kinds[0] ? [kinds[0].id] : []);
-	const email = `${v.local.trim()}@${domain}`;
+	const chosen = values.email_type_ids ?? (kinds[0] ? [kinds[0].id] : []);
+	const email = `${values.local.trim()}@${domain}`;
 	const all = identities.data?.data ?? [];
-	const current = all.find((s) => s.id === a.default_sending_identity_id);
+	const current = all.find((sender) => sender.id === account.default_sending_identity_id);
 	const save = () =>
 		form.submit(async () => {
 			await api("POST /sending-identities", {
 				body: {
 					email_address: email,
-					display_name: v.display_name,
-					reply_to: v.reply_to.trim() || null,
+					display_name: values.display_name,
+					reply_to: values.reply_to.trim() || null,
 					email_type_ids: chosen,
 					active: true,
 				},
@@ -88,19 +89,19 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 			</Callout>
 		);
 	}
-	const p = form.problems.byPath;
+	const problems = form.problems.byPath;
 	return (
 		<>
 			{current?.active && <p>{words.now({ email: current.email_address })}</p>}
 			{choose.error && <p role="alert">{explain(choose.error)}</p>}
-			{!current && all.some((s) => s.active) && (
+			{!current && all.some((sender) => sender.active) && (
 				<Card title={words.exists}>
 					{all
-						.filter((s) => s.active)
-						.map((s) => (
-							<div key={s.id}>
-								<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(s.email_address)}>
-									{words.use({ email: s.email_address })}
+						.filter((sender) => sender.active)
+						.map((sender) => (
+							<div key={sender.id}>
+								<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(sender.email_address)}>
+									{words.use({ email: sender.email_address })}
 								</Button>
 							</div>
 						))}
@@ -111,8 +112,8 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 					id={id}
 					noValidate
 					style={{ display: "contents" }}
-					onSubmit={(e) => {
-						e.preventDefault();
+					onSubmit={(event) => {
+						event.preventDefault();
 						if (!why) void save();
 					}}
 				>
@@ -120,30 +121,30 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 					<TextField
 						label={words.name}
 						path="display_name"
-						value={v.display_name}
+						value={values.display_name}
 						onChange={(display_name) => form.set({ display_name })}
-						error={p.display_name}
+						error={problems.display_name}
 					/>
 					{known.length > 1 && (
 						<Select
 							label={words.domain}
 							value={domain}
-							onChange={(d) => form.set({ domain: d })}
-							choices={known.map((d) => ({ value: d.domain, label: d.domain }))}
+							onChange={(value) => form.set({ domain: value })}
+							choices={known.map((domain) => ({ value: domain.domain, label: domain.domain }))}
 						/>
 					)}
 					<TextField
 						label={words.local}
 						after={`@${domain}`}
-						value={v.local}
+						value={values.local}
 						onChange={(local) => form.set({ local })}
-						error={p.email_address}
+						error={problems.email_address}
 						autoCapitalize="off"
 						spellCheck={false}
 					/>
 					<p className={senders.line}>
 						<span className="visually-hidden">{words.line}: </span>
-						<b>{v.display_name}</b> &lt;{email}&gt;
+						<b>{values.display_name}</b> &lt;{email}&gt;
 					</p>
 					<TextField
 						label={words.reply}
@@ -151,19 +152,19 @@ export function SenderStep({ account: a }: { account: AccountSessionView }) {
 						type="email"
 						help={words.replyHelp}
 						path="reply_to"
-						value={v.reply_to}
+						value={values.reply_to}
 						onChange={(reply_to) => form.set({ reply_to })}
-						error={p.reply_to}
+						error={problems.reply_to}
 					/>
 					<fieldset className={senders.types}>
 						<legend>{words.types}</legend>
-						{kinds.map((t) => (
+						{kinds.map((kind) => (
 							<Checkbox
-								key={t.id}
-								label={t.display_name}
-								checked={chosen.includes(t.id)}
+								key={kind.id}
+								label={kind.display_name}
+								checked={chosen.includes(kind.id)}
 								onChange={(on) =>
-									form.set({ email_type_ids: on ? [...chosen, t.id] : chosen.filter((x) => x !== t.id) })
+									form.set({ email_type_ids: on ? [...chosen, kind.id] : chosen.filter((id) => id !== kind.id) })
 								}
 							/>
 						))}

@@ -212,25 +212,27 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 	const form = useForm({ to: user.email });
 	const [answer, setAnswer] = useState<{ accepted: boolean; smtp_response: string; message?: string } | null>(null);
 	if (senders.isPending || lanes.isPending) return <Skeleton rows={4} />;
-	const all = senders.data?.data.filter((s) => s.active) ?? [];
-	const sender = all.find((s) => s.id === account.default_sending_identity_id) ?? all[0];
-	const lane = lanes.data?.data.find((l) =>
-		sender?.default_mta_config_id ? l.id === sender.default_mta_config_id : l.key === account.default_mta_config_key,
+	const all = senders.data?.data.filter((sender) => sender.active) ?? [];
+	const sender = all.find((sender) => sender.id === account.default_sending_identity_id) ?? all[0];
+	const lane = lanes.data?.data.find((lane) =>
+		sender?.default_mta_config_id
+			? lane.id === sender.default_mta_config_id
+			: lane.key === account.default_mta_config_key,
 	);
 	const send = () =>
 		form.submit(async () => {
 			if (!sender || !lane) return;
 			setAnswer(null);
-			const a = await api("POST /sending-identities/{id}/verify-lane", {
+			const verified = await api("POST /sending-identities/{id}/verify-lane", {
 				path: { id: sender.id },
 				body: { mta_config_id: lane.id, to: form.values.to.trim() },
 				idempotencyKey: newKey(),
 			});
 			const stored =
-				lane.type === "sink" && a.accepted
+				lane.type === "sink" && verified.accepted
 					? await api("GET /mta-configs/{id}/messages", { path: { id: lane.id }, query: { limit: 1 } })
 					: null;
-			setAnswer({ ...a, message: stored?.data[0]?.id });
+			setAnswer({ ...verified, message: stored?.data[0]?.id });
 			await changed("sending_identities", "mailbox");
 		});
 	return (
@@ -238,8 +240,8 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 			id={id}
 			noValidate
 			style={{ display: "contents" }}
-			onSubmit={(e) => {
-				e.preventDefault();
+			onSubmit={(event) => {
+				event.preventDefault();
 				if (!why && sender && lane) void send();
 			}}
 		>

@@ -87,7 +87,7 @@ const most = 8;
 export function Unfinished() {
 	const why = useWhyNot("GET /working-copies");
 	const copies = useCollection("working_copies", { enabled: why === undefined });
-	const rows = (copies.data?.data ?? []).filter((c): c is WorkingCopyRow & { kind: Kind } => known(c.kind));
+	const rows = (copies.data?.data ?? []).filter((copy): copy is WorkingCopyRow & { kind: Kind } => known(copy.kind));
 	if (rows.length === 0) return null;
 	return (
 		<Card title={words.title}>
@@ -96,11 +96,11 @@ export function Unfinished() {
 				{rows
 					.toSorted((a, b) => b.updated_at.localeCompare(a.updated_at))
 					.slice(0, most)
-					.map((c) => (
-						<li key={`${c.kind} ${c.id}`}>
-							<Link href={pageOf(c.kind, c.id)}>{c.title}</Link>
+					.map((row) => (
+						<li key={`${row.kind} ${row.id}`}>
+							<Link href={pageOf(row.kind, row.id)}>{row.title}</Link>
 							<span className={css.muted}>
-								{words.kinds[c.kind]} · <Time at={c.updated_at} />
+								{words.kinds[row.kind]} · <Time at={row.updated_at} />
 							</span>
 						</li>
 					))}

@@ -35,4 +35,5 @@ export const stepWords = (key: string) =>
 	(words.steps as { [key: string]: { name: string; about: string } })[key] ?? { name: key, about: "" };
 
 /** missing is what the account lacks for a step, as a sentence; what the step is about if the server does not say. */
-export const missing = (s: Step) => (!s.done && s.detail && plainSentence(s.detail)) || stepWords(s.key).about;
+export const missing = (step: Step) =>
+	(!step.done && step.detail && plainSentence(step.detail)) || stepWords(step.key).about;
