@@ -59,16 +59,16 @@ const words = catalogue("jobs.jobs", {
 });
 
 /** resultOf says what a job has done, and why it failed. */
-function resultOf(j: JobSession): string {
-	const r = (j.result ?? {}) as { [name: string]: unknown };
+function resultOf(job: JobSession): string {
+	const result = (job.result ?? {}) as { [name: string]: unknown };
 	const counts = Object.entries(words.counts).flatMap(([name, say]) => {
-		const n = r[name];
+		const n = result[name];
 		return typeof n === "number" ? [{ n, text: say({ count: n }) }] : [];
 	});
-	const some = counts.filter((c) => c.n > 0);
-	const done = (some.length > 0 ? some : j.error ? [] : counts.slice(0, 1)).map((c) => c.text).join(", ");
-	if (!j.error) return done;
-	const failed = sentenceFor(j.error.code, j.error.message);
+	const some = counts.filter((count) => count.n > 0);
+	const done = (some.length > 0 ? some : job.error ? [] : counts.slice(0, 1)).map((count) => count.text).join(", ");
+	if (!job.error) return done;
+	const failed = sentenceFor(job.error.code, job.error.message);
 	return done ? words.failed({ message: failed, done }) : failed;
 }
 
@@ -85,9 +85,9 @@ export default function Jobs() {
 	const cancel = useMutation({
 		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
 		onSettled: () => jobsChanged(client),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	const rows = jobs.data?.pages.flatMap((p) => p.data) ?? [];
+	const rows = jobs.data?.pages.flatMap((page) => page.data) ?? [];
 	const none = jobs.isSuccess && rows.length === 0 && !type && !mine;
 	return (
 		<Page title={words.title} description={words.about}>
@@ -134,7 +134,7 @@ export default function Jobs() {
 				<NoMatch
 					title={words.noMatch}
 					filters={[
-						type !== "" && { name: (words.types as { [t: string]: string })[type] ?? type, drop: () => setType("") },
+						type !== "" && { name: (words.types as { [key: string]: string })[type] ?? type, drop: () => setType("") },
 						mine !== "" && { name: words.mine, drop: () => setMine("") },
 					]}
 				/>
@@ -142,58 +142,65 @@ export default function Jobs() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(j) => j.id}
+					rowKey={(job) => job.id}
 					columns={[
-						{ id: "what", name: words.what, cell: (j) => <Link href={pageOf(j)}>{j.title}</Link> },
-						{ id: "status", beside: true, name: words.status, cell: (j) => <StateBadge kind="job" state={j.status} /> },
+						{ id: "what", name: words.what, cell: (job) => <Link href={pageOf(job)}>{job.title}</Link> },
+						{
+							id: "status",
+							beside: true,
+							name: words.status,
+							cell: (job) => <StateBadge kind="job" state={job.status} />,
+						},
 						{
 							id: "result",
 							name: words.result,
-							cell: (j) =>
-								j.status === "running" ? (
+							cell: (job) =>
+								job.status === "running" ? (
 									<Progress
-										label={j.title}
-										value={j.progress.processed}
-										max={j.progress.total}
+										label={job.title}
+										value={job.progress.processed}
+										max={job.progress.total}
 										text={
-											j.progress.total
-												? words.of({ count: j.progress.processed, total: j.progress.total })
-												: full(j.progress.processed)
+											job.progress.total
+												? words.of({ count: job.progress.processed, total: job.progress.total })
+												: full(job.progress.processed)
 										}
 									/>
 								) : (
-									resultOf(j)
+									resultOf(job)
 								),
 						},
-						{ id: "by", name: words.by, cell: (j) => <span className={css.line}>{j.created_by.name}</span> },
-						{ id: "when", name: words.when, cell: (j) => <Time at={j.created_at} /> },
+						{ id: "by", name: words.by, cell: (job) => <span className={css.line}>{job.created_by.name}</span> },
+						{ id: "when", name: words.when, cell: (job) => <Time at={job.created_at} /> },
 						{
 							id: "actions",
 							name: "",
 							end: true,
-							cell: (j) => (
+							cell: (job) => (
 								<span className={css.actions}>
-									{(j.status === "queued" || j.status === "running") && (
+									{(job.status === "queued" || job.status === "running") && (
 										<Cancel
 											why={why}
-											busy={cancel.isPending && cancel.variables === j.id}
-											onCancel={() => cancel.mutate(j.id)}
+											busy={cancel.isPending && cancel.variables === job.id}
+											onCancel={() => cancel.mutate(job.id)}
 										/>
 									)}
-									{j.type === "export" && j.status === "completed" && j.files_until && (
-										<a href={url("GET /jobs/{id}/download", { id: j.id })} download>
+									{job.type === "export" && job.status === "completed" && job.files_until && (
+										<a href={url("GET /jobs/{id}/download", { id: job.id })} download>
 											{words.download}
 										</a>
 									)}
-									{j.type === "import" && j.files_until && (j.result as { invalid?: number } | undefined)?.invalid ? (
-										<a href={url("GET /jobs/{id}/download", { id: j.id }, { file: "errors" })} download>
+									{job.type === "import" &&
+									job.files_until &&
+									(job.result as { invalid?: number } | undefined)?.invalid ? (
+										<a href={url("GET /jobs/{id}/download", { id: job.id }, { file: "errors" })} download>
 											{words.errors}
 										</a>
 									) : null}
-									{j.files_until && (
-										<span className={css.muted} title={exact(j.files_until)}>
+									{job.files_until && (
+										<span className={css.muted} title={exact(job.files_until)}>
 											{words.left({
-												days: Math.max(0, Math.floor((new Date(j.files_until).getTime() - Date.now()) / day)),
+												days: Math.max(0, Math.floor((new Date(job.files_until).getTime() - Date.now()) / day)),
 											})}
 										</span>
 									)}

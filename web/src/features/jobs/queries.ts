@@ -15,7 +15,8 @@ export const jobsQuery = (type: string, mine: boolean) =>
 				signal,
 			}),
 		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some(underWay)) ? 2000 : pollEvery(15_000)()),
+		refetchInterval: (query) =>
+			query.state.data?.pages.some((page) => page.data.some(underWay)) ? 2000 : pollEvery(15_000)(),
 	});
 
 /** jobQuery reads a job, again and again until it has ended: at a pace in milliseconds. */
@@ -23,5 +24,5 @@ export const jobQuery = (id: string, pace = 1000) =>
 	queryOptions({
 		...answer("job", id),
 		queryFn: ({ signal }) => api("GET /jobs/{id}", { path: { id }, signal }),
-		refetchInterval: (q) => (q.state.data && !underWay(q.state.data) ? false : pace),
+		refetchInterval: (query) => (query.state.data && !underWay(query.state.data) ? false : pace),
 	});
