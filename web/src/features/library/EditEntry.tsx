@@ -79,16 +79,16 @@ const words = catalogue("library.editEntry", {
 type Props = { server: Versioned<MessageSession>; rebase: boolean };
 
 /** EditEntry writes the next version of a library entry, or rebases one on its template as it is now. */
-export default function EditEntry(p: Props) {
+export default function EditEntry(props: Props) {
 	const [params] = useParams();
 	const chosen = Number(params.get("v"));
 	const version =
-		Number.isInteger(chosen) && chosen > 0 && chosen < p.server.data.current_version
+		Number.isInteger(chosen) && chosen > 0 && chosen < props.server.data.current_version
 			? chosen
-			: p.server.data.current_version;
-	const rebase = p.rebase && version > 0;
+			: props.server.data.current_version;
+	const rebase = props.rebase && version > 0;
 	const merged = useQuery({
-		...rebaseQuery(p.server.data.id, version),
+		...rebaseQuery(props.server.data.id, version),
 		enabled: rebase,
 		staleTime: Number.POSITIVE_INFINITY,
 	});
@@ -100,32 +100,32 @@ export default function EditEntry(p: Props) {
 			</Page>
 		);
 	}
-	return <Form server={p.server} merged={rebase ? (merged.data ?? null) : null} />;
+	return <Form server={props.server} merged={rebase ? (merged.data ?? null) : null} />;
 }
 
-const count = (v: unknown): number =>
-	Array.isArray(v)
-		? v.reduce((n: number, x) => n + count(x), 0)
-		: typeof v === "object" && v !== null
-			? Object.values(v).reduce((n: number, x) => n + count(x), 0)
-			: v === undefined || v === null
+const count = (value: unknown): number =>
+	Array.isArray(value)
+		? value.reduce((sum: number, item) => sum + count(item), 0)
+		: typeof value === "object" && value !== null
+			? Object.values(value).reduce((sum: number, item) => sum + count(item), 0)
+			: value === undefined || value === null
 				? 0
 				: 1;
 
 function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessage | null }) {
-	const e = server.data;
+	const entry = server.data;
 	const client = useQueryClient();
 	const [, setParams] = useParams();
 	const why = useWhyNot("PATCH /messages/{id}");
-	const path = { id: e.id };
+	const path = { id: entry.id };
 	const remember = (got: Versioned<MessageSession>) => {
-		client.setQueryData(entryQuery(e.id).queryKey, got);
+		client.setQueryData(entryQuery(entry.id).queryKey, got);
 		return got;
 	};
 	const draft = useDraft<MessageSession, Content>(
 		{
 			kind: merged ? "message_rebase" : "message",
-			id: e.id,
+			id: entry.id,
 			title: (values) => values.name,
 			load: () => request("GET /messages/{id}", { path }).then(remember),
 			save: (_, values, revision) =>
@@ -138,7 +138,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 		// A rebase begins with the merged values; they are unsaved work like any other.
 		merged
 			? {
-					...editable(e.name, null),
+					...editable(entry.name, null),
 					subject: merged.subject ?? "",
 					preheader: merged.preheader ?? "",
 					from_name: merged.from_name ?? "",
@@ -153,7 +153,8 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const names = useNames();
 	const set = (part: Partial<Content>) => draft.change(part);
 	const [kind, setKind] = useState<"template" | "own" | null>(null);
-	const made = kind ?? (values.template || (!e.current_content && !values.mjml && !values.html) ? "template" : "own");
+	const made =
+		kind ?? (values.template || (!entry.current_content && !values.mjml && !values.html) ? "template" : "own");
 	const [format, setFormat] = useState<"mjml" | "html">(values.html ? "html" : "mjml");
 	const [reviewing, setReviewing] = useState(false);
 	const [choosing, setChoosing] = useState(false);
@@ -162,13 +163,15 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const [opened, setOpened] = useState(false);
 	const templates = useQuery({ ...templateNamesQuery(), enabled: opened });
 	const named = useBindingOptions(made === "template" ? values.template : "").data;
-	const preview = useLivePreview("message", e.id, () => ({ content: bodyOf(values) }), null);
+	const preview = useLivePreview("message", entry.id, () => ({ content: bodyOf(values) }), null);
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
-	const next = e.current_version + 1;
+	const next = entry.current_version + 1;
 	const shown = preview.good?.answer ?? preview.query.data;
 	const whyNot = why ?? (conflict ? words.clash : undefined) ?? (dirty || merged ? undefined : words.nothing);
-	const current = useVersions(e.id, reviewing).data?.data.find((v) => v.version === e.current_version);
-	const unpinned = holders((current?.usage ?? []).filter((u) => u.version === null));
+	const current = useVersions(entry.id, reviewing).data?.data.find(
+		(version) => version.version === entry.current_version,
+	);
+	const unpinned = holders((current?.usage ?? []).filter((use) => use.version === null));
 	const leave = () => setParams({ edit: null, v: null }, { replace: true });
 	const save = async () => {
 		setBusy(true);
@@ -177,12 +180,12 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			handIn();
 			await draft.save();
 			void client.invalidateQueries(within("messages"));
-			await client.invalidateQueries(within("message", e.id));
+			await client.invalidateQueries(within("message", entry.id));
 			toast(words.saved({ number: draft.state.row.current_version }));
 			leave();
-		} catch (x) {
-			if (isConflict(x)) setReviewing(false);
-			setFaults(problemsOf(x, []));
+		} catch (error) {
+			if (isConflict(error)) setReviewing(false);
+			setFaults(problemsOf(error, []));
 		} finally {
 			setBusy(false);
 		}
@@ -199,10 +202,10 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	return (
 		<Page
 			wide
-			title={words.title({ name: e.name, number: next })}
+			title={words.title({ name: entry.name, number: next })}
 			trail={[
 				{ name: words.library, to: to.library() },
-				{ name: e.name, to: to.entry(e.id) },
+				{ name: entry.name, to: to.entry(entry.id) },
 			]}
 			status={dirty && <span className={source.unsaved}>{words.unsaved}</span>}
 			actions={
@@ -218,7 +221,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			{restored && dirty && !merged && <Callout tone="progress">{keptText(restored)}</Callout>}
 			{joined && (
 				<Callout tone="progress">
-					{words.joined({ fields: and(joined.fields.map((f) => contentNames[f as keyof Content])) })}
+					{words.joined({ fields: and(joined.fields.map((field) => contentNames[field as keyof Content])) })}
 				</Callout>
 			)}
 			{conflict && (
@@ -273,9 +276,9 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 							row
 							label={words.kind}
 							value={made}
-							onChange={(k) => {
-								setKind(k as "template" | "own");
-								if (k === "own")
+							onChange={(value) => {
+								setKind(value as "template" | "own");
+								if (value === "own")
 									set({ template: "", binding: {}, mjml: values.mjml || (values.html ? "" : blankMjml) });
 								else set({ mjml: "", html: "", text: "" });
 							}}
@@ -297,7 +300,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 								{values.template && (
 									<TemplateBinding
 										template={values.template}
-										record={e.id}
+										record={entry.id}
 										value={values.binding}
 										preview={preview.query}
 										readOnly={why !== undefined}
@@ -311,10 +314,10 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 									row
 									label={words.format}
 									value={format}
-									onChange={(f) => {
+									onChange={(value) => {
 										const code = values.mjml || values.html;
-										setFormat(f as "mjml" | "html");
-										set(f === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
+										setFormat(value as "mjml" | "html");
+										set(value === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
 									}}
 									choices={[
 										{ value: "mjml", label: contentNames.mjml },
@@ -328,7 +331,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 									value={values[format]}
 									names={names}
 									onChange={(code) => set({ [format]: code })}
-									problems={problems.filter((x) => x.field === `content.body_${format}`)}
+									problems={problems.filter((problem) => problem.field === `content.body_${format}`)}
 									readOnly={why !== undefined}
 								/>
 								<TextArea
@@ -374,38 +377,38 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 }
 
 /** Rebase says what a change of the template means for values. */
-function Rebase({ merged: m }: { merged: RebasedMessage }) {
-	const d = m.diff;
-	const typeOf = (t: { [key: string]: unknown }) => textOf(t.type) || textOf(t);
+function Rebase({ merged }: { merged: RebasedMessage }) {
+	const diff = merged.diff;
+	const typeOf = (entry: { [key: string]: unknown }) => textOf(entry.type) || textOf(entry);
 	return (
 		<Card title={words.rebase}>
 			<div className={css.rebase}>
-				<p>{words.kept({ count: count(m.merged_binding.parameters) + count(m.merged_binding.sections) })}</p>
-				{d.added.length + d.removed.length + d.changed.length === 0 && <p>{words.none}</p>}
-				{d.added.length > 0 && (
+				<p>{words.kept({ count: count(merged.merged_binding.parameters) + count(merged.merged_binding.sections) })}</p>
+				{diff.added.length + diff.removed.length + diff.changed.length === 0 && <p>{words.none}</p>}
+				{diff.added.length > 0 && (
 					<section>
 						<h3>{words.added}</h3>
 						<ul>
-							{d.added.map((a) => (
-								<li key={a.path}>
-									<code>{a.path}</code> {a.required && words.required}
+							{diff.added.map((added) => (
+								<li key={added.path}>
+									<code>{added.path}</code> {added.required && words.required}
 								</li>
 							))}
 						</ul>
 					</section>
 				)}
-				{d.removed.length > 0 && (
+				{diff.removed.length > 0 && (
 					<section>
 						<h3>{words.removed}</h3>
 						<ul>
-							{d.removed.map((r) => (
-								<li key={r.path}>
-									<code>{r.path}</code>{" "}
-									{textOf(r.value) === "" ? (
+							{diff.removed.map((removed) => (
+								<li key={removed.path}>
+									<code>{removed.path}</code>{" "}
+									{textOf(removed.value) === "" ? (
 										words.wasEmpty
 									) : (
 										<>
-											{words.oldIs({ v: textOf(r.value) })} <Copy what={words.old} text={textOf(r.value)} />
+											{words.oldIs({ v: textOf(removed.value) })} <Copy what={words.old} text={textOf(removed.value)} />
 										</>
 									)}
 								</li>
@@ -413,15 +416,17 @@ function Rebase({ merged: m }: { merged: RebasedMessage }) {
 						</ul>
 					</section>
 				)}
-				{d.changed.length > 0 && (
+				{diff.changed.length > 0 && (
 					<section>
 						<h3>{words.changed}</h3>
 						<ul>
-							{d.changed.map((c) => (
-								<li key={c.path}>
-									<code>{c.path}</code> {words.from({ a: typeOf(c.from), b: typeOf(c.to) })},{" "}
-									{c.value_kept ? words.valueKept : words.valueLost}{" "}
-									{!c.value_kept && c.value !== undefined && <Copy what={words.old} text={textOf(c.value)} />}
+							{diff.changed.map((change) => (
+								<li key={change.path}>
+									<code>{change.path}</code> {words.from({ a: typeOf(change.from), b: typeOf(change.to) })},{" "}
+									{change.value_kept ? words.valueKept : words.valueLost}{" "}
+									{!change.value_kept && change.value !== undefined && (
+										<Copy what={words.old} text={textOf(change.value)} />
+									)}
 								</li>
 							))}
 						</ul>

@@ -80,10 +80,10 @@ const words = catalogue("library.entry", {
 });
 
 /** holderOf names what uses a version of an entry. */
-function holderOf(u: MessageUse): string {
-	const kind = u.kind === "sequence" ? "sequence" : "broadcast";
-	const holder = { kind, name: u.name, status: inSentence(stateOf(kind, u.status).word) };
-	return u.version === null ? words.holderAlwaysCurrent(holder) : words.holder({ ...holder, version: u.version });
+function holderOf(use: MessageUse): string {
+	const kind = use.kind === "sequence" ? "sequence" : "broadcast";
+	const holder = { kind, name: use.name, status: inSentence(stateOf(kind, use.status).word) };
+	return use.version === null ? words.holderAlwaysCurrent(holder) : words.holder({ ...holder, version: use.version });
 }
 
 /** EntryPage shows a library entry: its versions, what each says and who uses it, and what differs between two. */
@@ -109,7 +109,7 @@ export default function EntryPage() {
 }
 
 function Entry({
-	entry: e,
+	entry,
 	revision,
 	versions,
 }: {
@@ -124,18 +124,18 @@ function Entry({
 	const [deleting, setDeleting] = useState(false);
 	const [settings, setSettings] = useState(false);
 	const shown =
-		versions.find((v) => v.version === Number(params.get("v"))) ??
-		versions.find((v) => v.version === e.current_version);
-	const other = versions.find((v) => v.version === Number(params.get("compare")) && v !== shown);
+		versions.find((version) => version.version === Number(params.get("v"))) ??
+		versions.find((version) => version.version === entry.current_version);
+	const other = versions.find((version) => version.version === Number(params.get("compare")) && version !== shown);
 
 	const refresh = () => {
 		void client.invalidateQueries(within("messages"));
-		return client.invalidateQueries(within("message", e.id));
+		return client.invalidateQueries(within("message", entry.id));
 	};
 	const patch = async (body: MessageBody, withRevision = true) => {
 		try {
 			await request("PATCH /messages/{id}", {
-				path: { id: e.id },
+				path: { id: entry.id },
 				body,
 				revision: withRevision ? (revision ?? undefined) : undefined,
 			});
@@ -147,21 +147,21 @@ function Entry({
 		mutationFn: (status: MessageSession["status"]) => patch({ status }),
 		onSuccess: (_, status) =>
 			toast(status === "archived" ? words.archived : status === "published" ? words.published : words.drafted, {
-				undo: () => void patch({ status: e.status }, false),
+				undo: () => void patch({ status: entry.status }, false),
 			}),
-		onError: (x) => toast(explain(x), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const duplicate = useMutation({
-		mutationFn: () => api("POST /messages/{id}/duplicate", { path: { id: e.id }, idempotencyKey: newKey() }),
+		mutationFn: () => api("POST /messages/{id}/duplicate", { path: { id: entry.id }, idempotencyKey: newKey() }),
 		onSuccess: (copy) => {
 			void client.invalidateQueries(within("messages"));
 			navigate(to.entry(copy.id));
 		},
-		onError: (x) => toast(explain(x), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /messages/{id}", { path: { id: e.id }, revision: revision ?? undefined }),
-		onError: (x) => isConflict(x) && void refresh(),
+		mutationFn: () => api("DELETE /messages/{id}", { path: { id: entry.id }, revision: revision ?? undefined }),
+		onError: (error) => isConflict(error) && void refresh(),
 		onSuccess: () => {
 			void client.invalidateQueries(within("messages"));
 			navigate(to.library());
@@ -174,12 +174,12 @@ function Entry({
 	return (
 		<Page
 			wide
-			title={e.name}
+			title={entry.name}
 			trail={[{ name: words.library, to: to.library() }]}
-			status={<StateBadge kind="message" state={e.status} />}
+			status={<StateBadge kind="message" state={entry.status} />}
 			actions={
 				<>
-					{e.status === "draft" && e.current_version > 0 && (
+					{entry.status === "draft" && entry.current_version > 0 && (
 						<Button why={why} busy={move.isPending} onClick={() => move.mutate("published")}>
 							{words.publish}
 						</Button>
@@ -189,14 +189,14 @@ function Entry({
 						why={why}
 						onClick={() => setParams({ edit: "1", v: null, compare: null }, { replace: false })}
 					>
-						{e.current_version > 0 ? words.edit : words.write}
+						{entry.current_version > 0 ? words.edit : words.write}
 					</Button>
 					<Menu
 						actions={[
 							{ id: "settings", label: words.settings, why, run: () => setSettings(true) },
-							e.status === "published" && { id: "draft", label: words.draft, why, run: () => move.mutate("draft") },
+							entry.status === "published" && { id: "draft", label: words.draft, why, run: () => move.mutate("draft") },
 							{ id: "duplicate", label: words.duplicate, why, run: () => duplicate.mutate() },
-							e.status === "archived"
+							entry.status === "archived"
 								? { id: "restore", label: words.restore, why, run: () => move.mutate("draft") }
 								: { id: "archive", label: words.archive, why, run: () => move.mutate("archived") },
 							{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
@@ -212,19 +212,21 @@ function Entry({
 					<nav className={css.versions} aria-label={words.versions}>
 						<h2>{words.versions}</h2>
 						<ol reversed>
-							{versions.map((v) => (
-								<li key={v.id}>
+							{versions.map((version) => (
+								<li key={version.id}>
 									<Link
-										href={to.entry(e.id, {
-											v: String(v.version),
-											...(other && other.version !== v.version ? { compare: String(other.version) } : {}),
+										href={to.entry(entry.id, {
+											v: String(version.version),
+											...(other && other.version !== version.version ? { compare: String(other.version) } : {}),
 										})}
-										aria-current={v === shown ? "page" : undefined}
+										aria-current={version === shown ? "page" : undefined}
 									>
-										{words.version({ number: v.version })}
-										{v.version === e.current_version && <small>{words.current}</small>}
-										<small>{ago(v.created_at)}</small>
-										<small>{holders(v.usage ?? []) ? words.used({ who: holders(v.usage ?? []) }) : words.unused}</small>
+										{words.version({ number: version.version })}
+										{version.version === entry.current_version && <small>{words.current}</small>}
+										<small>{ago(version.created_at)}</small>
+										<small>
+											{holders(version.usage ?? []) ? words.used({ who: holders(version.usage ?? []) }) : words.unused}
+										</small>
 									</Link>
 								</li>
 							))}
@@ -235,31 +237,34 @@ function Entry({
 							<Select
 								label={words.compare}
 								value={other ? String(other.version) : ""}
-								onChange={(v) => setParams({ compare: v || null, v: String(shown.version) })}
+								onChange={(value) => setParams({ compare: value || null, v: String(shown.version) })}
 								choices={[
 									{ value: "", label: words.nothing },
 									...versions
-										.filter((v) => v !== shown)
-										.map((v) => ({ value: String(v.version), label: words.version({ number: v.version }) })),
+										.filter((version) => version !== shown)
+										.map((version) => ({
+											value: String(version.version),
+											label: words.version({ number: version.version }),
+										})),
 								]}
 							/>
 						</div>
 						{other ? (
 							<Compare
-								entry={e.id}
+								entry={entry.id}
 								before={other.version < shown.version ? other : shown}
 								after={other.version < shown.version ? shown : other}
 							/>
 						) : (
-							<Version entry={e} version={shown} why={why} />
+							<Version entry={entry} version={shown} why={why} />
 						)}
 					</div>
 				</div>
 			)}
-			{settings && <Settings entry={e} patch={patch} onClose={() => setSettings(false)} />}
+			{settings && <Settings entry={entry} patch={patch} onClose={() => setSettings(false)} />}
 			{deleting && (
 				<Confirm
-					title={words.deleteTitle({ name: e.name })}
+					title={words.deleteTitle({ name: entry.name })}
 					action={words.delete}
 					busy={remove.isPending}
 					error={remove.error && !uses && <p role="alert">{explain(remove.error)}</p>}
@@ -273,8 +278,8 @@ function Entry({
 						<div role="alert">
 							<p>{words.inUse}</p>
 							<ul>
-								{uses.map((u) => (
-									<li key={`${u.kind} ${u.name} ${u.version}`}>{holderOf(u)}</li>
+								{uses.map((use) => (
+									<li key={`${use.kind} ${use.name} ${use.version}`}>{holderOf(use)}</li>
 								))}
 							</ul>
 						</div>
@@ -299,27 +304,19 @@ function Stored({ id, version }: { id: string; version: number }) {
 	return <MailFrame html={preview.data.html} text={preview.data.text} size={preview.data.size} />;
 }
 
-function Version({
-	entry: e,
-	version: v,
-	why,
-}: {
-	entry: MessageSession;
-	version: MessageVersionSession;
-	why?: string;
-}) {
+function Version({ entry, version, why }: { entry: MessageSession; version: MessageVersionSession; why?: string }) {
 	const [, setParams] = useParams();
-	const c = v.content;
-	const rebase = useQuery({ ...rebaseQuery(e.id, v.version), enabled: c.template_id !== null });
-	const origin = c.template_id ? (
-		<Link href={to.template(c.template_id)}>{c.template_slug ?? c.template_id}</Link>
+	const content = version.content;
+	const rebase = useQuery({ ...rebaseQuery(entry.id, version.version), enabled: content.template_id !== null });
+	const origin = content.template_id ? (
+		<Link href={to.template(content.template_id)}>{content.template_slug ?? content.template_id}</Link>
 	) : (
 		words.own
 	);
-	const users = v.usage && v.usage.length > 0 && (
+	const users = version.usage && version.usage.length > 0 && (
 		<ul>
-			{v.usage.map((u) => (
-				<li key={`${u.kind} ${u.name} ${u.version}`}>{holderOf(u)}</li>
+			{version.usage.map((use) => (
+				<li key={`${use.kind} ${use.name} ${use.version}`}>{holderOf(use)}</li>
 			))}
 		</ul>
 	);
@@ -332,7 +329,7 @@ function Version({
 						<Button
 							small
 							why={why}
-							onClick={() => setParams({ edit: "rebase", v: String(v.version) }, { replace: false })}
+							onClick={() => setParams({ edit: "rebase", v: String(version.version) }, { replace: false })}
 						>
 							{words.rebase}
 						</Button>
@@ -341,17 +338,17 @@ function Version({
 			)}
 			<Facts
 				rows={[
-					[contentNames.subject, c.subject],
-					[contentNames.preheader, c.preheader],
-					[contentNames.from_name, c.from_name],
-					[contentNames.reply_to, c.reply_to],
+					[contentNames.subject, content.subject],
+					[contentNames.preheader, content.preheader],
+					[contentNames.from_name, content.from_name],
+					[contentNames.reply_to, content.reply_to],
 					[words.template, origin],
 					[words.holders, users || undefined],
 				]}
 			/>
-			<Stored id={e.id} version={v.version} />
+			<Stored id={entry.id} version={version.version} />
 			<p className={css.hint}>
-				{words.version({ number: v.version })}, <Time at={v.created_at} />
+				{words.version({ number: version.version })}, <Time at={version.created_at} />
 			</p>
 		</>
 	);
@@ -366,20 +363,20 @@ function Compare({
 	before: MessageVersionSession;
 	after: MessageVersionSession;
 }) {
-	const [a, b] = [comparable(before.content), comparable(after.content)];
+	const [content, b] = [comparable(before.content), comparable(after.content)];
 	return (
 		<>
 			<h2>{words.comparing({ a: before.version, b: after.version })}</h2>
-			{JSON.stringify(a) === JSON.stringify(b) ? (
+			{JSON.stringify(content) === JSON.stringify(b) ? (
 				<p>{words.same}</p>
 			) : (
-				<Changes before={a} after={b} names={contentNames} codes={contentCodes} />
+				<Changes before={content} after={b} names={contentNames} codes={contentCodes} />
 			)}
 			<div className={css.side}>
-				{[before, after].map((v) => (
-					<section key={v.id} className={css.main}>
-						<h3>{words.version({ number: v.version })}</h3>
-						<Stored id={entry} version={v.version} />
+				{[before, after].map((version) => (
+					<section key={version.id} className={css.main}>
+						<h3>{words.version({ number: version.version })}</h3>
+						<Stored id={entry} version={version.version} />
 					</section>
 				))}
 			</div>
@@ -388,7 +385,7 @@ function Compare({
 }
 
 function Settings({
-	entry: e,
+	entry,
 	patch,
 	onClose,
 }: {
@@ -396,7 +393,7 @@ function Settings({
 	patch: (body: MessageBody) => Promise<void>;
 	onClose: () => void;
 }) {
-	const form = useForm({ name: e.name, slug: e.slug, tags: e.tags });
+	const form = useForm({ name: entry.name, slug: entry.slug, tags: entry.tags });
 	return (
 		<Dialog
 			drawer="narrow"

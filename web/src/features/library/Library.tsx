@@ -60,9 +60,13 @@ const words = catalogue("library.library", {
 	after: "Next",
 });
 
-function Origin({ of: m }: { of: MessageRow }) {
-	if (m.current_version === 0) return <NotSet />;
-	return m.template_id ? <Link href={to.template(m.template_id)}>{m.template_slug ?? m.template_id}</Link> : words.own;
+function Origin({ of: message }: { of: MessageRow }) {
+	if (message.current_version === 0) return <NotSet />;
+	return message.template_id ? (
+		<Link href={to.template(message.template_id)}>{message.template_slug ?? message.template_id}</Link>
+	) : (
+		words.own
+	);
 }
 
 /** Library lists the mails that are written once and used in many places. */
@@ -88,12 +92,12 @@ export default function Library() {
 		{ value: "published", label: words.published },
 		{ value: "archived", label: words.archived },
 	];
-	const find = (v: string) => {
-		setSearch(v);
+	const find = (value: string) => {
+		setSearch(value);
 		setOffset("");
 	};
-	const choose = (v: string) => {
-		setStatus(v);
+	const choose = (value: string) => {
+		setStatus(value);
 		setOffset("");
 	};
 	return (
@@ -127,25 +131,29 @@ export default function Library() {
 					<List
 						label={words.title}
 						rows={rows}
-						rowKey={(m) => m.id}
+						rowKey={(message) => message.id}
 						columns={[
-							{ id: "name", name: words.name, cell: (m) => <Link href={to.entry(m.id)}>{m.name}</Link> },
+							{
+								id: "name",
+								name: words.name,
+								cell: (message) => <Link href={to.entry(message.id)}>{message.name}</Link>,
+							},
 							{
 								id: "status",
 								beside: true,
 								name: words.status,
-								cell: (m) => <StateBadge kind="message" state={m.status} />,
+								cell: (message) => <StateBadge kind="message" state={message.status} />,
 							},
 							{
 								id: "version",
 								name: words.version,
 								end: true,
-								cell: (m) => (m.current_version > 0 ? number(m.current_version) : words.none0),
+								cell: (message) => (message.current_version > 0 ? number(message.current_version) : words.none0),
 							},
-							{ id: "template", name: words.template, cell: (m) => <Origin of={m} /> },
-							{ id: "used", name: words.used, cell: (m) => holders(m.usage ?? []) || <NotSet /> },
-							{ id: "tags", name: words.tags, cell: (m) => m.tags.join(", ") || <NotSet /> },
-							{ id: "changed", name: words.changed, cell: (m) => <Time at={m.updated_at} /> },
+							{ id: "template", name: words.template, cell: (message) => <Origin of={message} /> },
+							{ id: "used", name: words.used, cell: (message) => holders(message.usage ?? []) || <NotSet /> },
+							{ id: "tags", name: words.tags, cell: (message) => message.tags.join(", ") || <NotSet /> },
+							{ id: "changed", name: words.changed, cell: (message) => <Time at={message.updated_at} /> },
 						]}
 					/>
 					{total > size && (
@@ -184,9 +192,9 @@ function FromStarter() {
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /templates");
 	const make = useMutation({
-		mutationFn: async (t: TemplateStarter) =>
+		mutationFn: async (starter: TemplateStarter) =>
 			api("POST /messages", {
-				body: { name: t.name, content: { ...(await begin(t)), subject: t.subject } },
+				body: { name: starter.name, content: { ...(await begin(starter)), subject: starter.subject } },
 				idempotencyKey: newKey(),
 			}),
 		onSuccess: (made) => {
@@ -194,12 +202,12 @@ function FromStarter() {
 			void client.invalidateQueries(within("templates"));
 			navigate(to.entry(made.id, { edit: "1" }));
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	return (
 		<>
 			<h3 className={css.begin}>{words.starters}</h3>
-			<Starters busy={make.isPending} why={why} onChoose={(t) => make.mutate(t)} />
+			<Starters busy={make.isPending} why={why} onChoose={(starter) => make.mutate(starter)} />
 		</>
 	);
 }

@@ -34,40 +34,45 @@ export const contentNames = catalogue("library.content", {
 export const contentCodes: (keyof Content)[] = ["binding", "mjml", "html", "text"];
 
 /** editable returns content as it is edited: of a template its values, else its code. */
-export function editable(name: string, c: FullSessionContent | null): Content {
-	const template = c?.template_slug ?? "";
+export function editable(name: string, content: FullSessionContent | null): Content {
+	const template = content?.template_slug ?? "";
 	return {
 		name,
-		subject: c?.subject ?? "",
-		preheader: c?.preheader ?? "",
-		from_name: c?.from_name ?? "",
-		reply_to: c?.reply_to ?? "",
+		subject: content?.subject ?? "",
+		preheader: content?.preheader ?? "",
+		from_name: content?.from_name ?? "",
+		reply_to: content?.reply_to ?? "",
 		template,
-		binding: c?.template_binding ?? {},
-		mjml: template ? "" : (c?.body_mjml ?? ""),
-		html: template || c?.body_mjml ? "" : (c?.body_html ?? ""),
-		text: template ? "" : (c?.body_text ?? ""),
+		binding: content?.template_binding ?? {},
+		mjml: template ? "" : (content?.body_mjml ?? ""),
+		html: template || content?.body_mjml ? "" : (content?.body_html ?? ""),
+		text: template ? "" : (content?.body_text ?? ""),
 	};
 }
 
 /** comparable returns content as it is compared: what was made of a template, too. */
-export function comparable(c: FullSessionContent): Content {
+export function comparable(content: FullSessionContent): Content {
 	return {
-		...editable("", c),
-		mjml: c.body_mjml ?? "",
-		html: c.body_mjml ? "" : (c.body_html ?? ""),
-		text: c.body_text ?? "",
+		...editable("", content),
+		mjml: content.body_mjml ?? "",
+		html: content.body_mjml ? "" : (content.body_html ?? ""),
+		text: content.body_text ?? "",
 	};
 }
 
 /** bodyOf returns the content that a request takes. */
-export function bodyOf(c: Content): ContentBody {
+export function bodyOf(content: Content): ContentBody {
 	const common = {
-		subject: c.subject || null,
-		preheader: c.preheader || null,
-		from_name: c.from_name || null,
-		reply_to: c.reply_to || null,
+		subject: content.subject || null,
+		preheader: content.preheader || null,
+		from_name: content.from_name || null,
+		reply_to: content.reply_to || null,
 	};
-	if (c.template) return { ...common, template_slug: c.template, template_binding: c.binding };
-	return { ...common, body_mjml: c.mjml || null, body_html: c.mjml ? null : c.html || null, body_text: c.text || null };
+	if (content.template) return { ...common, template_slug: content.template, template_binding: content.binding };
+	return {
+		...common,
+		body_mjml: content.mjml || null,
+		body_html: content.mjml ? null : content.html || null,
+		body_text: content.text || null,
+	};
 }
