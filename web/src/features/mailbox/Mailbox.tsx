@@ -60,8 +60,8 @@ export default function Mailbox() {
 	const whyAdd = useWhyNot("POST /mta-configs");
 	const whyWrite = useWhyNot("POST /broadcasts");
 	const lanes = useCollection("mta_configs");
-	const sinks = (lanes.data?.data ?? []).filter((l) => l.type === "sink");
-	const lane = sinks.find((l) => l.id === chosen) ?? sinks[0];
+	const sinks = (lanes.data?.data ?? []).filter((lane) => lane.type === "sink");
+	const lane = sinks.find((sink) => sink.id === chosen) ?? sinks[0];
 	const mails = useInfiniteQuery({ ...mailsQuery(lane?.id ?? "", search), enabled: lane !== undefined });
 	const clear = useMutation({
 		mutationFn: () => api("DELETE /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" } }),
@@ -70,7 +70,7 @@ export default function Mailbox() {
 			void client.invalidateQueries(within("mailbox"));
 		},
 	});
-	const rows = mails.data?.pages.flatMap((p) => p.data) ?? [];
+	const rows = mails.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<Page
 			title={words.title}
@@ -92,7 +92,7 @@ export default function Mailbox() {
 							hideLabel
 							value={lane?.id ?? ""}
 							onChange={choose}
-							choices={sinks.map((l) => ({ value: l.id, label: l.name }))}
+							choices={sinks.map((sink) => ({ value: sink.id, label: sink.name }))}
 						/>
 					)}
 				</Tools>
@@ -129,16 +129,16 @@ export default function Mailbox() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(m) => m.id}
+					rowKey={(message) => message.id}
 					columns={[
 						{
 							id: "subject",
 							name: words.subject,
-							cell: (m) => <Link href={to.mail(lane?.id ?? "", m.id)}>{m.subject || "–"}</Link>,
+							cell: (message) => <Link href={to.mail(lane?.id ?? "", message.id)}>{message.subject || "–"}</Link>,
 						},
-						{ id: "to", name: words.to, cell: (m) => m.to },
-						{ id: "received", name: words.received, cell: (m) => <Time at={m.received_at} /> },
-						{ id: "size", name: words.size, end: true, cell: (m) => bytes(m.size) },
+						{ id: "to", name: words.to, cell: (message) => message.to },
+						{ id: "received", name: words.received, cell: (message) => <Time at={message.received_at} /> },
+						{ id: "size", name: words.size, end: true, cell: (message) => bytes(message.size) },
 					]}
 				/>
 			)}
@@ -170,11 +170,12 @@ export function Message() {
 	const { lane = "", id = "" } = useParams<{ lane: string; id: string }>();
 	const mail = useQuery(mailQuery(lane, id));
 	const trail = [{ name: words.title, to: to.mailbox() }];
-	const m = mail.data;
-	if (!m || isGone(mail.error)) return <Missing query={mail} list={words.title} to={to.mailbox()} trail={trail} />;
+	const message = mail.data;
+	if (!message || isGone(mail.error))
+		return <Missing query={mail} list={words.title} to={to.mailbox()} trail={trail} />;
 	return (
 		<Page
-			title={m.subject || "–"}
+			title={message.subject || "–"}
 			trail={trail}
 			actions={
 				<a href={url("GET /mta-configs/{id}/messages/{message_id}/raw", { id: lane, message_id: id })}>{words.raw}</a>
@@ -183,16 +184,16 @@ export function Message() {
 			<Card>
 				<Facts
 					rows={[
-						[words.author, m.headers.find(([name]) => name?.toLowerCase() === "from")?.[1]],
-						[words.from, m.mail_from],
-						[words.to, m.to],
-						[words.received, <Time key="r" at={m.received_at} />],
-						[words.size, bytes(m.size)],
+						[words.author, message.headers.find(([name]) => name?.toLowerCase() === "from")?.[1]],
+						[words.from, message.mail_from],
+						[words.to, message.to],
+						[words.received, <Time key="r" at={message.received_at} />],
+						[words.size, bytes(message.size)],
 					]}
 				/>
 			</Card>
-			{m.html && <p>{words.links}</p>}
-			<MailFrame html={m.html} text={m.text} headers={m.headers} tall opens />
+			{message.html && <p>{words.links}</p>}
+			<MailFrame html={message.html} text={message.text} headers={message.headers} tall opens />
 		</Page>
 	);
 }
