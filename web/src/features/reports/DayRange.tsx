@@ -43,10 +43,10 @@ export function DayRange({
 	days: ReturnType<typeof useDayRange>;
 	children?: ReactNode;
 }) {
-	const choose = (v: string) =>
-		v === "own"
+	const choose = (value: string) =>
+		value === "own"
 			? set({ days: null, from: range.from, to: range.to })
-			: set({ from: null, to: null, days: v === String(defaultDays) ? null : v });
+			: set({ from: null, to: null, days: value === String(defaultDays) ? null : value });
 	const end = today(zone);
 	return (
 		<div className={css.choose}>
@@ -55,7 +55,7 @@ export function DayRange({
 				value={range.days === null ? "own" : String(range.days)}
 				onChange={choose}
 				choices={[
-					...presets.map((n) => ({ value: String(n), label: words.last({ count: n }) })),
+					...presets.map((preset) => ({ value: String(preset), label: words.last({ count: preset }) })),
 					{ value: "own", label: words.own },
 				]}
 			/>

@@ -21,19 +21,19 @@ export function LastSend({ children }: { children: (last: ReactNode) => ReactNod
 	if (found.isPending) return <Skeleton rows={6} />;
 	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
 	if (!found.data) return children(null);
-	const { last, metrics: m } = found.data;
-	const rate = (n: number) => percent(m?.total_recipients ? n / m.total_recipients : null);
+	const { last, metrics } = found.data;
+	const rate = (count: number) => percent(metrics?.total_recipients ? count / metrics.total_recipients : null);
 	return children(
 		<div className={css.last}>
 			<p>
 				<Link href={to.broadcast(last.id)}>{last.name}</Link> <Time at={last.dispatch_started_at} />
 			</p>
-			{m && (
+			{metrics && (
 				<p className={css.muted}>
 					{[
-						words.delivered({ count: m.delivered, all: m.total_recipients }),
-						words.opened({ rate: rate(m.opened) }),
-						words.clicked({ rate: rate(m.clicked) }),
+						words.delivered({ count: metrics.delivered, all: metrics.total_recipients }),
+						words.opened({ rate: rate(metrics.opened) }),
+						words.clicked({ rate: rate(metrics.clicked) }),
 					].join(" · ")}
 				</p>
 			)}

@@ -90,13 +90,13 @@ const columns = [
 ] as const;
 
 /** nothing reports whether totals say that nothing happened. */
-const nothing = (t: OverviewTotals) =>
-	t.total_recipients +
-		t.verified_opened +
-		t.total_clicked +
-		t.total_bounced +
-		t.total_unsubscribed +
-		t.total_complained ===
+const nothing = (totals: OverviewTotals) =>
+	totals.total_recipients +
+		totals.verified_opened +
+		totals.total_clicked +
+		totals.total_bounced +
+		totals.total_unsubscribed +
+		totals.total_complained ===
 	0;
 
 /** Reports shows what became of all mail of the account in a range of days. */
@@ -109,11 +109,12 @@ export default function Reports() {
 	const days = useDayRange();
 	const { range, problem } = days;
 	const found = useQuery({ ...overviewReportQuery(range.from, range.to, type), enabled: days.ready });
-	const typeName = (k: string | null) =>
-		types.data?.data.find((t) => t.type_key === k)?.display_name ?? k ?? words.unknownType;
-	const r = found.data;
+	const typeName = (key: string | null) =>
+		types.data?.data.find((emailType) => emailType.type_key === key)?.display_name ?? key ?? words.unknownType;
+	const report = found.data;
 	const failed = days.account.error ?? found.error;
-	const unknown = type !== "" && types.data !== undefined && !types.data.data.some((t) => t.type_key === type);
+	const unknown =
+		type !== "" && types.data !== undefined && !types.data.data.some((emailType) => emailType.type_key === type);
 	const nothingOfType = (
 		<Empty
 			title={unknown ? words.noType({ type }) : words.noneOfType}
@@ -128,11 +129,14 @@ export default function Reports() {
 				<Select
 					label={words.type}
 					value={type}
-					onChange={(v) => set({ type: v || null })}
+					onChange={(value) => set({ type: value || null })}
 					choices={[
 						{ value: "", label: words.allTypes },
-						...(types.data?.data ?? []).map((t) => ({ value: t.type_key, label: t.display_name })),
-						...(type && types.data && !types.data.data.some((t) => t.type_key === type)
+						...(types.data?.data ?? []).map((emailType) => ({
+							value: emailType.type_key,
+							label: emailType.display_name,
+						})),
+						...(type && types.data && !types.data.data.some((emailType) => emailType.type_key === type)
 							? [{ value: type, label: type }]
 							: []),
 					]}
@@ -140,13 +144,13 @@ export default function Reports() {
 			</DayRange>
 			{problem ? null : unknown && found.isError ? (
 				nothingOfType
-			) : failed && !r ? (
+			) : failed && !report ? (
 				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : found.refetch())} />
-			) : !r ? (
+			) : !report ? (
 				<Skeleton rows={10} />
-			) : nothing(r.totals) && type ? (
+			) : nothing(report.totals) && type ? (
 				nothingOfType
-			) : nothing(r.totals) ? (
+			) : nothing(report.totals) ? (
 				<LastSend>
 					{(last) =>
 						last ? (
@@ -169,9 +173,9 @@ export default function Reports() {
 				</LastSend>
 			) : (
 				<>
-					<Totals report={r} at={new Date(found.dataUpdatedAt).toISOString()} />
-					<Days report={r} />
-					{!type && <Types report={r} name={typeName} onType={(k) => set({ type: k })} />}
+					<Totals report={report} at={new Date(found.dataUpdatedAt).toISOString()} />
+					<Days report={report} />
+					{!type && <Types report={report} name={typeName} onType={(value) => set({ type: value })} />}
 				</>
 			)}
 		</Page>
@@ -189,9 +193,9 @@ function Before({ value, change }: { value: string; change: string }) {
 }
 
 /** Totals shows the figures of the days, each with that of the days before. */
-function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
-	const now = r.totals;
-	const then = r.previous;
+function Totals({ report, at }: { report: ReportsOverview; at: string }) {
+	const now = report.totals;
+	const then = report.previous;
 	const rate = (
 		name: TermName,
 		of:
@@ -204,7 +208,7 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 		decimals?: number,
 	) => {
 		const [a, b] = [now[of], then[of]];
-		const share = (n: number, all: number) => (all > 0 ? n / all : null);
+		const share = (count: number, all: number) => (all > 0 ? count / all : null);
 		const [sa, sb] = [share(a, now.total_recipients), share(b, then.total_recipients)];
 		const d =
 			sa !== null && sb !== null && decimals === undefined ? words.points({ d: pointsOf(sa - sb) }) : change(a - b);
@@ -230,11 +234,11 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 			title={words.totals}
 			actions={
 				<CsvButton
-					name={`report ${r.from} ${r.to} totals`}
+					name={`report ${report.from} ${report.to} totals`}
 					header={["period", ...columns]}
 					rows={[
-						["totals", ...columns.map((c) => now[c])],
-						["previous", ...columns.map((c) => then[c])],
+						["totals", ...columns.map((column) => now[column])],
+						["previous", ...columns.map((column) => then[column])],
 					]}
 				/>
 			}
@@ -255,18 +259,20 @@ function Totals({ report: r, at }: { report: ReportsOverview; at: string }) {
 				{rate("mailsBounced", "total_bounced")}
 				{rate("complainedThen", "total_complained", 3)}
 			</Figures>
-			<p className={css.muted}>{words.beforeAbout({ from: named(r.from), to: named(r.to), before: r.timezone })}</p>
+			<p className={css.muted}>
+				{words.beforeAbout({ from: named(report.from), to: named(report.to), before: report.timezone })}
+			</p>
 		</Card>
 	);
 }
 
 /** Days shows what happened on each day, as plots or as a table. */
-function Days({ report: r }: { report: ReportsOverview }) {
+function Days({ report }: { report: ReportsOverview }) {
 	const [table, setTable] = useState(false);
-	const dates = r.series.map((d) => d.date);
+	const dates = report.series.map((day) => day.date);
 	const top = (of: "total_sent" | "verified_opened") =>
-		r.series.reduce((a, d) => (d[of] > a[of] ? d : a), r.series[0] as OverviewDay);
-	const values = (of: keyof OverviewTotals) => r.series.map((d) => d[of]);
+		report.series.reduce((day, d) => (d[of] > day[of] ? d : day), report.series[0] as OverviewDay);
+	const values = (of: keyof OverviewTotals) => report.series.map((day) => day[of]);
 	const [sent, opened] = [top("total_sent"), top("verified_opened")];
 	return (
 		<Card
@@ -277,9 +283,9 @@ function Days({ report: r }: { report: ReportsOverview }) {
 						{table ? words.plot : words.table}
 					</Button>
 					<CsvButton
-						name={`report ${r.from} ${r.to} per day`}
+						name={`report ${report.from} ${report.to} per day`}
 						header={["date", ...columns]}
-						rows={r.series.map((d) => [d.date, ...columns.map((c) => d[c])])}
+						rows={report.series.map((day) => [day.date, ...columns.map((column) => day[column])])}
 					/>
 				</>
 			}
@@ -287,10 +293,10 @@ function Days({ report: r }: { report: ReportsOverview }) {
 			{table ? (
 				<List
 					label={words.perDay}
-					rows={[...r.series].reverse()}
-					rowKey={(d) => d.date}
+					rows={[...report.series].reverse()}
+					rowKey={(day) => day.date}
 					columns={[
-						{ id: "date", name: words.date, cell: (d) => named(d.date) },
+						{ id: "date", name: words.date, cell: (day) => named(day.date) },
 						...(
 							[
 								["total_sent", words.sent],
@@ -302,7 +308,7 @@ function Days({ report: r }: { report: ReportsOverview }) {
 								["total_complained", words.complained],
 								["total_failed", words.failed],
 							] as const
-						).map(([of, name]) => ({ id: of, name, end: true, cell: (d: OverviewDay) => full(d[of]) })),
+						).map(([of, name]) => ({ id: of, name, end: true, cell: (day: OverviewDay) => full(day[of]) })),
 					]}
 				/>
 			) : (
@@ -347,7 +353,7 @@ function Days({ report: r }: { report: ReportsOverview }) {
 
 /** Types compares the email types. The name of one shows it alone. */
 function Types({
-	report: r,
+	report,
 	name,
 	onType,
 }: {
@@ -355,33 +361,34 @@ function Types({
 	name: (key: string | null) => string;
 	onType: (key: string) => void;
 }) {
-	const rows = [...r.by_email_type].sort((a, b) => b.total_recipients - a.total_recipients);
+	const rows = [...report.by_email_type].sort((a, b) => b.total_recipients - a.total_recipients);
 	if (rows.length === 0) return null;
-	const rate = (n: number, t: OverviewType) => percent(t.total_recipients ? n / t.total_recipients : null);
+	const rate = (count: number, row: OverviewType) =>
+		percent(row.total_recipients ? count / row.total_recipients : null);
 	return (
 		<Card
 			title={words.types}
 			actions={
 				<CsvButton
-					name={`report ${r.from} ${r.to} by email type`}
+					name={`report ${report.from} ${report.to} by email type`}
 					header={["email_type_key", ...columns]}
-					rows={rows.map((t) => [t.email_type_key, ...columns.map((c) => t[c])])}
+					rows={rows.map((row) => [row.email_type_key, ...columns.map((column) => row[column])])}
 				/>
 			}
 		>
 			<List
 				label={words.types}
 				rows={rows}
-				rowKey={(t) => t.email_type_key ?? t.email_type_id ?? ""}
+				rowKey={(row) => row.email_type_key ?? row.email_type_id ?? ""}
 				columns={[
 					{
 						id: "type",
 						name: words.name,
-						cell: (t) => {
-							const k = t.email_type_key;
-							return k ? (
-								<button type="button" className={css.open} onClick={() => onType(k)}>
-									{name(k)}
+						cell: (row) => {
+							const key = row.email_type_key;
+							return key ? (
+								<button type="button" className={css.open} onClick={() => onType(key)}>
+									{name(key)}
 								</button>
 							) : (
 								words.unknownType
@@ -393,60 +400,60 @@ function Types({
 						name: words.mails,
 						about: term("mails").definition,
 						end: true,
-						cell: (t) => full(t.total_recipients),
+						cell: (row) => full(row.total_recipients),
 					},
 					{
 						id: "delivered",
 						name: words.delivered,
 						about: term("mailsDelivered").definition,
 						end: true,
-						cell: (t) => full(t.total_delivered),
+						cell: (row) => full(row.total_delivered),
 					},
 					{
 						id: "opened",
 						name: words.opened,
 						about: term("openedThen").definition,
 						end: true,
-						cell: (t) => full(t.verified_opened),
+						cell: (row) => full(row.verified_opened),
 					},
 					{
 						id: "openRate",
 						name: words.openRate,
 						about: term("openedThen").definition,
 						end: true,
-						cell: (t) => rate(t.verified_opened, t),
+						cell: (row) => rate(row.verified_opened, row),
 					},
 					{
 						id: "clicked",
 						name: words.clicked,
 						about: term("clickedThen").definition,
 						end: true,
-						cell: (t) => full(t.total_clicked),
+						cell: (row) => full(row.total_clicked),
 					},
 					{
 						id: "clickRate",
 						name: words.clickRate,
 						about: term("clickedThen").definition,
 						end: true,
-						cell: (t) => rate(t.total_clicked, t),
+						cell: (row) => rate(row.total_clicked, row),
 					},
 					{
 						id: "unsubscribed",
 						name: words.unsubscribed,
 						about: term("leftThen").definition,
 						end: true,
-						cell: (t) => full(t.total_unsubscribed),
+						cell: (row) => full(row.total_unsubscribed),
 					},
 					{
 						id: "bounced",
 						name: words.bounced,
 						about: term("mailsBounced").definition,
 						end: true,
-						cell: (t) => full(t.total_bounced),
+						cell: (row) => full(row.total_bounced),
 					},
 				]}
 			/>
-			{rows.some((t) => t.total_recipients < 100) && <p className={css.muted}>{words.few}</p>}
+			{rows.some((row) => row.total_recipients < 100) && <p className={css.muted}>{words.few}</p>}
 		</Card>
 	);
 }

@@ -36,7 +36,7 @@ const tests: Tests = {
 	},
 	"a day that is moved there and back is the same"() {
 		const random = new Random(3);
-		for (let n = 0; n < 300; n++) {
+		for (let round = 0; round < 300; round++) {
 			const date = new Date(Date.UTC(2020 + random.below(10), random.below(12), 1 + random.below(31)))
 				.toISOString()
 				.slice(0, 10);

@@ -22,7 +22,7 @@ export function rangeOf(params: URLSearchParams, zone: string, now = new Date())
 	const from = params.get("from");
 	const to = params.get("to");
 	if (from && to) return { from, to, days: null };
-	const days = presets.find((p) => String(p) === params.get("days")) ?? defaultDays;
+	const days = presets.find((preset) => String(preset) === params.get("days")) ?? defaultDays;
 	const end = today(zone, now);
 	return { from: addDays(end, 1 - days), to: end, days };
 }
