@@ -72,13 +72,13 @@ export type Fault = Problem & { others?: Problem[] };
 /** messageAt returns the problem at a path that passes a test. */
 function messageAt(fault: Fault | null | undefined, is: (path: string) => boolean): string | undefined {
 	return fault
-		? [fault, ...(fault.others ?? [])].find((f) => is(f.path.replace(/^definition\.?/, "")))?.message
+		? [fault, ...(fault.others ?? [])].find((problem) => is(problem.path.replace(/^definition\.?/, "")))?.message
 		: undefined;
 }
 
 type Props = {
 	value: Group;
-	onChange: (g: Group) => void;
+	onChange: (group: Group) => void;
 	/** A problem of the server with its path. */
 	fault?: Fault | null;
 	/** References to records that do not exist any more. */
@@ -94,7 +94,7 @@ type Moves = {
 	step: (path: number[], by: 1 | -1) => boolean;
 	wrap: (path: number[]) => void;
 	remove: (path: number[]) => void;
-	begin: (path: number[], e: PointerEvent<HTMLElement>) => void;
+	begin: (path: number[], event: PointerEvent<HTMLElement>) => void;
 	dragged: number[] | null;
 	drop: Drop | null;
 	warning: (path: number[], leaf: Leaf) => string | undefined;
@@ -105,18 +105,18 @@ const dotted = (path: number[]) => path.join(".");
 
 /** dropAt returns where a condition would go that is let go at a point of the page. */
 function dropAt(root: Group, from: number[], x: number, y: number): Drop | null {
-	const under = document.elementsFromPoint(x, y).find((e) => e.closest("[data-path]"));
+	const under = document.elementsFromPoint(x, y).find((element) => element.closest("[data-path]"));
 	const item = under?.closest<HTMLElement>("[data-path]");
 	if (!item) return null;
 	const path = (item.dataset.path ?? "").split(".").filter(Boolean).map(Number);
-	const c = conditionAt(root, path);
+	const condition = conditionAt(root, path);
 	const box = item.getBoundingClientRect();
 	const upper = y < box.top + box.height / 2;
 	let drop: Drop;
-	if (c && isGroup(c) && (path.length === 0 || (y > box.top + 12 && y < box.bottom - 12)))
+	if (condition && isGroup(condition) && (path.length === 0 || (y > box.top + 12 && y < box.bottom - 12)))
 		drop = upper
 			? { to: [...path, 0], at: path, edge: "inside" }
-			: { to: [...path, c.conditions.length], at: path, edge: "inside" };
+			: { to: [...path, condition.conditions.length], at: path, edge: "inside" };
 	else
 		drop = upper
 			? { to: path, at: path, edge: "before" }
@@ -157,11 +157,11 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 			return to !== null;
 		},
 		wrap: (path) => {
-			const c = conditionAt(value, path);
-			if (!c) return;
+			const condition = conditionAt(value, path);
+			if (!condition) return;
 			const control = controlsOf(all.current, path).indexOf(document.activeElement as HTMLElement);
 			follow.current = { path: [...path, 0], control: Math.max(0, control) };
-			onChange(replaceAt(value, path, { logic: "and", conditions: [c] }));
+			onChange(replaceAt(value, path, { logic: "and", conditions: [condition] }));
 		},
 		remove: (path) => {
 			const [up, at] = [path.slice(0, -1), path.at(-1) ?? 0];
@@ -174,12 +174,12 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 					: { path: up, control: Number.POSITIVE_INFINITY };
 			onChange(replaceAt(value, path, null));
 		},
-		begin: (from, e) => {
-			if (e.button !== 0) return;
+		begin: (from, event) => {
+			if (event.button !== 0) return;
 			let drop: Drop | null = null;
-			e.currentTarget.focus();
+			event.currentTarget.focus();
 			followPointer(
-				e,
+				event,
 				(x, y) => {
 					drop = dropAt(value, from, x, y);
 					setDrag({ from, drop });
@@ -193,7 +193,7 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 		dragged: drag?.from ?? null,
 		drop: drag?.drop ?? null,
 		warning: (path, leaf) => {
-			const found = warnings.find((w) => dotted(pathOf(w.path)) === dotted(path));
+			const found = warnings.find((warning) => dotted(pathOf(warning.path)) === dotted(path));
 			if (!found) return undefined;
 			if (
 				/\[\d+\]$/.test(found.path.slice(pathText(path).length)) &&
@@ -221,11 +221,17 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 					label={words.json}
 					hideLabel
 					value={text}
-					error={bad ? words.bad : fault ? [fault, ...(fault.others ?? [])].map((f) => f.full).join(" ") : undefined}
-					onChange={(t) => {
-						setText(t);
+					error={
+						bad
+							? words.bad
+							: fault
+								? [fault, ...(fault.others ?? [])].map((problem) => problem.full).join(" ")
+								: undefined
+					}
+					onChange={(value) => {
+						setText(value);
 						try {
-							const next = JSON.parse(t) as Group;
+							const next = JSON.parse(value) as Group;
 							if (!Array.isArray(next.conditions)) throw new Error();
 							setBad(false);
 							onChange(next);
@@ -263,14 +269,14 @@ function Handle({ path, name }: { path: number[]; name: string }) {
 
 /** keysOf moves the condition at a path by Alt and an arrow. */
 function keysOf(moves: Moves | null, path: number[], wrap: (() => void) | null) {
-	return (e: KeyboardEvent) => {
-		if (!e.altKey || !moves) return;
-		if (e.key === "ArrowUp") moves.step(path, -1);
-		else if (e.key === "ArrowDown") moves.step(path, 1);
-		else if (e.key === "ArrowRight" && wrap) wrap();
+	return (event: KeyboardEvent) => {
+		if (!event.altKey || !moves) return;
+		if (event.key === "ArrowUp") moves.step(path, -1);
+		else if (event.key === "ArrowDown") moves.step(path, 1);
+		else if (event.key === "ArrowRight" && wrap) wrap();
 		else return;
-		e.preventDefault();
-		e.stopPropagation();
+		event.preventDefault();
+		event.stopPropagation();
 	};
 }
 
@@ -279,7 +285,7 @@ type Inner = {
 	path: number[];
 	root: Group;
 	fields: FieldInfo[];
-	onChange: (g: Group) => void;
+	onChange: (group: Group) => void;
 	fault?: Fault | null;
 };
 
@@ -319,7 +325,7 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 					label={words.is}
 					hideLabel
 					value={group.negate ? "not" : "is"}
-					onChange={(v) => set({ ...group, negate: v === "not" || undefined })}
+					onChange={(value) => set({ ...group, negate: value === "not" || undefined })}
 					choices={[
 						{ value: "is", label: words.is },
 						{ value: "not", label: words.isNot },
@@ -375,11 +381,11 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 				</p>
 			)}
 			<ol className={css.conditions}>
-				{group.conditions.map((c, i) => (
-					<li key={`${i}-${isGroup(c) ? "g" : "l"}`}>
-						{isGroup(c) ? (
+				{group.conditions.map((condition, i) => (
+					<li key={`${i}-${isGroup(condition) ? "g" : "l"}`}>
+						{isGroup(condition) ? (
 							<GroupEditor
-								group={c}
+								group={condition}
 								path={[...path, i]}
 								root={root}
 								fields={fields}
@@ -388,7 +394,7 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 							/>
 						) : (
 							<LeafRow
-								leaf={c}
+								leaf={condition}
 								index={i}
 								path={[...path, i]}
 								last={i === group.conditions.length - 1}
@@ -441,14 +447,14 @@ type Row = {
 	last: boolean;
 	root: Group;
 	fields: FieldInfo[];
-	onChange: (g: Group) => void;
+	onChange: (group: Group) => void;
 	fault?: Fault | null;
 };
 
 function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row) {
 	const moves = useContext(Moving);
 	const name = words.condition({ number: index + 1 });
-	const put = (c: Condition) => onChange(replaceAt(root, path, c));
+	const put = (condition: Condition) => onChange(replaceAt(root, path, condition));
 	const here = pathText(path);
 	const row = useRef<HTMLFieldSetElement>(null);
 	const touched = useTouched(row);

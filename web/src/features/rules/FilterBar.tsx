@@ -40,16 +40,16 @@ type Props = {
 export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 	return (
 		<div className={css.bar}>
-			{filters.map((f, i) => {
-				const dates = meaning(f.operator, f.value);
-				const text = sentence(f, fields) + (dates && ` (${dates})`);
+			{filters.map((filter, i) => {
+				const dates = meaning(filter.operator, filter.value);
+				const text = sentence(filter, fields) + (dates && ` (${dates})`);
 				return (
 					<span key={`${i} ${text}`} className={css.chip}>
 						<Editor
 							label={words.edit({ sentence: text })}
-							filter={f}
+							filter={filter}
 							fields={fields}
-							onApply={(next) => onChange(filters.map((old, n) => (n === i ? next : old)))}
+							onApply={(next) => onChange(filters.map((old, index) => (index === i ? next : old)))}
 						>
 							{text}
 						</Editor>
@@ -57,14 +57,14 @@ export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 							type="button"
 							className={css.remove}
 							aria-label={words.remove({ sentence: text })}
-							onClick={() => onChange(filters.filter((_, n) => n !== i))}
+							onClick={() => onChange(filters.filter((_, index) => index !== i))}
 						>
 							<X aria-hidden size={14} />
 						</button>
 					</span>
 				);
 			})}
-			<Editor label={words.new} fields={fields} onApply={(f) => onChange([...filters, f])} />
+			<Editor label={words.new} fields={fields} onApply={(filter) => onChange([...filters, filter])} />
 			{filters.length > 0 && (
 				<LinkButton
 					small
@@ -91,7 +91,7 @@ function Editor({
 	label: string;
 	filter?: Filter;
 	fields: FieldInfo[];
-	onApply: (f: Filter) => void;
+	onApply: (filter: Filter) => void;
 	children?: string;
 }) {
 	return (
@@ -112,8 +112,8 @@ function Editor({
 				<Form
 					filter={filter}
 					fields={fields}
-					onApply={(f) => {
-						onApply(f);
+					onApply={(filter) => {
+						onApply(filter);
 						close();
 					}}
 				/>
@@ -122,15 +122,23 @@ function Editor({
 	);
 }
 
-function Form({ filter, fields, onApply }: { filter?: Filter; fields: FieldInfo[]; onApply: (f: Filter) => void }) {
+function Form({
+	filter,
+	fields,
+	onApply,
+}: {
+	filter?: Filter;
+	fields: FieldInfo[];
+	onApply: (filter: Filter) => void;
+}) {
 	const [draft, setDraft] = useState<Filter>(filter ?? {});
-	const field = fields.find((f) => f.field === draft.field);
+	const field = fields.find((field) => field.field === draft.field);
 	return (
 		<form
 			className={css.form}
-			onSubmit={(e) => {
-				e.preventDefault();
-				e.stopPropagation();
+			onSubmit={(event) => {
+				event.preventDefault();
+				event.stopPropagation();
 				if (field && draft.operator) onApply(draft);
 			}}
 		>
@@ -139,7 +147,7 @@ function Form({ filter, fields, onApply }: { filter?: Filter; fields: FieldInfo[
 				options={fieldOptions(fields)}
 				value={draft.field ?? null}
 				onChange={(id) => {
-					const next = fields.find((f) => f.field === id);
+					const next = fields.find((field) => field.field === id);
 					const operator = next && operators[next.kind][0];
 					setDraft(next && operator ? { field: next.field, operator, value: initialValue(operator, next.kind) } : {});
 				}}
@@ -156,7 +164,7 @@ function Form({ filter, fields, onApply }: { filter?: Filter; fields: FieldInfo[
 								shapeOf(operator) === shapeOf(draft.operator ?? "") ? draft.value : initialValue(operator, field.kind),
 						})
 					}
-					choices={operators[field.kind].map((o) => ({ value: o, label: operatorName(o) }))}
+					choices={operators[field.kind].map((operator) => ({ value: operator, label: operatorName(operator) }))}
 				/>
 			)}
 			{field && draft.operator && (

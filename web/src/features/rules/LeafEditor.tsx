@@ -46,7 +46,7 @@ const words = catalogue("rules.leafEditor", {
 /** EventRules is true where rules can ask about the event that started a sequence or an automation. */
 export const EventRules = createContext(false);
 
-type Props = { leaf: Leaf; fields: FieldInfo[]; onChange: (l: Leaf) => void; error?: string };
+type Props = { leaf: Leaf; fields: FieldInfo[]; onChange: (leaf: Leaf) => void; error?: string };
 
 /** LeafEditor edits one condition as a sentence: about what, which condition, with what value, when, how often. */
 export function LeafEditor({ leaf, fields, onChange, error }: Props) {
@@ -58,13 +58,18 @@ export function LeafEditor({ leaf, fields, onChange, error }: Props) {
 		.map(([value, label]) => ({ value, label }));
 	return (
 		<>
-			<Select label={words.about} value={kind} onChange={(k) => onChange(newLeaf(k as Kind, fields))} choices={kinds} />
+			<Select
+				label={words.about}
+				value={kind}
+				onChange={(value) => onChange(newLeaf(value as Kind, fields))}
+				choices={kinds}
+			/>
 			{kind === "field" ? (
 				<FieldParts leaf={leaf} fields={fields} onChange={onChange} error={error} />
 			) : kind === "trigger_event" ? (
 				<Condition
 					filter={{ property: leaf.property ?? "", operator: leaf.operator ?? "equals", value: leaf.value }}
-					onChange={(f) => onChange({ type: kind, ...f })}
+					onChange={(filter) => onChange({ type: kind, ...filter })}
 					error={error}
 				/>
 			) : (
@@ -75,15 +80,15 @@ export function LeafEditor({ leaf, fields, onChange, error }: Props) {
 }
 
 function FieldParts({ leaf, fields, onChange, error }: Props) {
-	const field = fields.find((f) => f.field === leaf.field);
+	const field = fields.find((field) => field.field === leaf.field);
 	return (
 		<>
 			<Combo
 				label={words.field}
-				options={fieldOptions(fields.filter((f) => f.kind !== "list"))}
+				options={fieldOptions(fields.filter((field) => field.kind !== "list"))}
 				value={leaf.field ?? null}
 				onChange={(id) => {
-					const next = fields.find((f) => f.field === id);
+					const next = fields.find((field) => field.field === id);
 					const operator = next && operators[next.kind][0];
 					if (next && operator) onChange({ field: next.field, operator, value: initialValue(operator, next.kind) });
 				}}
@@ -101,7 +106,7 @@ function FieldParts({ leaf, fields, onChange, error }: Props) {
 								shapeOf(operator) === shapeOf(leaf.operator ?? "") ? leaf.value : initialValue(operator, field.kind),
 						})
 					}
-					choices={operators[field.kind].map((o) => ({ value: o, label: operatorName(o) }))}
+					choices={operators[field.kind].map((operator) => ({ value: operator, label: operatorName(operator) }))}
 				/>
 			)}
 			{field && leaf.operator && (
@@ -132,10 +137,10 @@ function OtherParts({
 		<Select
 			label={words.condition}
 			value={leaf.operator ?? ""}
-			onChange={(o) => set({ operator: o })}
-			choices={leafOperators[kind].map((o) => ({
-				value: o,
-				label: (leafWords.operators as { [o: string]: string })[o] ?? o,
+			onChange={(value) => set({ operator: value })}
+			choices={leafOperators[kind].map((operator) => ({
+				value: operator,
+				label: (leafWords.operators as { [key: string]: string })[operator] ?? operator,
 			}))}
 		/>
 	);
@@ -151,7 +156,7 @@ function OtherParts({
 					value={leaf.event ?? ""}
 					onChange={(event) => set({ event })}
 					choices={Object.entries(leafWords.events)
-						.filter(([e]) => kind === "broadcast" || (e !== "recipient" && e !== "engaged"))
+						.filter(([event]) => kind === "broadcast" || (event !== "recipient" && event !== "engaged"))
 						.map(([value, label]) => ({ value, label }))}
 				/>
 			)}
@@ -191,8 +196,8 @@ type Part = { leaf: Leaf; set: (part: Partial<Leaf>) => void; error?: string };
 function Members({ kind, leaf, set, error }: Part & { kind: "list" | "segment" }) {
 	const segments = useCollection("segments");
 	const options = (segments.data?.data ?? [])
-		.filter((s) => (s.type === "static") === (kind === "list"))
-		.map((s) => ({ id: s.segment_key, label: s.name }));
+		.filter((segment) => (segment.type === "static") === (kind === "list"))
+		.map((segment) => ({ id: segment.segment_key, label: segment.name }));
 	return (
 		<Picks
 			label={kind === "list" ? words.lists : words.segments}
@@ -206,7 +211,7 @@ function Members({ kind, leaf, set, error }: Part & { kind: "list" | "segment" }
 
 function useTypes() {
 	const types = useCollection("email_types");
-	return (types.data?.data ?? []).map((t) => ({ id: t.type_key, label: t.display_name }));
+	return (types.data?.data ?? []).map((emailType) => ({ id: emailType.type_key, label: emailType.display_name }));
 }
 
 function Types({ leaf, set }: Part) {
@@ -216,7 +221,7 @@ function Types({ leaf, set }: Part) {
 			placeholder={words.anyType}
 			options={useTypes()}
 			values={leaf.email_type_keys ?? []}
-			onChange={(k) => set({ email_type_keys: k.length ? k : undefined })}
+			onChange={(value) => set({ email_type_keys: value.length ? value : undefined })}
 		/>
 	);
 }
@@ -227,7 +232,7 @@ function Type({ leaf, set, error }: Part) {
 			label={words.type}
 			options={useTypes()}
 			value={leaf.email_type_key ?? null}
-			onChange={(k) => set({ email_type_key: k ?? undefined })}
+			onChange={(value) => set({ email_type_key: value ?? undefined })}
 			error={error}
 		/>
 	);
@@ -239,13 +244,17 @@ function Broadcast({ leaf, set, error }: Part) {
 		<>
 			<Combo
 				label={words.broadcast}
-				options={(all.data?.data ?? []).map((b) => ({ id: b.id, label: b.name }))}
+				options={(all.data?.data ?? []).map((broadcast) => ({ id: broadcast.id, label: broadcast.name }))}
 				value={leaf.broadcast_id ?? null}
 				onChange={(id) => set({ broadcast_id: id ?? undefined })}
 				error={error}
 			/>
 			{leaf.event === "clicked" && (
-				<TextField label={words.link} value={leaf.link_url ?? ""} onChange={(u) => set({ link_url: u || undefined })} />
+				<TextField
+					label={words.link}
+					value={leaf.link_url ?? ""}
+					onChange={(value) => set({ link_url: value || undefined })}
+				/>
 			)}
 		</>
 	);
@@ -259,10 +268,14 @@ export function EventName({ leaf, set, error }: Part) {
 		<Combo
 			free
 			label={words.name}
-			options={(names.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }))}
+			options={(names.data?.data ?? []).map((suggestion) => ({
+				id: suggestion.value,
+				label: suggestion.value,
+				detail: suggestion.count,
+			}))}
 			value={leaf.event_name || null}
 			onSearch={setTyped}
-			onChange={(n) => set({ event_name: n ?? "" })}
+			onChange={(value) => set({ event_name: value ?? "" })}
 			error={error}
 		/>
 	);
@@ -273,9 +286,9 @@ function FormName({ leaf, set, error }: Part) {
 	return (
 		<Combo
 			label={words.form}
-			options={(forms.data?.data ?? []).map((f) => ({ id: f.slug, label: f.name }))}
+			options={(forms.data?.data ?? []).map((form) => ({ id: form.slug, label: form.name }))}
 			value={leaf.form_slug ?? null}
-			onChange={(s) => set({ form_slug: s ?? undefined })}
+			onChange={(value) => set({ form_slug: value ?? undefined })}
 			error={error}
 		/>
 	);
@@ -286,7 +299,7 @@ function Sequence({ leaf, set, error }: Part) {
 	return (
 		<Combo
 			label={words.sequence}
-			options={(all.data?.data ?? []).map((s) => ({ id: s.id, label: s.name }))}
+			options={(all.data?.data ?? []).map((sequence) => ({ id: sequence.id, label: sequence.name }))}
 			value={leaf.sequence_id ?? null}
 			onChange={(id) => set({ sequence_id: id ?? undefined })}
 			error={error}
@@ -295,24 +308,24 @@ function Sequence({ leaf, set, error }: Part) {
 }
 
 function HowOften({ leaf, set }: Part) {
-	const c = leaf.count;
+	const count = leaf.count;
 	return (
 		<>
 			<Select
 				label={words.count}
-				value={c?.operator ?? ""}
-				onChange={(operator) => set({ count: operator ? { operator, value: c?.value ?? 2 } : undefined })}
+				value={count?.operator ?? ""}
+				onChange={(operator) => set({ count: operator ? { operator, value: count?.value ?? 2 } : undefined })}
 				choices={[
 					{ value: "", label: words.any },
 					...Object.entries(leafWords.counts).map(([value, label]) => ({ value, label })),
 				]}
 			/>
-			{c && (
+			{count && (
 				<NumberField
 					label={words.times}
 					min={0}
-					value={c.value}
-					onChange={(value) => set({ count: { ...c, value } })}
+					value={count.value}
+					onChange={(value) => set({ count: { ...count, value } })}
 				/>
 			)}
 		</>
@@ -320,19 +333,19 @@ function HowOften({ leaf, set }: Part) {
 }
 
 function When({ leaf, set }: Part) {
-	const w = leaf.window;
-	const kind = w?.in_the_last ? "last" : w?.from ? "since" : "ever";
+	const range = leaf.window;
+	const kind = range?.in_the_last ? "last" : range?.from ? "since" : "ever";
 	return (
 		<>
 			<Select
 				label={words.window}
 				value={kind}
-				onChange={(k) =>
+				onChange={(value) =>
 					set({
 						window:
-							k === "last"
+							value === "last"
 								? { in_the_last: { amount: 30, unit: "day" } }
-								: k === "since"
+								: value === "since"
 									? { from: new Date().toISOString().slice(0, 10) }
 									: undefined,
 					})
@@ -343,27 +356,27 @@ function When({ leaf, set }: Part) {
 					{ value: "since", label: words.since },
 				]}
 			/>
-			{w?.in_the_last && (
+			{range?.in_the_last && (
 				<div className={css.period}>
 					<NumberField
 						label={words.amount}
 						min={1}
-						value={w.in_the_last.amount}
-						onChange={(amount) => set({ window: { in_the_last: { amount, unit: w.in_the_last?.unit ?? "day" } } })}
+						value={range.in_the_last.amount}
+						onChange={(amount) => set({ window: { in_the_last: { amount, unit: range.in_the_last?.unit ?? "day" } } })}
 					/>
 					<Select
 						label={words.unit}
-						value={w.in_the_last.unit}
-						onChange={(unit) => set({ window: { in_the_last: { amount: w.in_the_last?.amount ?? 30, unit } } })}
+						value={range.in_the_last.unit}
+						onChange={(unit) => set({ window: { in_the_last: { amount: range.in_the_last?.amount ?? 30, unit } } })}
 						choices={Object.entries(words.units).map(([value, label]) => ({ value, label }))}
 					/>
 				</div>
 			)}
-			{w?.from && (
+			{range?.from && (
 				<TextField
 					label={words.from}
 					type="date"
-					value={w.from.slice(0, 10)}
+					value={range.from.slice(0, 10)}
 					onChange={(from) => from && set({ window: { from } })}
 				/>
 			)}

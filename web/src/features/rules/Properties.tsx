@@ -33,17 +33,17 @@ type Props = {
 
 /** Properties edits conditions on properties of an event, which must all hold. */
 export function Properties({ eventName, filters, onChange, errorOf }: Props) {
-	const put = (i: number, f: PropertyFilter) => onChange(filters.map((old, j) => (j === i ? f : old)));
+	const put = (i: number, filter: PropertyFilter) => onChange(filters.map((old, j) => (j === i ? filter : old)));
 	return (
 		<>
-			{filters.map((f, i) => (
+			{filters.map((filter, i) => (
 				<div key={i} className={css.leaf}>
 					<div className={css.editor}>
-						<Condition eventName={eventName} filter={f} onChange={(next) => put(i, next)} error={errorOf(i)} />
+						<Condition eventName={eventName} filter={filter} onChange={(next) => put(i, next)} error={errorOf(i)} />
 					</div>
 					<IconButton
 						small
-						label={f.property ? words.remove({ property: f.property }) : words.removeEmpty}
+						label={filter.property ? words.remove({ property: filter.property }) : words.removeEmpty}
 						icon={<X aria-hidden />}
 						onClick={() => onChange(filters.filter((_, j) => j !== i))}
 					/>
@@ -72,7 +72,7 @@ export function Condition({
 }: {
 	eventName?: string;
 	filter: PropertyFilter;
-	onChange: (f: PropertyFilter) => void;
+	onChange: (filter: PropertyFilter) => void;
 	error?: string;
 }) {
 	const [typed, setTyped] = useState("");
@@ -92,32 +92,36 @@ export function Condition({
 				free
 				label={words.property}
 				help={words.propertyHelp}
-				options={(known.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.kinds?.join(", ") }))}
+				options={(known.data?.data ?? []).map((suggestion) => ({
+					id: suggestion.value,
+					label: suggestion.value,
+					detail: suggestion.kinds?.join(", "),
+				}))}
 				value={filter.property || null}
 				onSearch={setTyped}
-				onChange={(p) => onChange({ ...filter, property: p ?? "" })}
+				onChange={(value) => onChange({ ...filter, property: value ?? "" })}
 			/>
 			<Select
 				label={words.kind}
 				value={kind}
-				onChange={(k) => {
-					setKind(k as PropertyKind);
-					change(operators[k as PropertyKind][0] ?? "equals", k as PropertyKind);
+				onChange={(value) => {
+					setKind(value as PropertyKind);
+					change(operators[value as PropertyKind][0] ?? "equals", value as PropertyKind);
 				}}
 				choices={Object.entries(words.kinds).map(([value, label]) => ({ value, label }))}
 			/>
 			<Select
 				label={words.condition}
 				value={filter.operator}
-				onChange={(o) => change(o, kind)}
-				choices={operators[kind].map((o) => ({ value: o, label: operatorName(o) }))}
+				onChange={(value) => change(value, kind)}
+				choices={operators[kind].map((operator) => ({ value: operator, label: operatorName(operator) }))}
 			/>
 			{shapeOf(filter.operator) === "many" ? (
 				<TextField
 					label={words.values}
 					help={words.valuesHelp}
 					value={Array.isArray(filter.value) ? filter.value.join(", ") : ""}
-					onChange={(v) => onChange({ ...filter, value: v.split(/,\s*/) })}
+					onChange={(value) => onChange({ ...filter, value: value.split(/,\s*/) })}
 					error={error}
 				/>
 			) : (

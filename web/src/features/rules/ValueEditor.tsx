@@ -31,7 +31,7 @@ type Props = { field: FieldInfo; operator: string; value: unknown; onChange: (va
 export function ValueEditor({ field, operator, value, onChange, error }: Props) {
 	const type =
 		field.kind === "number" ? "number" : field.kind === "date" ? "date" : field.kind === "time" ? "time" : "text";
-	const parse = (v: string): unknown => (field.kind === "number" ? (v === "" ? null : Number(v)) : v);
+	const parse = (value: string): unknown => (field.kind === "number" ? (value === "" ? null : Number(value)) : value);
 	switch (shapeOf(operator)) {
 		case "none":
 			return null;
@@ -47,33 +47,40 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 						label={words.from}
 						type={type}
 						value={String(a ?? "")}
-						onChange={(v) => onChange([parse(v), b])}
+						onChange={(value) => onChange([parse(value), b])}
 						error={error}
 					/>
-					<TextField label={words.to} type={type} value={String(b ?? "")} onChange={(v) => onChange([a, parse(v)])} />
+					<TextField
+						label={words.to}
+						type={type}
+						value={String(b ?? "")}
+						onChange={(value) => onChange([a, parse(value)])}
+					/>
 				</Columns>
 			);
 		}
 		case "period": {
-			const p = (value ?? {}) as Partial<Period>;
+			const period = (value ?? {}) as Partial<Period>;
 			return (
 				<>
 					<Columns>
 						<NumberField
 							label={words.amount}
 							min={1}
-							value={p.amount}
-							onChange={(amount) => onChange({ ...p, amount })}
+							value={period.amount}
+							onChange={(amount) => onChange({ ...period, amount })}
 							error={error}
 						/>
 						<Select
 							label={words.unit}
-							value={p.unit ?? "day"}
-							onChange={(unit) => onChange({ ...p, unit })}
-							choices={Object.entries(words.units).map(([v, label]) => ({ value: v, label }))}
+							value={period.unit ?? "day"}
+							onChange={(unit) => onChange({ ...period, unit })}
+							choices={Object.entries(words.units).map(([value, label]) => ({ value, label }))}
 						/>
 					</Columns>
-					{meaning(operator, p) && <p className={css.meaning}>{words.today({ dates: meaning(operator, p) })}</p>}
+					{meaning(operator, period) && (
+						<p className={css.meaning}>{words.today({ dates: meaning(operator, period) })}</p>
+					)}
 				</>
 			);
 		}
@@ -83,7 +90,7 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 					<Select
 						label={words.value}
 						value={value === true ? "yes" : value === false ? "no" : ""}
-						onChange={(v) => onChange(v === "yes")}
+						onChange={(value) => onChange(value === "yes")}
 						choices={[
 							...(typeof value === "boolean" ? [] : [{ value: "", label: "" }]),
 							{ value: "yes", label: words.yes },
@@ -96,7 +103,7 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 				return (
 					<Combo
 						label={words.value}
-						options={field.choices.map((c) => ({ id: c.value, label: c.label }))}
+						options={field.choices.map((choice) => ({ id: choice.value, label: choice.label }))}
 						value={String(value ?? "") || null}
 						onChange={(id) => onChange(id ?? "")}
 						error={error}
@@ -110,7 +117,7 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 					label={words.value}
 					type={type}
 					value={String(value ?? "")}
-					onChange={(v) => onChange(parse(v))}
+					onChange={(value) => onChange(parse(value))}
 					error={error}
 				/>
 			);
@@ -133,19 +140,23 @@ function Suggested({
 }: {
 	field: FieldInfo;
 	value: string;
-	onChange: (v: unknown) => void;
+	onChange: (value: unknown) => void;
 	error?: string;
 }) {
 	const [typed, setTyped] = useState("");
 	const found = useSuggestions(field, typed);
-	const options = (found.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
+	const options = (found.data?.data ?? []).map((suggestion) => ({
+		id: suggestion.value,
+		label: suggestion.value,
+		detail: suggestion.count,
+	}));
 	return (
 		<Combo
 			free
 			label={words.value}
 			options={options}
 			value={value || null}
-			onChange={(v) => onChange(v ?? "")}
+			onChange={(value) => onChange(value ?? "")}
 			onSearch={setTyped}
 			error={error}
 		/>
@@ -160,17 +171,23 @@ function Many({
 }: {
 	field: FieldInfo;
 	values: string[];
-	onChange: (v: unknown) => void;
+	onChange: (value: unknown) => void;
 	error?: string;
 }) {
 	const [typed, setTyped] = useState("");
 	const found = useSuggestions(field, typed);
 	const known =
-		field.choices?.map((c) => ({ id: c.value, label: c.label })) ??
-		(found.data?.data ?? []).map((s) => ({ id: s.value, label: s.value, detail: s.count }));
+		field.choices?.map((choice) => ({ id: choice.value, label: choice.label })) ??
+		(found.data?.data ?? []).map((suggestion) => ({
+			id: suggestion.value,
+			label: suggestion.value,
+			detail: suggestion.count,
+		}));
 	const fresh = typed.trim();
 	const options =
-		!field.choices && fresh && !known.some((o) => o.id === fresh) ? [...known, { id: fresh, label: fresh }] : known;
+		!field.choices && fresh && !known.some((option) => option.id === fresh)
+			? [...known, { id: fresh, label: fresh }]
+			: known;
 	const change = (all: string[]) => onChange(field.kind === "number" ? all.map(Number).filter(Number.isFinite) : all);
 	return (
 		<Picks

@@ -29,7 +29,7 @@ const icons: { [K in FieldKind]: LucideIcon } = {
 
 /** fieldOptions returns fields as choices: under the headings of their groups, each with the icon of its kind. */
 export const fieldOptions = (fields: FieldInfo[]): Option[] =>
-	fields.map((f) => {
-		const Icon = icons[f.kind];
-		return { id: f.field, label: f.name, group: f.group, icon: <Icon aria-hidden size={16} /> };
+	fields.map((field) => {
+		const Icon = icons[field.kind];
+		return { id: field.field, label: field.name, group: field.group, icon: <Icon aria-hidden size={16} /> };
 	});

@@ -19,23 +19,26 @@ const tests: Tests = {
 	"every operator has words, and stands once in its kind"() {
 		for (const kind of kinds) {
 			equals(new Set(operators[kind]).size, operators[kind].length, `the number of different operators of ${kind}`);
-			for (const o of operators[kind])
-				holds(operatorName(o) !== "" && !operatorName(o).includes("_"), `${o} has no words`);
+			for (const operator of operators[kind])
+				holds(operatorName(operator) !== "" && !operatorName(operator).includes("_"), `${operator} has no words`);
 		}
 		equals(operatorName("sounds_like"), "sounds_like", "an operator of a later version");
 	},
 	"the first value of a condition has the shape that its operator takes"() {
-		const empty: { [shape: string]: (v: unknown) => boolean } = {
-			none: (v) => v === undefined,
-			one: (v) => v !== undefined && typeof v !== "object",
-			many: (v) => Array.isArray(v) && v.length === 0,
-			two: (v) => Array.isArray(v) && v.length === 2,
-			period: (v) => JSON.stringify(v) === '{"amount":30,"unit":"day"}',
+		const empty: { [shape: string]: (value: unknown) => boolean } = {
+			none: (value) => value === undefined,
+			one: (value) => value !== undefined && typeof value !== "object",
+			many: (value) => Array.isArray(value) && value.length === 0,
+			two: (value) => Array.isArray(value) && value.length === 2,
+			period: (value) => JSON.stringify(value) === '{"amount":30,"unit":"day"}',
 		};
 		for (const kind of kinds)
-			for (const o of operators[kind]) {
-				const value = initialValue(o, kind);
-				holds(empty[shapeOf(o)]?.(value) ?? false, `${JSON.stringify(value)} is not ${shapeOf(o)}, as ${o} takes it`);
+			for (const operator of operators[kind]) {
+				const value = initialValue(operator, kind);
+				holds(
+					empty[shapeOf(operator)]?.(value) ?? false,
+					`${JSON.stringify(value)} is not ${shapeOf(operator)}, as ${operator} takes it`,
+				);
 			}
 	},
 	"the first value is of the kind of the field"() {
@@ -68,8 +71,8 @@ const tests: Tests = {
 		for (const [operator, want] of Object.entries(shapes)) equals(shapeOf(operator), want, operator);
 	},
 	"fields are those of all contacts, and the workspace's own"() {
-		equals(new Set(fields.map((f) => f.field)).size, fields.length, "the number of different fields");
-		for (const f of fields) holds(f.name !== "" && f.group !== "", `${f.field} has no name or group`);
+		equals(new Set(fields.map((field) => field.field)).size, fields.length, "the number of different fields");
+		for (const field of fields) holds(field.name !== "" && field.group !== "", `${field.field} has no name or group`);
 		equals(named("email")?.kind, "text");
 		equals(named("custom_fields.size"), {
 			field: "custom_fields.size",
@@ -84,7 +87,7 @@ const tests: Tests = {
 		equals(named("stage")?.choices, [{ value: "lead", label: "Lead" }]);
 		equals(named("list")?.choices, [{ value: "members", label: "Members" }], "only lists have members by hand");
 		equals(
-			named("global_status")?.choices?.map((c) => c.value),
+			named("global_status")?.choices?.map((choice) => choice.value),
 			["active", "pending", "unsubscribed", "bounced", "complained", "suppressed"],
 		);
 	},
@@ -118,16 +121,16 @@ const tests: Tests = {
 			[{ id: "c1" as never, name: "Marketing" }],
 		);
 		const has = (field: string) => all.some((f) => f.field === field);
-		for (const f of fields) holds(has(f.field), `${f.field} cannot be asked about`);
+		for (const field of fields) holds(has(field.field), `${field.field} cannot be asked about`);
 		holds(has("bounce_type") && has("first_touch_source"), "what is recorded cannot be asked about");
 		equals(
 			[has("subscriptions.news"), has("subscriptions.offers"), has("category_subscriptions.c1")],
 			[true, false, true],
 			"a type with a category follows the category",
 		);
-		const groups = all.map((f) => f.group).filter((g, i, list) => g !== list[i - 1]);
+		const groups = all.map((field) => field.group).filter((group, i, list) => group !== list[i - 1]);
 		equals(new Set(groups).size, groups.length, "the number of different groups in a row");
-		equals(all.find((f) => f.field === "subscriptions.news")?.kind, "subscription");
+		equals(all.find((field) => field.field === "subscriptions.news")?.kind, "subscription");
 	},
 };
 

@@ -125,7 +125,7 @@ const words = catalogue("rules.fields", {
 export type Operator = keyof typeof words.operators;
 
 /** operatorName returns the words of an operator. */
-export const operatorName = (o: string) => (words.operators as { [o: string]: string })[o] ?? o;
+export const operatorName = (operator: string) => (words.operators as { [key: string]: string })[operator] ?? operator;
 
 const text: Operator[] = [
 	"equals",
@@ -182,11 +182,11 @@ export const operators: { [K in FieldKind]: Operator[] } = {
 };
 
 /** shapeOf returns what value an operator takes. */
-export function shapeOf(o: string): "none" | "one" | "many" | "two" | "period" {
-	if (["is_set", "is_not_set", "is_true", "is_false", "subscribed", "unsubscribed"].includes(o)) return "none";
-	if (["in", "not_in", "has_any", "has_all", "has_none"].includes(o)) return "many";
-	if (o === "between") return "two";
-	if (["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "anniversary_in_next"].includes(o))
+export function shapeOf(operator: string): "none" | "one" | "many" | "two" | "period" {
+	if (["is_set", "is_not_set", "is_true", "is_false", "subscribed", "unsubscribed"].includes(operator)) return "none";
+	if (["in", "not_in", "has_any", "has_all", "has_none"].includes(operator)) return "many";
+	if (operator === "between") return "two";
+	if (["in_the_last", "not_in_the_last", "in_the_next", "more_than_ago", "anniversary_in_next"].includes(operator))
 		return "period";
 	return "one";
 }
@@ -211,7 +211,7 @@ const statuses = (kind: "contact" | "deliverability", all: string[]) =>
 	all.map((value) => ({ value, label: stateOf(kind, value).word }));
 
 const g = words.groups;
-const f = (
+const field = (
 	field: keyof typeof words.fields,
 	group: string,
 	kind: FieldKind,
@@ -220,77 +220,77 @@ const f = (
 
 /** recorded are the fields that the program writes: rules can ask about them, but nobody sets them. */
 const recorded = (): FieldInfo[] => [
-	f(
+	field(
 		"bounce_type",
 		g.status,
 		"choice",
 		Object.entries(words.bounces).map(([value, label]) => ({ value, label })),
 	),
-	f("unsubscribed_at", g.status, "date"),
-	f("suppressed_at", g.status, "date"),
-	f("last_page_viewed_at", g.activity, "date"),
-	f("first_touch_source", g.origin, "text"),
-	f("first_touch_medium", g.origin, "text"),
-	f("first_touch_campaign", g.origin, "text"),
-	f("first_touch_referrer", g.origin, "text"),
-	f("first_touch_landing_url", g.origin, "text"),
-	f("first_touch_at", g.origin, "date"),
-	f("last_touch_source", g.origin, "text"),
-	f("last_touch_medium", g.origin, "text"),
-	f("last_touch_campaign", g.origin, "text"),
-	f("last_touch_at", g.origin, "date"),
+	field("unsubscribed_at", g.status, "date"),
+	field("suppressed_at", g.status, "date"),
+	field("last_page_viewed_at", g.activity, "date"),
+	field("first_touch_source", g.origin, "text"),
+	field("first_touch_medium", g.origin, "text"),
+	field("first_touch_campaign", g.origin, "text"),
+	field("first_touch_referrer", g.origin, "text"),
+	field("first_touch_landing_url", g.origin, "text"),
+	field("first_touch_at", g.origin, "date"),
+	field("last_touch_source", g.origin, "text"),
+	field("last_touch_medium", g.origin, "text"),
+	field("last_touch_campaign", g.origin, "text"),
+	field("last_touch_at", g.origin, "date"),
 ];
 
 function standard(stages: Pick<StageRow, "slug" | "name">[], lists: { value: string; label: string }[]): FieldInfo[] {
 	return [
-		f("email", g.person, "text"),
-		f("email_domain", g.person, "text"),
-		f("first_name", g.person, "text"),
-		f("last_name", g.person, "text"),
-		f("full_name", g.person, "text"),
-		f("company", g.person, "text"),
-		f("title", g.person, "text"),
-		f("phone", g.person, "text"),
-		f("website", g.person, "text"),
-		f("external_id", g.person, "text"),
-		f("source", g.person, "text"),
-		f("tags", g.membership, "tags"),
-		f("list", g.membership, "list", lists),
-		f(
+		field("email", g.person, "text"),
+		field("email_domain", g.person, "text"),
+		field("first_name", g.person, "text"),
+		field("last_name", g.person, "text"),
+		field("full_name", g.person, "text"),
+		field("company", g.person, "text"),
+		field("title", g.person, "text"),
+		field("phone", g.person, "text"),
+		field("website", g.person, "text"),
+		field("external_id", g.person, "text"),
+		field("source", g.person, "text"),
+		field("tags", g.membership, "tags"),
+		field("list", g.membership, "list", lists),
+		field(
 			"stage",
 			g.membership,
 			"choice",
-			stages.map((s) => ({ value: s.slug, label: s.name })),
+			stages.map((stage) => ({ value: stage.slug, label: stage.name })),
 		),
-		f(
+		field(
 			"global_status",
 			g.status,
 			"choice",
 			statuses("contact", ["active", "pending", "unsubscribed", "bounced", "complained", "suppressed"]),
 		),
-		f(
+		field(
 			"deliverability_status",
 			g.status,
 			"choice",
 			statuses("deliverability", ["healthy", "watch", "at_risk", "suppressed"]),
 		),
-		f("do_not_contact", g.status, "boolean"),
-		f("city", g.address, "text"),
-		f("state", g.address, "text"),
-		f("postal_code", g.address, "text"),
-		f("country", g.address, "choice"),
-		f("timezone", g.address, "choice"),
-		f("prospect_score", g.activity, "number"),
-		f("customer_score", g.activity, "number"),
-		f("total_emails_sent", g.activity, "number"),
-		f("total_emails_opened", g.activity, "number"),
-		f("total_emails_clicked", g.activity, "number"),
-		f("last_activity_at", g.activity, "date"),
-		f("last_email_sent_at", g.activity, "date"),
-		f("last_email_opened_at", g.activity, "date"),
-		f("last_email_clicked_at", g.activity, "date"),
-		f("created_at", g.activity, "date"),
-		f("updated_at", g.activity, "date"),
+		field("do_not_contact", g.status, "boolean"),
+		field("city", g.address, "text"),
+		field("state", g.address, "text"),
+		field("postal_code", g.address, "text"),
+		field("country", g.address, "choice"),
+		field("timezone", g.address, "choice"),
+		field("prospect_score", g.activity, "number"),
+		field("customer_score", g.activity, "number"),
+		field("total_emails_sent", g.activity, "number"),
+		field("total_emails_opened", g.activity, "number"),
+		field("total_emails_clicked", g.activity, "number"),
+		field("last_activity_at", g.activity, "date"),
+		field("last_email_sent_at", g.activity, "date"),
+		field("last_email_opened_at", g.activity, "date"),
+		field("last_email_clicked_at", g.activity, "date"),
+		field("created_at", g.activity, "date"),
+		field("updated_at", g.activity, "date"),
 	];
 }
 
@@ -317,14 +317,16 @@ export function fieldsOf(
 	stages: Pick<StageRow, "slug" | "name">[],
 	segments: Pick<SegmentSession, "segment_key" | "name" | "type">[],
 ): FieldInfo[] {
-	const lists = segments.filter((s) => s.type === "static").map((s) => ({ value: s.segment_key, label: s.name }));
+	const lists = segments
+		.filter((segment) => segment.type === "static")
+		.map((segment) => ({ value: segment.segment_key, label: segment.name }));
 	const own = custom.map(
-		(c): FieldInfo => ({
-			field: `custom_fields.${c.field_key}`,
-			name: c.name,
+		(field): FieldInfo => ({
+			field: `custom_fields.${field.field_key}`,
+			name: field.name,
 			group: words.groups.custom,
-			kind: kinds[c.field_type],
-			choices: c.enum_values?.map((value) => ({ value, label: value })),
+			kind: kinds[field.field_type],
+			choices: field.enum_values?.map((value) => ({ value, label: value })),
 		}),
 	);
 	return [...standard(stages, lists), ...own];
@@ -339,18 +341,18 @@ export function ruleFieldsOf(
 	const consents = [
 		// A type with a category follows the category.
 		...types
-			.filter((t) => t.category_id === null)
-			.map((t) => ({
-				field: `subscriptions.${t.type_key}`,
-				name: t.display_name,
+			.filter((type) => type.category_id === null)
+			.map((type) => ({
+				field: `subscriptions.${type.type_key}`,
+				name: type.display_name,
 				group: words.groups.subscriptions,
 			})),
-		...categories.map((c) => ({
-			field: `category_subscriptions.${c.id}`,
-			name: c.name,
+		...categories.map((category) => ({
+			field: `category_subscriptions.${category.id}`,
+			name: category.name,
 			group: words.groups.categories,
 		})),
-	].map((c): FieldInfo => ({ ...c, kind: "subscription" }));
+	].map((consent): FieldInfo => ({ ...consent, kind: "subscription" }));
 	const groups = Object.values(words.groups);
 	return [...contactFields, ...recorded(), ...consents].sort(
 		(a, b) => groups.indexOf(a.group) - groups.indexOf(b.group),

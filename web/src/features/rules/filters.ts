@@ -20,44 +20,46 @@ const words = catalogue("rules.filters", {
 export type Filter = { field?: string; operator?: string; value?: unknown };
 
 /** valueText writes the value of a filter, with the names of what it names. */
-function valueText(f: Filter, field: FieldInfo | undefined): string {
-	const name = (v: unknown) =>
-		(typeof v === "boolean" ? (v ? words.yes : words.no) : undefined) ??
-		field?.choices?.find((c) => c.value === v)?.label ??
-		(field?.kind === "date" && typeof v === "string" && v ? calendarDay(v.slice(0, 10)) : String(v ?? ""));
-	switch (shapeOf(f.operator ?? "")) {
+function valueText(filter: Filter, field: FieldInfo | undefined): string {
+	const name = (value: unknown) =>
+		(typeof value === "boolean" ? (value ? words.yes : words.no) : undefined) ??
+		field?.choices?.find((choice) => choice.value === value)?.label ??
+		(field?.kind === "date" && typeof value === "string" && value
+			? calendarDay(value.slice(0, 10))
+			: String(value ?? ""));
+	switch (shapeOf(filter.operator ?? "")) {
 		case "none":
 			return "";
 		case "many":
-			return Array.isArray(f.value) ? f.value.map(name).join(", ") : name(f.value);
+			return Array.isArray(filter.value) ? filter.value.map(name).join(", ") : name(filter.value);
 		case "two":
-			return Array.isArray(f.value) ? and(f.value.map(name)) : "";
+			return Array.isArray(filter.value) ? and(filter.value.map(name)) : "";
 		case "period": {
-			const p = f.value as { amount?: number; unit?: string } | undefined;
-			const unit = p?.unit ?? "day";
-			const count = p?.amount ?? 0;
+			const period = filter.value as { amount?: number; unit?: string } | undefined;
+			const unit = period?.unit ?? "day";
+			const count = period?.amount ?? 0;
 			return unit in words.ago ? words.ago[unit as keyof typeof words.ago]({ count }) : `${count} ${unit}`;
 		}
 		default:
-			return name(f.value);
+			return name(filter.value);
 	}
 }
 
 /** sentence writes a filter as people say it: "Country is any of DE, AT". */
-export function sentence(f: Filter, fields: FieldInfo[]): string {
-	const field = fields.find((i) => i.field === f.field);
-	const value = valueText(f, field);
-	const operator = operatorName(f.operator ?? "");
+export function sentence(filter: Filter, fields: FieldInfo[]): string {
+	const field = fields.find((field) => field.field === filter.field);
+	const value = valueText(filter, field);
+	const operator = operatorName(filter.operator ?? "");
 	return operator.includes("…")
-		? `${field?.name ?? f.field} ${operator.replace("…", value)}`
-		: [field?.name ?? f.field, operator, value].filter(Boolean).join(" ");
+		? `${field?.name ?? filter.field} ${operator.replace("…", value)}`
+		: [field?.name ?? filter.field, operator, value].filter(Boolean).join(" ");
 }
 
 /** ruleOf writes filters as the rule of a segment. */
 export const ruleOf = (filters: Filter[]) => ({
 	logic: "and",
-	conditions: filters.map((f) =>
-		f.field === "list" ? { type: "list", operator: f.operator, segment_keys: f.value } : f,
+	conditions: filters.map((filter) =>
+		filter.field === "list" ? { type: "list", operator: filter.operator, segment_keys: filter.value } : filter,
 	),
 });
 

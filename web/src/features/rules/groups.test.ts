@@ -20,11 +20,15 @@ const leaf = (field: string): Condition => ({ field, operator: "is_set" });
 const group = (...conditions: Condition[]): Group => ({ logic: "and", conditions });
 
 /** names writes a rule in short: a (b c) d. */
-const names = (c: Condition): string => (isGroup(c) ? `(${c.conditions.map(names).join(" ")})` : String(c.field));
+const names = (condition: Condition): string =>
+	isGroup(condition) ? `(${condition.conditions.map(names).join(" ")})` : String(condition.field);
 
 /** every returns the paths of all conditions of a rule. */
-const every = (g: Group, path: number[] = []): number[][] =>
-	g.conditions.flatMap((c, i) => [[...path, i], ...(isGroup(c) ? every(c, [...path, i]) : [])]);
+const every = (group: Group, path: number[] = []): number[][] =>
+	group.conditions.flatMap((condition, i) => [
+		[...path, i],
+		...(isGroup(condition) ? every(condition, [...path, i]) : []),
+	]);
 
 const rule = group(leaf("a"), group(leaf("b"), leaf("c")), leaf("d"));
 
@@ -55,17 +59,17 @@ const tests: Tests = {
 	},
 	"what moves is where it is said to be, and nothing is lost"() {
 		const random = new Random(1);
-		for (let n = 0; n < 500; n++) {
-			const g = anyRule(random);
-			const paths = every(g);
+		for (let round = 0; round < 500; round++) {
+			const group = anyRule(random);
+			const paths = every(group);
 			const from = paths[random.below(paths.length)] ?? [0];
 			const to = [...(paths[random.below(paths.length)] ?? [0])];
 			if (random.below(2) === 0) to[to.length - 1] = (to.at(-1) ?? 0) + 1;
-			if (!fits(g, from, to)) continue;
-			const moved = moveTo(g, from, to);
-			equals(conditionAt(moved.group, moved.path), conditionAt(g, from), `${names(g)} ${from} to ${to}`);
-			const leaves = (x: Group) => names(x).replace(/[()]/g, " ").split(/\s+/).sort().join(" ");
-			equals(leaves(moved.group), leaves(g));
+			if (!fits(group, from, to)) continue;
+			const moved = moveTo(group, from, to);
+			equals(conditionAt(moved.group, moved.path), conditionAt(group, from), `${names(group)} ${from} to ${to}`);
+			const leaves = (group: Group) => names(group).replace(/[()]/g, " ").split(/\s+/).sort().join(" ");
+			equals(leaves(moved.group), leaves(group));
 			holds(heightOf(moved.group) <= deepest, `${names(moved.group)} is not too deep`);
 		}
 	},
@@ -86,7 +90,7 @@ const tests: Tests = {
 	},
 	"a path is read as it is written"() {
 		const random = new Random(9);
-		for (let n = 0; n < 200; n++) {
+		for (let round = 0; round < 200; round++) {
 			const path = random.list(6, () => random.below(30));
 			equals(pathOf(pathText(path)), path);
 			equals(pathOf(`definition.${pathText(path)}`), path);
@@ -94,16 +98,20 @@ const tests: Tests = {
 	},
 	"a condition is replaced or removed where its path leads, and nowhere else"() {
 		const random = new Random(2);
-		for (let n = 0; n < 200; n++) {
-			const g = anyRule(random);
-			const before = JSON.stringify(g);
-			const path = random.of(every(g));
-			const replaced = replaceAt(g, path, leaf("new"));
+		for (let round = 0; round < 200; round++) {
+			const group = anyRule(random);
+			const before = JSON.stringify(group);
+			const path = random.of(every(group));
+			const replaced = replaceAt(group, path, leaf("new"));
 			equals(conditionAt(replaced, path), leaf("new"));
-			equals(replaceAt(replaced, path, conditionAt(g, path) ?? null), g, "what is replaced back");
-			const removed = replaceAt(g, path, null);
-			equals(insertAt(removed, path, conditionAt(g, path) ?? leaf("none")), g, "what is removed and inserted again");
-			equals(JSON.stringify(g), before, "the rule that was given");
+			equals(replaceAt(replaced, path, conditionAt(group, path) ?? null), group, "what is replaced back");
+			const removed = replaceAt(group, path, null);
+			equals(
+				insertAt(removed, path, conditionAt(group, path) ?? leaf("none")),
+				group,
+				"what is removed and inserted again",
+			);
+			equals(JSON.stringify(group), before, "the rule that was given");
 		}
 	},
 	"a path that leads nowhere changes nothing"() {
@@ -130,18 +138,22 @@ const tests: Tests = {
 	},
 	"every step leads somewhere else, and the step back from there leads back"() {
 		const random = new Random(6);
-		for (let n = 0; n < 300; n++) {
-			const g = anyRule(random);
-			const path = random.of(every(g));
+		for (let round = 0; round < 300; round++) {
+			const group = anyRule(random);
+			const path = random.of(every(group));
 			const by = random.of([1, -1] as const);
-			const to = stepTo(g, path, by);
-			if (!to || !fits(g, path, to)) continue;
-			const there = moveTo(g, path, to);
-			holds(names(there.group) !== names(g), `${names(g)} ${path} by ${by} stays as it is`);
+			const to = stepTo(group, path, by);
+			if (!to || !fits(group, path, to)) continue;
+			const there = moveTo(group, path, to);
+			holds(names(there.group) !== names(group), `${names(group)} ${path} by ${by} stays as it is`);
 			const back = stepTo(there.group, there.path, by === 1 ? -1 : 1);
 			holds(back !== null, `${names(there.group)} ${there.path} has no way back`);
 			if (back)
-				equals(names(moveTo(there.group, there.path, back).group), names(g), `${names(g)} ${path} by ${by} and back`);
+				equals(
+					names(moveTo(there.group, there.path, back).group),
+					names(group),
+					`${names(group)} ${path} by ${by} and back`,
+				);
 		}
 	},
 };

@@ -9,69 +9,69 @@ export type Condition = Leaf | Group;
 /** asSent returns a rule as requests have it: only rules of sequences have leaves of other types. */
 export const asSent = (rule: Group) => rule as RuleDefinition;
 
-export const isGroup = (c: Condition): c is Group => "conditions" in c;
+export const isGroup = (condition: Condition): condition is Group => "conditions" in condition;
 
 /** Groups within groups, at most. */
 export const deepest = 5;
 
 /** replaceAt returns a group with the condition at a path, such as [0, 2], replaced or removed. */
-export function replaceAt(g: Group, path: number[], next: Condition | null): Group {
+export function replaceAt(group: Group, path: number[], next: Condition | null): Group {
 	const [i, ...rest] = path;
-	if (i === undefined) return g;
-	const conditions = [...g.conditions];
+	if (i === undefined) return group;
+	const conditions = [...group.conditions];
 	const here = conditions[i];
 	if (rest.length === 0) {
 		if (next === null) conditions.splice(i, 1);
 		else conditions[i] = next;
 	} else if (here && isGroup(here)) conditions[i] = replaceAt(here, rest, next);
-	return { ...g, conditions };
+	return { ...group, conditions };
 }
 
 /** insertAt returns a group with a condition put before the place at a path. */
-export function insertAt(g: Group, path: number[], added: Condition): Group {
+export function insertAt(group: Group, path: number[], added: Condition): Group {
 	const [i = 0, ...rest] = path;
-	const conditions = [...g.conditions];
+	const conditions = [...group.conditions];
 	const here = conditions[i];
 	if (rest.length === 0) conditions.splice(i, 0, added);
 	else if (here && isGroup(here)) conditions[i] = insertAt(here, rest, added);
-	return { ...g, conditions };
+	return { ...group, conditions };
 }
 
 /** pathText writes a path as errors of the server name it: conditions[0].conditions[2]. */
 export const pathText = (path: number[]) => path.map((i) => `conditions[${i}]`).join(".");
 
 /** conditionAt returns the condition at a path; the group itself for an empty one. */
-export function conditionAt(g: Group, path: number[]): Condition | undefined {
-	let at: Condition | undefined = g;
+export function conditionAt(group: Group, path: number[]): Condition | undefined {
+	let at: Condition | undefined = group;
 	for (const i of path) at = at && isGroup(at) ? at.conditions[i] : undefined;
 	return at;
 }
 
 /** heightOf counts the groups within groups of a condition: none of a leaf. */
-export function heightOf(c: Condition): number {
-	return isGroup(c) ? 1 + Math.max(0, ...c.conditions.map(heightOf)) : 0;
+export function heightOf(condition: Condition): number {
+	return isGroup(condition) ? 1 + Math.max(0, ...condition.conditions.map(heightOf)) : 0;
 }
 
 const begins = (path: number[], with_: number[]) => with_.every((n, i) => path[i] === n);
 
 /** fits reports whether the condition at a path may stand before the place at another: not within itself, nor too deep. */
-export function fits(g: Group, from: number[], to: number[]): boolean {
-	const c = conditionAt(g, from);
-	const into = conditionAt(g, to.slice(0, -1));
+export function fits(group: Group, from: number[], to: number[]): boolean {
+	const condition = conditionAt(group, from);
+	const into = conditionAt(group, to.slice(0, -1));
 	return (
-		c !== undefined &&
+		condition !== undefined &&
 		from.length > 0 &&
 		into !== undefined &&
 		isGroup(into) &&
 		!begins(to, from) &&
-		to.length + heightOf(c) <= deepest
+		to.length + heightOf(condition) <= deepest
 	);
 }
 
 /** moveTo puts the condition at a path before the place at another, and returns where it is then. */
-export function moveTo(g: Group, from: number[], to: number[]): { group: Group; path: number[] } {
-	const c = conditionAt(g, from);
-	if (!c) return { group: g, path: from };
+export function moveTo(group: Group, from: number[], to: number[]): { group: Group; path: number[] } {
+	const condition = conditionAt(group, from);
+	if (!condition) return { group, path: from };
 	// What is inserted before it moves the condition itself, and what is taken away moves the place.
 	const level = to.length - 1;
 	const shifted = [...from];
@@ -81,7 +81,7 @@ export function moveTo(g: Group, from: number[], to: number[]): { group: Group; 
 	const last = from.length - 1;
 	if (begins(to, from.slice(0, last)) && to.length >= from.length && (from[last] ?? 0) < (to[last] ?? 0))
 		path[last] = (path[last] ?? 0) - 1;
-	return { group: replaceAt(insertAt(g, to, c), shifted, null), path };
+	return { group: replaceAt(insertAt(group, to, condition), shifted, null), path };
 }
 
 /** stepTo returns the place one step up or down from a path: over a leaf, into a group, or out of one. */
@@ -105,7 +105,7 @@ export function stepTo(g: Group, path: number[], by: 1 | -1): number[] | null {
 /** pathOf reads a path as the server writes it, as far as it leads to a condition: "conditions[0].conditions[2].value". */
 export function pathOf(text: string): number[] {
 	const steps = /^(?:definition\.)?((?:conditions\[\d+\]\.?)*)/.exec(text)?.[1] ?? "";
-	return [...steps.matchAll(/\[(\d+)\]/g)].map((m) => Number(m[1]));
+	return [...steps.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
 }
 
 /** ruleIn returns the rule in an address: links to the people behind a number carry one. */

@@ -31,7 +31,8 @@ export function guessField(header: string, fields: { field: string; name: string
 	const h = plain(header);
 	const found =
 		fields.find(
-			(f) => plain(f.field) === h || plain(f.field.replace("custom_fields.", "")) === h || plain(f.name) === h,
-		) ?? fields.find((f) => f.field === aliases[h]);
+			(field) =>
+				plain(field.field) === h || plain(field.field.replace("custom_fields.", "")) === h || plain(field.name) === h,
+		) ?? fields.find((field) => field.field === aliases[h]);
 	return found?.field ?? "";
 }

@@ -43,8 +43,8 @@ const tests: Tests = {
 	"each operator has words, and one of two that are opposites is negative"() {
 		for (const kind of kinds) {
 			if (kind === "field") continue;
-			for (const o of leafOperators[kind])
-				holds(o === "equals" || o in leafWords.operators, `${o} of ${kind} has no words`);
+			for (const operator of leafOperators[kind])
+				holds(operator === "equals" || operator in leafWords.operators, `${operator} of ${kind} has no words`);
 			const negative = leafOperators[kind].filter((operator) => isNegative({ type: kind, operator }));
 			equals(
 				negative.length,

@@ -80,7 +80,7 @@ export const leafWords = catalogue("rules.leaves", {
 export type Kind = keyof typeof leafWords.kinds;
 
 /** kindOf returns the type of a leaf. */
-export const kindOf = (l: Leaf): Kind => (l.type as Kind | undefined) ?? "field";
+export const kindOf = (leaf: Leaf): Kind => (leaf.type as Kind | undefined) ?? "field";
 
 /** The operators of each type of leaf; those of fields depend on the field. */
 export const leafOperators: { [K in Exclude<Kind, "field">]: string[] } = {
@@ -100,9 +100,9 @@ export const leafOperators: { [K in Exclude<Kind, "field">]: string[] } = {
 /** newLeaf returns a leaf of a type with initial values. */
 export function newLeaf(kind: Kind, fields: FieldInfo[]): Leaf {
 	if (kind === "field") {
-		const f = fields.find((x) => x.field === "country") ?? fields[0];
-		const operator = f ? (operators[f.kind][0] ?? "equals") : "equals";
-		return { field: f?.field ?? "email", operator, value: f && initialValue(operator, f.kind) };
+		const field = fields.find((field) => field.field === "country") ?? fields[0];
+		const operator = field ? (operators[field.kind][0] ?? "equals") : "equals";
+		return { field: field?.field ?? "email", operator, value: field && initialValue(operator, field.kind) };
 	}
 	const operator = leafOperators[kind][0] ?? "did";
 	const month: Window = { in_the_last: { amount: 30, unit: "day" } };
@@ -129,4 +129,4 @@ export function newLeaf(kind: Kind, fields: FieldInfo[]): Leaf {
 const negative = ["not_in", "not_equals", "did_not", "never", "unsubscribed", "not_listed", "has_none", "not_contains"];
 
 /** isNegative reports whether a leaf matches those to whom something does not apply. */
-export const isNegative = (l: Leaf) => negative.includes(l.operator ?? "");
+export const isNegative = (leaf: Leaf) => negative.includes(leaf.operator ?? "");

@@ -17,11 +17,13 @@ export function propertyKind({ operator, value }: PropertyFilter): PropertyKind 
 }
 
 /** filterWords writes a condition on a property: "total is more than 100". */
-export const filterWords = (f: PropertyFilter) => {
-	const value = Array.isArray(f.value)
-		? f.value.join(", ")
-		: typeof f.value === "object" && f.value
-			? Object.values(f.value).join(" ")
-			: String(f.value ?? "");
-	return [f.property, operatorName(f.operator), shapeOf(f.operator) === "none" ? "" : value].filter(Boolean).join(" ");
+export const filterWords = (filter: PropertyFilter) => {
+	const value = Array.isArray(filter.value)
+		? filter.value.join(", ")
+		: typeof filter.value === "object" && filter.value
+			? Object.values(filter.value).join(" ")
+			: String(filter.value ?? "");
+	return [filter.property, operatorName(filter.operator), shapeOf(filter.operator) === "none" ? "" : value]
+		.filter(Boolean)
+		.join(" ");
 };

@@ -68,7 +68,7 @@ const tests: Tests = {
 	"a longer period reaches further back, and as far ahead"() {
 		const random = new Random(2);
 		const dayOf = (text: string) => Date.parse(`${text.replace(/^\w+ /, "")} UTC`);
-		for (let n = 0; n < 300; n++) {
+		for (let round = 0; round < 300; round++) {
 			const at = new Date(Date.UTC(2020 + random.below(10), random.below(12), 1 + random.below(28), random.below(24)));
 			const unit = random.of(["day", "week", "month", "year"]);
 			const amount = 1 + random.below(20);
