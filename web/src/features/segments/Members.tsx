@@ -58,21 +58,21 @@ const words = catalogue("segments.members", {
 const most = 1000;
 
 const inParts = (ids: string[]) =>
-	Array.from({ length: Math.ceil(ids.length / most) }, (_, n) => ids.slice(n * most, (n + 1) * most));
+	Array.from({ length: Math.ceil(ids.length / most) }, (_, index) => ids.slice(index * most, (index + 1) * most));
 
 /** Members lists the members of a segment; those of a list can be added and removed. */
-export function Members({ segment: s }: { segment: SegmentSession }) {
+export function Members({ segment }: { segment: SegmentSession }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [search, setSearch] = useTyped("q");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [adding, setAdding] = useState(false);
 	const why = useWhyNot("POST /segments/{key}/members");
-	const list = s.type === "static" && s.system_key === null;
-	const found = useInfiniteQuery(membersQuery(s.segment_key, search));
+	const list = segment.type === "static" && segment.system_key === null;
+	const found = useInfiniteQuery(membersQuery(segment.segment_key, search));
 	const onEnd = useMore(found);
 	const refresh = () => {
-		void client.invalidateQueries(within("segment", s.segment_key));
+		void client.invalidateQueries(within("segment", segment.segment_key));
 		void client.invalidateQueries(within("segments"));
 	};
 	const remove = useMutation({
@@ -80,7 +80,10 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 			let removed = 0;
 			for (const contact_ids of inParts(ids))
 				removed += (
-					await api("POST /segments/{key}/members/remove", { path: { key: s.segment_key }, body: { contact_ids } })
+					await api("POST /segments/{key}/members/remove", {
+						path: { key: segment.segment_key },
+						body: { contact_ids },
+					})
 				).removed;
 			return removed;
 		},
@@ -88,22 +91,22 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 			setSelected(new Set());
 			toast(words.removed({ count: removed }), { undo: () => restore.mutate(ids) });
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: refresh,
 	});
 	const restore = useMutation({
 		mutationFn: async (ids: string[]) => {
 			for (const contact_ids of inParts(ids))
 				await api("POST /segments/{key}/members", {
-					path: { key: s.segment_key },
+					path: { key: segment.segment_key },
 					body: { contact_ids },
 					idempotencyKey: newKey(),
 				});
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: refresh,
 	});
-	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<>
 			<Tools label={words.search} value={search} onChange={setSearch}>
@@ -132,23 +135,23 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 					found={search}
 					label={words.title}
 					rows={rows}
-					rowKey={(c) => c.id}
+					rowKey={(contact) => contact.id}
 					rowName={nameOf}
-					total={s.member_count_total ?? undefined}
+					total={segment.member_count_total ?? undefined}
 					onEnd={onEnd}
-					onOpen={(c) => navigate(to.contact(c.id))}
+					onOpen={(contact) => navigate(to.contact(contact.id))}
 					selected={list ? selected : undefined}
 					onSelect={list ? setSelected : undefined}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
-							cell: (c) => (
+							cell: (contact) => (
 								<span className={rowsCss.name}>
-									<Link href={to.contact(c.id)} tabIndex={-1}>
-										{nameOf(c)}
+									<Link href={to.contact(contact.id)} tabIndex={-1}>
+										{nameOf(contact)}
 									</Link>
-									<span>{c.email}</span>
+									<span>{contact.email}</span>
 								</span>
 							),
 						},
@@ -156,7 +159,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 							id: "status",
 							name: words.status,
 							width: 150,
-							cell: (c) => <StateBadge kind="contact" state={c.global_status} />,
+							cell: (contact) => <StateBadge kind="contact" state={contact.global_status} />,
 						},
 						...(list
 							? [
@@ -164,25 +167,25 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 										id: "since",
 										name: words.since,
 										width: 150,
-										cell: (c: (typeof rows)[number]) => <Time at={c.member_added_at} />,
+										cell: (contact: (typeof rows)[number]) => <Time at={contact.member_added_at} />,
 									},
 								]
 							: []),
 					]}
-					card={(c) => (
+					card={(contact) => (
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
-								<b>{nameOf(c)}</b>
-								<span>{c.email}</span>
+								<b>{nameOf(contact)}</b>
+								<span>{contact.email}</span>
 							</span>
-							<StateBadge kind="contact" state={c.global_status} />
+							<StateBadge kind="contact" state={contact.global_status} />
 						</span>
 					)}
 				/>
 			)}
 			{adding && (
 				<Add
-					segment={s}
+					segment={segment}
 					onClose={() => {
 						setAdding(false);
 						refresh();
@@ -193,7 +196,7 @@ export function Members({ segment: s }: { segment: SegmentSession }) {
 	);
 }
 
-function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => void }) {
+function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => void }) {
 	const form = useForm({ emails: "" });
 	const [chosen, setChosen] = useState<{ id: string; label: string }[]>([]);
 	const [typed, setTyped] = useState("");
@@ -201,19 +204,23 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 	const options = [
 		...chosen,
 		...(found.data?.data ?? [])
-			.filter((c) => !chosen.some((o) => o.id === c.id))
-			.map((c) => ({ id: c.id, label: nameOf(c), detail: nameOf(c) === c.email ? undefined : c.email })),
+			.filter((contact) => !chosen.some((option) => option.id === contact.id))
+			.map((contact) => ({
+				id: contact.id,
+				label: nameOf(contact),
+				detail: nameOf(contact) === contact.email ? undefined : contact.email,
+			})),
 	];
 	const [done, setDone] = useState<AddedMembers | null>(null);
-	const emails = [...new Map(addressesIn(form.values.emails).map((e) => [e.toLowerCase(), e])).values()];
+	const emails = [...new Map(addressesIn(form.values.emails).map((email) => [email.toLowerCase(), email])).values()];
 	const send = () =>
 		form.submit(async () => {
 			const sum: AddedMembers = { added: 0, already_members: 0, not_found: [] };
-			const parts: MembersRequestBody[] = chosen.length > 0 ? [{ contact_ids: chosen.map((c) => c.id) }] : [];
+			const parts: MembersRequestBody[] = chosen.length > 0 ? [{ contact_ids: chosen.map((option) => option.id) }] : [];
 			for (let i = 0; i < emails.length; i += most) parts.push({ emails: emails.slice(i, i + most) });
-			for (const [n, body] of parts.entries()) {
+			for (const [index, body] of parts.entries()) {
 				const part = await api("POST /segments/{key}/members", {
-					path: { key: s.segment_key },
+					path: { key: segment.segment_key },
 					body,
 					idempotencyKey: newKey(),
 				});
@@ -225,8 +232,8 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 				if (body.contact_ids) setChosen([]);
 				form.set({
 					emails: parts
-						.slice(n + 1)
-						.flatMap((p) => p.emails ?? [])
+						.slice(index + 1)
+						.flatMap((part) => part.emails ?? [])
 						.join("\n"),
 				});
 			}
@@ -244,9 +251,9 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 				autoFocus
 				label={words.people}
 				options={options}
-				values={chosen.map((c) => c.id)}
+				values={chosen.map((option) => option.id)}
 				onSearch={setTyped}
-				onChange={(ids) => setChosen(ids.flatMap((id) => options.find((o) => o.id === id) ?? []))}
+				onChange={(ids) => setChosen(ids.flatMap((id) => options.find((option) => option.id === id) ?? []))}
 			/>
 			<TextArea
 				rows={6}
@@ -254,7 +261,7 @@ function Add({ segment: s, onClose }: { segment: SegmentSession; onClose: () => 
 				help={words.help}
 				path="emails"
 				value={form.values.emails}
-				onChange={(v) => form.set({ emails: v })}
+				onChange={(value) => form.set({ emails: value })}
 				error={form.problems.byPath.emails}
 			/>
 			{done && (

@@ -55,10 +55,10 @@ export default function NewSegment() {
 				});
 				void client.invalidateQueries(within("segments"));
 				navigate(to.segment(made.segment_key));
-			} catch (e) {
+			} catch (error) {
 				setIdempotencyKey(newKey());
-				setFault(definitionFault(e));
-				throw e;
+				setFault(definitionFault(error));
+				throw error;
 			}
 		});
 	return (
@@ -87,8 +87,8 @@ export default function NewSegment() {
 				</Card>
 				<Rules
 					value={rule}
-					onChange={(g) => {
-						setRule(g);
+					onChange={(group) => {
+						setRule(group);
 						setFault(null);
 					}}
 					fault={fault}

@@ -30,7 +30,7 @@ const words = catalogue("segments.rules", {
 
 type Props = {
 	value: Group;
-	onChange: (g: Group) => void;
+	onChange: (group: Group) => void;
 	/** Who matched the saved rule when it was counted last. */
 	saved?: { total: number; at: string } | null;
 	fault?: Fault | null;
@@ -54,7 +54,7 @@ export function Rules({ value, onChange, saved, fault, warnings }: Props) {
 	const text = JSON.stringify(value);
 	const asked = useSettled(text, 400);
 	const preview = useQuery({ ...segmentPreviewQuery(asked), enabled: value.conditions.length > 0 });
-	const p = preview.data;
+	const answer = preview.data;
 	const found = definitionFault(preview.error);
 	return (
 		<div className={css.rules}>
@@ -63,29 +63,29 @@ export function Rules({ value, onChange, saved, fault, warnings }: Props) {
 			</Card>
 			<Card title={words.matches}>
 				<p role="status" className={preview.isFetching ? css.dim : undefined}>
-					{preview.isFetching && p && <Clock role="img" aria-label={words.counting} size={14} />}
+					{preview.isFetching && answer && <Clock role="img" aria-label={words.counting} size={14} />}
 					{found && found.path !== ""
 						? words.incomplete({ count: 1 + (found.others?.length ?? 0) })
 						: preview.isError
 							? explain(preview.error)
-							: p
-								? p.member_count_total === 0
+							: answer
+								? answer.member_count_total === 0
 									? words.nobody
-									: words.sum({ sendable: p.member_count, total: p.member_count_total })
+									: words.sum({ sendable: answer.member_count, total: answer.member_count_total })
 								: words.counting}
 				</p>
 				{saved && (
 					<p className={css.muted}>
-						{compared(preview.isFetching || preview.isError ? undefined : p?.member_count_total, saved)}
+						{compared(preview.isFetching || preview.isError ? undefined : answer?.member_count_total, saved)}
 					</p>
 				)}
-				{p && p.sample.length > 0 && (
+				{answer && answer.sample.length > 0 && (
 					<>
 						<h3>{words.first}</h3>
 						<ul className={css.sample}>
-							{p.sample.map((c) => (
-								<li key={c.id}>
-									{nameOf(c)} <span className={css.muted}>{c.email}</span>
+							{answer.sample.map((contact) => (
+								<li key={contact.id}>
+									{nameOf(contact)} <span className={css.muted}>{contact.email}</span>
 								</li>
 							))}
 						</ul>

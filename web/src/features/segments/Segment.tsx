@@ -31,7 +31,7 @@ import { within } from "../../base/queries";
 import { segmentQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const Members = later(() => import("./Members").then((m) => ({ default: m.Members })));
+const Members = later(() => import("./Members").then((module) => ({ default: module.Members })));
 
 const words = catalogue("segments.segment", {
 	segments: "Segments",
@@ -93,27 +93,29 @@ export default function SegmentPage() {
 	const recount = useMutation({
 		mutationFn: () => api("POST /segments/{key}/refresh-count", { path: { key: id } }),
 		onSuccess: () => void client.invalidateQueries(within("segment", id)),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const trail = [{ name: words.segments, to: to.segments() }];
-	const s = found.data?.data;
-	if (!s || isGone(found.error))
+	const segment = found.data?.data;
+	if (!segment || isGone(found.error))
 		return (
 			<Missing query={found} list={words.segments} to={to.segments()} trail={trail} kept={{ kinds: ["segment"], id }} />
 		);
-	const system = s.system_key !== null;
-	const shown = tab || (s.type === "dynamic" && !system ? "rules" : "members");
-	const holders = holdersOf(s);
+	const system = segment.system_key !== null;
+	const shown = tab || (segment.type === "dynamic" && !system ? "rules" : "members");
+	const holders = holdersOf(segment);
 	return (
 		<Page
 			wide
-			title={s.name}
+			title={segment.name}
 			trail={trail}
-			status={<Badge tone="neutral">{system ? words.systemWord : s.type === "static" ? words.list : words.rule}</Badge>}
+			status={
+				<Badge tone="neutral">{system ? words.systemWord : segment.type === "static" ? words.list : words.rule}</Badge>
+			}
 			description={
-				s.member_count === null || s.member_count_total === null
+				segment.member_count === null || segment.member_count_total === null
 					? words.uncounted
-					: words.count({ sendable: s.member_count, total: s.member_count_total })
+					: words.count({ sendable: segment.member_count, total: segment.member_count_total })
 			}
 			actions={
 				<>
@@ -130,15 +132,15 @@ export default function SegmentPage() {
 				label={words.views}
 				current={shown}
 				tabs={[
-					...(system || s.type === "static" ? [] : [{ id: "rules", name: words.rules }]),
+					...(system || segment.type === "static" ? [] : [{ id: "rules", name: words.rules }]),
 					{ id: "members", name: words.members },
 					...(system ? [] : [{ id: "use", name: words.use, count: holders.length }]),
 				]}
 			/>
 			{shown === "rules" && found.data && (
-				<Edit key={s.segment_key} server={found.data} why={why} onSaved={() => void found.refetch()} />
+				<Edit key={segment.segment_key} server={found.data} why={why} onSaved={() => void found.refetch()} />
 			)}
-			<Suspense fallback={<Skeleton rows={6} />}>{shown === "members" && <Members segment={s} />}</Suspense>
+			<Suspense fallback={<Skeleton rows={6} />}>{shown === "members" && <Members segment={segment} />}</Suspense>
 			{shown === "use" && (
 				<Card title={words.use}>
 					{holders.length === 0 && <p>{words.nobody}</p>}
@@ -147,7 +149,7 @@ export default function SegmentPage() {
 			)}
 			{deleting && (
 				<Confirm
-					title={words.deleteTitle({ name: s.name })}
+					title={words.deleteTitle({ name: segment.name })}
 					action={words.delete}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
@@ -169,9 +171,14 @@ export default function SegmentPage() {
 type Holder = { kind: string; name: string; id: string; status: string };
 
 /** holdersOf returns the records that use a segment. */
-const holdersOf = (s: SegmentSession): Holder[] =>
-	Object.entries(s.usage ?? {}).flatMap(([kind, all]) =>
-		all.map((h) => ({ kind, name: h.name, id: h.id ?? h.segment_key ?? "", status: h.status ?? "" })),
+const holdersOf = (segment: SegmentSession): Holder[] =>
+	Object.entries(segment.usage ?? {}).flatMap(([kind, all]) =>
+		all.map((holder) => ({
+			kind,
+			name: holder.name,
+			id: holder.id ?? holder.segment_key ?? "",
+			status: holder.status ?? "",
+		})),
 	);
 
 /** States in which a record does nothing by itself. */
@@ -181,10 +188,10 @@ const quiet = ["draft", "archived"];
 function Holders({ holders }: { holders: Holder[] }) {
 	return (
 		<ul className={css.sample}>
-			{holders.map((h) => (
-				<li key={h.kind + h.id}>
-					<Link href={`/${h.kind}/${h.id}`}>{h.name}</Link>{" "}
-					<span className={css.muted}>{words.kinds[h.kind] ?? h.kind.replaceAll("_", " ")}</span>
+			{holders.map((holder) => (
+				<li key={holder.kind + holder.id}>
+					<Link href={`/${holder.kind}/${holder.id}`}>{holder.name}</Link>{" "}
+					<span className={css.muted}>{words.kinds[holder.kind] ?? holder.kind.replaceAll("_", " ")}</span>
 				</li>
 			))}
 		</ul>
@@ -194,23 +201,23 @@ function Holders({ holders }: { holders: Holder[] }) {
 /** Draft is what can be written of a segment. */
 type Draft = { name: string; rule: Group };
 
-const draftOf = (s: SegmentSession): Draft => ({
-	name: s.name,
-	rule: (s.definition as Group | null) ?? { logic: "and", conditions: [] },
+const draftOf = (segment: SegmentSession): Draft => ({
+	name: segment.name,
+	rule: (segment.definition as Group | null) ?? { logic: "and", conditions: [] },
 });
 
 function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why?: string; onSaved: () => void }) {
 	const client = useQueryClient();
-	const s = server.data;
-	const path = { key: s.segment_key };
+	const segment = server.data;
+	const path = { key: segment.segment_key };
 	const store = useDraft<SegmentSession, Draft>(
 		{
 			kind: "segment",
-			id: s.id,
-			title: (d) => d.name,
+			id: segment.id,
+			title: (draft) => draft.name,
 			load: () => request("GET /segments/{key}", { path, query: { include_usage: true } }),
-			save: (_, d, revision) =>
-				request("PUT /segments/{key}", { path, body: { name: d.name, definition: asSent(d.rule) }, revision }),
+			save: (_, draft, revision) =>
+				request("PUT /segments/{key}", { path, body: { name: draft.name, definition: asSent(draft.rule) }, revision }),
 			fieldsOf: draftOf,
 			reviewed: true,
 		},
@@ -220,15 +227,15 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 	const { values: draft, changed, conflict, joined, restored } = store.state;
 	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
 	const [asking, setAsking] = useState(false);
-	const form = useForm({ name: s.name });
+	const form = useForm({ name: segment.name });
 	// What is live follows the new rule at once, so it is named before.
-	const live = holdersOf(s).filter((h) => !quiet.includes(h.status));
+	const live = holdersOf(segment).filter((holder) => !quiet.includes(holder.status));
 	const savedRule = JSON.stringify(server.data.definition ?? null);
 	const ruleChanged = JSON.stringify(draft.rule) !== savedRule;
-	const kept = (w: { path: string }) =>
-		JSON.stringify(conditionAt(draft.rule, pathOf(w.path))) ===
-		JSON.stringify(conditionAt(draftOf(s).rule, pathOf(w.path)));
-	const warnings = (s.warnings ?? []).filter(kept);
+	const kept = (warning: { path: string }) =>
+		JSON.stringify(conditionAt(draft.rule, pathOf(warning.path))) ===
+		JSON.stringify(conditionAt(draftOf(segment).rule, pathOf(warning.path)));
+	const warnings = (segment.warnings ?? []).filter(kept);
 	const idle = changed.length > 0 ? undefined : words.clean;
 	const send = () =>
 		form.submit(async () => {
@@ -238,13 +245,13 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 				void client.invalidateQueries(within("segments"));
 				toast(words.saved);
 				onSaved();
-			} catch (e) {
-				if (isConflict(e)) {
+			} catch (error) {
+				if (isConflict(error)) {
 					onSaved();
 					return;
 				}
-				setFault(definitionFault(e));
-				throw e;
+				setFault(definitionFault(error));
+				throw error;
 			}
 		});
 	return (
@@ -256,7 +263,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 						<Button small onClick={() => store.settle(new Set())}>
 							{words.mine}
 						</Button>
-						<Button small onClick={() => store.settle(new Set(conflict.clashes.map((c) => c.group)))}>
+						<Button small onClick={() => store.settle(new Set(conflict.clashes.map((clash) => clash.group)))}>
 							{words.theirs}
 						</Button>
 					</div>
@@ -307,8 +314,8 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 						setFault(null);
 					}}
 					saved={
-						s.member_count_total !== null && s.member_count_evaluated_at
-							? { total: s.member_count_total, at: s.member_count_evaluated_at }
+						segment.member_count_total !== null && segment.member_count_evaluated_at
+							? { total: segment.member_count_total, at: segment.member_count_evaluated_at }
 							: null
 					}
 					fault={fault}

@@ -81,16 +81,17 @@ export default function Segments() {
 	const all = segments.data?.data ?? [];
 	const rows = all
 		.filter(
-			(s) =>
-				s.name.toLowerCase().includes(search.toLowerCase()) &&
-				(!kind || (kind === "system" ? s.system_key !== null : s.system_key === null && s.type === kind)),
+			(segment) =>
+				segment.name.toLowerCase().includes(search.toLowerCase()) &&
+				(!kind ||
+					(kind === "system" ? segment.system_key !== null : segment.system_key === null && segment.type === kind)),
 		)
 		.sort((a, b) => Number(b.system_key !== null) - Number(a.system_key !== null));
 	// What uses them comes after the rows.
 	const used = useQuery(segmentsWithUseQuery());
-	const more = new Map((used.data?.data ?? []).map((s) => [s.id, s]));
-	const usesOf = (s: SegmentSession) =>
-		Object.values(more.get(s.id)?.usage ?? {}).reduce((n, all) => n + all.length, 0);
+	const more = new Map((used.data?.data ?? []).map((segment) => [segment.id, segment]));
+	const usesOf = (segment: SegmentSession) =>
+		Object.values(more.get(segment.id)?.usage ?? {}).reduce((sum, all) => sum + all.length, 0);
 	const kinds = [
 		{ value: "", label: words.all },
 		{ value: "dynamic", label: words.dynamic },
@@ -134,16 +135,16 @@ export default function Segments() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(s) => s.id}
+					rowKey={(segment) => segment.id}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
-							cell: (s) => (
+							cell: (segment) => (
 								<span className={own.named}>
-									<Link href={to.segment(s.segment_key)}>{s.name}</Link>
-									{s.system_key && words.builtIn[s.system_key] && (
-										<span className={own.muted}>{words.builtIn[s.system_key]}</span>
+									<Link href={to.segment(segment.segment_key)}>{segment.name}</Link>
+									{segment.system_key && words.builtIn[segment.system_key] && (
+										<span className={own.muted}>{words.builtIn[segment.system_key]}</span>
 									)}
 								</span>
 							),
@@ -152,12 +153,12 @@ export default function Segments() {
 							id: "kind",
 							beside: true,
 							name: words.kind,
-							cell: (s) =>
-								s.system_key ? (
+							cell: (segment) =>
+								segment.system_key ? (
 									<span className={rowsCss.line}>
 										<Lock aria-hidden size={14} /> {words.system}
 									</span>
-								) : s.type === "static" ? (
+								) : segment.type === "static" ? (
 									words.static
 								) : (
 									words.dynamic
@@ -168,39 +169,41 @@ export default function Segments() {
 							name: words.sendable,
 							about: term("mailable").definition,
 							end: true,
-							cell: (s) => (s.member_count === null ? <NotSet /> : full(s.member_count)),
+							cell: (segment) => (segment.member_count === null ? <NotSet /> : full(segment.member_count)),
 						},
 						{
 							id: "total",
 							name: words.total,
 							about: term("members").definition,
 							end: true,
-							cell: (s) => (s.member_count_total === null ? <NotSet /> : full(s.member_count_total)),
+							cell: (segment) => (segment.member_count_total === null ? <NotSet /> : full(segment.member_count_total)),
 						},
-						{ id: "age", name: words.age, cell: (s) => <Time at={s.member_count_evaluated_at} /> },
+						{ id: "age", name: words.age, cell: (segment) => <Time at={segment.member_count_evaluated_at} /> },
 						{
 							id: "used",
 							name: words.usedBy,
 							end: true,
-							cell: (s) =>
+							cell: (segment) =>
 								!used.data ? (
 									<NotSet />
-								) : usesOf(s) === 0 ? (
+								) : usesOf(segment) === 0 ? (
 									words.unused
 								) : (
-									<Link href={to.segment(s.segment_key, { tab: "use" })}>{words.uses({ count: usesOf(s) })}</Link>
+									<Link href={to.segment(segment.segment_key, { tab: "use" })}>
+										{words.uses({ count: usesOf(segment) })}
+									</Link>
 								),
 						},
 						{
 							id: "warnings",
 							name: "",
-							cell: (s) =>
-								(more.get(s.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge>,
+							cell: (segment) =>
+								(more.get(segment.id)?.warnings?.length ?? 0) > 0 && <Badge tone="warning">{words.warnings}</Badge>,
 						},
 					]}
 				/>
 			)}
-			{segments.isSuccess && !search && !kind && all.every((s) => s.system_key !== null) && (
+			{segments.isSuccess && !search && !kind && all.every((segment) => segment.system_key !== null) && (
 				<Empty
 					title={words.empty}
 					action={
@@ -214,7 +217,7 @@ export default function Segments() {
 			)}
 			{reporting && <FromReport onClose={() => setReporting("")} />}
 			{creating && (
-				<NewList onClose={() => setCreating(false)} onMade={(k) => navigate(to.segment(k, { tab: "members" }))} />
+				<NewList onClose={() => setCreating(false)} onMade={(key) => navigate(to.segment(key, { tab: "members" }))} />
 			)}
 		</Page>
 	);
@@ -226,7 +229,7 @@ function FromReport({ onClose }: { onClose: () => void }) {
 	const [criterion, setCriterion] = useState<Criterion | null>(null);
 	const [naming, setNaming] = useState(false);
 	const sent = useCollection("broadcasts");
-	const rows = (sent.data?.data ?? []).filter((b) => !["draft", "scheduled"].includes(b.status));
+	const rows = (sent.data?.data ?? []).filter((broadcast) => !["draft", "scheduled"].includes(broadcast.status));
 	const chosen = rows.find((b) => b.id === broadcast);
 	const ready = chosen !== undefined && criterion !== null;
 	if (naming && ready)
@@ -248,7 +251,7 @@ function FromReport({ onClose }: { onClose: () => void }) {
 			<Combo
 				autoFocus
 				label={words.broadcast}
-				options={rows.map((b) => ({ id: b.id, label: b.name }))}
+				options={rows.map((broadcast) => ({ id: broadcast.id, label: broadcast.name }))}
 				value={broadcast}
 				onChange={setBroadcast}
 			/>
@@ -256,7 +259,7 @@ function FromReport({ onClose }: { onClose: () => void }) {
 				label={words.who}
 				options={criteria()}
 				value={criterion}
-				onChange={(c) => setCriterion(c as Criterion | null)}
+				onChange={(value) => setCriterion(value as Criterion | null)}
 			/>
 		</Dialog>
 	);

@@ -4,7 +4,10 @@ import { ownName } from "../../base/words/fieldNames";
 import { fieldSentence } from "../../base/words/problems";
 import type { Fault } from "../rules/Builder";
 
-const faultOf = (f: FieldProblem) => ({ message: fieldSentence(f, ownName(f.path)), full: fieldSentence(f) });
+const faultOf = (problem: FieldProblem) => ({
+	message: fieldSentence(problem, ownName(problem.path)),
+	full: fieldSentence(problem),
+});
 
 /** definitionFault returns the problem that the server found in a rule, with its path. */
 export function definitionFault(error: unknown): Fault | null {
@@ -14,6 +17,6 @@ export function definitionFault(error: unknown): Fault | null {
 	return {
 		path: first?.path ?? (typeof path === "string" ? path : ""),
 		...(first ? faultOf(first) : { message: explain(error), full: explain(error) }),
-		others: others.map((f) => ({ path: f.path, ...faultOf(f) })),
+		others: others.map((problem) => ({ path: problem.path, ...faultOf(problem) })),
 	};
 }
