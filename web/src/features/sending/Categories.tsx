@@ -46,10 +46,10 @@ export function Categories({ types }: { types: EmailTypeRow[] }) {
 		>
 			<p>{words.about}</p>
 			<ul className={css.lanes}>
-				{rows.map((c) => (
-					<li key={c.id}>
-						<button type="button" className={css.open} onClick={() => setOpen(c.id)}>
-							{c.name} {c.description && <span>{c.description}</span>}
+				{rows.map((category) => (
+					<li key={category.id}>
+						<button type="button" className={css.open} onClick={() => setOpen(category.id)}>
+							{category.name} {category.description && <span>{category.description}</span>}
 						</button>
 					</li>
 				))}
@@ -58,7 +58,7 @@ export function Categories({ types }: { types: EmailTypeRow[] }) {
 				<Editor
 					key={open}
 					category={edited}
-					members={types.filter((t) => t.category_id === edited?.id).map((t) => t.display_name)}
+					members={types.filter((type) => type.category_id === edited?.id).map((type) => type.display_name)}
 					onClose={() => setOpen("")}
 				/>
 			)}
@@ -66,7 +66,10 @@ export function Categories({ types }: { types: EmailTypeRow[] }) {
 	);
 }
 
-const valuesOf = (c?: EmailCategoryRow) => ({ name: c?.name ?? "", description: c?.description ?? "" });
+const valuesOf = (category?: EmailCategoryRow) => ({
+	name: category?.name ?? "",
+	description: category?.description ?? "",
+});
 
 function Editor({
 	category,
@@ -91,12 +94,12 @@ function Editor({
 		},
 		names: { name: words.name, description: words.description },
 	});
-	const v = form.values;
-	const p = form.problems.byPath;
+	const values = form.values;
+	const problems = form.problems.byPath;
 	const read = () => client.invalidateQueries(within("email_categories"));
 	const send = () =>
-		form.submit(async (v, revision) => {
-			const body = { name: v.name, description: v.description || null };
+		form.submit(async (values, revision) => {
+			const body = { name: values.name, description: values.description || null };
 			if (category) await api("PUT /email-categories/{id}", { path: { id: category.id }, body, revision });
 			else await api("POST /email-categories", { body, idempotencyKey });
 			await read();
@@ -125,9 +128,9 @@ function Editor({
 			<TextField
 				label={words.name}
 				path="name"
-				value={v.name}
+				value={values.name}
 				onChange={(name) => form.set({ name })}
-				error={p.name}
+				error={problems.name}
 				autoFocus
 			/>
 			<TextArea
@@ -135,9 +138,9 @@ function Editor({
 				help={words.descriptionHelp}
 				optional
 				path="description"
-				value={v.description}
+				value={values.description}
 				onChange={(description) => form.set({ description })}
-				error={p.description}
+				error={problems.description}
 			/>
 		</EditDrawer>
 	);

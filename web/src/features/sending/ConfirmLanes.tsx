@@ -39,17 +39,17 @@ export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { 
 		<>
 			<p className={css.muted}>{words.confirmText}</p>
 			<ul className={css.lanes}>
-				{lanes.map((l) => (
-					<li key={l.id}>
-						<span>{l.name}</span>
-						{sender.verified_mta_config_ids.includes(l.id) ? (
+				{lanes.map((lane) => (
+					<li key={lane.id}>
+						<span>{lane.name}</span>
+						{sender.verified_mta_config_ids.includes(lane.id) ? (
 							<Badge tone="success">{words.confirmed}</Badge>
 						) : (
 							<Button
 								small
 								why={why}
-								busy={verify.isPending && verify.variables === l.id}
-								onClick={() => verify.mutate(l.id)}
+								busy={verify.isPending && verify.variables === lane.id}
+								onClick={() => verify.mutate(lane.id)}
 							>
 								{words.confirm}
 							</Button>

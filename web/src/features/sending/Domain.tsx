@@ -57,11 +57,11 @@ export default function DomainPage() {
 	const [deleting, setDeleting] = useState(false);
 	const [rotating, setRotating] = useState(false);
 	const domain = useQuery(domainQuery(id));
-	const take = (d: SendingDomain) => {
-		client.setQueryData(domainQuery(id).queryKey, d);
+	const take = (domain: SendingDomain) => {
+		client.setQueryData(domainQuery(id).queryKey, domain);
 		void client.invalidateQueries(within("domains"));
 	};
-	const failed = (e: unknown) => toast(explain(e), { tone: "danger" });
+	const failed = (error: unknown) => toast(explain(error), { tone: "danger" });
 	const verify = useMutation({
 		mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id }, body: {} }),
 		onSuccess: take,
@@ -74,8 +74,8 @@ export default function DomainPage() {
 	});
 	const rotate = useMutation({
 		mutationFn: () => api("POST /sending-domains/{id}/rotate-dkim", { path: { id } }),
-		onSuccess: (d) => {
-			take(d);
+		onSuccess: (domain) => {
+			take(domain);
 			setRotating(false);
 		},
 	});

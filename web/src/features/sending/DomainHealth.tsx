@@ -30,11 +30,11 @@ const words = catalogue("sending.domainHealth", {
 /** DomainHealth shows the figures of a domain and what the server warns of. */
 export function DomainHealth({ health }: { health: NonNullable<SendingDomain["health"]> }) {
 	const tone = (metric: DomainWarning["metric"]) =>
-		health.warnings.some((w) => w.metric === metric) ? "warning" : undefined;
+		health.warnings.some((warning) => warning.metric === metric) ? "warning" : undefined;
 	return (
 		<Card title={words.title}>
-			{health.warnings.map((w) => (
-				<Warning key={`${w.metric} ${w.provider} ${w.broadcast_id}`} warning={w} />
+			{health.warnings.map((warning) => (
+				<Warning key={`${warning.metric} ${warning.provider} ${warning.broadcast_id}`} warning={warning} />
 			))}
 			<Figures>
 				<Figure
@@ -59,12 +59,13 @@ export function DomainHealth({ health }: { health: NonNullable<SendingDomain["he
 	);
 }
 
-function Warning({ warning: w }: { warning: DomainWarning }) {
-	const sentence = words.metrics[w.metric] ?? w.metric;
+function Warning({ warning }: { warning: DomainWarning }) {
+	const sentence = words.metrics[warning.metric] ?? warning.metric;
 	return (
-		<Callout tone="warning" title={w.provider ? words.at({ sentence, provider: w.provider }) : sentence}>
-			{words.of({ count: full(w.count), of: full(w.of), rate: percent(w.rate) })} {words.since} <Time at={w.since} />.{" "}
-			{w.broadcast_id && <Link href={to.broadcast(w.broadcast_id)}>{words.broadcast}</Link>}
+		<Callout tone="warning" title={warning.provider ? words.at({ sentence, provider: warning.provider }) : sentence}>
+			{words.of({ count: full(warning.count), of: full(warning.of), rate: percent(warning.rate) })} {words.since}{" "}
+			<Time at={warning.since} />.{" "}
+			{warning.broadcast_id && <Link href={to.broadcast(warning.broadcast_id)}>{words.broadcast}</Link>}
 		</Callout>
 	);
 }

@@ -71,40 +71,41 @@ export default function MtaPage() {
 }
 
 /** Health shows what an MTA config has sent, and tries it with one mail. */
-export function Health({ lane: l }: { lane: MtaConfigRow }) {
+export function Health({ lane }: { lane: MtaConfigRow }) {
 	const { user } = useSession();
 	const why = useWhyNot("POST /mta-configs/{id}/test");
 	const [to, setTo] = useState(user.email);
 	const test = useMutation({
 		mutationFn: () =>
-			api("POST /mta-configs/{id}/test", { path: { id: l.id }, body: { to }, idempotencyKey: newKey() }),
+			api("POST /mta-configs/{id}/test", { path: { id: lane.id }, body: { to }, idempotencyKey: newKey() }),
 	});
 	return (
 		<Card title={words.health}>
 			<p>
-				<StateBadge kind="mta" state={l.active ? l.health.state : "off"} /> {words.since} <Time at={l.health.since} />
+				<StateBadge kind="mta" state={lane.active ? lane.health.state : "off"} /> {words.since}{" "}
+				<Time at={lane.health.since} />
 			</p>
 			<Figures>
 				<Figure
 					name={words.sent}
 					about={{ definition: term("sentToday").definition }}
-					value={full(l.health.sent_today)}
+					value={full(lane.health.sent_today)}
 				/>
 				<Figure
 					name={words.left}
 					about={{ definition: term("leftToday").definition }}
-					value={l.health.remaining_today === null ? "–" : full(l.health.remaining_today)}
-					detail={l.health.remaining_today === null ? words.noLimit : undefined}
+					value={lane.health.remaining_today === null ? "–" : full(lane.health.remaining_today)}
+					detail={lane.health.remaining_today === null ? words.noLimit : undefined}
 				/>
 			</Figures>
-			{l.health.last_error && (
+			{lane.health.last_error && (
 				<Callout tone="warning" title={words.lastError}>
-					{l.health.last_error}
+					{lane.health.last_error}
 				</Callout>
 			)}
 			<form
-				onSubmit={(e) => {
-					e.preventDefault();
+				onSubmit={(event) => {
+					event.preventDefault();
 					test.mutate();
 				}}
 			>

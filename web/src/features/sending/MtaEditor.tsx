@@ -132,11 +132,11 @@ type Type = MtaConfigRow["type"];
 /** relays reports whether mail of a type leaves through a server of others, to which bounces may come back. */
 const relays = (type: string) => type === "smtp" || type === "ses";
 
-const bodyOfRecord = (r: Row) => ({
-	type: r.type,
-	host: r.host?.trim() || null,
-	value: r.value?.trim(),
-	...(r.type === "MX" && r.priority && { priority: Number(r.priority) }),
+const bodyOfRecord = (row: Row) => ({
+	type: row.type,
+	host: row.host?.trim() || null,
+	value: row.value?.trim(),
+	...(row.type === "MX" && row.priority && { priority: Number(row.priority) }),
 });
 
 type Settings = { [name: string]: unknown };
@@ -152,9 +152,9 @@ const caps = {
 
 /** valuesOf returns the fields of the form. */
 function valuesOf(lane?: MtaConfigRow) {
-	const s = (lane?.settings ?? {}) as Settings;
-	const text = (name: string, initial = "") => String(s[name] ?? initial);
-	const limit = (n: number | null | undefined) => String(n ?? "");
+	const settings = (lane?.settings ?? {}) as Settings;
+	const text = (name: string, initial = "") => String(settings[name] ?? initial);
+	const limit = (value: number | null | undefined) => String(value ?? "");
 	const list = <R,>(rows: unknown, of: (row: R) => Row) => ((rows ?? []) as R[]).map(of);
 	return {
 		type: (lane?.type ?? "smtp") as string,
@@ -182,16 +182,19 @@ function valuesOf(lane?: MtaConfigRow) {
 		"warmup.growth_pct": limit(lane?.warmup.growth_pct),
 		"warmup.started_on": lane?.warmup.started_on ?? "",
 		"retry.max_age_hours": limit(lane?.retry.max_age_hours),
-		"settings.ips": list<{ ip: string; helo_host: string }>(s.ips, (r) => ({ ip: r.ip, helo_host: r.helo_host })),
-		"settings.fail_patterns": list<{ pattern: string; response: string }>(s.fail_patterns, (r) => ({
-			pattern: r.pattern,
-			response: r.response,
+		"settings.ips": list<{ ip: string; helo_host: string }>(settings.ips, (row) => ({
+			ip: row.ip,
+			helo_host: row.helo_host,
 		})),
-		return_path_records: list<ReturnPathRecordRow>(lane?.return_path_records, (r) => ({
-			type: r.type,
-			host: r.host ?? "",
-			value: r.value,
-			priority: String(r.priority ?? ""),
+		"settings.fail_patterns": list<{ pattern: string; response: string }>(settings.fail_patterns, (row) => ({
+			pattern: row.pattern,
+			response: row.response,
+		})),
+		return_path_records: list<ReturnPathRecordRow>(lane?.return_path_records, (row) => ({
+			type: row.type,
+			host: row.host ?? "",
+			value: row.value,
+			priority: String(row.priority ?? ""),
 		})),
 	};
 }
@@ -224,11 +227,11 @@ export function Editor({
 		},
 		names: names(),
 	});
-	const v = form.values;
-	const p = form.problems.byPath;
-	const type = v.type as Type;
+	const values = form.values;
+	const problems = form.problems.byPath;
+	const type = values.type as Type;
 	const field = (
-		name: keyof typeof v,
+		name: keyof typeof values,
 		label: string,
 		more: { type?: string; help?: string; optional?: boolean } = {},
 	) => (
@@ -236,9 +239,9 @@ export function Editor({
 			key={name}
 			label={label}
 			path={name}
-			value={String(v[name])}
-			onChange={(x) => form.set({ [name]: x })}
-			error={p[name]}
+			value={String(values[name])}
+			onChange={(value) => form.set({ [name]: value })}
+			error={problems[name]}
 			autoComplete="off"
 			spellCheck={false}
 			{...more}
@@ -246,59 +249,59 @@ export function Editor({
 	);
 	/** Whether the stored password would be sent to another server, or in another way, which the server refuses. */
 	const moved = (["host", "port", "tls", "username"] as const).some(
-		(name) => v[`settings.${name}`].trim() !== String(s[name] ?? ""),
+		(name) => values[`settings.${name}`].trim() !== String(s[name] ?? ""),
 	);
-	const count = (x: string) => (x === "" ? null : Number(x));
+	const count = (text: string) => (text === "" ? null : Number(text));
 	const send = () =>
-		form.submit(async (v, revision) => {
+		form.submit(async (values, revision) => {
 			const settings: { [name: string]: unknown } = {};
 			if (type === "smtp") {
 				Object.assign(settings, {
-					host: v["settings.host"].trim(),
-					port: Number(v["settings.port"]),
-					tls: v["settings.tls"],
-					auth: v["settings.auth"],
+					host: values["settings.host"].trim(),
+					port: Number(values["settings.port"]),
+					tls: values["settings.tls"],
+					auth: values["settings.auth"],
 				});
-				if (v["settings.auth"] !== "none") {
-					settings.username = v["settings.username"];
-					if (v["settings.password"]) settings.password = v["settings.password"];
+				if (values["settings.auth"] !== "none") {
+					settings.username = values["settings.username"];
+					if (values["settings.password"]) settings.password = values["settings.password"];
 				} else if (s.has_password) settings.password = null; // which stays with its host, and is not needed any more
 			} else if (type === "direct_mx") {
 				Object.assign(settings, {
-					tls: v["settings.tls"],
-					ips: v["settings.ips"].map((r) => ({ ip: r.ip?.trim(), helo_host: r.helo_host?.trim() })),
+					tls: values["settings.tls"],
+					ips: values["settings.ips"].map((row) => ({ ip: row.ip?.trim(), helo_host: row.helo_host?.trim() })),
 				});
 			} else if (type === "sink") {
-				settings.fail_patterns = v["settings.fail_patterns"];
+				settings.fail_patterns = values["settings.fail_patterns"];
 			} else if (type === "ses") {
 				Object.assign(settings, {
-					region: v["settings.region"],
-					access_key_id: v["settings.access_key_id"],
-					configuration_set: v["settings.configuration_set"] || null,
+					region: values["settings.region"],
+					access_key_id: values["settings.access_key_id"],
+					configuration_set: values["settings.configuration_set"] || null,
 				});
-				if (v["settings.secret_access_key"]) settings.secret_access_key = v["settings.secret_access_key"];
+				if (values["settings.secret_access_key"]) settings.secret_access_key = values["settings.secret_access_key"];
 			}
 			const bounds: { [name: string]: unknown } = {};
 			for (const name of Object.keys(caps) as (keyof typeof caps)[]) {
-				const value = v[`caps.${name}`];
+				const value = values[`caps.${name}`];
 				// Connections always have a limit: an empty field leaves it as it is.
 				if (value !== "" || (name !== "max_connections" && name !== "max_messages_per_connection"))
 					bounds[name] = count(value);
 			}
-			const warmup: { [name: string]: unknown } = { enabled: v["warmup.enabled"] };
-			if (v["warmup.enabled"]) {
-				if (v["warmup.start_per_day"]) warmup.start_per_day = Number(v["warmup.start_per_day"]);
-				if (v["warmup.growth_pct"]) warmup.growth_pct = Number(v["warmup.growth_pct"]);
-				warmup.started_on = v["warmup.started_on"] || null;
+			const warmup: { [name: string]: unknown } = { enabled: values["warmup.enabled"] };
+			if (values["warmup.enabled"]) {
+				if (values["warmup.start_per_day"]) warmup.start_per_day = Number(values["warmup.start_per_day"]);
+				if (values["warmup.growth_pct"]) warmup.growth_pct = Number(values["warmup.growth_pct"]);
+				warmup.started_on = values["warmup.started_on"] || null;
 			}
 			const body = {
-				name: v.name,
-				active: v.active,
+				name: values.name,
+				active: values.active,
 				caps: bounds,
-				domain_throttles: v.domain_throttles.map(bodyOfThrottle),
+				domain_throttles: values.domain_throttles.map(bodyOfThrottle),
 				warmup,
-				...(v["retry.max_age_hours"] && { retry: { max_age_hours: Number(v["retry.max_age_hours"]) } }),
-				...(relays(type) && { return_path_records: v.return_path_records.map(bodyOfRecord) }),
+				...(values["retry.max_age_hours"] && { retry: { max_age_hours: Number(values["retry.max_age_hours"]) } }),
+				...(relays(type) && { return_path_records: values.return_path_records.map(bodyOfRecord) }),
 				...(Object.keys(settings).length > 0 && { settings }),
 				...(!lane && { type }),
 			} as MtaConfigBody;
@@ -316,7 +319,7 @@ export function Editor({
 	const remove = useMutation({
 		mutationFn: () =>
 			api("DELETE /mta-configs/{id}", { path: { id: lane?.id ?? "" }, revision: lane?.revision ?? undefined }),
-		onError: (e) => lane && isConflict(e) && void client.invalidateQueries(within("mta_config", lane.id)),
+		onError: (error) => lane && isConflict(error) && void client.invalidateQueries(within("mta_config", lane.id)),
 		onSuccess: () => {
 			void client.invalidateQueries(within("mta_configs"));
 			navigate(to.sending());
@@ -327,8 +330,8 @@ export function Editor({
 			id={id}
 			noValidate
 			style={{ display: "contents" }}
-			onSubmit={(e) => {
-				e.preventDefault();
+			onSubmit={(event) => {
+				event.preventDefault();
 				if (!why) void send();
 			}}
 		>
@@ -340,11 +343,13 @@ export function Editor({
 						<Radios
 							label={words.type}
 							value={type}
-							onChange={(t) => form.set({ type: t, "settings.tls": t === "direct_mx" ? "opportunistic" : "starttls" })}
-							choices={(["smtp", "ses", "direct_mx", "sink"] as const).map((t) => ({
-								value: t,
-								label: mtaTypes[t],
-								help: words.about[t],
+							onChange={(value) =>
+								form.set({ type: value, "settings.tls": value === "direct_mx" ? "opportunistic" : "starttls" })
+							}
+							choices={(["smtp", "ses", "direct_mx", "sink"] as const).map((type) => ({
+								value: type,
+								label: mtaTypes[type],
+								help: words.about[type],
 							}))}
 						/>
 					</Card>
@@ -357,20 +362,20 @@ export function Editor({
 							{field("settings.port", words.port, { type: "number" })}
 							<Select
 								label={words.tls}
-								value={v["settings.tls"]}
-								onChange={(x) => form.set({ "settings.tls": x })}
+								value={values["settings.tls"]}
+								onChange={(value) => form.set({ "settings.tls": value })}
 								choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))}
-								error={p["settings.tls"]}
+								error={problems["settings.tls"]}
 							/>
 							<Select
 								label={words.auth}
-								value={v["settings.auth"]}
-								onChange={(x) => form.set({ "settings.auth": x })}
+								value={values["settings.auth"]}
+								onChange={(value) => form.set({ "settings.auth": value })}
 								choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))}
-								error={p["settings.auth"]}
+								error={problems["settings.auth"]}
 							/>
-							{v["settings.auth"] !== "none" && field("settings.username", words.username)}
-							{v["settings.auth"] !== "none" &&
+							{values["settings.auth"] !== "none" && field("settings.username", words.username)}
+							{values["settings.auth"] !== "none" &&
 								field("settings.password", words.password, {
 									type: "password",
 									help: s.has_password ? (moved ? words.again : words.unchanged) : undefined,
@@ -393,10 +398,10 @@ export function Editor({
 							<Columns>
 								<Select
 									label={words.tls}
-									value={v["settings.tls"]}
-									onChange={(x) => form.set({ "settings.tls": x })}
+									value={values["settings.tls"]}
+									onChange={(value) => form.set({ "settings.tls": value })}
 									choices={Object.entries(words.directTls).map(([value, label]) => ({ value, label }))}
-									error={p["settings.tls"]}
+									error={problems["settings.tls"]}
 								/>
 							</Columns>
 							<MtaRows
@@ -407,11 +412,11 @@ export function Editor({
 									{ name: "ip", label: words.ip },
 									{ name: "helo_host", label: words.helo },
 								]}
-								rows={v["settings.ips"]}
+								rows={values["settings.ips"]}
 								blank={{ ip: "", helo_host: "" }}
 								add={words.addIp}
-								removeNamed={(r, n) => words.removeIp({ ip: r.ip || String(n + 1) })}
-								problems={p}
+								removeNamed={(row, index) => words.removeIp({ ip: row.ip || String(index + 1) })}
+								problems={problems}
 								why={why}
 								onChange={(rows) => form.set({ "settings.ips": rows })}
 							/>
@@ -426,22 +431,22 @@ export function Editor({
 								{ name: "pattern", label: words.pattern },
 								{ name: "response", label: words.response },
 							]}
-							rows={v["settings.fail_patterns"]}
+							rows={values["settings.fail_patterns"]}
 							blank={{ pattern: "", response: "550 5.1.1 no such user" }}
 							add={words.addPattern}
-							removeNamed={(r, n) => words.removePattern({ pattern: r.pattern || String(n + 1) })}
-							problems={p}
+							removeNamed={(row, index) => words.removePattern({ pattern: row.pattern || String(index + 1) })}
+							problems={problems}
 							why={why}
 							onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
 						/>
 					)}
 					<Switch
 						label={words.active}
-						checked={v.active}
+						checked={values.active}
 						onChange={(active) => form.set({ active })}
 						why={locked ? undefined : why}
 					/>
-					{lane?.active && !v.active && (
+					{lane?.active && !values.active && (
 						<Callout tone="warning" title={words.off}>
 							<MtaDependants id={lane.id} />
 						</Callout>
@@ -454,26 +459,26 @@ export function Editor({
 						)}
 					</Columns>
 					<Throttles
-						list={v.domain_throttles}
-						problems={p}
+						list={values.domain_throttles}
+						problems={problems}
 						why={why}
 						onChange={(domain_throttles) => form.set({ domain_throttles })}
 					/>
 					<Switch
 						label={words.warmup}
 						help={words.warmupHelp}
-						checked={v["warmup.enabled"]}
-						onChange={(x) => form.set({ "warmup.enabled": x })}
+						checked={values["warmup.enabled"]}
+						onChange={(value) => form.set({ "warmup.enabled": value })}
 						why={locked ? undefined : why}
 					/>
-					{v["warmup.enabled"] && (
+					{values["warmup.enabled"] && (
 						<Columns>
 							{field("warmup.start_per_day", words.start, { type: "number", optional: true })}
 							{field("warmup.growth_pct", words.growth, { type: "number", optional: true })}
 							{field("warmup.started_on", words.started, { type: "date", optional: true, help: words.startedHelp })}
 						</Columns>
 					)}
-					{type === "direct_mx" && v["warmup.enabled"] && <p className={css.muted}>{words.each}</p>}
+					{type === "direct_mx" && values["warmup.enabled"] && <p className={css.muted}>{words.each}</p>}
 				</Card>
 				<Card title={words.failures}>
 					<Columns>
@@ -488,7 +493,7 @@ export function Editor({
 								{
 									name: "type",
 									label: words.recordType,
-									choices: ["MX", "TXT", "CNAME"].map((t) => ({ value: t, label: t })),
+									choices: ["MX", "TXT", "CNAME"].map((type) => ({ value: type, label: type })),
 								},
 								{ name: "host", label: words.recordHost, optional: true },
 								{ name: "value", label: words.recordValue },
@@ -497,14 +502,14 @@ export function Editor({
 									label: words.recordPriority,
 									type: "number",
 									optional: true,
-									hidden: (r) => r.type !== "MX",
+									hidden: (row) => row.type !== "MX",
 								},
 							]}
-							rows={v.return_path_records}
+							rows={values.return_path_records}
 							blank={{ type: "MX", host: "", value: "", priority: "" }}
 							add={words.addRecord}
-							removeNamed={(r, n) => words.removeRecord({ name: `${r.type} ${r.value || n + 1}` })}
-							problems={p}
+							removeNamed={(row, index) => words.removeRecord({ name: `${row.type} ${row.value || index + 1}` })}
+							problems={problems}
 							why={why}
 							onChange={(return_path_records) => form.set({ return_path_records })}
 						/>

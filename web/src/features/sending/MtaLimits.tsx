@@ -26,36 +26,40 @@ type Limited = { [bound in keyof typeof words.bounds]?: number | null };
 /** limitsOf writes limits as a list. */
 function limitsOf(of: Limited): string {
 	return (Object.keys(words.bounds) as (keyof typeof words.bounds)[])
-		.flatMap((b) => {
-			const n = of[b];
-			return n ? [words.bounds[b]({ count: n })] : [];
+		.flatMap((bound) => {
+			const n = of[bound];
+			return n ? [words.bounds[bound]({ count: n })] : [];
 		})
 		.join(", ");
 }
 
 /** MtaLimits shows the limits of an MTA config, and how many mails an hour they let through. */
-export function MtaLimits({ lane: l }: { lane: MtaConfigRow }) {
+export function MtaLimits({ lane }: { lane: MtaConfigRow }) {
 	const rows = [
-		{ name: words.all, limits: limitsOf(l.caps), hour: l.caps.at_most_per_hour },
-		...l.domain_throttles.map((t) => ({ name: t.pattern, limits: limitsOf(t), hour: t.at_most_per_hour })),
+		{ name: words.all, limits: limitsOf(lane.caps), hour: lane.caps.at_most_per_hour },
+		...lane.domain_throttles.map((throttle) => ({
+			name: throttle.pattern,
+			limits: limitsOf(throttle),
+			hour: throttle.at_most_per_hour,
+		})),
 	];
 	return (
 		<Card title={words.title}>
-			{rows.every((r) => r.limits === "") ? (
+			{rows.every((row) => row.limits === "") ? (
 				<p>{words.none}</p>
 			) : (
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(r) => r.name}
+					rowKey={(row) => row.name}
 					columns={[
-						{ id: "for", name: words.for, cell: (r) => r.name },
-						{ id: "limits", name: words.limits, cell: (r) => r.limits },
+						{ id: "for", name: words.for, cell: (row) => row.name },
+						{ id: "limits", name: words.limits, cell: (row) => row.limits },
 						{
 							id: "hour",
 							name: words.hour,
 							end: true,
-							cell: (r) => (r.hour === null ? <NotSet /> : words.anHour({ count: r.hour })),
+							cell: (row) => (row.hour === null ? <NotSet /> : words.anHour({ count: row.hour })),
 						},
 					]}
 				/>

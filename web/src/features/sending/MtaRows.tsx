@@ -26,7 +26,7 @@ type Props = {
 	/** A row as it begins. */
 	blank: Row;
 	add: string;
-	removeNamed: (row: Row, n: number) => string;
+	removeNamed: (row: Row, index: number) => string;
 	problems: { [path: string]: string };
 	why?: string;
 	onChange: (rows: Row[]) => void;
@@ -46,39 +46,39 @@ export function MtaRows({
 	why,
 	onChange,
 }: Props) {
-	const change = (i: number, part: Row) => onChange(rows.map((r, j) => (j === i ? { ...r, ...part } : r)));
-	const inRows = columns.some((c) => rows.some((_, i) => problems[`${path}[${i}].${c.name}`]));
+	const change = (i: number, part: Row) => onChange(rows.map((row, j) => (j === i ? { ...row, ...part } : row)));
+	const inRows = columns.some((column) => rows.some((_, i) => problems[`${path}[${i}].${column.name}`]));
 	return (
 		<fieldset data-path={path} tabIndex={-1} className={css.limits}>
 			<legend>{title}</legend>
 			{problems[path] && !inRows && <p role="alert">{problems[path]}</p>}
 			<ul className={css.throttles}>
-				{rows.map((r, i) => (
+				{rows.map((row, i) => (
 					<li key={i} className={css.throttle}>
 						{columns
-							.filter((c) => !c.hidden?.(r))
-							.map((c) => {
-								const at = `${path}[${i}].${c.name}`;
-								return c.choices ? (
+							.filter((column) => !column.hidden?.(row))
+							.map((column) => {
+								const at = `${path}[${i}].${column.name}`;
+								return column.choices ? (
 									<Select
-										key={c.name}
-										label={c.label}
-										value={r[c.name] ?? ""}
-										onChange={(x) => change(i, { [c.name]: x })}
-										choices={c.choices}
+										key={column.name}
+										label={column.label}
+										value={row[column.name] ?? ""}
+										onChange={(value) => change(i, { [column.name]: value })}
+										choices={column.choices}
 										error={problems[at]}
 										disabled={why !== undefined}
 									/>
 								) : (
 									<TextField
-										key={c.name}
-										label={c.label}
-										help={c.help}
-										optional={c.optional}
-										type={c.type}
+										key={column.name}
+										label={column.label}
+										help={column.help}
+										optional={column.optional}
+										type={column.type}
 										path={at}
-										value={r[c.name] ?? ""}
-										onChange={(x) => change(i, { [c.name]: x })}
+										value={row[column.name] ?? ""}
+										onChange={(value) => change(i, { [column.name]: value })}
 										error={problems[at]}
 										readOnly={why !== undefined}
 										autoComplete="off"
@@ -87,7 +87,7 @@ export function MtaRows({
 								);
 							})}
 						<IconButton
-							label={removeNamed(r, i)}
+							label={removeNamed(row, i)}
 							icon={<Trash2 aria-hidden />}
 							why={why}
 							onClick={() => onChange(rows.filter((_, j) => j !== i))}

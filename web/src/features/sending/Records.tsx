@@ -34,8 +34,8 @@ const words = catalogue("sending.records", {
 });
 
 /** Records shows the DNS records of a domain, wanted beside found, and says when one changes. */
-export function Records({ domain: d }: { domain: SendingDomain }) {
-	const zone = d.dns_records.map(zoneLine).join("\n");
+export function Records({ domain }: { domain: SendingDomain }) {
+	const zone = domain.dns_records.map(zoneLine).join("\n");
 	return (
 		<Card
 			title={words.records}
@@ -44,7 +44,7 @@ export function Records({ domain: d }: { domain: SendingDomain }) {
 					<Copy text={zone} what={words.records}>
 						{words.all}
 					</Copy>
-					<Copy text={words.messageText({ domain: d.domain, zone })} what={words.records}>
+					<Copy text={words.messageText({ domain: domain.domain, zone })} what={words.records}>
 						{words.message}
 					</Copy>
 				</>
@@ -52,69 +52,75 @@ export function Records({ domain: d }: { domain: SendingDomain }) {
 		>
 			<p>{words.about}</p>
 			<ul className={css.records}>
-				{d.dns_records.map((r) => (
-					<Record key={r.purpose + r.host + r.type} record={r} domain={d.domain} />
+				{domain.dns_records.map((record) => (
+					<Record key={record.purpose + record.host + record.type} record={record} domain={domain.domain} />
 				))}
 			</ul>
 			<p className="visually-hidden" role="status">
-				{d.dns_records
-					.map((r) => words.announce({ purpose: words.purposes[r.purpose], state: stateOf("record", r.status).word }))
+				{domain.dns_records
+					.map((record) =>
+						words.announce({ purpose: words.purposes[record.purpose], state: stateOf("record", record.status).word }),
+					)
 					.join(". ")}
 			</p>
 		</Card>
 	);
 }
 
-function Record({ record: r, domain }: { record: DNSRecord; domain: string }) {
+function Record({ record, domain }: { record: DNSRecord; domain: string }) {
 	const relative =
-		r.host === domain ? "@" : r.host.endsWith(`.${domain}`) ? r.host.slice(0, -domain.length - 1) : r.host;
+		record.host === domain
+			? "@"
+			: record.host.endsWith(`.${domain}`)
+				? record.host.slice(0, -domain.length - 1)
+				: record.host;
 	return (
 		<li>
 			<div className={css.head}>
-				<b>{words.purposes[r.purpose]}</b>
-				<StateBadge kind="record" state={r.status} />
-				{!r.required && <span className={css.muted}>{words.optional}</span>}
+				<b>{words.purposes[record.purpose]}</b>
+				<StateBadge kind="record" state={record.status} />
+				{!record.required && <span className={css.muted}>{words.optional}</span>}
 			</div>
 			<dl className={css.fields}>
 				<div>
 					<dt>{words.host}</dt>
 					<dd>
-						<code>{r.host}</code>
+						<code>{record.host}</code>
 						<span className={css.copies}>
 							<Copy text={relative} what={words.host}>
 								{words.copyRelative}
 							</Copy>
-							<Copy text={r.host} what={words.host}>
+							<Copy text={record.host} what={words.host}>
 								{words.copyHost}
 							</Copy>
 						</span>
 					</dd>
 				</div>
 				<div>
-					<dt>{r.type}</dt>
+					<dt>{record.type}</dt>
 					<dd>
 						<code>
-							{r.value}
-							{r.priority !== undefined && ` (${words.priority({ number: r.priority })})`}
+							{record.value}
+							{record.priority !== undefined && ` (${words.priority({ number: record.priority })})`}
 						</code>
 						<span className={css.copies}>
-							<Copy text={r.value} what={words.value}>
+							<Copy text={record.value} what={words.value}>
 								{words.copyValue}
 							</Copy>
 						</span>
 					</dd>
 				</div>
-				{r.status !== "ok" && r.found && (
+				{record.status !== "ok" && record.found && (
 					<div>
 						<dt>{words.found}</dt>
 						<dd>
-							<Difference wanted={r.value} found={r.found} />
+							<Difference wanted={record.value} found={record.found} />
 						</dd>
 					</div>
 				)}
 			</dl>
-			{r.problem && <p className={css.problem}>{r.problem}</p>}
-			{r.note && <p className={css.muted}>{r.note}</p>}
+			{record.problem && <p className={css.problem}>{record.problem}</p>}
+			{record.note && <p className={css.muted}>{record.note}</p>}
 		</li>
 	);
 }

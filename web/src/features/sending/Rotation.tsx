@@ -17,25 +17,25 @@ const words = catalogue("sending.rotation", {
 });
 
 /** Rotation shows the three steps of a change of the signing key. */
-export function Rotation({ rotation: r, selector }: { rotation: KeyRotation; selector: string }) {
-	const switched = r.next_selector === null;
+export function Rotation({ rotation, selector }: { rotation: KeyRotation; selector: string }) {
+	const switched = rotation.next_selector === null;
 	const steps = [
-		{ done: true, text: words.made({ selector: r.next_selector ?? selector }), at: r.started_at },
+		{ done: true, text: words.made({ selector: rotation.next_selector ?? selector }), at: rotation.started_at },
 		{ done: switched, text: switched ? words.signs({ selector }) : words.will, at: null },
 		{
 			done: false,
-			text: switched ? words.retire({ selector: r.retired_selector ?? "" }) : words.later,
-			at: r.retire_at,
+			text: switched ? words.retire({ selector: rotation.retired_selector ?? "" }) : words.later,
+			at: rotation.retire_at,
 		},
 	];
 	return (
 		<Card title={words.title}>
 			<ol className={css.steps}>
-				{steps.map((s) => (
-					<li key={s.text}>
-						{s.done ? <Check aria-label={words.done} size={18} /> : <Circle aria-label={words.open} size={18} />}
+				{steps.map((step) => (
+					<li key={step.text}>
+						{step.done ? <Check aria-label={words.done} size={18} /> : <Circle aria-label={words.open} size={18} />}
 						<span>
-							{s.text} {s.at && <Time at={s.at} />}
+							{step.text} {step.at && <Time at={step.at} />}
 						</span>
 					</li>
 				))}

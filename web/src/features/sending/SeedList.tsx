@@ -101,18 +101,18 @@ export default function SeedList() {
 		{ name: words.sending, to: to.sending() },
 		{ name: words.lists, to: to.seedLists() },
 	];
-	const l = list.data;
-	if (!l || isGone(list.error))
+	const seedList = list.data;
+	if (!seedList || isGone(list.error))
 		return (
 			<Missing query={list} list={words.lists} to={to.seedLists()} trail={trail} kept={{ kinds: ["seed_list"], id }} />
 		);
-	const soon = l.freshness === "due_soon" || l.freshness === "grace";
+	const soon = seedList.freshness === "due_soon" || seedList.freshness === "grace";
 	return (
 		<Page
 			wide
-			title={l.name}
+			title={seedList.name}
 			trail={trail}
-			status={<StateBadge kind="freshness" state={l.freshness} />}
+			status={<StateBadge kind="freshness" state={seedList.freshness} />}
 			actions={
 				<>
 					<Button kind="edit" why={whyEdit} onClick={() => setEditing("1")}>
@@ -124,38 +124,42 @@ export default function SeedList() {
 				</>
 			}
 		>
-			{l.freshness === "stale" && (
+			{seedList.freshness === "stale" && (
 				<Callout tone="danger" title={words.staleTitle}>
 					{words.staleText}
 				</Callout>
 			)}
 			{soon && (
 				<Callout tone="warning" title={words.soonTitle}>
-					{l.rotates_at && words.dueText({ at: day(l.rotates_at) })}
+					{seedList.rotates_at && words.dueText({ at: day(seedList.rotates_at) })}
 				</Callout>
 			)}
 			<Card>
 				<Facts
 					rows={[
-						[words.updated, l.refreshed_at ? <Time key="r" at={l.refreshed_at} /> : words.never],
+						[words.updated, seedList.refreshed_at ? <Time key="r" at={seedList.refreshed_at} /> : words.never],
 						[
 							words.due,
-							l.rotation_days === null ? words.noRotation : l.rotates_at && <Time key="d" at={l.rotates_at} />,
+							seedList.rotation_days === null
+								? words.noRotation
+								: seedList.rotates_at && <Time key="d" at={seedList.rotates_at} />,
 						],
-						...(l.stale_at ? ([[words.stale, day(l.stale_at)]] as [string, string][]) : []),
+						...(seedList.stale_at ? ([[words.stale, day(seedList.stale_at)]] as [string, string][]) : []),
 						[
 							words.senders,
-							l.sending_identities.length > 0 ? and(l.sending_identities.map((s) => s.email_address)) : words.none,
+							seedList.sending_identities.length > 0
+								? and(seedList.sending_identities.map((identity) => identity.email_address))
+								: words.none,
 						],
-						[words.usual, l.include_by_default ? words.on : words.off],
+						[words.usual, seedList.include_by_default ? words.on : words.off],
 						[
 							words.vendor,
-							l.vendor_dashboard_url && /^https?:/.test(l.vendor_dashboard_url) ? (
-								<a key="v" href={l.vendor_dashboard_url} target="_blank" rel="noreferrer">
-									{l.vendor_label || words.dashboard}
+							seedList.vendor_dashboard_url && /^https?:/.test(seedList.vendor_dashboard_url) ? (
+								<a key="v" href={seedList.vendor_dashboard_url} target="_blank" rel="noreferrer">
+									{seedList.vendor_label || words.dashboard}
 								</a>
 							) : (
-								l.vendor_label
+								seedList.vendor_label
 							),
 						],
 					]}
@@ -165,19 +169,27 @@ export default function SeedList() {
 				label={words.views}
 				current={tab}
 				tabs={[
-					{ id: "addresses", name: words.addresses, count: l.address_counts.active + l.address_counts.paused },
+					{
+						id: "addresses",
+						name: words.addresses,
+						count: seedList.address_counts.active + seedList.address_counts.paused,
+					},
 					{ id: "history", name: words.history },
 				]}
 			/>
-			{tab === "history" ? <History id={id} /> : <Addresses list={l} why={why} onUpdate={() => setUpdating("1")} />}
+			{tab === "history" ? (
+				<History id={id} />
+			) : (
+				<Addresses list={seedList} why={why} onUpdate={() => setUpdating("1")} />
+			)}
 			{editing && (
 				<EditSeedList
-					list={l}
+					list={seedList}
 					onClose={() => setEditing("")}
 					onDone={(made) => (made ? setEditing("") : navigate(to.seedLists()))}
 				/>
 			)}
-			{updating && <UpdateSeeds list={l} onClose={() => setUpdating("")} />}
+			{updating && <UpdateSeeds list={seedList} onClose={() => setUpdating("")} />}
 		</Page>
 	);
 }
@@ -189,36 +201,38 @@ const moves: { [status in SeedRow["status"]]: ("pause" | "resume" | "retire" | "
 	conflict: ["retire"],
 };
 
-function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string; onUpdate: () => void }) {
+function Addresses({ list, why, onUpdate }: { list: SeedListRow; why?: string; onUpdate: () => void }) {
 	const client = useQueryClient();
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
-	const seeds = useInfiniteQuery(seedsQuery(l.id, search, status));
+	const seeds = useInfiniteQuery(seedsQuery(list.id, search, status));
 	const onEnd = useMore(seeds);
 	const act = useMutation({
-		mutationFn: (v: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) =>
-			api(`POST /seed-lists/{id}/seeds/{seed_id}/${v.what}`, { path: { id: l.id, seed_id: v.seed.id } }),
+		mutationFn: (variables: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) =>
+			api(`POST /seed-lists/{id}/seeds/{seed_id}/${variables.what}`, {
+				path: { id: list.id, seed_id: variables.seed.id },
+			}),
 		onSuccess: (now) => {
 			toast(words.did({ email: now.email, status: stateOf("seed", now.status).word }));
-			void client.invalidateQueries(within("seed_list", l.id));
+			void client.invalidateQueries(within("seed_list", list.id));
 			void client.invalidateQueries(within("seed_lists"));
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	const rows = seeds.data?.pages.flatMap((p) => p.data) ?? [];
-	const menu = (s: SeedRow) => (
+	const rows = seeds.data?.pages.flatMap((page) => page.data) ?? [];
+	const menu = (seed: SeedRow) => (
 		<Menu
 			small
-			label={words.actions({ email: s.email })}
-			actions={moves[s.status].map((what) => ({
+			label={words.actions({ email: seed.email })}
+			actions={moves[seed.status].map((what) => ({
 				id: what,
 				label: words[what],
 				why,
-				run: () => act.mutate({ seed: s, what }),
+				run: () => act.mutate({ seed, what }),
 			}))}
 		/>
 	);
-	const reason = (s: SeedRow) => (s.status_reason ? words.reasons[s.status_reason] : null);
+	const reason = (seed: SeedRow) => (seed.status_reason ? words.reasons[seed.status_reason] : null);
 	return (
 		<>
 			<Tools label={words.search} value={search} onChange={setSearch}>
@@ -267,31 +281,31 @@ function Addresses({ list: l, why, onUpdate }: { list: SeedListRow; why?: string
 					fill
 					label={words.addresses}
 					rows={rows}
-					rowKey={(s) => s.id}
-					rowName={(s) => s.email}
+					rowKey={(seed) => seed.id}
+					rowName={(seed) => seed.email}
 					total={seeds.data?.pages[0]?.total}
 					onEnd={onEnd}
 					columns={[
-						{ id: "email", name: words.email, cell: (s) => s.email },
-						{ id: "provider", name: words.provider, width: 90, cell: (s) => providers[s.provider] },
+						{ id: "email", name: words.email, cell: (seed) => seed.email },
+						{ id: "provider", name: words.provider, width: 90, cell: (seed) => providers[seed.provider] },
 						{
 							id: "status",
 							name: words.status,
 							width: 136,
 							least: 128,
-							cell: (s) => <StateBadge kind="seed" state={s.status} />,
+							cell: (seed) => <StateBadge kind="seed" state={seed.status} />,
 						},
-						{ id: "reason", name: words.reason, width: 210, least: 140, cell: (s) => reason(s) ?? <NotSet /> },
+						{ id: "reason", name: words.reason, width: 210, least: 140, cell: (seed) => reason(seed) ?? <NotSet /> },
 						{ id: "actions", name: "", width: 56, align: "end", cell: menu },
 					]}
-					card={(s) => (
+					card={(seed) => (
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
-								<b>{s.email}</b>
-								<span>{reason(s) ?? providers[s.provider]}</span>
+								<b>{seed.email}</b>
+								<span>{reason(seed) ?? providers[seed.provider]}</span>
 							</span>
-							<StateBadge kind="seed" state={s.status} />
-							{menu(s)}
+							<StateBadge kind="seed" state={seed.status} />
+							{menu(seed)}
 						</span>
 					)}
 				/>
@@ -309,17 +323,22 @@ function History({ id }: { id: string }) {
 		<List
 			label={words.history}
 			rows={syncs.data.data}
-			rowKey={(s) => s.sync_id ?? s.created_at}
+			rowKey={(update) => update.sync_id ?? update.created_at}
 			columns={[
-				{ id: "when", name: words.when, cell: (s) => <Time at={s.created_at} /> },
+				{ id: "when", name: words.when, cell: (update) => <Time at={update.created_at} /> },
 				{
 					id: "who",
 					name: words.who,
-					cell: (s) => (s.actor.type === "system" ? words.system : s.actor.name || s.actor.type),
+					cell: (update) => (update.actor.type === "system" ? words.system : update.actor.name || update.actor.type),
 				},
-				{ id: "what", name: words.what, cell: (s) => (s.kind === "replace" ? words.replace : words.changes) },
-				{ id: "result", name: words.result, cell: (s) => summaryOf(s) },
-				{ id: "sendable", name: words.sendable, end: true, cell: (s) => `${s.sendable_before} → ${s.sendable_after}` },
+				{ id: "what", name: words.what, cell: (update) => (update.kind === "replace" ? words.replace : words.changes) },
+				{ id: "result", name: words.result, cell: (update) => summaryOf(update) },
+				{
+					id: "sendable",
+					name: words.sendable,
+					end: true,
+					cell: (update) => `${update.sendable_before} → ${update.sendable_after}`,
+				},
 			]}
 		/>
 	);

@@ -81,17 +81,19 @@ export default function Seeds() {
 				<List
 					label={words.title}
 					rows={lists.data.data}
-					rowKey={(l) => l.id}
+					rowKey={(seedList) => seedList.id}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
-							cell: (l) => (
+							cell: (seedList) => (
 								<>
-									<Link href={to.seedList(l.id)}>{l.name}</Link>
-									{l.sending_identities.length > 0 && (
+									<Link href={to.seedList(seedList.id)}>{seedList.name}</Link>
+									{seedList.sending_identities.length > 0 && (
 										<div className={css.muted}>
-											{words.for({ senders: and(l.sending_identities.map((s) => s.email_address)) })}
+											{words.for({
+												senders: and(seedList.sending_identities.map((identity) => identity.email_address)),
+											})}
 										</div>
 									)}
 								</>
@@ -101,32 +103,46 @@ export default function Seeds() {
 							id: "freshness",
 							beside: true,
 							name: words.freshness,
-							cell: (l) => <StateBadge kind="freshness" state={l.freshness} />,
+							cell: (seedList) => <StateBadge kind="freshness" state={seedList.freshness} />,
 						},
-						{ id: "addresses", name: words.addresses, end: true, cell: (l) => full(l.address_counts.active) },
-						{ id: "updated", name: words.updated, cell: (l) => <Time at={l.refreshed_at} /> },
-						{ id: "due", name: words.due, cell: (l) => (l.rotates_at ? <Time at={l.rotates_at} /> : <NotSet />) },
+						{
+							id: "addresses",
+							name: words.addresses,
+							end: true,
+							cell: (seedList) => full(seedList.address_counts.active),
+						},
+						{ id: "updated", name: words.updated, cell: (seedList) => <Time at={seedList.refreshed_at} /> },
+						{
+							id: "due",
+							name: words.due,
+							cell: (seedList) => (seedList.rotates_at ? <Time at={seedList.rotates_at} /> : <NotSet />),
+						},
 					]}
 				/>
 			)}
-			{creating && <EditSeedList onClose={() => setCreating("")} onDone={(l) => l && navigate(to.seedList(l.id))} />}
+			{creating && (
+				<EditSeedList
+					onClose={() => setCreating("")}
+					onDone={(seedList) => seedList && navigate(to.seedList(seedList.id))}
+				/>
+			)}
 		</Page>
 	);
 }
 
-const valuesOf = (l?: SeedListRow) => ({
-	name: l?.name ?? "",
-	vendor_label: l?.vendor_label ?? "",
-	vendor_dashboard_url: l?.vendor_dashboard_url ?? "",
-	include_by_default: l?.include_by_default ?? true,
-	rotation_days: l ? String(l.rotation_days ?? "") : "30",
-	rotation_grace_days: String(l?.rotation_grace_days ?? 5),
-	sending_identity_ids: l?.sending_identities.map((s) => s.id) ?? [],
+const valuesOf = (seedList?: SeedListRow) => ({
+	name: seedList?.name ?? "",
+	vendor_label: seedList?.vendor_label ?? "",
+	vendor_dashboard_url: seedList?.vendor_dashboard_url ?? "",
+	include_by_default: seedList?.include_by_default ?? true,
+	rotation_days: seedList ? String(seedList.rotation_days ?? "") : "30",
+	rotation_grace_days: String(seedList?.rotation_grace_days ?? 5),
+	sending_identity_ids: seedList?.sending_identities.map((identity) => identity.id) ?? [],
 });
 
 /** EditSeedList is the drawer in which a seed list is created, changed or deleted. */
 export function EditSeedList({
-	list: l,
+	list,
 	onClose,
 	onDone,
 }: {
@@ -135,16 +151,16 @@ export function EditSeedList({
 	onDone: (made: SeedListRow | null) => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot(l ? "PUT /seed-lists/{id}" : "POST /seed-lists");
+	const why = useWhyNot(list ? "PUT /seed-lists/{id}" : "POST /seed-lists");
 	const [idempotencyKey] = useState(newKey);
 	const senders = useCollection("sending_identities");
-	const form = useKeptForm(valuesOf(l), {
+	const form = useKeptForm(valuesOf(list), {
 		kind: "seed_list",
-		id: l?.id,
-		title: l?.name ?? words.add,
+		id: list?.id,
+		title: list?.name ?? words.add,
 		may: !why,
 		read: async () => {
-			const got = await request("GET /seed-lists/{id}", { path: { id: l?.id ?? "" } });
+			const got = await request("GET /seed-lists/{id}", { path: { id: list?.id ?? "" } });
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
 		names: {
@@ -156,40 +172,40 @@ export function EditSeedList({
 			sending_identity_ids: words.senders,
 		},
 	});
-	const v = form.values;
-	const p = form.problems.byPath;
+	const values = form.values;
+	const problems = form.problems.byPath;
 	const refresh = () =>
 		Promise.all([
 			client.invalidateQueries(within("seed_lists")),
-			l && client.invalidateQueries(within("seed_list", l.id)),
+			list && client.invalidateQueries(within("seed_list", list.id)),
 		]);
 	const send = () =>
-		form.submit(async (v, revision) => {
+		form.submit(async (values, revision) => {
 			const body = {
-				...v,
-				vendor_label: v.vendor_label || null,
-				vendor_dashboard_url: v.vendor_dashboard_url || null,
-				rotation_days: v.rotation_days ? Number(v.rotation_days) : null,
-				rotation_grace_days: Number(v.rotation_grace_days) || 0,
+				...values,
+				vendor_label: values.vendor_label || null,
+				vendor_dashboard_url: values.vendor_dashboard_url || null,
+				rotation_days: values.rotation_days ? Number(values.rotation_days) : null,
+				rotation_grace_days: Number(values.rotation_grace_days) || 0,
 			};
-			const made = l
-				? await api("PUT /seed-lists/{id}", { path: { id: l.id }, body, revision })
+			const made = list
+				? await api("PUT /seed-lists/{id}", { path: { id: list.id }, body, revision })
 				: await api("POST /seed-lists", { body, idempotencyKey });
 			await refresh();
 			onDone(made);
 		});
-	const all = l ? Object.values(l.address_counts).reduce((a, b) => a + b, 0) : 0;
+	const all = list ? Object.values(list.address_counts).reduce((sum, count) => sum + count, 0) : 0;
 	return (
 		<EditDrawer
-			title={l ? words.edit({ name: l.name }) : words.add}
+			title={list ? words.edit({ name: list.name }) : words.add}
 			form={form}
 			why={why}
 			remove={
-				l && {
-					title: words.removeTitle({ name: l.name }),
+				list && {
+					title: words.removeTitle({ name: list.name }),
 					text: words.removeText({ count: all }),
 					run: async () => {
-						await api("DELETE /seed-lists/{id}", { path: { id: l.id }, revision: l.revision ?? undefined });
+						await api("DELETE /seed-lists/{id}", { path: { id: list.id }, revision: list.revision ?? undefined });
 						void client.invalidateQueries(within("seed_lists"));
 						onDone(null);
 					},
@@ -202,18 +218,18 @@ export function EditSeedList({
 			<TextField
 				label={words.name}
 				path="name"
-				value={v.name}
+				value={values.name}
 				onChange={(name) => form.set({ name })}
-				error={p.name}
+				error={problems.name}
 				autoFocus
 			/>
 			<TextField
 				label={words.vendor}
 				optional
 				path="vendor_label"
-				value={v.vendor_label}
+				value={values.vendor_label}
 				onChange={(vendor_label) => form.set({ vendor_label })}
-				error={p.vendor_label}
+				error={problems.vendor_label}
 			/>
 			<TextField
 				label={words.dashboard}
@@ -221,9 +237,9 @@ export function EditSeedList({
 				type="url"
 				help={words.dashboardHelp}
 				path="vendor_dashboard_url"
-				value={v.vendor_dashboard_url}
+				value={values.vendor_dashboard_url}
 				onChange={(vendor_dashboard_url) => form.set({ vendor_dashboard_url })}
-				error={p.vendor_dashboard_url}
+				error={problems.vendor_dashboard_url}
 			/>
 			<Columns>
 				<TextField
@@ -233,9 +249,9 @@ export function EditSeedList({
 					after={words.days}
 					help={words.rotationHelp}
 					path="rotation_days"
-					value={v.rotation_days}
+					value={values.rotation_days}
 					onChange={(rotation_days) => form.set({ rotation_days })}
-					error={p.rotation_days}
+					error={problems.rotation_days}
 				/>
 				<TextField
 					label={words.grace}
@@ -243,32 +259,32 @@ export function EditSeedList({
 					after={words.days}
 					help={words.graceHelp}
 					path="rotation_grace_days"
-					value={v.rotation_grace_days}
+					value={values.rotation_grace_days}
 					onChange={(rotation_grace_days) => form.set({ rotation_grace_days })}
-					error={p.rotation_grace_days}
+					error={problems.rotation_grace_days}
 				/>
 			</Columns>
 			<fieldset className={css.types}>
 				<legend>{words.senders}</legend>
-				{senders.data?.data.map((s) => (
+				{senders.data?.data.map((sender) => (
 					<Checkbox
-						key={s.id}
-						label={s.email_address}
-						checked={v.sending_identity_ids.includes(s.id)}
+						key={sender.id}
+						label={sender.email_address}
+						checked={values.sending_identity_ids.includes(sender.id)}
 						onChange={(on) =>
 							form.set({
 								sending_identity_ids: on
-									? [...v.sending_identity_ids, s.id]
-									: v.sending_identity_ids.filter((x) => x !== s.id),
+									? [...values.sending_identity_ids, sender.id]
+									: values.sending_identity_ids.filter((id) => id !== sender.id),
 							})
 						}
 					/>
 				))}
-				{p.sending_identity_ids && <p role="alert">{p.sending_identity_ids}</p>}
+				{problems.sending_identity_ids && <p role="alert">{problems.sending_identity_ids}</p>}
 			</fieldset>
 			<Checkbox
 				label={words.usual}
-				checked={v.include_by_default}
+				checked={values.include_by_default}
 				onChange={(include_by_default) => form.set({ include_by_default })}
 			/>
 		</EditDrawer>

@@ -56,8 +56,10 @@ export default function SenderPage() {
 			<Missing query={sender} list={words.senders} to={to.senders()} trail={trail} kept={{ kinds: ["sender"], id }} />
 		);
 	const all = lanes.data?.data ?? [];
-	const lane = all.find((l) => l.id === s.default_mta_config_id);
-	const typeNames = (types.data?.data ?? []).filter((t) => s.email_type_ids.includes(t.id)).map((t) => t.display_name);
+	const lane = all.find((lane) => lane.id === s.default_mta_config_id);
+	const typeNames = (types.data?.data ?? [])
+		.filter((emailType) => s.email_type_ids.includes(emailType.id))
+		.map((emailType) => emailType.display_name);
 	return (
 		<Page
 			title={s.display_name}
@@ -78,7 +80,10 @@ export default function SenderPage() {
 				{lanes.isPending ? (
 					<Skeleton rows={2} />
 				) : (
-					<ConfirmLanes sender={s} lanes={all.filter((l) => l.active || s.verified_mta_config_ids.includes(l.id))} />
+					<ConfirmLanes
+						sender={s}
+						lanes={all.filter((lane) => lane.active || s.verified_mta_config_ids.includes(lane.id))}
+					/>
 				)}
 			</Card>
 			<Card title={words.details}>

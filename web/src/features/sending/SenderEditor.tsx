@@ -81,8 +81,8 @@ export function SenderEditor({
 			active: words.active,
 		},
 	});
-	const v = form.values;
-	const p = form.problems.byPath;
+	const values = form.values;
+	const problems = form.problems.byPath;
 	const refresh = () =>
 		Promise.all([
 			client.invalidateQueries(within("sending_identities")),
@@ -93,14 +93,14 @@ export function SenderEditor({
 		onClose();
 	};
 	const send = () =>
-		form.submit(async (v, revision) => {
+		form.submit(async (values, revision) => {
 			const body = {
-				...v,
-				reply_to: v.reply_to || null,
-				default_mta_config_id: v.default_mta_config_id || null,
-				utm_code: v.utm_code || null,
-				content_rewrite_domain: v.content_rewrite_domain || null,
-				image_rewrite_domain: v.image_rewrite_domain || null,
+				...values,
+				reply_to: values.reply_to || null,
+				default_mta_config_id: values.default_mta_config_id || null,
+				utm_code: values.utm_code || null,
+				content_rewrite_domain: values.content_rewrite_domain || null,
+				image_rewrite_domain: values.image_rewrite_domain || null,
 			};
 			if (sender) await api("PUT /sending-identities/{id}", { path: { id: sender.id }, body, revision });
 			else await api("POST /sending-identities", { body, idempotencyKey });
@@ -132,9 +132,9 @@ export function SenderEditor({
 			<TextField
 				label={words.display}
 				path="display_name"
-				value={v.display_name}
+				value={values.display_name}
 				onChange={(display_name) => form.set({ display_name })}
-				error={p.display_name}
+				error={problems.display_name}
 				autoFocus
 			/>
 			<TextField
@@ -142,67 +142,69 @@ export function SenderEditor({
 				type="email"
 				path="email_address"
 				help={words.emailHelp}
-				value={v.email_address}
+				value={values.email_address}
 				onChange={(email_address) => form.set({ email_address })}
-				error={p.email_address}
+				error={problems.email_address}
 				autoComplete="off"
 			/>
 			<p className={css.line}>
 				<span className="visually-hidden">{words.line}: </span>
-				<b>{v.display_name || words.name}</b> &lt;{v.email_address || words.email}&gt;
+				<b>{values.display_name || words.name}</b> &lt;{values.email_address || words.email}&gt;
 			</p>
 			<TextField
 				label={words.reply}
 				optional
 				type="email"
 				path="reply_to"
-				value={v.reply_to}
+				value={values.reply_to}
 				onChange={(reply_to) => form.set({ reply_to })}
-				error={p.reply_to}
+				error={problems.reply_to}
 				autoComplete="off"
 			/>
 			<fieldset className={css.types}>
 				<legend>{words.types}</legend>
-				{types.data?.data.map((t) => (
+				{types.data?.data.map((emailType) => (
 					<Checkbox
-						key={t.id}
-						label={t.display_name}
-						checked={v.email_type_ids.includes(t.id)}
+						key={emailType.id}
+						label={emailType.display_name}
+						checked={values.email_type_ids.includes(emailType.id)}
 						onChange={(on) =>
 							form.set({
-								email_type_ids: on ? [...v.email_type_ids, t.id] : v.email_type_ids.filter((x) => x !== t.id),
+								email_type_ids: on
+									? [...values.email_type_ids, emailType.id]
+									: values.email_type_ids.filter((id) => id !== emailType.id),
 							})
 						}
 					/>
 				))}
-				{p.email_type_ids && <p role="alert">{p.email_type_ids}</p>}
+				{problems.email_type_ids && <p role="alert">{problems.email_type_ids}</p>}
 			</fieldset>
 			<Select
 				label={words.mta}
-				value={v.default_mta_config_id}
+				value={values.default_mta_config_id}
 				onChange={(default_mta_config_id) => form.set({ default_mta_config_id })}
 				choices={[
 					{ value: "", label: words.account },
-					...(lanes.data?.data ?? []).map((l) => ({ value: l.id, label: l.name })),
+					...(lanes.data?.data ?? []).map((lane) => ({ value: lane.id, label: lane.name })),
 				]}
-				error={p.default_mta_config_id}
+				error={problems.default_mta_config_id}
 			/>
 			<TextField
 				label={words.utm}
 				optional
 				path="utm_code"
-				value={v.utm_code}
+				value={values.utm_code}
 				onChange={(utm_code) => form.set({ utm_code })}
-				error={p.utm_code}
+				error={problems.utm_code}
 			/>
 			<TextField
 				label={words.links}
 				optional
 				path="content_rewrite_domain"
 				help={words.linksHelp}
-				value={v.content_rewrite_domain}
+				value={values.content_rewrite_domain}
 				onChange={(content_rewrite_domain) => form.set({ content_rewrite_domain })}
-				error={p.content_rewrite_domain}
+				error={problems.content_rewrite_domain}
 				autoComplete="off"
 			/>
 			<TextField
@@ -210,12 +212,12 @@ export function SenderEditor({
 				optional
 				path="image_rewrite_domain"
 				help={words.imagesHelp}
-				value={v.image_rewrite_domain}
+				value={values.image_rewrite_domain}
 				onChange={(image_rewrite_domain) => form.set({ image_rewrite_domain })}
-				error={p.image_rewrite_domain}
+				error={problems.image_rewrite_domain}
 				autoComplete="off"
 			/>
-			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
+			<Switch label={words.active} checked={values.active} onChange={(active) => form.set({ active })} />
 		</EditDrawer>
 	);
 }

@@ -35,7 +35,7 @@ export default function Senders() {
 	const senders = useCollection("sending_identities");
 	const types = useCollection("email_types");
 	const all = senders.data?.data ?? [];
-	const typeName = new Map((types.data?.data ?? []).map((t) => [t.id, t.display_name]));
+	const typeName = new Map((types.data?.data ?? []).map((emailType) => [emailType.id, emailType.display_name]));
 	const button = (
 		<Button kind="create" why={why} onClick={() => setOpen("new")}>
 			{words.add}
@@ -60,30 +60,39 @@ export default function Senders() {
 				<List
 					label={words.title}
 					rows={all}
-					rowKey={(s) => s.id}
+					rowKey={(sender) => sender.id}
 					columns={[
 						{
 							id: "name",
 							name: words.sender,
-							cell: (s) => (
-								<Link className={css.open} href={to.sender(s.id)}>
-									{s.display_name} <span>{s.email_address}</span>
+							cell: (sender) => (
+								<Link className={css.open} href={to.sender(sender.id)}>
+									{sender.display_name} <span>{sender.email_address}</span>
 								</Link>
 							),
 						},
 						{
 							id: "types",
 							name: words.types,
-							cell: (s) => s.email_type_ids.map((t) => typeName.get(t) ?? t).join(", ") || <NotSet />,
+							cell: (sender) => sender.email_type_ids.map((id) => typeName.get(id) ?? id).join(", ") || <NotSet />,
 						},
 						{
 							id: "state",
 							beside: true,
 							name: words.state,
-							cell: (s) =>
-								s.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>,
+							cell: (sender) =>
+								sender.active ? (
+									<Badge tone="success">{words.active}</Badge>
+								) : (
+									<Badge tone="neutral">{words.off}</Badge>
+								),
 						},
-						{ id: "confirmed", name: words.confirmed, end: true, cell: (s) => s.verified_mta_config_ids.length },
+						{
+							id: "confirmed",
+							name: words.confirmed,
+							end: true,
+							cell: (sender) => sender.verified_mta_config_ids.length,
+						},
 					]}
 				/>
 			)}

@@ -118,40 +118,40 @@ export default function Sending() {
 					<List
 						label={words.domains}
 						rows={domains.data.data}
-						rowKey={(d) => d.id}
+						rowKey={(domain) => domain.id}
 						columns={[
 							{
 								id: "domain",
 								name: words.domain,
-								cell: (d) => <Link href={to.domain(d.id)}>{d.domain}</Link>,
+								cell: (domain) => <Link href={to.domain(domain.id)}>{domain.domain}</Link>,
 							},
 							{
 								id: "status",
 								beside: true,
 								name: words.status,
-								cell: (d) =>
-									d.paused ? (
+								cell: (domain) =>
+									domain.paused ? (
 										<Badge tone="warning">{words.paused}</Badge>
 									) : (
-										<StateBadge kind="domain" state={d.status} />
+										<StateBadge kind="domain" state={domain.status} />
 									),
 							},
 							{
 								id: "tracking",
 								name: words.tracking,
-								cell: (d) => <StateBadge kind="tracking" state={d.tracking_status} />,
+								cell: (domain) => <StateBadge kind="tracking" state={domain.tracking_status} />,
 							},
 							{
 								id: "health",
 								name: words.health,
-								cell: (d) =>
-									d.health ? (
-										`${percent(d.health.hard_bounce_rate)}, ${percent(d.health.complaint_rate, 3)}`
+								cell: (domain) =>
+									domain.health ? (
+										`${percent(domain.health.hard_bounce_rate)}, ${percent(domain.health.complaint_rate, 3)}`
 									) : (
 										<NotSet />
 									),
 							},
-							{ id: "checked", name: words.checked, cell: (d) => <Time at={d.last_checked_at} /> },
+							{ id: "checked", name: words.checked, cell: (domain) => <Time at={domain.last_checked_at} /> },
 						]}
 					/>
 				)}
@@ -186,17 +186,17 @@ export default function Sending() {
 					<List
 						label={words.mta}
 						rows={lanes.data.data}
-						rowKey={(l) => l.id}
+						rowKey={(lane) => lane.id}
 						columns={[
-							{ id: "name", name: words.name, cell: (l) => <Link href={to.mta(l.id)}>{l.name}</Link> },
-							{ id: "type", name: words.type, cell: (l) => mtaTypes[l.type] },
+							{ id: "name", name: words.name, cell: (lane) => <Link href={to.mta(lane.id)}>{lane.name}</Link> },
+							{ id: "type", name: words.type, cell: (lane) => mtaTypes[lane.type] },
 							{
 								id: "status",
 								beside: true,
 								name: words.status,
-								cell: (l) =>
-									l.active ? (
-										<StateBadge kind="mta" state={l.health.state} />
+								cell: (lane) =>
+									lane.active ? (
+										<StateBadge kind="mta" state={lane.health.state} />
 									) : (
 										<Badge tone="neutral">{words.off}</Badge>
 									),
@@ -206,7 +206,7 @@ export default function Sending() {
 								name: words.today,
 								about: term("sentToday").definition,
 								end: true,
-								cell: (l) => full(l.health.sent_today),
+								cell: (lane) => full(lane.health.sent_today),
 							},
 						]}
 					/>
@@ -217,17 +217,21 @@ export default function Sending() {
 					<List
 						label={words.seeds}
 						rows={seeds.data?.data ?? []}
-						rowKey={(l) => l.id}
+						rowKey={(seedList) => seedList.id}
 						columns={[
-							{ id: "name", name: words.seed, cell: (l) => <Link href={to.seedList(l.id)}>{l.name}</Link> },
+							{
+								id: "name",
+								name: words.seed,
+								cell: (seedList) => <Link href={to.seedList(seedList.id)}>{seedList.name}</Link>,
+							},
 							{
 								id: "freshness",
 								beside: true,
 								name: words.freshness,
-								cell: (l) => <StateBadge kind="freshness" state={l.freshness} />,
+								cell: (seedList) => <StateBadge kind="freshness" state={seedList.freshness} />,
 							},
-							{ id: "updated", name: words.updated, cell: (l) => <Time at={l.refreshed_at} /> },
-							{ id: "active", name: words.active, end: true, cell: (l) => full(l.address_counts.active) },
+							{ id: "updated", name: words.updated, cell: (seedList) => <Time at={seedList.refreshed_at} /> },
+							{ id: "active", name: words.active, end: true, cell: (seedList) => full(seedList.address_counts.active) },
 						]}
 					/>
 				</Card>

@@ -27,16 +27,16 @@ export type Throttle = { pattern: string } & { [bound in keyof typeof bounds]: s
 
 const names = Object.keys(bounds) as (keyof typeof bounds)[];
 
-export const throttleOf = (t: MtaThrottle): Throttle => ({
-	pattern: t.pattern,
-	max_per_minute: String(t.max_per_minute ?? ""),
-	max_per_hour: String(t.max_per_hour ?? ""),
-	max_connections: String(t.max_connections ?? ""),
+export const throttleOf = (throttle: MtaThrottle): Throttle => ({
+	pattern: throttle.pattern,
+	max_per_minute: String(throttle.max_per_minute ?? ""),
+	max_per_hour: String(throttle.max_per_hour ?? ""),
+	max_connections: String(throttle.max_connections ?? ""),
 });
 
-export const bodyOfThrottle = (t: Throttle): MtaThrottleBody => ({
-	pattern: t.pattern.trim(),
-	...Object.fromEntries(names.map((n) => [n, t[n] === "" ? null : Number(t[n])])),
+export const bodyOfThrottle = (throttle: Throttle): MtaThrottleBody => ({
+	pattern: throttle.pattern.trim(),
+	...Object.fromEntries(names.map((name) => [name, throttle[name] === "" ? null : Number(throttle[name])])),
 });
 
 /** throttlesTitle names the list. */
@@ -52,35 +52,35 @@ type Props = {
 /** Throttles edits the limits of an MTA config for single providers and domains. */
 export function Throttles({ list, problems, why, onChange }: Props) {
 	const change = (i: number, part: Partial<Throttle>) =>
-		onChange(list.map((t, j) => (j === i ? { ...t, ...part } : t)));
+		onChange(list.map((throttle, j) => (j === i ? { ...throttle, ...part } : throttle)));
 	return (
 		<fieldset data-path="domain_throttles" tabIndex={-1} className={css.limits}>
 			<legend>{words.title}</legend>
 			{problems.domain_throttles && <p role="alert">{problems.domain_throttles}</p>}
 			<ul className={css.throttles}>
-				{list.map((t, i) => (
+				{list.map((throttle, i) => (
 					<li key={i} className={css.throttle}>
 						<TextField
 							label={words.pattern}
-							value={t.pattern}
+							value={throttle.pattern}
 							onChange={(pattern) => change(i, { pattern })}
 							readOnly={why !== undefined}
 							autoComplete="off"
 							spellCheck={false}
 						/>
-						{names.map((n) => (
+						{names.map((name) => (
 							<TextField
-								key={n}
-								label={words[bounds[n]]}
+								key={name}
+								label={words[bounds[name]]}
 								type="number"
-								value={t[n]}
-								onChange={(x) => change(i, { [n]: x })}
+								value={throttle[name]}
+								onChange={(value) => change(i, { [name]: value })}
 								readOnly={why !== undefined}
 								autoComplete="off"
 							/>
 						))}
 						<IconButton
-							label={words.removeNamed({ pattern: t.pattern })}
+							label={words.removeNamed({ pattern: throttle.pattern })}
 							icon={<Trash2 aria-hidden />}
 							why={why}
 							onClick={() => onChange(list.filter((_, j) => j !== i))}

@@ -55,7 +55,7 @@ export default function Types() {
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
 	const all = types.data?.data ?? [];
-	const categoryName = new Map((categories.data?.data ?? []).map((c) => [c.id, c.name]));
+	const categoryName = new Map((categories.data?.data ?? []).map((category) => [category.id, category.name]));
 	const edited = useEdited(all, open);
 	return (
 		<Page
@@ -78,29 +78,33 @@ export default function Types() {
 				<List
 					label={words.title}
 					rows={all}
-					rowKey={(t) => t.id}
+					rowKey={(emailType) => emailType.id}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
-							cell: (t) => (
-								<button type="button" className={css.open} onClick={() => setOpen(t.id)}>
-									{t.display_name} <span>{t.type_key}</span>
+							cell: (emailType) => (
+								<button type="button" className={css.open} onClick={() => setOpen(emailType.id)}>
+									{emailType.display_name} <span>{emailType.type_key}</span>
 								</button>
 							),
 						},
 						{
 							id: "category",
 							name: words.category,
-							cell: (t) => (t.category_id && categoryName.get(t.category_id)) || <NotSet />,
+							cell: (emailType) => (emailType.category_id && categoryName.get(emailType.category_id)) || <NotSet />,
 						},
-						{ id: "description", name: words.description, cell: (t) => t.description ?? <NotSet /> },
+						{ id: "description", name: words.description, cell: (emailType) => emailType.description ?? <NotSet /> },
 						{
 							id: "state",
 							beside: true,
 							name: words.state,
-							cell: (t) =>
-								t.active ? <Badge tone="success">{words.active}</Badge> : <Badge tone="neutral">{words.off}</Badge>,
+							cell: (emailType) =>
+								emailType.active ? (
+									<Badge tone="success">{words.active}</Badge>
+								) : (
+									<Badge tone="neutral">{words.off}</Badge>
+								),
 						},
 					]}
 				/>
@@ -116,23 +120,25 @@ export default function Types() {
 
 /** Choices shows what readers choose among on their preference page: categories, and types without one. */
 function Choices({ types, categories }: { types: EmailTypeRow[]; categories: EmailCategoryRow[] }) {
-	const active = types.filter((t) => t.active);
+	const active = types.filter((type) => type.active);
 	const choices = [
 		...categories
-			.filter((c) => active.some((t) => t.category_id === c.id))
-			.map((c) => ({ id: c.id, name: c.name, about: c.description })),
-		...active.filter((t) => !t.category_id).map((t) => ({ id: t.id, name: t.display_name, about: t.description })),
+			.filter((category) => active.some((emailType) => emailType.category_id === category.id))
+			.map((category) => ({ id: category.id, name: category.name, about: category.description })),
+		...active
+			.filter((emailType) => !emailType.category_id)
+			.map((emailType) => ({ id: emailType.id, name: emailType.display_name, about: emailType.description })),
 	];
 	return (
 		<Card title={words.preview}>
 			<p>{choices.length > 0 ? words.previewAbout : words.previewNone}</p>
 			<ul className={css.choices}>
-				{choices.map((c) => (
-					<li key={c.id}>
+				{choices.map((choice) => (
+					<li key={choice.id}>
 						<Check aria-hidden size={18} />
 						<div>
-							<b>{c.name}</b>
-							{c.about && <p className={css.muted}>{c.about}</p>}
+							<b>{choice.name}</b>
+							{choice.about && <p className={css.muted}>{choice.about}</p>}
 						</div>
 					</li>
 				))}
@@ -183,21 +189,21 @@ function Editor({
 			active: words.active,
 		},
 	});
-	const v = form.values;
-	const p = form.problems.byPath;
+	const values = form.values;
+	const problems = form.problems.byPath;
 	const done = async () => {
 		await client.invalidateQueries(within("email_types"));
 		onClose();
 	};
 	const send = () =>
-		form.submit(async (v, revision) => {
-			const { type_key, ...rest } = v;
+		form.submit(async (values, revision) => {
+			const { type_key, ...rest } = values;
 			const body = {
 				...rest,
-				description: v.description || null,
-				category_id: v.category_id || null,
-				list_key: v.list_key || null,
-				utm_campaign_prefix: v.utm_campaign_prefix || null,
+				description: values.description || null,
+				category_id: values.category_id || null,
+				list_key: values.list_key || null,
+				utm_campaign_prefix: values.utm_campaign_prefix || null,
 			};
 			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body, revision });
 			else await api("POST /email-types", { body: { ...body, ...(type_key && { type_key }) }, idempotencyKey });
@@ -225,9 +231,9 @@ function Editor({
 			<TextField
 				label={words.name}
 				path="display_name"
-				value={v.display_name}
+				value={values.display_name}
 				onChange={(display_name) => form.set({ display_name })}
-				error={p.display_name}
+				error={problems.display_name}
 				autoFocus
 			/>
 			<TextField
@@ -235,39 +241,42 @@ function Editor({
 				path="type_key"
 				help={words.keyHelp}
 				readOnly={type !== undefined}
-				value={v.type_key}
+				value={values.type_key}
 				onChange={(type_key) => form.set({ type_key })}
-				error={p.type_key}
+				error={problems.type_key}
 				optional={!type}
 			/>
 			<TextArea
 				label={words.description}
 				optional
 				path="description"
-				value={v.description}
+				value={values.description}
 				onChange={(description) => form.set({ description })}
-				error={p.description}
+				error={problems.description}
 			/>
 			<Select
 				label={words.category}
-				value={v.category_id}
+				value={values.category_id}
 				onChange={(category_id) => form.set({ category_id })}
-				choices={[{ value: "", label: words.none }, ...categories.map((c) => ({ value: c.id, label: c.name }))]}
+				choices={[
+					{ value: "", label: words.none },
+					...categories.map((category) => ({ value: category.id, label: category.name })),
+				]}
 			/>
 			<Switch
 				label={words.listId}
 				help={words.listIdHelp}
-				checked={v.list_id_enabled}
+				checked={values.list_id_enabled}
 				onChange={(list_id_enabled) => form.set({ list_id_enabled })}
 			/>
-			{v.list_id_enabled && (
+			{values.list_id_enabled && (
 				<TextField
 					label={words.listKey}
 					optional
 					path="list_key"
-					value={v.list_key}
+					value={values.list_key}
 					onChange={(list_key) => form.set({ list_key })}
-					error={p.list_key}
+					error={problems.list_key}
 					autoComplete="off"
 					spellCheck={false}
 				/>
@@ -276,13 +285,13 @@ function Editor({
 				label={words.prefix}
 				optional
 				path="utm_campaign_prefix"
-				value={v.utm_campaign_prefix}
+				value={values.utm_campaign_prefix}
 				onChange={(utm_campaign_prefix) => form.set({ utm_campaign_prefix })}
-				error={p.utm_campaign_prefix}
+				error={problems.utm_campaign_prefix}
 				autoComplete="off"
 				spellCheck={false}
 			/>
-			<Switch label={words.active} checked={v.active} onChange={(active) => form.set({ active })} />
+			<Switch label={words.active} checked={values.active} onChange={(active) => form.set({ active })} />
 		</EditDrawer>
 	);
 }

@@ -79,10 +79,10 @@ const outcomes: { [C in SeedChange["change"]]: string } = catalogue("sending.upd
 });
 
 /** summaryOf says what an update did. */
-export const summaryOf = (r: Parameters<typeof words.summary>[0]) => words.summary(r);
+export const summaryOf = (counts: Parameters<typeof words.summary>[0]) => words.summary(counts);
 
 /** UpdateSeeds replaces or changes the addresses of a seed list. It always shows first what would change. */
-export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: () => void }) {
+export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () => void }) {
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /seed-lists/{id}/seeds");
 	const [mode, setMode] = useState<"replace" | "change">("replace");
@@ -91,7 +91,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 	const [remove, setRemove] = useState("");
 	const [typed, setTyped] = useState("");
 	const [tried, setTried] = useState<Result | null>(null);
-	const path = { id: l.id };
+	const path = { id: list.id };
 	const send = useMutation({
 		mutationFn: (dry_run: boolean) => {
 			const flags = { dry_run, allow_large_change: !dry_run && tried?.large_change === true };
@@ -101,7 +101,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 				: api("POST /seed-lists/{id}/seeds/changes", {
 						path,
 						query,
-						body: { add: seedEntries(add), remove: seedEntries(remove).map((e) => e.email), ...flags },
+						body: { add: seedEntries(add), remove: seedEntries(remove).map((entry) => entry.email), ...flags },
 					});
 		},
 		onSuccess: (result) => {
@@ -110,7 +110,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 				return;
 			}
 			toast(words.done);
-			void client.invalidateQueries(within("seed_list", l.id));
+			void client.invalidateQueries(within("seed_list", list.id));
 			void client.invalidateQueries(within("seed_lists"));
 			onClose();
 		},
@@ -156,7 +156,7 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 					<Radios
 						label={words.how}
 						value={mode}
-						onChange={(m) => setMode(m as "replace" | "change")}
+						onChange={(value) => setMode(value as "replace" | "change")}
 						choices={[
 							{ value: "replace", label: words.replace, help: words.replaceHelp },
 							{ value: "change", label: words.change, help: words.changeHelp },
@@ -193,41 +193,43 @@ export function UpdateSeeds({ list: l, onClose }: { list: SeedListRow; onClose: 
 }
 
 /** Tried shows what an update would change. */
-function Tried({ result: r, typed, onType }: { result: Result; typed: string; onType: (text: string) => void }) {
-	const line = (kind: "added" | "removed" | "same", n: number, text: string) => n > 0 && { kind, text };
+function Tried({ result, typed, onType }: { result: Result; typed: string; onType: (text: string) => void }) {
+	const line = (kind: "added" | "removed" | "same", count: number, text: string) => count > 0 && { kind, text };
 	const lines = [
-		line("added", r.added, words.added({ count: r.added })),
-		line("added", r.reactivated, words.reactivated({ count: r.reactivated })),
-		line("removed", r.retired, words.retired({ count: r.retired })),
-		line("same", r.unchanged, words.unchanged({ count: r.unchanged })),
-	].filter((x) => x !== false);
-	const sample = (s: Sample, text: (values: { count: number; sample: string }) => string) =>
-		s.count > 0 && <li>{text({ count: s.count, sample: and(s.sample) + (s.count > s.sample.length ? " …" : "") })}</li>;
+		line("added", result.added, words.added({ count: result.added })),
+		line("added", result.reactivated, words.reactivated({ count: result.reactivated })),
+		line("removed", result.retired, words.retired({ count: result.retired })),
+		line("same", result.unchanged, words.unchanged({ count: result.unchanged })),
+	].filter((ranked) => ranked !== false);
+	const sample = (list: Sample, text: (values: { count: number; sample: string }) => string) =>
+		list.count > 0 && (
+			<li>{text({ count: list.count, sample: and(list.sample) + (list.count > list.sample.length ? " …" : "") })}</li>
+		);
 	return (
 		<>
-			<p className={css.sum}>{words.sendable({ before: r.sendable_before, after: r.sendable_after })}</p>
-			{r.added + r.reactivated + r.retired === 0 && <p>{words.same}</p>}
+			<p className={css.sum}>{words.sendable({ before: result.sendable_before, after: result.sendable_after })}</p>
+			{result.added + result.reactivated + result.retired === 0 && <p>{words.same}</p>}
 			<ul className={css.diff} aria-label={words.diff}>
-				{lines.map((x) => (
-					<li key={x.text} data-kind={x.kind}>
-						<span aria-hidden>{x.kind === "added" ? "+" : x.kind === "removed" ? "−" : " "}</span> {x.text}
+				{lines.map((line) => (
+					<li key={line.text} data-kind={line.kind}>
+						<span aria-hidden>{line.kind === "added" ? "+" : line.kind === "removed" ? "−" : " "}</span> {line.text}
 					</li>
 				))}
 			</ul>
 			<ul className={css.notes}>
-				{sample(r.held_as_contact, words.held)}
-				{sample(r.invalid, words.invalid)}
-				{sample(r.hand_retired, words.hand)}
-				{sample(r.provider_corrections, words.provider)}
-				{r.removed_unknown > 0 && <li>{words.unknown({ count: r.removed_unknown })}</li>}
+				{sample(result.held_as_contact, words.held)}
+				{sample(result.invalid, words.invalid)}
+				{sample(result.hand_retired, words.hand)}
+				{sample(result.provider_corrections, words.provider)}
+				{result.removed_unknown > 0 && <li>{words.unknown({ count: result.removed_unknown })}</li>}
 			</ul>
-			{r.large_change && (
+			{result.large_change && (
 				<>
 					<Callout tone="danger" title={words.large}>
 						{words.largeText}
 					</Callout>
 					<TextField
-						label={words.type({ count: r.retired })}
+						label={words.type({ count: result.retired })}
 						value={typed}
 						onChange={onType}
 						inputMode="numeric"
@@ -236,7 +238,7 @@ function Tried({ result: r, typed, onType }: { result: Result; typed: string; on
 					/>
 				</>
 			)}
-			<Addresses of={r.changes ?? []} />
+			<Addresses of={result.changes ?? []} />
 		</>
 	);
 }
@@ -250,10 +252,14 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 	const [page, setPage] = useState(0);
 	if (all.length === 0) return null;
 	const counts = new Map<SeedChange["change"], number>();
-	for (const c of all) counts.set(c.change, (counts.get(c.change) ?? 0) + 1);
+	for (const change of all) counts.set(change.change, (counts.get(change.change) ?? 0) + 1);
 	const wanted = search.trim().toLowerCase();
-	const found = all.filter((c) => (!kind || c.change === kind) && c.email.toLowerCase().includes(wanted));
-	const rows = found.slice(page * pageSize, (page + 1) * pageSize).map((c, i) => ({ ...c, key: page * pageSize + i }));
+	const found = all.filter(
+		(change) => (!kind || change.change === kind) && change.email.toLowerCase().includes(wanted),
+	);
+	const rows = found
+		.slice(page * pageSize, (page + 1) * pageSize)
+		.map((change, i) => ({ ...change, key: page * pageSize + i }));
 	const where = words.pages({ from: page * pageSize + 1, to: page * pageSize + rows.length, of: found.length });
 	return (
 		<section aria-label={words.each} className={css.each}>
@@ -262,13 +268,13 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 				<Select
 					label={words.kind}
 					value={kind}
-					onChange={(k) => {
-						setKind(k as typeof kind);
+					onChange={(value) => {
+						setKind(value as typeof kind);
 						setPage(0);
 					}}
 					choices={[
 						{ value: "", label: words.kindOf({ name: words.everything, count: all.length }) },
-						...[...counts].map(([value, n]) => ({ value, label: words.kindOf({ name: outcomes[value], count: n }) })),
+						...[...counts].map(([value, count]) => ({ value, label: words.kindOf({ name: outcomes[value], count }) })),
 					]}
 				/>
 				<TextField
@@ -287,14 +293,14 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 				<List
 					label={words.each}
 					rows={rows}
-					rowKey={(c) => String(c.key)}
+					rowKey={(change) => String(change.key)}
 					columns={[
-						{ id: "email", name: words.address, cell: (c) => c.email },
-						{ id: "change", name: words.kind, cell: (c) => outcomes[c.change] },
+						{ id: "email", name: words.address, cell: (change) => change.email },
+						{ id: "change", name: words.kind, cell: (change) => outcomes[change.change] },
 						{
 							id: "provider",
 							name: words.providerName,
-							cell: (c) => (c.provider ? providers[c.provider] : <NotSet />),
+							cell: (change) => (change.provider ? providers[change.provider] : <NotSet />),
 						},
 					]}
 				/>

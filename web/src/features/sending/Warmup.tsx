@@ -19,35 +19,35 @@ const words = catalogue("sending.warmup", {
 });
 
 /** Warmup shows how the daily limit of a new MTA config grows: what was planned, and what is earned. */
-export function Warmup({ warmup: w }: { warmup: MtaWarmup }) {
-	const days = w.days ?? [];
-	const today = days.find((d) => d.limit !== null);
-	if (!w.enabled || !today) return null;
+export function Warmup({ warmup }: { warmup: MtaWarmup }) {
+	const days = warmup.days ?? [];
+	const today = days.find((day) => day.limit !== null);
+	if (!warmup.enabled || !today) return null;
 	const limit = today.limit ?? 0;
 	return (
 		<Card title={words.title}>
-			<p>{words.about({ start: w.start_per_day, growth: w.growth_pct })}</p>
+			<p>{words.about({ start: warmup.start_per_day, growth: warmup.growth_pct })}</p>
 			<LinePlot
 				sentence={
 					limit < today.planned ? words.held({ count: limit, planned: today.planned }) : words.earned({ count: limit })
 				}
-				points={days.map((d) => d.date)}
-				tick={(d) => calendarDay(d, "short")}
+				points={days.map((day) => day.date)}
+				tick={(day) => calendarDay(day, "short")}
 				mark={today.date}
 				lines={[
-					{ name: words.planned, color: "var(--plot-grey)", dash: "4 4", values: days.map((d) => d.planned) },
-					{ name: words.limit, color: "var(--plot-blue)", values: days.map((d) => d.limit) },
+					{ name: words.planned, color: "var(--plot-grey)", dash: "4 4", values: days.map((day) => day.planned) },
+					{ name: words.limit, color: "var(--plot-blue)", values: days.map((day) => day.limit) },
 				]}
 			/>
-			{w.sources && w.sources.length > 1 && (
+			{warmup.sources && warmup.sources.length > 1 && (
 				<List
 					label={words.address}
-					rows={w.sources}
-					rowKey={(s) => s.ip}
+					rows={warmup.sources}
+					rowKey={(source) => source.ip}
 					columns={[
-						{ id: "ip", name: words.address, cell: (s) => <code>{s.ip}</code> },
-						{ id: "since", name: words.began, cell: (s) => calendarDay(s.started_on, "short") },
-						{ id: "day", name: words.perDay, end: true, cell: (s) => full(s.per_day) },
+						{ id: "ip", name: words.address, cell: (source) => <code>{source.ip}</code> },
+						{ id: "since", name: words.began, cell: (source) => calendarDay(source.started_on, "short") },
+						{ id: "day", name: words.perDay, end: true, cell: (source) => full(source.per_day) },
 					]}
 				/>
 			)}

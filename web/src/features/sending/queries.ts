@@ -14,8 +14,8 @@ export const domainQuery = (id: string) =>
 	queryOptions({
 		...answer("domain", id),
 		queryFn: ({ signal }) => api("GET /sending-domains/{id}", { path: { id }, signal }),
-		refetchInterval: (q) =>
-			q.state.data?.status === "verified" && q.state.data.tracking_status === "live" ? 60_000 : 10_000,
+		refetchInterval: (query) =>
+			query.state.data?.status === "verified" && query.state.data.tracking_status === "live" ? 60_000 : 10_000,
 	});
 
 /** mtaQuery reads an MTA config. */

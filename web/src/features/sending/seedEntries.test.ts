@@ -19,7 +19,7 @@ const tests: Tests = {
 		];
 		for (const [text, want] of texts)
 			equals(
-				seedEntries(text).map((e) => [e.email, e.provider]),
+				seedEntries(text).map((entry) => [entry.email, entry.provider]),
 				want,
 				text,
 			);

@@ -2,7 +2,7 @@
 export function seedEntries(text: string): { email: string; provider: string | null }[] {
 	return text
 		.split("\n")
-		.map((line) => line.split(/[,;\t]/).map((p) => p.trim()))
+		.map((line) => line.split(/[,;\t]/).map((part) => part.trim()))
 		.filter(([email]) => email)
 		.map(([email = "", provider]) => ({ email, provider: provider || null }));
 }

@@ -16,17 +16,19 @@ const tests: Tests = {
 			[record("TXT", 'say "hi" \\o/'), 'mail.example.com. 3600 IN TXT "say \\"hi\\" \\\\o/"'],
 			[record("TXT", ""), 'mail.example.com. 3600 IN TXT ""'],
 		];
-		for (const [r, want] of records) equals(zoneLine(r), want);
+		for (const [record, want] of records) equals(zoneLine(record), want);
 	},
 	"a long text is several strings, which are it together"() {
 		const random = new Random(1);
-		for (let n = 0; n < 50; n++) {
+		for (let round = 0; round < 50; round++) {
 			const text = Array.from({ length: random.below(1000) }, () => random.of(["a", '"', "\\", " ", ";"])).join("");
 			const [, data = ""] = zoneLine(record("TXT", text)).split(" IN TXT ");
-			const strings = [...data.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((m) => (m[1] ?? "").replace(/\\(.)/g, "$1"));
+			const strings = [...data.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) =>
+				(match[1] ?? "").replace(/\\(.)/g, "$1"),
+			);
 			equals(strings.join(""), text);
 			equals(
-				strings.every((s) => s.length <= 255),
+				strings.every((string) => string.length <= 255),
 				true,
 				"no string is too long",
 			);

@@ -1,12 +1,12 @@
 import type { DNSRecord } from "../../api/schema";
 
 /** zoneLine writes a record as a line of a zone file (RFC 1035, section 5). */
-export function zoneLine(r: DNSRecord): string {
+export function zoneLine(record: DNSRecord): string {
 	const value =
-		r.type === "TXT"
-			? (r.value.match(/.{1,255}/g) ?? [""]).map((part) => `"${part.replace(/["\\]/g, "\\$&")}"`).join(" ")
-			: r.type === "MX"
-				? `${r.priority ?? 10} ${r.value.replace(/\.?$/, ".")}`
-				: r.value.replace(/\.?$/, ".");
-	return `${r.host.replace(/\.?$/, ".")} 3600 IN ${r.type} ${value}`;
+		record.type === "TXT"
+			? (record.value.match(/.{1,255}/g) ?? [""]).map((part) => `"${part.replace(/["\\]/g, "\\$&")}"`).join(" ")
+			: record.type === "MX"
+				? `${record.priority ?? 10} ${record.value.replace(/\.?$/, ".")}`
+				: record.value.replace(/\.?$/, ".");
+	return `${record.host.replace(/\.?$/, ".")} 3600 IN ${record.type} ${value}`;
 }
