@@ -33,7 +33,7 @@ export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 	const [chosen, setChosen] = useState(leads[0] ?? "");
 	if (!step) return null;
 	const keep = chosen === nowhere ? undefined : leads.includes(null) ? null : chosen;
-	const gone = lost(graph, remove(graph, id, keep)).filter((s) => s.id !== id);
+	const gone = lost(graph, remove(graph, id, keep)).filter((step) => step.id !== id);
 	const title = (label: string | null) => {
 		const to = stepOf(graph, targetOf(graph, { from: id, label }));
 		return to ? titleOf(to, names, graph) : "";
@@ -64,8 +64,8 @@ export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 				<div>
 					<p>{words.goes({ count: gone.length })}</p>
 					<ul>
-						{gone.slice(0, 8).map((s) => (
-							<li key={s.id}>{titleOf(s, names, graph)}</li>
+						{gone.slice(0, 8).map((step) => (
+							<li key={step.id}>{titleOf(step, names, graph)}</li>
 						))}
 					</ul>
 				</div>

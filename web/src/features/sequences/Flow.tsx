@@ -45,7 +45,7 @@ import type { Flow } from "./useFlow";
 
 const Canvas = later(() => import("./canvas/Canvas"));
 
-const Versions = later(() => import("../../ui/Versions").then((m) => ({ default: m.Versions })));
+const Versions = later(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
 
 const words = catalogue("sequences.flow", {
 	views: "View",
@@ -147,9 +147,9 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	};
 
 	const after = (id: string): Place | null => {
-		const s = stepOf(graph, id);
-		const places = s ? placesOf(s) : [];
-		return places.find((p) => targetOf(graph, p) === null) ?? places[0] ?? null;
+		const step = stepOf(graph, id);
+		const places = step ? placesOf(step) : [];
+		return places.find((place) => targetOf(graph, place) === null) ?? places[0] ?? null;
 	};
 	const startAdding = (place: Place, trigger: HTMLElement) => {
 		anchor.current = trigger;
@@ -196,11 +196,11 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		focus(back && stepOf(next, back) ? back : order(next)[0]);
 	};
 	const drop = (id: string) => {
-		const s = stepOf(graph, id);
-		if (!s) return;
+		const step = stepOf(graph, id);
+		if (!step) return;
 		const back = neighbour(graph, id, "up") ?? neighbour(graph, id, "down");
 		if (selected.size > 1 && selected.has(id)) return took(removeAll(graph, [...selected]), back);
-		const leads = labelsOf(s).filter((label) => targetOf(graph, { from: id, label }) !== null);
+		const leads = labelsOf(step).filter((label) => targetOf(graph, { from: id, label }) !== null);
 		if (leads.length === 0) took(remove(graph, id, undefined), back);
 		else setDeleting(id);
 	};
@@ -219,7 +219,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		selected,
 		current: at,
 		issues: flow.issues,
-		numbers: report ? new Map(report.nodes.map((n) => [n.node_id, n])) : null,
+		numbers: report ? new Map(report.nodes.map((node) => [node.node_id, node])) : null,
 		trigger,
 		focus: setCurrent,
 		open,
@@ -239,9 +239,9 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	};
 
 	const issue = useRef(-1);
-	const goTo = (i: GraphIssue) => {
-		if (i.node_id && stepOf(graph, i.node_id)) focus(i.node_id);
-		else if (i.message.startsWith("entry_trigger")) onTrigger();
+	const goTo = (issue: GraphIssue) => {
+		if (issue.node_id && stepOf(graph, issue.node_id)) focus(issue.node_id);
+		else if (issue.message.startsWith("entry_trigger")) onTrigger();
 		else onIssueOfWhole();
 	};
 	const onIssueOfWhole = () => box.current?.querySelector<HTMLElement>("button")?.focus();
@@ -254,55 +254,55 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			setSaid(problemWords(i.message));
 		}
 	};
-	const key = (e: KeyboardEvent) => {
-		if (e.key === "F8") {
-			e.preventDefault();
+	const key = (event: KeyboardEvent) => {
+		if (event.key === "F8") {
+			event.preventDefault();
 			return nextIssue();
 		}
-		const id = (e.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
-		const mod = e.metaKey || e.ctrlKey;
-		const pressed = e.key.toLowerCase();
-		if (mod && pressed === "z") (e.shiftKey ? flow.redo : flow.undo)();
+		const id = (event.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
+		const mod = event.metaKey || event.ctrlKey;
+		const pressed = event.key.toLowerCase();
+		if (mod && pressed === "z") (event.shiftKey ? flow.redo : flow.undo)();
 		else if (mod && pressed === "y") flow.redo();
 		else if (!id) return;
-		else if (e.key in arrows && !mod && !e.altKey) {
+		else if (event.key in arrows && !mod && !event.altKey) {
 			const to = canvas
-				? neighbour(graph, id, arrows[e.key] as Direction)
-				: e.key === "ArrowDown"
+				? neighbour(graph, id, arrows[event.key] as Direction)
+				: event.key === "ArrowDown"
 					? steps[steps.indexOf(id) + 1]
-					: e.key === "ArrowUp"
+					: event.key === "ArrowUp"
 						? steps[steps.indexOf(id) - 1]
-						: neighbour(graph, id, arrows[e.key] as Direction);
-			if (to && e.shiftKey) setSelected(new Set([...(selected.size > 0 ? selected : [id]), to]));
+						: neighbour(graph, id, arrows[event.key] as Direction);
+			if (to && event.shiftKey) setSelected(new Set([...(selected.size > 0 ? selected : [id]), to]));
 			else if (to && selected.size > 0) setSelected(new Set());
 			focus(to);
 		} else if (mod && pressed === "c") copyOf(id);
 		else if (mod && pressed === "v") view.act(id, "paste");
-		else if (mod || e.altKey) return;
-		else if (e.key === "a") view.act(id, "after");
-		else if (e.key === "Delete" || e.key === "Backspace") view.act(id, "delete");
-		else if (e.key === "Home") focus(steps[0]);
-		else if (e.key === "End") focus(steps.at(-1));
-		else if (e.key === "Escape" && selected.size > 0) setSelected(new Set());
+		else if (mod || event.altKey) return;
+		else if (event.key === "a") view.act(id, "after");
+		else if (event.key === "Delete" || event.key === "Backspace") view.act(id, "delete");
+		else if (event.key === "Home") focus(steps[0]);
+		else if (event.key === "End") focus(steps.at(-1));
+		else if (event.key === "Escape" && selected.size > 0) setSelected(new Set());
 		else return;
-		e.preventDefault();
-		e.stopPropagation();
+		event.preventDefault();
+		event.stopPropagation();
 	};
 
-	const s = flow.saving;
-	const problem = s.state === "failed" ? s.problem : "";
+	const saving = flow.saving;
+	const problem = saving.state === "failed" ? saving.problem : "";
 	const state = !editable
 		? words.readOnly
-		: s.state === "saving"
+		: saving.state === "saving"
 			? words.saving
-			: s.state === "failed"
+			: saving.state === "failed"
 				? problem
-				: s.state === "kept" || flow.dirty
+				: saving.state === "kept" || flow.dirty
 					? flow.refused > 0
 						? words.kept({ count: flow.refused })
 						: words.changed
-					: s.state === "saved" && s.at
-						? words.savedAt({ at: clock(s.at) })
+					: saving.state === "saved" && saving.at
+						? words.savedAt({ at: clock(saving.at) })
 						: words.saved;
 	const step = stepOf(graph, node);
 	return (
@@ -342,7 +342,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				<span
 					role="status"
 					className={css.state}
-					data-tone={s.state === "failed" ? "danger" : flow.issues.length > 0 ? "warning" : undefined}
+					data-tone={saving.state === "failed" ? "danger" : flow.issues.length > 0 ? "warning" : undefined}
 				>
 					{state}
 				</span>
@@ -355,7 +355,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			<p className="visually-hidden" role="status">
 				{said}
 			</p>
-			{s.state === "conflict" && (
+			{saving.state === "conflict" && (
 				<Callout tone="warning" title={words.conflict}>
 					<p>{words.conflictText}</p>
 					<Button small onClick={() => setComparing(true)}>
@@ -363,17 +363,17 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					</Button>
 				</Callout>
 			)}
-			{s.state === "conflict" && comparing && (
+			{saving.state === "conflict" && comparing && (
 				<Suspense>
 					<Versions
 						text={words.clash({
-							who: s.conflict.by?.name || words.somebody,
-							at: clock(s.conflict.theirs.data.updated_at),
+							who: saving.conflict.by?.name || words.somebody,
+							at: clock(saving.conflict.theirs.data.updated_at),
 						})}
-						versions={s.conflict.clashes.map((c) => ({
-							id: c.id ?? "",
-							name: c.id === null ? words.start : titleOf((c.mine ?? c.theirs) as Step, names, graph),
-							...sides(c, graph, s.conflict.graph, names),
+						versions={saving.conflict.clashes.map((clash) => ({
+							id: clash.id ?? "",
+							name: clash.id === null ? words.start : titleOf((clash.mine ?? clash.theirs) as Step, names, graph),
+							...sides(clash, graph, saving.conflict.graph, names),
 						}))}
 						onSettle={(theirs) => {
 							setComparing(false);
@@ -383,14 +383,14 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					/>
 				</Suspense>
 			)}
-			{flow.joined && s.state !== "conflict" && (
+			{flow.joined && saving.state !== "conflict" && (
 				<Callout
 					tone="progress"
 					title={words.joined({ who: flow.joined.by?.name || words.somebody, at: clock(flow.joined.at) })}
 				>
 					<p>
 						{flow.joined.steps.length > 0
-							? words.joinedSteps({ steps: and(flow.joined.steps.map((x) => titleOf(x, names, graph))) })
+							? words.joinedSteps({ steps: and(flow.joined.steps.map((step) => titleOf(step, names, graph))) })
 							: words.joinedWays}
 					</p>
 					<Button small onClick={flow.dismissJoined}>
@@ -423,19 +423,19 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					actions={<span className={css.state}>{words.next}</span>}
 				>
 					<ul className={css.issues}>
-						{flow.issues.map((i, n) => {
-							const of = stepOf(graph, i.node_id);
+						{flow.issues.map((issue, index) => {
+							const of = stepOf(graph, issue.node_id);
 							return (
-								<li key={n}>
-									<button type="button" onClick={() => (of ? open(of.id) : goTo(i))}>
+								<li key={index}>
+									<button type="button" onClick={() => (of ? open(of.id) : goTo(issue))}>
 										<b>
 											{of
 												? titleOf(of, names, graph)
-												: i.message.startsWith("entry_trigger")
+												: issue.message.startsWith("entry_trigger")
 													? words.start
 													: words.whole}
 										</b>
-										: {problemWords(i.message)}
+										: {problemWords(issue.message)}
 									</button>
 								</li>
 							);
@@ -484,7 +484,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					key={step.id}
 					view={view}
 					step={step}
-					onChange={(config) => flow.change((g) => configure(g, step.id, config), `edit ${step.id}`)}
+					onChange={(config) => flow.change((graph) => configure(graph, step.id, config), `edit ${step.id}`)}
 					onDelete={() => {
 						set({ node: null }, { replace: true });
 						opened.current = null;
@@ -498,17 +498,17 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 }
 
 /** sides writes what each side made of a step and where it leads; where that reads the same, its configuration. */
-function sides(c: Clash, mine: Graph, theirs: Graph, names: Names) {
-	const text = (s: Step | null, g: Graph) => {
-		if (!s) return words.removedStep;
-		const next = placesOf(s)
-			.map((p) => stepOf(g, targetOf(g, p)))
-			.map((x) => (x ? titleOf(x, names, g) : words.end));
-		const title = [titleOf(s, names, g), detailOf(s, names)].filter(Boolean).join(", ");
-		return c.id === null || next.length === 0 ? title : words.leads({ title, next: and([...new Set(next)]) });
+function sides(clash: Clash, mine: Graph, theirs: Graph, names: Names) {
+	const text = (step: Step | null, graph: Graph) => {
+		if (!step) return words.removedStep;
+		const next = placesOf(step)
+			.map((place) => stepOf(graph, targetOf(graph, place)))
+			.map((step) => (step ? titleOf(step, names, graph) : words.end));
+		const title = [titleOf(step, names, graph), detailOf(step, names)].filter(Boolean).join(", ");
+		return clash.id === null || next.length === 0 ? title : words.leads({ title, next: and([...new Set(next)]) });
 	};
-	const [own, other] = [text(c.mine, mine), text(c.theirs, theirs)];
+	const [own, other] = [text(clash.mine, mine), text(clash.theirs, theirs)];
 	return own === other
-		? { mine: JSON.stringify(c.mine?.config, null, 2), theirs: JSON.stringify(c.theirs?.config, null, 2) }
+		? { mine: JSON.stringify(clash.mine?.config, null, 2), theirs: JSON.stringify(clash.theirs?.config, null, 2) }
 		: { mine: own, theirs: other };
 }

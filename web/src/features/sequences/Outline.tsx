@@ -18,33 +18,45 @@ const words = catalogue("sequences.outline", {
 });
 
 /** Outline shows a graph as a list: each step, and below a step with several ways a list for each. */
-export function OutlineView({ view: v, clip }: { view: View; clip: boolean }) {
-	const { roots } = outline(v.graph);
-	const main = roots.filter((r) => r.step.id === v.graph.entry);
-	const goals = roots.filter((r) => r.step.id !== v.graph.entry && r.step.type === "goal");
-	const others = roots.filter((r) => !main.includes(r) && !goals.includes(r));
+export function OutlineView({ view, clip }: { view: View; clip: boolean }) {
+	const { roots } = outline(view.graph);
+	const main = roots.filter((root) => root.step.id === view.graph.entry);
+	const goals = roots.filter((root) => root.step.id !== view.graph.entry && root.step.type === "goal");
+	const others = roots.filter((root) => !main.includes(root) && !goals.includes(root));
 	return (
 		<div className={css.outline}>
-			<StartButton view={v} />
-			<AddButton view={v} place={{ from: null, label: null }} />
-			{main.map((b) => (
-				<Items key={b.step.id} view={v} block={b} clip={clip} label={words.label} />
+			<StartButton view={view} />
+			<AddButton view={view} place={{ from: null, label: null }} />
+			{main.map((block) => (
+				<Items key={block.step.id} view={view} block={block} clip={clip} label={words.label} />
 			))}
 			{goals.length > 0 && (
 				<section className={css.apart} aria-label={words.goals}>
 					<h2>
 						<Flag aria-hidden size={14} /> {words.goals}
 					</h2>
-					{goals.map((b) => (
-						<Items key={b.step.id} view={v} block={b} clip={clip} label={titleOf(b.step, v.names, v.graph)} />
+					{goals.map((goal) => (
+						<Items
+							key={goal.step.id}
+							view={view}
+							block={goal}
+							clip={clip}
+							label={titleOf(goal.step, view.names, view.graph)}
+						/>
 					))}
 				</section>
 			)}
 			{others.length > 0 && (
 				<section className={css.apart} aria-label={words.apart}>
 					<h2>{words.apart}</h2>
-					{others.map((b) => (
-						<Items key={b.step.id} view={v} block={b} clip={clip} label={titleOf(b.step, v.names, v.graph)} />
+					{others.map((block) => (
+						<Items
+							key={block.step.id}
+							view={view}
+							block={block}
+							clip={clip}
+							label={titleOf(block.step, view.names, view.graph)}
+						/>
 					))}
 				</section>
 			)}
@@ -53,9 +65,9 @@ export function OutlineView({ view: v, clip }: { view: View; clip: boolean }) {
 }
 
 /** chain returns the blocks that follow one another without a fork, and what the last of them leads to. */
-function chain(b: Block): { blocks: Block[]; last: Slot | null } {
-	const blocks = [b];
-	let at = b;
+function chain(block: Block): { blocks: Block[]; last: Slot | null } {
+	const blocks = [block];
+	let at = block;
 	for (;;) {
 		const [only] = at.slots;
 		if (at.slots.length !== 1 || at.joins.length > 0 || !only) return { blocks, last: null };
@@ -65,48 +77,48 @@ function chain(b: Block): { blocks: Block[]; last: Slot | null } {
 	}
 }
 
-function Items({ view: v, block, clip, label }: { view: View; block: Block; clip: boolean; label: string }) {
+function Items({ view, block, clip, label }: { view: View; block: Block; clip: boolean; label: string }) {
 	const { blocks, last } = chain(block);
 	return (
 		<ol className={css.items} aria-label={label}>
-			{blocks.map((b) => (
-				<li key={b.step.id}>
+			{blocks.map((block) => (
+				<li key={block.step.id}>
 					<div className={css.row}>
-						<StepButton view={v} step={b.step} />
-						<Numbers view={v} step={b.step} />
-						<StepMenuButton view={v} step={b.step} clip={clip} />
+						<StepButton view={view} step={block.step} />
+						<Numbers view={view} step={block.step} />
+						<StepMenuButton view={view} step={block.step} clip={clip} />
 					</div>
-					{b.slots.length === 1 && b.slots[0] && (
-						<AddButton view={v} place={{ from: b.step.id, label: b.slots[0].label }} />
+					{block.slots.length === 1 && block.slots[0] && (
+						<AddButton view={view} place={{ from: block.step.id, label: block.slots[0].label }} />
 					)}
-					{b.slots.length > 1 && (
+					{block.slots.length > 1 && (
 						<ul className={css.ways}>
-							{b.slots.map((s) => (
-								<li key={s.label}>
-									<p className={css.way}>{labelOf(b.step, s.label)}</p>
-									<AddButton view={v} place={{ from: b.step.id, label: s.label }} />
-									{s.kind === "block" ? (
+							{block.slots.map((slot) => (
+								<li key={slot.label}>
+									<p className={css.way}>{labelOf(block.step, slot.label)}</p>
+									<AddButton view={view} place={{ from: block.step.id, label: slot.label }} />
+									{slot.kind === "block" ? (
 										<Items
-											view={v}
-											block={s.block}
+											view={view}
+											block={slot.block}
 											clip={clip}
-											label={words.way({ label: labelOf(b.step, s.label) })}
+											label={words.way({ label: labelOf(block.step, slot.label) })}
 										/>
 									) : (
-										<End view={v} slot={s} />
+										<End view={view} slot={slot} />
 									)}
 								</li>
 							))}
 						</ul>
 					)}
-					{b.joins.map((j) => (
-						<Items key={j.step.id} view={v} block={j} clip={clip} label={words.after} />
+					{block.joins.map((join) => (
+						<Items key={join.step.id} view={view} block={join} clip={clip} label={words.after} />
 					))}
 				</li>
 			))}
 			{last && (
 				<li>
-					<End view={v} slot={last} />
+					<End view={view} slot={last} />
 				</li>
 			)}
 		</ol>
@@ -114,12 +126,12 @@ function Items({ view: v, block, clip, label }: { view: View; block: Block; clip
 }
 
 /** End tells where a path ends, or goes on. */
-export function End({ view: v, slot }: { view: View; slot: Slot }) {
+export function End({ view, slot }: { view: View; slot: Slot }) {
 	if (slot.kind === "end" || slot.kind === "block") return <span className={css.end}>{words.end}</span>;
-	const s = stepOf(v.graph, slot.to);
+	const step = stepOf(view.graph, slot.to);
 	const text = (slot.kind === "loop" ? words.loop : words.join)({
-		number: v.steps.indexOf(slot.to) + 1,
-		title: s ? titleOf(s, v.names, v.graph) : "",
+		number: view.steps.indexOf(slot.to) + 1,
+		title: step ? titleOf(step, view.names, view.graph) : "",
 	});
 	return (
 		<button

@@ -31,35 +31,35 @@ const words = catalogue("sequences.parts", {
 });
 
 /** StepButton is a step: what it does, and what is wrong with it. */
-export function StepButton({ view: v, step: s }: { view: View; step: Step }) {
-	const k = kindOf(s);
-	const Icon = iconOf(k);
-	const problems = issuesOf(v, s.id);
-	const detail = shownDetail(v, s);
+export function StepButton({ view, step }: { view: View; step: Step }) {
+	const kind = kindOf(step);
+	const Icon = iconOf(kind);
+	const problems = issuesOf(view, step.id);
+	const detail = shownDetail(view, step);
 	return (
 		<button
 			type="button"
-			data-step={s.id}
+			data-step={step.id}
 			className={css.step}
-			data-group={k.group}
+			data-group={kind.group}
 			data-bad={problems.length > 0 || undefined}
-			data-selected={v.selected.has(s.id) || undefined}
-			tabIndex={v.current === s.id ? 0 : -1}
-			aria-label={spoken(v, s)}
+			data-selected={view.selected.has(step.id) || undefined}
+			tabIndex={view.current === step.id ? 0 : -1}
+			aria-label={spoken(view, step)}
 			aria-description={
 				problems
 					.slice(1)
-					.map((p) => problemWords(p.message))
+					.map((problem) => problemWords(problem.message))
 					.join(". ") || undefined
 			}
-			onFocus={() => v.focus(s.id)}
-			onClick={(e) => (e.shiftKey ? v.act(s.id, "select") : v.open(s.id))}
+			onFocus={() => view.focus(step.id)}
+			onClick={(e) => (e.shiftKey ? view.act(step.id, "select") : view.open(step.id))}
 		>
 			<span className={css.icon} aria-hidden>
 				<Icon size={16} />
 			</span>
 			<span className={css.words}>
-				<b>{titleOf(s, v.names, v.graph)}</b>
+				<b>{titleOf(step, view.names, view.graph)}</b>
 				{detail && (
 					<>
 						{" "}
@@ -78,36 +78,39 @@ export function StepButton({ view: v, step: s }: { view: View; step: Step }) {
 }
 
 /** StartButton is what starts the sequence. */
-export function StartButton({ view: v }: { view: View }) {
+export function StartButton({ view }: { view: View }) {
 	return (
-		<button type="button" className={css.start} onClick={v.openTrigger}>
+		<button type="button" className={css.start} onClick={view.openTrigger}>
 			<Zap aria-hidden size={16} />
 			<span>
 				<b>{words.start}</b>
-				<small>{v.trigger}</small>
+				<small>{view.trigger}</small>
 			</span>
 		</button>
 	);
 }
 
 /** Numbers are the counts beside a step. Those who are there now open the people. */
-export function Numbers({ view: v, step: s }: { view: View; step: Step }) {
-	const n: SequenceNodeReport | undefined = v.numbers?.get(s.id);
-	if (!n || n.entered === 0) return null;
+export function Numbers({ view, step }: { view: View; step: Step }) {
+	const counts: SequenceNodeReport | undefined = view.numbers?.get(step.id);
+	if (!counts || counts.entered === 0) return null;
 	return (
 		<span className={css.numbers}>
-			<span>{words.entered({ count: n.entered })}</span>
-			{s.type === "send" && n.delivered > 0 && <span>{words.delivered({ count: n.delivered })}</span>}
-			{s.type === "send" && n.opened > 0 && <span>{words.opened({ count: n.opened })}</span>}
-			{s.type === "send" && n.clicked > 0 && <span>{words.clicked({ count: n.clicked })}</span>}
-			{n.waiting > 0 && (
+			<span>{words.entered({ count: counts.entered })}</span>
+			{step.type === "send" && counts.delivered > 0 && <span>{words.delivered({ count: counts.delivered })}</span>}
+			{step.type === "send" && counts.opened > 0 && <span>{words.opened({ count: counts.opened })}</span>}
+			{step.type === "send" && counts.clicked > 0 && <span>{words.clicked({ count: counts.clicked })}</span>}
+			{counts.waiting > 0 && (
 				<button
 					type="button"
 					className={css.here}
-					aria-label={words.people({ here: words.here({ count: n.waiting }), title: titleOf(s, v.names, v.graph) })}
-					onClick={() => v.openPeople(s.id)}
+					aria-label={words.people({
+						here: words.here({ count: counts.waiting }),
+						title: titleOf(step, view.names, view.graph),
+					})}
+					onClick={() => view.openPeople(step.id)}
 				>
-					{words.here({ count: n.waiting })}
+					{words.here({ count: counts.waiting })}
 				</button>
 			)}
 		</span>
@@ -115,41 +118,43 @@ export function Numbers({ view: v, step: s }: { view: View; step: Step }) {
 }
 
 /** StepMenuButton is the menu of a step. */
-export function StepMenuButton({ view: v, step: s, clip }: { view: View; step: Step; clip: boolean }) {
+export function StepMenuButton({ view, step, clip }: { view: View; step: Step; clip: boolean }) {
 	return (
 		<Menu
 			small
-			label={words.actions({ title: titleOf(s, v.names, v.graph) })}
+			label={words.actions({ title: titleOf(step, view.names, view.graph) })}
 			actions={[
-				{ id: "edit", label: v.editable ? words.edit : words.see, run: () => v.open(s.id) },
-				v.editable &&
-					s.type !== "exit" && {
+				{ id: "edit", label: view.editable ? words.edit : words.see, run: () => view.open(step.id) },
+				view.editable &&
+					step.type !== "exit" && {
 						id: "after",
 						label: words.after,
-						run: () => requestAnimationFrame(() => v.act(s.id, "after")),
+						run: () => requestAnimationFrame(() => view.act(step.id, "after")),
 					},
-				{ id: "copy", label: words.copy, run: () => v.act(s.id, "copy") },
-				v.editable && clip && s.type !== "exit" && { id: "paste", label: words.paste, run: () => v.act(s.id, "paste") },
-				v.editable && { id: "delete", label: words.remove, danger: true, run: () => v.act(s.id, "delete") },
+				{ id: "copy", label: words.copy, run: () => view.act(step.id, "copy") },
+				view.editable &&
+					clip &&
+					step.type !== "exit" && { id: "paste", label: words.paste, run: () => view.act(step.id, "paste") },
+				view.editable && { id: "delete", label: words.remove, danger: true, run: () => view.act(step.id, "delete") },
 			]}
 		/>
 	);
 }
 
 /** AddButton adds a step at a place. */
-export function AddButton({ view: v, place, tab = true }: { view: View; place: Place; tab?: boolean }) {
-	if (!v.editable) return null;
-	const s = stepOf(v.graph, place.from);
+export function AddButton({ view, place, tab = true }: { view: View; place: Place; tab?: boolean }) {
+	if (!view.editable) return null;
+	const step = stepOf(view.graph, place.from);
 	const label =
 		place.from === null
-			? v.graph.steps.length === 0
+			? view.graph.steps.length === 0
 				? words.addFirst
 				: words.addAtStart
-			: !s
+			: !step
 				? words.addFirst
 				: place.label === null
-					? words.addAfter({ title: titleOf(s, v.names, v.graph) })
-					: words.addOn({ title: titleOf(s, v.names, v.graph), label: labelOf(s, place.label) });
+					? words.addAfter({ title: titleOf(step, view.names, view.graph) })
+					: words.addOn({ title: titleOf(step, view.names, view.graph), label: labelOf(step, place.label) });
 	return (
 		<button
 			type="button"
@@ -158,7 +163,7 @@ export function AddButton({ view: v, place, tab = true }: { view: View; place: P
 			aria-label={label}
 			title={label}
 			tabIndex={tab ? undefined : -1}
-			onClick={(e) => v.add(place, e.currentTarget)}
+			onClick={(e) => view.add(place, e.currentTarget)}
 		>
 			<Plus aria-hidden size={14} />
 		</button>

@@ -58,11 +58,11 @@ const words = catalogue("sequences.people", {
 	},
 });
 
-const reason = (r: string | null) =>
-	r ? ((words.reasons as { [r: string]: string })[r] ?? r.replaceAll("_", " ")) : null;
+const reason = (reason: string | null) =>
+	reason ? ((words.reasons as { [key: string]: string })[reason] ?? reason.replaceAll("_", " ")) : null;
 
 /** People lists who is and was in a sequence, or at one of its steps. */
-export default function People({ sequence: s, names }: { sequence: Sequence; names: Names }) {
+export default function People({ sequence, names }: { sequence: Sequence; names: Names }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [params, set] = useParams();
@@ -70,28 +70,28 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 	const step = params.get("at") ?? "";
 	const status = params.get("status") ?? "";
 	const [leaving, setLeaving] = useState<Enrollment | null>(null);
-	const graph = graphOf(s);
-	const found = useInfiniteQuery(peopleQuery(s.id, step, status));
+	const graph = graphOf(sequence);
+	const found = useInfiniteQuery(peopleQuery(sequence.id, step, status));
 	const exit = useMutation({
-		mutationFn: (e: Enrollment) =>
+		mutationFn: (enrollment: Enrollment) =>
 			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
-				path: { id: s.id, enrollment_id: e.enrollment_id },
+				path: { id: sequence.id, enrollment_id: enrollment.enrollment_id },
 			}),
 		onSuccess: () => {
 			setLeaving(null);
-			void client.invalidateQueries(within("sequence", s.id));
+			void client.invalidateQueries(within("sequence", sequence.id));
 		},
 	});
 	const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
 	const onEnd = useCallback(() => {
 		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
 	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-	const rows = found.data?.pages.flatMap((p) => p.data) ?? [];
+	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
 	const title = (id: string | null) => {
 		const at = stepOf(graph, id);
 		return at ? titleOf(at, names, graph) : id;
 	};
-	const open = (e: Enrollment) => e.status === "active" || e.status === "paused";
+	const open = (enrollment: Enrollment) => enrollment.status === "active" || enrollment.status === "paused";
 	return (
 		<>
 			<div className={rowsCss.tools}>
@@ -109,12 +109,12 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 					label={words.status}
 					hideLabel
 					value={status}
-					onChange={(v) => set({ status: v })}
+					onChange={(value) => set({ status: value })}
 					choices={[
 						{ value: "", label: words.anyStatus },
-						...["active", "paused", "completed", "exited", "failed"].map((v) => ({
-							value: v,
-							label: stateOf("enrollment", v).word,
+						...["active", "paused", "completed", "exited", "failed"].map((item) => ({
+							value: item,
+							label: stateOf("enrollment", item).word,
 						})),
 					]}
 				/>
@@ -139,42 +139,57 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 				<Table
 					label={words.title}
 					rows={rows}
-					rowKey={(e) => e.enrollment_id}
-					rowName={(e) => e.email}
+					rowKey={(enrollment) => enrollment.enrollment_id}
+					rowName={(enrollment) => enrollment.email}
 					onEnd={onEnd}
-					onOpen={(e) => navigate(to.contact(e.contact_id, { tab: "sequences" }))}
+					onOpen={(enrollment) => navigate(to.contact(enrollment.contact_id, { tab: "sequences" }))}
 					columns={[
 						{
 							id: "email",
 							name: words.email,
-							cell: (e) => <Link href={to.contact(e.contact_id, { tab: "sequences" })}>{e.email}</Link>,
+							cell: (enrollment) => (
+								<Link href={to.contact(enrollment.contact_id, { tab: "sequences" })}>{enrollment.email}</Link>
+							),
 						},
 						{
 							id: "status",
 							name: words.status,
 							width: 132,
 							least: 128,
-							cell: (e) => (
-								<StateBadge kind={open(e) ? "enrollment" : "outcome"} state={open(e) ? e.status : e.outcome} />
+							cell: (enrollment) => (
+								<StateBadge
+									kind={open(enrollment) ? "enrollment" : "outcome"}
+									state={open(enrollment) ? enrollment.status : enrollment.outcome}
+								/>
 							),
 						},
-						{ id: "step", name: words.here, cell: (e) => (e.current_node_id ? title(e.current_node_id) : <NotSet />) },
+						{
+							id: "step",
+							name: words.here,
+							cell: (enrollment) => (enrollment.current_node_id ? title(enrollment.current_node_id) : <NotSet />),
+						},
 						{
 							id: "since",
 							name: words.since,
 							width: 128,
 							least: 122,
 							droppable: true,
-							cell: (e) => <Time at={e.entered_node_at} />,
+							cell: (enrollment) => <Time at={enrollment.entered_node_at} />,
 						},
-						{ id: "until", name: words.until, width: 128, least: 122, cell: (e) => <Time at={e.due_at} /> },
+						{
+							id: "until",
+							name: words.until,
+							width: 128,
+							least: 122,
+							cell: (enrollment) => <Time at={enrollment.due_at} />,
+						},
 						{
 							id: "entered",
 							name: words.entered,
 							width: 128,
 							least: 100,
 							droppable: true,
-							cell: (e) => <Time at={e.entered_at} />,
+							cell: (enrollment) => <Time at={enrollment.entered_at} />,
 						},
 						{
 							id: "left",
@@ -182,41 +197,46 @@ export default function People({ sequence: s, names }: { sequence: Sequence; nam
 							width: 128,
 							least: 100,
 							droppable: true,
-							cell: (e) => <Time at={e.exited_at} />,
+							cell: (enrollment) => <Time at={enrollment.exited_at} />,
 						},
 						{
 							id: "why",
 							name: words.why,
 							width: 150,
 							droppable: true,
-							cell: (e) => reason(e.exit_reason) ?? <NotSet />,
+							cell: (enrollment) => reason(enrollment.exit_reason) ?? <NotSet />,
 						},
 						{
 							id: "exit",
 							name: "",
 							width: 80,
 							least: 72,
-							cell: (e) =>
-								open(e) && (
+							cell: (enrollment) =>
+								open(enrollment) && (
 									<Button
 										small
 										look="quiet"
-										aria-label={words.exitOf({ email: e.email })}
+										aria-label={words.exitOf({ email: enrollment.email })}
 										why={why}
-										onClick={() => setLeaving(e)}
+										onClick={() => setLeaving(enrollment)}
 									>
 										{words.exit}
 									</Button>
 								),
 						},
 					]}
-					card={(e) => (
+					card={(enrollment) => (
 						<div className={rowsCss.card}>
 							<div className={rowsCss.name}>
-								<Link href={to.contact(e.contact_id, { tab: "sequences" })}>{e.email}</Link>
-								<span>{e.current_node_id ? title(e.current_node_id) : reason(e.exit_reason)}</span>
+								<Link href={to.contact(enrollment.contact_id, { tab: "sequences" })}>{enrollment.email}</Link>
+								<span>
+									{enrollment.current_node_id ? title(enrollment.current_node_id) : reason(enrollment.exit_reason)}
+								</span>
 							</div>
-							<StateBadge kind={open(e) ? "enrollment" : "outcome"} state={open(e) ? e.status : e.outcome} />
+							<StateBadge
+								kind={open(enrollment) ? "enrollment" : "outcome"}
+								state={open(enrollment) ? enrollment.status : enrollment.outcome}
+							/>
 						</div>
 					)}
 				/>

@@ -50,67 +50,71 @@ const words = catalogue("sequences.report", {
 
 /** Report shows the numbers of a sequence and of each of its steps. */
 export default function Report({
-	sequence: s,
-	report: r,
+	sequence,
+	report,
 	names,
 }: {
 	sequence: Sequence;
 	report: SequenceReport;
 	names: Names;
 }) {
-	if (r.enrolled === 0) return <Empty title={words.none}>{words.noneText}</Empty>;
-	const graph = graphOf(s);
-	const of = new Map(r.nodes.map((n) => [n.node_id, n]));
+	if (report.enrolled === 0) return <Empty title={words.none}>{words.noneText}</Empty>;
+	const graph = graphOf(sequence);
+	const of = new Map(report.nodes.map((node) => [node.node_id, node]));
 	const rows = order(graph).flatMap((id) => {
-		const n = of.get(id);
+		const counts = of.get(id);
 		const step = stepOf(graph, id);
-		return n && step ? [{ ...n, step, title: titleOf(step, names, graph) }] : [];
+		return counts && step ? [{ ...counts, step, title: titleOf(step, names, graph) }] : [];
 	});
-	const people = to.sequence(s.id, { tab: "people" });
+	const people = to.sequence(sequence.id, { tab: "people" });
 	const least = rows.reduce((a, b) => (b.entered < a.entered ? b : a), rows[0] ?? { title: "", entered: 0 });
-	const share = (n: number) => percent(n / r.enrolled);
-	const mail = (n: (typeof rows)[number], v: number) => (n.step.type === "send" ? full(v) : <NotSet />);
-	const left = r.exited - r.converted;
+	const share = (count: number) => percent(count / report.enrolled);
+	const mail = (row: (typeof rows)[number], v: number) => (row.step.type === "send" ? full(v) : <NotSet />);
+	const left = report.exited - report.converted;
 	return (
 		<>
 			<Card title={words.totals}>
 				<Figures>
-					<Figure name={words.enrolled} value={full(r.enrolled)} about={{ definition: words.enrolledAbout, people }} />
+					<Figure
+						name={words.enrolled}
+						value={full(report.enrolled)}
+						about={{ definition: words.enrolledAbout, people }}
+					/>
 					<Figure
 						name={words.active}
-						value={full(r.active)}
+						value={full(report.active)}
 						about={{ definition: words.activeAbout, people: `${people}&status=active,paused` }}
 					/>
 					<Rate
 						name={words.completed}
-						part={r.completed}
-						whole={r.enrolled}
+						part={report.completed}
+						whole={report.enrolled}
 						of={words.of}
 						about={{
 							definition: words.completedAbout,
-							sum: words.sum({ part: r.completed, of: r.enrolled }),
+							sum: words.sum({ part: report.completed, of: report.enrolled }),
 							people: `${people}&status=completed`,
 						}}
 					/>
 					<Rate
 						name={words.converted}
-						part={r.converted}
-						whole={r.enrolled}
+						part={report.converted}
+						whole={report.enrolled}
 						of={words.of}
 						about={{
 							definition: words.convertedAbout,
-							sum: words.sum({ part: r.converted, of: r.enrolled }),
+							sum: words.sum({ part: report.converted, of: report.enrolled }),
 							people: `${people}&status=exited`,
 						}}
 					/>
 					<Rate
 						name={words.exited}
 						part={left}
-						whole={r.enrolled}
+						whole={report.enrolled}
 						of={words.of}
 						about={{
 							definition: words.exitedAbout,
-							sum: words.sum({ part: left, of: r.enrolled }),
+							sum: words.sum({ part: left, of: report.enrolled }),
 							people: `${people}&status=exited`,
 						}}
 					/>
@@ -122,26 +126,29 @@ export default function Report({
 						{words.stepsSentence({ count: rows.length, title: least.title, share: share(least.entered) })}
 					</figcaption>
 					<ul>
-						{rows.map((n) => (
-							<li key={n.node_id} aria-label={words.bar({ title: n.title, count: n.entered, share: share(n.entered) })}>
-								<span className={css.title}>{n.title}</span>
+						{rows.map((row) => (
+							<li
+								key={row.node_id}
+								aria-label={words.bar({ title: row.title, count: row.entered, share: share(row.entered) })}
+							>
+								<span className={css.title}>{row.title}</span>
 								<span className={css.track} aria-hidden>
-									<span style={{ inlineSize: `${Math.min(100, (100 * n.entered) / r.enrolled)}%` }} />
+									<span style={{ inlineSize: `${Math.min(100, (100 * row.entered) / report.enrolled)}%` }} />
 								</span>
 								<span className={css.count}>
-									{full(n.entered)} <small>{share(n.entered)}</small>
+									{full(row.entered)} <small>{share(row.entered)}</small>
 								</span>
 							</li>
 						))}
 					</ul>
 				</figure>
 			</Card>
-			<ReportDays sequence={s} />
+			<ReportDays sequence={sequence} />
 			<Card
 				title={words.table}
 				actions={
 					<CsvButton
-						name={s.name}
+						name={sequence.name}
 						header={[
 							"node_id",
 							"type",
@@ -155,18 +162,18 @@ export default function Report({
 							"bounced",
 							"unsubscribed",
 						]}
-						rows={rows.map((n) => [
-							n.node_id,
-							n.step.type,
-							n.entered,
-							n.waiting,
-							n.completed,
-							n.sent,
-							n.delivered,
-							n.opened,
-							n.clicked,
-							n.bounced,
-							n.unsubscribed,
+						rows={rows.map((row) => [
+							row.node_id,
+							row.step.type,
+							row.entered,
+							row.waiting,
+							row.completed,
+							row.sent,
+							row.delivered,
+							row.opened,
+							row.clicked,
+							row.bounced,
+							row.unsubscribed,
 						])}
 					/>
 				}
@@ -174,14 +181,17 @@ export default function Report({
 				<List
 					label={words.table}
 					rows={rows}
-					rowKey={(n) => n.node_id}
+					rowKey={(row) => row.node_id}
 					columns={[
 						{
 							id: "step",
 							name: words.step,
-							cell: (n) => (
-								<Link href={to.sequence(s.id, { node: n.node_id })} title={nameOfKind(kindOf(n.step).id).name}>
-									{n.title}
+							cell: (row) => (
+								<Link
+									href={to.sequence(sequence.id, { node: row.node_id })}
+									title={nameOfKind(kindOf(row.step).id).name}
+								>
+									{row.title}
 								</Link>
 							),
 						},
@@ -190,58 +200,64 @@ export default function Report({
 							name: words.entered,
 							about: term("entered").definition,
 							end: true,
-							cell: (n) => full(n.entered),
+							cell: (row) => full(row.entered),
 						},
 						{
 							id: "here",
 							name: words.here,
 							about: term("here").definition,
 							end: true,
-							cell: (n) =>
-								n.waiting > 0 ? <Link href={`${people}&at=${n.node_id}`}>{full(n.waiting)}</Link> : full(0),
+							cell: (row) =>
+								row.waiting > 0 ? <Link href={`${people}&at=${row.node_id}`}>{full(row.waiting)}</Link> : full(0),
 						},
 						{
 							id: "went",
 							name: words.went,
 							about: term("wentOn").definition,
 							end: true,
-							cell: (n) => full(n.completed),
+							cell: (row) => full(row.completed),
 						},
-						{ id: "sent", name: words.sent, about: term("sent").definition, end: true, cell: (n) => mail(n, n.sent) },
+						{
+							id: "sent",
+							name: words.sent,
+							about: term("sent").definition,
+							end: true,
+							cell: (row) => mail(row, row.sent),
+						},
 						{
 							id: "delivered",
 							name: words.delivered,
 							about: term("delivered").definition,
 							end: true,
-							cell: (n) => mail(n, n.delivered),
+							cell: (row) => mail(row, row.delivered),
 						},
 						{
 							id: "opened",
 							name: words.opened,
 							about: term("opened").definition,
 							end: true,
-							cell: (n) => mail(n, n.opened),
+							cell: (row) => mail(row, row.opened),
 						},
 						{
 							id: "clicked",
 							name: words.clicked,
 							about: term("clicked").definition,
 							end: true,
-							cell: (n) => mail(n, n.clicked),
+							cell: (row) => mail(row, row.clicked),
 						},
 						{
 							id: "bounced",
 							name: words.bounced,
 							about: term("bounced").definition,
 							end: true,
-							cell: (n) => mail(n, n.bounced),
+							cell: (row) => mail(row, row.bounced),
 						},
 						{
 							id: "unsubscribed",
 							name: words.unsubscribed,
 							about: term("unsubscribed").definition,
 							end: true,
-							cell: (n) => mail(n, n.unsubscribed),
+							cell: (row) => mail(row, row.unsubscribed),
 						},
 					]}
 				/>

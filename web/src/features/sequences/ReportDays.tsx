@@ -58,52 +58,57 @@ const columns = [
 ] as const;
 
 /** ReportDays shows what happened in a sequence on each day of a range, as plots or as a table. */
-export function ReportDays({ sequence: s }: { sequence: Sequence }) {
+export function ReportDays({ sequence }: { sequence: Sequence }) {
 	const [table, setTable] = useState(false);
 	const days = useDayRange();
 	const { from, to } = days.range;
-	const found = useQuery({ ...sequenceDaysQuery(s.id, from, to), enabled: days.ready });
-	const t = found.data;
+	const found = useQuery({ ...sequenceDaysQuery(sequence.id, from, to), enabled: days.ready });
+	const timing = found.data;
 	const failed = days.account.error ?? found.error;
 	return (
 		<Card
 			title={words.title}
 			actions={
-				t && (
+				timing && (
 					<>
 						<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
 							{table ? words.plot : words.table}
 						</Button>
 						<CsvButton
-							name={`${s.name} ${t.from} ${t.to}`}
+							name={`${sequence.name} ${timing.from} ${timing.to}`}
 							header={["date", ...columns]}
-							rows={t.series.map((d) => [d.date, ...columns.map((c) => d[c])])}
+							rows={timing.series.map((day) => [day.date, ...columns.map((column) => day[column])])}
 						/>
 					</>
 				)
 			}
 		>
 			<DayRange days={days} />
-			{days.problem ? null : failed && !t ? (
+			{days.problem ? null : failed && !timing ? (
 				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : found.refetch())} />
-			) : !t ? (
+			) : !timing ? (
 				<Skeleton rows={6} />
 			) : (
 				<>
 					{table ? (
 						<List
 							label={words.title}
-							rows={[...t.series].reverse()}
-							rowKey={(d) => d.date}
+							rows={[...timing.series].reverse()}
+							rowKey={(day) => day.date}
 							columns={[
-								{ id: "date", name: words.date, cell: (d) => named(d.date) },
-								...columns.map((c) => ({ id: c, name: words[c], end: true, cell: (d: SequenceDay) => full(d[c]) })),
+								{ id: "date", name: words.date, cell: (day) => named(day.date) },
+								...columns.map((column) => ({
+									id: column,
+									name: words[column],
+									end: true,
+									cell: (day: SequenceDay) => full(day[column]),
+								})),
 							]}
 						/>
 					) : (
-						<Plots series={t.series} />
+						<Plots series={timing.series} />
 					)}
-					<p className={css.muted}>{words.about({ zone: t.timezone })}</p>
+					<p className={css.muted}>{words.about({ zone: timing.timezone })}</p>
 				</>
 			)}
 		</Card>
@@ -111,10 +116,10 @@ export function ReportDays({ sequence: s }: { sequence: Sequence }) {
 }
 
 function Plots({ series }: { series: SequenceDay[] }) {
-	const dates = series.map((d) => d.date);
-	const values = (of: (typeof columns)[number]) => series.map((d) => d[of]);
-	const sentence = (of: (typeof columns)[number], most: (n: number, when: string) => string, none: string) => {
-		const top = series.reduce((a, d) => (d[of] > a[of] ? d : a), series[0] as SequenceDay);
+	const dates = series.map((day) => day.date);
+	const values = (of: (typeof columns)[number]) => series.map((day) => day[of]);
+	const sentence = (of: (typeof columns)[number], most: (value: number, when: string) => string, none: string) => {
+		const top = series.reduce((day, d) => (d[of] > day[of] ? d : day), series[0] as SequenceDay);
 		return top[of] > 0 ? most(top[of], named(top.date)) : none;
 	};
 	return (

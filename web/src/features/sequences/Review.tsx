@@ -45,8 +45,8 @@ export default function Review({
 			<section>
 				<h3>{title}</h3>
 				<ul>
-					{steps.map((s) => (
-						<li key={s.id}>{titleOf(s, names, of)}</li>
+					{steps.map((step) => (
+						<li key={step.id}>{titleOf(step, names, of)}</li>
 					))}
 				</ul>
 			</section>

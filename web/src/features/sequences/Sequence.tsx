@@ -103,7 +103,7 @@ export default function SequencePage() {
 }
 
 function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }) {
-	const s = server.data;
+	const sequence = server.data;
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [params, set] = useParams();
@@ -112,16 +112,16 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 	const whyDelete = useWhyNot("DELETE /sequences/{id}");
 	const [asked, setAsked] = useState<Move | "test" | "review" | null>(null);
 	const flow = useFlow(server, !why);
-	const report = useQuery(sequenceReportQuery(s.id, s.status === "active"));
-	const r = report.data;
+	const report = useQuery(sequenceReportQuery(sequence.id, sequence.status === "active"));
+	const data = report.data;
 	const adopt = (got: Versioned<Sequence>) => {
-		client.setQueryData(sequenceQuery(s.id).queryKey, got);
+		client.setQueryData(sequenceQuery(sequence.id).queryKey, got);
 		void client.invalidateQueries(within("sequences"));
-		void client.invalidateQueries(within("sequence.report", s.id));
+		void client.invalidateQueries(within("sequence.report", sequence.id));
 	};
 	const move = useMutation({
 		mutationFn: async (what: Move) => {
-			const path = { id: s.id };
+			const path = { id: sequence.id };
 			if (what === "delete") {
 				await api("DELETE /sequences/{id}", { path, revision: flow.revision() });
 				return null;
@@ -139,64 +139,65 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				navigate(to.sequences());
 			}
 		},
-		onError: (e) => {
-			if (isConflict(e)) void client.invalidateQueries(within("sequence", s.id));
-			if (!(e instanceof ApiError) || e.code !== "INVALID_GRAPH" || !Array.isArray(e.details.issues)) return;
-			flow.show(e.details.issues as GraphIssue[]);
+		onError: (error) => {
+			if (isConflict(error)) void client.invalidateQueries(within("sequence", sequence.id));
+			if (!(error instanceof ApiError) || error.code !== "INVALID_GRAPH" || !Array.isArray(error.details.issues))
+				return;
+			flow.show(error.details.issues as GraphIssue[]);
 			set({ tab: null });
 			setAsked(null);
 		},
 	});
 	const duplicate = useMutation({
-		mutationFn: () => api("POST /sequences/{id}/duplicate", { path: { id: s.id }, idempotencyKey: newKey() }),
+		mutationFn: () => api("POST /sequences/{id}/duplicate", { path: { id: sequence.id }, idempotencyKey: newKey() }),
 		onSuccess: (made) => {
 			void client.invalidateQueries(within("sequences"));
 			navigate(to.sequence(made.id));
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const ask = (what: typeof asked) => {
 		move.reset();
 		setAsked(what);
 	};
 	const trigger = triggerWords(
-		s.entry_trigger?.trigger_type as string | undefined,
-		(s.entry_trigger?.trigger_config as Config | undefined) ?? {},
+		sequence.entry_trigger?.trigger_type as string | undefined,
+		(sequence.entry_trigger?.trigger_config as Config | undefined) ?? {},
 		names,
 	);
-	const inside = r?.active ?? 0;
+	const inside = data?.active ?? 0;
 	const noSteps = flow.graph.steps.length === 0 ? words.noSteps : undefined;
 	const problems = flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined;
 	return (
 		<Page
 			wide
-			title={s.name}
+			title={sequence.name}
 			trail={[{ name: words.sequences, to: to.sequences() }]}
-			status={<StateBadge kind="sequence" state={s.status} />}
-			description={r ? words.counts({ inside, entered: r.enrolled }) : "\u00a0"}
+			status={<StateBadge kind="sequence" state={sequence.status} />}
+			description={data ? words.counts({ inside, entered: data.enrolled }) : "\u00a0"}
 			actions={
 				<>
-					{s.status !== "archived" && (
+					{sequence.status !== "archived" && (
 						<Button why={why ?? noSteps} onClick={() => ask("test")}>
 							{words.test}
 						</Button>
 					)}
-					{s.status === "draft" && (
+					{sequence.status === "draft" && (
 						<Button look="primary" why={why ?? noSteps ?? problems} onClick={() => ask("activate")}>
 							{words.activate}
 						</Button>
 					)}
-					{s.status === "active" && (
+					{sequence.status === "active" && (
 						<Button why={why} onClick={() => ask("pause")}>
 							{words.pause}
 						</Button>
 					)}
-					{s.status === "paused" && flow.dirty && (
+					{sequence.status === "paused" && flow.dirty && (
 						<Button look="primary" onClick={() => ask("review")}>
 							{words.review}
 						</Button>
 					)}
-					{s.status === "paused" && (
+					{sequence.status === "paused" && (
 						<Button
 							look={flow.dirty ? "default" : "primary"}
 							why={why ?? (flow.dirty ? words.first : problems)}
@@ -208,15 +209,15 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					<Menu
 						actions={[
 							{ id: "duplicate", label: words.duplicate, why, run: () => duplicate.mutate() },
-							s.status !== "archived" && { id: "archive", label: words.archive, why, run: () => ask("archive") },
-							s.status === "archived" && {
+							sequence.status !== "archived" && { id: "archive", label: words.archive, why, run: () => ask("archive") },
+							sequence.status === "archived" && {
 								id: "unarchive",
 								label: words.unarchive,
 								why,
 								run: () => move.mutate("unarchive"),
 							},
-							s.status === "draft" &&
-								r?.enrolled === 0 && {
+							sequence.status === "draft" &&
+								data?.enrolled === 0 && {
 									id: "delete",
 									label: words.delete,
 									danger: true,
@@ -233,13 +234,13 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				current={tab}
 				tabs={[
 					{ id: "flow", name: words.flow },
-					{ id: "people", name: words.people, count: report.isPending ? null : r?.active },
+					{ id: "people", name: words.people, count: report.isPending ? null : data?.active },
 					{ id: "report", name: words.report },
 					{ id: "settings", name: words.settings },
 				]}
 			/>
 			{why && <Callout>{why}</Callout>}
-			{s.status === "paused" && tab === "flow" && (
+			{sequence.status === "paused" && tab === "flow" && (
 				<Callout tone="warning" title={words.paused}>
 					{words.pausedText}
 				</Callout>
@@ -248,34 +249,40 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				<FlowEditor
 					flow={flow}
 					names={names}
-					report={r}
+					report={data}
 					trigger={trigger}
 					onTrigger={() => set({ tab: "settings" }, { replace: false })}
 					onPeople={(node) => set({ tab: "people", at: node, node: null, status: "active,paused" }, { replace: false })}
 				/>
 			)}
 			<Suspense fallback={<Skeleton rows={8} />}>
-				{tab === "people" && <People sequence={s} names={names} />}
+				{tab === "people" && <People sequence={sequence} names={names} />}
 				{tab === "report" &&
 					(report.isError ? (
 						<Failure error={report.error} retry={() => void report.refetch()} />
-					) : r ? (
-						<Report sequence={s} report={r} names={names} />
+					) : data ? (
+						<Report sequence={sequence} report={data} names={names} />
 					) : (
 						<Skeleton rows={8} />
 					))}
 				{tab === "settings" && <SettingsForm server={server} names={names} why={why} onSaved={adopt} />}
 				{asked === "test" && (
-					<TestRun sequence={s} names={names} flush={flow.flush} unsaved={flow.dirty} onClose={() => setAsked(null)} />
+					<TestRun
+						sequence={sequence}
+						names={names}
+						flush={flow.flush}
+						unsaved={flow.dirty}
+						onClose={() => setAsked(null)}
+					/>
 				)}
 				{asked === "review" && <Review flow={flow} names={names} inside={inside} onClose={() => setAsked(null)} />}
 			</Suspense>
 			{asked && asked !== "test" && asked !== "review" && asked !== "unarchive" && (
 				<Confirm
-					title={words[`${asked}Title`]({ name: s.name })}
+					title={words[`${asked}Title`]({ name: sequence.name })}
 					action={asked === "pause" ? words.pauseAction : words[asked]}
 					danger={asked === "archive" || asked === "delete"}
-					type={asked === "archive" && inside > 0 ? s.name : undefined}
+					type={asked === "archive" && inside > 0 ? sequence.name : undefined}
 					busy={move.isPending}
 					error={move.error && <p role="alert">{explain(move.error)}</p>}
 					onConfirm={() => move.mutate(asked)}
@@ -287,7 +294,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 							: asked === "pause"
 								? words.pauseText({ count: inside })
 								: asked === "resume"
-									? words.resumeText({ count: inside, overdue: r?.overdue ?? 0 })
+									? words.resumeText({ count: inside, overdue: data?.overdue ?? 0 })
 									: asked === "archive"
 										? words.archiveText({ count: inside })
 										: words.deleteText}

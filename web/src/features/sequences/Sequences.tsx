@@ -78,14 +78,17 @@ export default function Sequences() {
 	const list = useQuery(sequencesWithCountsQuery());
 	const all = list.data?.data ?? [];
 	const rows = all.filter(
-		(s) =>
-			s.name.toLowerCase().includes(search.toLowerCase()) &&
-			(status === "all" || (status ? s.status === status : s.status !== "archived")),
+		(sequence) =>
+			sequence.name.toLowerCase().includes(search.toLowerCase()) &&
+			(status === "all" || (status ? sequence.status === status : sequence.status !== "archived")),
 	);
 	const creating = path === to.newSequence();
 	const choices = [
 		{ value: "", label: words.all },
-		...["active", "paused", "draft", "archived"].map((s) => ({ value: s, label: stateOf("sequence", s).word })),
+		...["active", "paused", "draft", "archived"].map((status) => ({
+			value: status,
+			label: stateOf("sequence", status).word,
+		})),
 		{ value: "all", label: words.every },
 	];
 	return (
@@ -117,7 +120,7 @@ export default function Sequences() {
 							filters={[
 								searched(search, setSearch),
 								status !== "" && {
-									name: choices.find((c) => c.value === status)?.label ?? status,
+									name: choices.find((choice) => choice.value === status)?.label ?? status,
 									drop: () => setStatus(""),
 								},
 							]}
@@ -126,18 +129,18 @@ export default function Sequences() {
 						<List
 							label={words.title}
 							rows={rows}
-							rowKey={(s) => s.id}
+							rowKey={(sequence) => sequence.id}
 							columns={[
 								{
 									id: "name",
 									name: words.name,
-									cell: (s) => (
+									cell: (sequence) => (
 										<span className={own.named}>
-											<Link href={to.sequence(s.id)}>{s.name}</Link>
+											<Link href={to.sequence(sequence.id)}>{sequence.name}</Link>
 											<small>
 												{triggerWords(
-													s.entry_trigger?.trigger_type as string | undefined,
-													(s.entry_trigger?.trigger_config as { [k: string]: unknown } | undefined) ?? {},
+													sequence.entry_trigger?.trigger_type as string | undefined,
+													(sequence.entry_trigger?.trigger_config as { [key: string]: unknown } | undefined) ?? {},
 													names,
 												)}
 											</small>
@@ -148,17 +151,17 @@ export default function Sequences() {
 									id: "status",
 									beside: true,
 									name: words.status,
-									cell: (s) => <StateBadge kind="sequence" state={s.status} />,
+									cell: (sequence) => <StateBadge kind="sequence" state={sequence.status} />,
 								},
 								{
 									id: "inside",
 									name: words.inside,
 									about: term("inside").definition,
 									end: true,
-									cell: (s) =>
-										s.counts?.active ? (
-											<Link href={to.sequence(s.id, { tab: "people", status: "active,paused" })}>
-												{full(s.counts.active)}
+									cell: (sequence) =>
+										sequence.counts?.active ? (
+											<Link href={to.sequence(sequence.id, { tab: "people", status: "active,paused" })}>
+												{full(sequence.counts.active)}
 											</Link>
 										) : (
 											full(0)
@@ -169,24 +172,24 @@ export default function Sequences() {
 									name: words.entered,
 									about: term("entered").definition,
 									end: true,
-									cell: (s) => full(s.counts?.enrolled ?? 0),
+									cell: (sequence) => full(sequence.counts?.enrolled ?? 0),
 								},
 								{
 									id: "completed",
 									name: words.completed,
 									about: term("completed").definition,
 									end: true,
-									cell: (s) => share(s, s.counts?.completed),
+									cell: (sequence) => share(sequence, sequence.counts?.completed),
 								},
 								{
 									id: "converted",
 									name: words.converted,
 									about: term("converted").definition,
 									end: true,
-									cell: (s) => share(s, s.counts?.converted),
+									cell: (sequence) => share(sequence, sequence.counts?.converted),
 								},
-								{ id: "changed", name: words.changed, cell: (s) => <Time at={s.updated_at} /> },
-								{ id: "actions", name: "", end: true, cell: (s) => <RowMenu sequence={s} /> },
+								{ id: "changed", name: words.changed, cell: (sequence) => <Time at={sequence.updated_at} /> },
+								{ id: "actions", name: "", end: true, cell: (sequence) => <RowMenu sequence={sequence} /> },
 							]}
 						/>
 					)}
@@ -197,19 +200,19 @@ export default function Sequences() {
 	);
 }
 
-function share(s: Sequence, n: number | undefined) {
-	const of = s.counts?.enrolled ?? 0;
-	return of === 0 ? <NotSet /> : `${full(n ?? 0)} (${percent((n ?? 0) / of)})`;
+function share(sequence: Sequence, count: number | undefined) {
+	const of = sequence.counts?.enrolled ?? 0;
+	return of === 0 ? <NotSet /> : `${full(count ?? 0)} (${percent((count ?? 0) / of)})`;
 }
 
-function RowMenu({ sequence: s }: { sequence: Sequence }) {
+function RowMenu({ sequence }: { sequence: Sequence }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const why = useWhyNot("POST /sequences/{id}/duplicate");
 	const [asked, setAsked] = useState<"archive" | "delete" | null>(null);
 	const act = useMutation({
 		mutationFn: async (what: "duplicate" | "archive" | "unarchive" | "delete" | "pause") => {
-			const path = { id: s.id };
+			const path = { id: sequence.id };
 			if (what === "delete") await api("DELETE /sequences/{id}", { path });
 			else if (what === "archive") await api("POST /sequences/{id}/archive", { path });
 			else if (what === "unarchive") await api("POST /sequences/{id}/unarchive", { path });
@@ -218,28 +221,33 @@ function RowMenu({ sequence: s }: { sequence: Sequence }) {
 		},
 		onSuccess: (_, what) => {
 			setAsked(null);
-			if (what === "archive") toast(words.archived({ name: s.name }));
+			if (what === "archive") toast(words.archived({ name: sequence.name }));
 		},
-		onError: (e) => !asked && toast(explain(e), { tone: "danger" }),
+		onError: (error) => !asked && toast(explain(error), { tone: "danger" }),
 		onSettled: () => void client.invalidateQueries(within("sequences")),
 	});
 	return (
 		<>
 			<Menu
 				small
-				label={words.actions({ name: s.name })}
+				label={words.actions({ name: sequence.name })}
 				actions={[
-					s.status === "active" && { id: "pause", label: words.pause, why, run: () => act.mutate("pause") },
+					sequence.status === "active" && { id: "pause", label: words.pause, why, run: () => act.mutate("pause") },
 					{ id: "duplicate", label: words.duplicate, why, run: () => act.mutate("duplicate") },
-					s.status !== "archived" && { id: "archive", label: words.archive, why, run: () => setAsked("archive") },
-					s.status === "archived" && {
+					sequence.status !== "archived" && {
+						id: "archive",
+						label: words.archive,
+						why,
+						run: () => setAsked("archive"),
+					},
+					sequence.status === "archived" && {
 						id: "unarchive",
 						label: words.unarchive,
 						why,
 						run: () => act.mutate("unarchive"),
 					},
-					s.status === "draft" &&
-						(s.counts?.enrolled ?? 0) === 0 && {
+					sequence.status === "draft" &&
+						(sequence.counts?.enrolled ?? 0) === 0 && {
 							id: "delete",
 							label: words.delete,
 							danger: true,
@@ -250,14 +258,18 @@ function RowMenu({ sequence: s }: { sequence: Sequence }) {
 			/>
 			{asked && (
 				<Confirm
-					title={asked === "archive" ? words.archiveTitle({ name: s.name }) : words.deleteTitle({ name: s.name })}
+					title={
+						asked === "archive"
+							? words.archiveTitle({ name: sequence.name })
+							: words.deleteTitle({ name: sequence.name })
+					}
 					action={asked === "archive" ? words.archive : words.delete}
 					busy={act.isPending}
 					error={act.error && <p role="alert">{explain(act.error)}</p>}
 					onConfirm={() => act.mutate(asked)}
 					onClose={() => setAsked(null)}
 				>
-					<p>{asked === "archive" ? words.archiveText({ count: s.counts?.active ?? 0 }) : words.deleteText}</p>
+					<p>{asked === "archive" ? words.archiveText({ count: sequence.counts?.active ?? 0 }) : words.deleteText}</p>
 				</Confirm>
 			)}
 		</>
@@ -270,8 +282,8 @@ function Starters({ why }: { why?: string }) {
 	const [, navigate] = useLocation();
 	const begin = useMutation({
 		mutationFn: (id: Starter) => beginWith(id),
-		onSuccess: (s) => navigate(to.sequence(s.id)),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSuccess: (sequence) => navigate(to.sequence(sequence.id)),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: () => {
 			for (const made of ["sequences", "messages", "segments", "custom_fields"] as const)
 				void client.invalidateQueries(within(made));
@@ -281,17 +293,17 @@ function Starters({ why }: { why?: string }) {
 		<>
 			{why && <Callout>{why}</Callout>}
 			<ul className={own.starters} aria-busy={begin.isPending}>
-				{starters().map((s) => (
-					<li key={s.id}>
+				{starters().map((starter) => (
+					<li key={starter.id}>
 						<button
 							type="button"
 							aria-disabled={why || begin.isPending ? true : undefined}
 							title={why}
-							onClick={() => !why && !begin.isPending && begin.mutate(s.id)}
+							onClick={() => !why && !begin.isPending && begin.mutate(starter.id)}
 						>
-							<b>{s.name}</b>
-							<span>{s.text}</span>
-							<small>{s.makes}</small>
+							<b>{starter.name}</b>
+							<span>{starter.text}</span>
+							<small>{starter.makes}</small>
 						</button>
 					</li>
 				))}
@@ -317,7 +329,7 @@ function NewSequence({ why, onClose }: { why?: string; onClose: () => void }) {
 			title={words.add}
 			onClose={onClose}
 			onSubmit={() => !why && void send()}
-			submit={{ label: words.create, busy: form.busy, why: why }}
+			submit={{ label: words.create, busy: form.busy, why }}
 		>
 			<FormProblems problems={form.problems} />
 			<section className={own.blank} aria-label={words.blank}>

@@ -53,12 +53,12 @@ const words = catalogue("sequences.settings", {
 type Values = { name: string; allow_reentry: boolean; trigger_type: string; trigger_config: Config; exits: Exits };
 type Exits = { definition?: Group; events?: { event_name: string; filters?: unknown }[]; on_segment_left?: string };
 
-const valuesOf = (s: Sequence): Values => ({
-	name: s.name,
-	allow_reentry: s.allow_reentry,
-	trigger_type: String(s.entry_trigger?.trigger_type ?? ""),
-	trigger_config: (s.entry_trigger?.trigger_config as Config | undefined) ?? {},
-	exits: (s.exit_conditions as Exits | null) ?? {},
+const valuesOf = (sequence: Sequence): Values => ({
+	name: sequence.name,
+	allow_reentry: sequence.allow_reentry,
+	trigger_type: String(sequence.entry_trigger?.trigger_type ?? ""),
+	trigger_config: (sequence.entry_trigger?.trigger_config as Config | undefined) ?? {},
+	exits: (sequence.exit_conditions as Exits | null) ?? {},
 });
 
 type Props = { server: Versioned<Sequence>; names: Names; why?: string; onSaved: (got: Versioned<Sequence>) => void };
@@ -66,16 +66,16 @@ type Props = { server: Versioned<Sequence>; names: Names; why?: string; onSaved:
 /** SettingsForm edits what starts a sequence, who may enter, and what ends it early. */
 export default function SettingsForm({ server, names, why: role, onSaved }: Props) {
 	const client = useQueryClient();
-	const s = server.data;
-	const why = role ?? (s.status === "archived" ? words.archived : undefined);
-	const form = useKeptForm<Values>(valuesOf(s), {
+	const sequence = server.data;
+	const why = role ?? (sequence.status === "archived" ? words.archived : undefined);
+	const form = useKeptForm<Values>(valuesOf(sequence), {
 		kind: "sequence_settings",
-		id: s.id,
-		title: s.name,
+		id: sequence.id,
+		title: sequence.name,
 		may: !why,
 		read: async () => {
-			const got = await request("GET /sequences/{id}", { path: { id: s.id } });
-			client.setQueryData(sequenceQuery(s.id).queryKey, got);
+			const got = await request("GET /sequences/{id}", { path: { id: sequence.id } });
+			client.setQueryData(sequenceQuery(sequence.id).queryKey, got);
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
 		names: {
@@ -86,24 +86,27 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 			exits: words.exits,
 		},
 	});
-	const v = form.values;
-	const dirty = !same(v, valuesOf(s));
+	const values = form.values;
+	const dirty = !same(values, valuesOf(sequence));
 	const problems = form.problems.answered ?? [];
 	const at = (path: string) => {
 		const found = problems.find(
-			(p) => p.path.startsWith(`entry_trigger.${path}`) || p.path.startsWith(`entry_trigger.trigger_config.${path}`),
+			(problem) =>
+				problem.path.startsWith(`entry_trigger.${path}`) ||
+				problem.path.startsWith(`entry_trigger.trigger_config.${path}`),
 		);
 		return found && fieldSentence(found, ownName(found.path));
 	};
 	/** What is wrong with a rule, behind the path of the condition that it is wrong in. */
 	const ruleProblem = (of: string) => {
-		const texts = problems.map((p) => `${p.path}: ${p.message}`);
-		return texts.find((t) => new RegExp(`^${of}(?:: |\\.)definition`).test(t))?.replace(/^.*?(?=definition)/, "");
+		const texts = problems.map((problem) => `${problem.path}: ${problem.message}`);
+		return texts.find((text) => new RegExp(`^${of}(?:: |\\.)definition`).test(text))?.replace(/^.*?(?=definition)/, "");
 	};
 	const exitProblem = (path: string) => {
 		const found = problems.find(
-			(p) =>
-				p.path.startsWith(`exit_conditions.${path}`) || (p.path === "exit_conditions" && p.message.startsWith(path)),
+			(problem) =>
+				problem.path.startsWith(`exit_conditions.${path}`) ||
+				(problem.path === "exit_conditions" && problem.message.startsWith(path)),
 		);
 		return (
 			found &&
@@ -111,41 +114,45 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 		);
 	};
 	const exits = (part: Partial<Exits>) => {
-		const next = { ...v.exits, ...part };
+		const next = { ...values.exits, ...part };
 		form.set({
 			exits: Object.fromEntries(
-				Object.entries(next).filter(([, x]) => x !== undefined && !(Array.isArray(x) && x.length === 0)),
+				Object.entries(next).filter(
+					([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+				),
 			) as Exits,
 		});
 	};
 	const save = () =>
-		form.submit(async (v, revision) => {
+		form.submit(async (values, revision) => {
 			const got = await request("PUT /sequences/{id}", {
-				path: { id: s.id },
+				path: { id: sequence.id },
 				revision,
 				body: {
-					name: v.name,
-					allow_reentry: v.allow_reentry,
-					entry_trigger: v.trigger_type ? { trigger_type: v.trigger_type, trigger_config: v.trigger_config } : null,
-					exit_conditions: Object.keys(v.exits).length > 0 ? { ...v.exits } : null,
+					name: values.name,
+					allow_reentry: values.allow_reentry,
+					entry_trigger: values.trigger_type
+						? { trigger_type: values.trigger_type, trigger_config: values.trigger_config }
+						: null,
+					exit_conditions: Object.keys(values.exits).length > 0 ? { ...values.exits } : null,
 				},
 			});
 			void client.invalidateQueries(within("sequences"));
 			onSaved(got);
 			toast(words.saved);
 		});
-	const rule = v.trigger_config.definition as Group | undefined;
+	const rule = values.trigger_config.definition as Group | undefined;
 	const config = (part: Config) =>
 		form.set({
 			trigger_config: Object.fromEntries(
-				Object.entries({ ...v.trigger_config, ...part }).filter(([, x]) => x !== undefined),
+				Object.entries({ ...values.trigger_config, ...part }).filter(([, value]) => value !== undefined),
 			),
 		});
 	return (
 		<form
 			className={css.form}
-			onSubmit={(e) => {
-				e.preventDefault();
+			onSubmit={(event) => {
+				event.preventDefault();
 				if (!why && dirty) void save();
 			}}
 		>
@@ -157,18 +164,18 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 						label={words.nameLabel}
 						hideLabel
 						path="name"
-						value={v.name}
+						value={values.name}
 						onChange={(name) => form.set({ name })}
 						error={form.problems.byPath.name}
 					/>
 				</Card>
 				<Card title={words.start}>
 					<p className={css.sentence}>
-						{triggerWords(v.trigger_type, { ...v.trigger_config, definition: undefined }, names)}
+						{triggerWords(values.trigger_type, { ...values.trigger_config, definition: undefined }, names)}
 					</p>
 					<TriggerFields
-						type={v.trigger_type}
-						config={v.trigger_config}
+						type={values.trigger_type}
+						config={values.trigger_config}
 						names={names}
 						onChange={(trigger_type, trigger_config) =>
 							form.set({ trigger_type, trigger_config: trigger_type ? trigger_config : {} })
@@ -176,7 +183,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 						problem={at}
 					/>
 				</Card>
-				{v.trigger_type !== "" && (
+				{values.trigger_type !== "" && (
 					<Card title={words.filter}>
 						<p className={css.help}>{words.filterText}</p>
 						<Checkbox
@@ -197,7 +204,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 					<Checkbox
 						label={words.again}
 						help={words.againHelp}
-						checked={v.allow_reentry}
+						checked={values.allow_reentry}
 						onChange={(allow_reentry) => form.set({ allow_reentry })}
 					/>
 				</Card>
@@ -205,35 +212,35 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 					<p className={css.help}>{words.exitsText}</p>
 					<Checkbox
 						label={words.exitRule}
-						checked={v.exits.definition !== undefined}
+						checked={values.exits.definition !== undefined}
 						onChange={(on) => exits({ definition: on ? { logic: "and", conditions: [] } : undefined })}
 					/>
-					{v.exits.definition && (
+					{values.exits.definition && (
 						<RuleField
-							value={v.exits.definition}
+							value={values.exits.definition}
 							onChange={(definition) => exits({ definition })}
 							error={ruleProblem("exit_conditions")}
 						/>
 					)}
 					<fieldset className={css.bare}>
 						<legend className={css.legend}>{words.exitEvents}</legend>
-						{(v.exits.events ?? []).map((e, i) => (
+						{(values.exits.events ?? []).map((event, i) => (
 							<div key={i} className={css.line}>
 								<EventName
-									leaf={{ event_name: e.event_name }}
-									set={(x) =>
+									leaf={{ event_name: event.event_name }}
+									set={(part) =>
 										exits({
-											events: (v.exits.events ?? []).map((o, j) =>
-												j === i ? { ...o, event_name: x.event_name ?? "" } : o,
+											events: (values.exits.events ?? []).map((event, j) =>
+												j === i ? { ...event, event_name: part.event_name ?? "" } : event,
 											),
 										})
 									}
 									error={exitProblem(`events[${i}]`)}
 								/>
 								<IconButton
-									label={e.event_name ? words.removeEvent({ name: e.event_name }) : words.removeUnnamed}
+									label={event.event_name ? words.removeEvent({ name: event.event_name }) : words.removeUnnamed}
 									icon={<X aria-hidden />}
-									onClick={() => exits({ events: (v.exits.events ?? []).filter((_, j) => j !== i) })}
+									onClick={() => exits({ events: (values.exits.events ?? []).filter((_, j) => j !== i) })}
 								/>
 							</div>
 						))}
@@ -242,7 +249,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 								small
 								look="quiet"
 								icon={<Plus aria-hidden />}
-								onClick={() => exits({ events: [...(v.exits.events ?? []), { event_name: "" }] })}
+								onClick={() => exits({ events: [...(values.exits.events ?? []), { event_name: "" }] })}
 							>
 								{words.addEvent}
 							</Button>
@@ -252,8 +259,8 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 						label={words.exitSegment}
 						help={words.none}
 						options={[...names.segments].map(([id, label]) => ({ id, label }))}
-						value={v.exits.on_segment_left ?? null}
-						onChange={(k) => exits({ on_segment_left: k ?? undefined })}
+						value={values.exits.on_segment_left ?? null}
+						onChange={(value) => exits({ on_segment_left: value ?? undefined })}
 						error={exitProblem("on_segment_left")}
 					/>
 				</Card>

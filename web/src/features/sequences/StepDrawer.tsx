@@ -48,18 +48,18 @@ const sentenceAt = (messages: string[]) => (path: string) => {
 type Props = { view: View; step: Step; onChange: (config: Config) => void; onDelete: () => void; onClose: () => void };
 
 /** StepDrawer is the drawer of a step: what it does, and its numbers. */
-export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Props) {
-	const problems = issuesOf(v, s.id);
-	const others = problems.filter((p) => !shownAtField.test(p.message));
-	const n = v.numbers?.get(s.id);
-	const message = s.config.message_id;
+export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
+	const problems = issuesOf(view, step.id);
+	const others = problems.filter((problem) => !shownAtField.test(problem.message));
+	const counts = view.numbers?.get(step.id);
+	const message = step.config.message_id;
 	return (
 		<Dialog
 			drawer="wide"
-			title={nameOfKind(kindOf(s).id).name}
+			title={nameOfKind(kindOf(step).id).name}
 			onClose={onClose}
 			footer={
-				v.editable ? (
+				view.editable ? (
 					<>
 						<Button look="quiet" onClick={onDelete}>
 							{words.remove}
@@ -76,22 +76,22 @@ export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Pr
 			{others.length > 0 && (
 				<Callout tone="warning" title={words.problems}>
 					<ul>
-						{others.map((p, i) => (
-							<li key={i}>{problemWords(p.message)}</li>
+						{others.map((issue, i) => (
+							<li key={i}>{problemWords(issue.message)}</li>
 						))}
 					</ul>
 				</Callout>
 			)}
-			{v.editable ? (
+			{view.editable ? (
 				<Suspense fallback={<Skeleton rows={6} height={32} />}>
 					<ErrorsAtOnce value={true}>
 						<StepFields
-							type={s.type}
-							config={s.config}
-							names={v.names}
-							graph={v.graph}
+							type={step.type}
+							config={step.config}
+							names={view.names}
+							graph={view.graph}
 							onChange={onChange}
-							problem={sentenceAt(problems.map((p) => p.message))}
+							problem={sentenceAt(problems.map((problem) => problem.message))}
 						/>
 					</ErrorsAtOnce>
 				</Suspense>
@@ -100,32 +100,35 @@ export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Pr
 					<Callout>{words.readOnly}</Callout>
 					<Facts
 						rows={[
-							[words.does, [titleOf(s, v.names, v.graph), detailOf(s, v.names)].filter(Boolean).join(". ")],
-							...placesOf(s).map((p): [string, string] => [
-								labelOf(s, p.label) || words.next,
-								nextOf(v, targetOf(v.graph, p)),
+							[
+								words.does,
+								[titleOf(step, view.names, view.graph), detailOf(step, view.names)].filter(Boolean).join(". "),
+							],
+							...placesOf(step).map((place): [string, string] => [
+								labelOf(step, place.label) || words.next,
+								nextOf(view, targetOf(view.graph, place)),
 							]),
 						]}
 					/>
 				</>
 			)}
-			{s.type === "send" && typeof message === "string" && message && (
+			{step.type === "send" && typeof message === "string" && message && (
 				<p>
 					<Link href={to.entry(message)}>{words.entry}</Link>
 				</p>
 			)}
-			{n && n.entered > 0 && (
+			{counts && counts.entered > 0 && (
 				<Facts
 					rows={[
-						[words.entered, full(n.entered)],
-						[words.waiting, full(n.waiting)],
-						[words.completed, full(n.completed)],
-						...(s.type === "send"
+						[words.entered, full(counts.entered)],
+						[words.waiting, full(counts.waiting)],
+						[words.completed, full(counts.completed)],
+						...(step.type === "send"
 							? ([
-									[words.sent, full(n.sent)],
-									[words.delivered, full(n.delivered)],
-									[words.opened, full(n.opened)],
-									[words.clicked, full(n.clicked)],
+									[words.sent, full(counts.sent)],
+									[words.delivered, full(counts.delivered)],
+									[words.opened, full(counts.opened)],
+									[words.clicked, full(counts.clicked)],
 								] as [string, string][])
 							: []),
 					]}
@@ -135,7 +138,7 @@ export function StepDrawer({ view: v, step: s, onChange, onDelete, onClose }: Pr
 	);
 }
 
-function nextOf(v: View, id: string | null): string {
-	const s = stepOf(v.graph, id);
-	return s ? titleOf(s, v.names, v.graph) : words.end;
+function nextOf(view: View, id: string | null): string {
+	const step = stepOf(view.graph, id);
+	return step ? titleOf(step, view.names, view.graph) : words.end;
 }

@@ -10,10 +10,12 @@ import { ListChange, Tags, Fields, Subscription } from "./fields/Contact";
 import { Event, Webhook, Notify } from "./fields/Outside";
 
 /** StepFields edits what a step does. */
-export default function StepFields({ type, ...p }: Props) {
+export default function StepFields({ type, ...props }: Props) {
 	const set = (part: Config) =>
-		p.onChange(Object.fromEntries(Object.entries({ ...p.config, ...part }).filter(([, v]) => v !== undefined)));
-	const part: Part = { ...p, set };
+		props.onChange(
+			Object.fromEntries(Object.entries({ ...props.config, ...part }).filter(([, value]) => value !== undefined)),
+		);
+	const part: Part = { ...props, set };
 	switch (type) {
 		case "send":
 			return <Send {...part} />;
@@ -38,10 +40,10 @@ export default function StepFields({ type, ...p }: Props) {
 				<Combo
 					label={words.stage}
 					path="stage_id"
-					options={optionsOf(p.names.stages)}
-					value={textOf(p.config.stage_id) || null}
+					options={optionsOf(props.names.stages)}
+					value={textOf(props.config.stage_id) || null}
 					onChange={(stage_id) => set({ stage_id: stage_id ?? undefined })}
-					error={p.problem("stage_id")}
+					error={props.problem("stage_id")}
 				/>
 			);
 		case "subscription":
@@ -58,10 +60,10 @@ export default function StepFields({ type, ...p }: Props) {
 					label={words.sequence}
 					help={words.sequenceHelp}
 					path="sequence_id"
-					options={optionsOf(p.names.sequences)}
-					value={textOf(p.config.sequence_id) || null}
+					options={optionsOf(props.names.sequences)}
+					value={textOf(props.config.sequence_id) || null}
 					onChange={(sequence_id) => set({ sequence_id: sequence_id ?? undefined })}
-					error={p.problem("sequence_id")}
+					error={props.problem("sequence_id")}
 				/>
 			);
 		default:

@@ -16,7 +16,7 @@ import { iconOf } from "./stepIcons";
 import { type Kind, kinds, type MenuGroup, type Names, nameOfKind, stepWords, titleOf } from "./steps";
 import css from "./StepMenu.module.css";
 
-const PopupPanel = later(() => import("../../ui/aria/PopupPanel").then((m) => ({ default: m.PopupPanel })));
+const PopupPanel = later(() => import("../../ui/aria/PopupPanel").then((module) => ({ default: module.PopupPanel })));
 
 const words = catalogue("sequences.stepMenu", {
 	title: "Add step",
@@ -48,11 +48,11 @@ type Props = {
 const groups: MenuGroup[] = ["send", "wait", "decide", "contact", "outside", "end"];
 
 /** StepMenu offers what can be put at a place. Typing narrows it. */
-export function StepMenu(p: Props) {
+export function StepMenu(props: Props) {
 	return (
 		<Suspense fallback={null}>
-			<PopupPanel label={words.title} trigger={p.trigger} onClose={p.onClose}>
-				<Choices {...p} />
+			<PopupPanel label={words.title} trigger={props.trigger} onClose={props.onClose}>
+				<Choices {...props} />
 			</PopupPanel>
 		</Suspense>
 	);
@@ -75,14 +75,14 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 			run: onPaste,
 		});
 	for (const group of groups)
-		for (const k of kinds.filter((x) => x.group === group)) {
-			const Icon = iconOf(k);
+		for (const kind of kinds.filter((kind) => kind.group === group)) {
+			const Icon = iconOf(kind);
 			all.push({
-				id: k.id,
-				...nameOfKind(k.id),
+				id: kind.id,
+				...nameOfKind(kind.id),
 				icon: <Icon aria-hidden />,
 				group: stepWords.groups[group],
-				run: () => onAdd(k),
+				run: () => onAdd(kind),
 			});
 		}
 	if (target && place.from !== null)
@@ -107,21 +107,23 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 			});
 	}
 	const want = typed.trim().toLowerCase();
-	const shown = all.filter((o) => !want || `${o.name} ${o.help} ${o.group}`.toLowerCase().includes(want));
+	const shown = all.filter(
+		(option) => !want || `${option.name} ${option.help} ${option.group}`.toLowerCase().includes(want),
+	);
 	const active = Math.min(at, shown.length - 1);
 	useEffect(() => {
 		list.current?.querySelector(`[data-at="${active}"]`)?.scrollIntoView({ block: "nearest" });
 	}, [active]);
-	const key = (e: KeyboardEvent) => {
-		if (e.key === "ArrowDown") setAt((active + 1) % Math.max(1, shown.length));
-		else if (e.key === "ArrowUp") setAt((active - 1 + shown.length) % Math.max(1, shown.length));
-		else if (e.key === "Home") setAt(0);
-		else if (e.key === "End") setAt(shown.length - 1);
-		else if (e.key === "Enter") shown[active]?.run();
+	const key = (event: KeyboardEvent) => {
+		if (event.key === "ArrowDown") setAt((active + 1) % Math.max(1, shown.length));
+		else if (event.key === "ArrowUp") setAt((active - 1 + shown.length) % Math.max(1, shown.length));
+		else if (event.key === "Home") setAt(0);
+		else if (event.key === "End") setAt(shown.length - 1);
+		else if (event.key === "Enter") shown[active]?.run();
 		else return;
-		e.preventDefault();
+		event.preventDefault();
 	};
-	const sections = [...new Set(shown.map((o) => o.group))];
+	const sections = [...new Set(shown.map((option) => option.group))];
 	return (
 		<div className={css.menu}>
 			<input
@@ -138,8 +140,8 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 				autoComplete="off"
 				spellCheck={false}
 				value={typed}
-				onChange={(e) => {
-					setTyped(e.target.value);
+				onChange={(event) => {
+					setTyped(event.target.value);
 					setAt(0);
 				}}
 				onKeyDown={key}
@@ -154,25 +156,25 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 								{group}
 							</p>
 						)}
-						{shown.map((o, i) =>
-							o.group === group ? (
+						{shown.map((option, i) =>
+							option.group === group ? (
 								// biome-ignore lint/a11y/useKeyWithClickEvents: the field handles keys
 								// biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
 								<div
-									key={o.id}
+									key={option.id}
 									id={`${id}-${i}`}
 									data-at={i}
-									data-kind={o.id}
+									data-kind={option.id}
 									role="option"
 									aria-selected={i === active}
 									className={css.option}
 									onPointerMove={() => setAt(i)}
-									onClick={o.run}
+									onClick={option.run}
 								>
-									{o.icon}
+									{option.icon}
 									<span>
-										{o.name}
-										<small>{o.help}</small>
+										{option.name}
+										<small>{option.help}</small>
 									</span>
 								</div>
 							) : null,

@@ -36,14 +36,14 @@ const words = catalogue("sequences.testRun", {
 type Props = { sequence: Sequence; names: Names; flush: () => Promise<boolean>; unsaved: boolean; onClose: () => void };
 
 /** TestRun sends every mail of a sequence to a few addresses. */
-export default function TestRun({ sequence: s, names, flush, unsaved, onClose }: Props) {
+export default function TestRun({ sequence, names, flush, unsaved, onClose }: Props) {
 	const { user } = useSession();
 	const form = useForm({ to: user.email, contact_id: null as string | null });
 	const [answer, setAnswer] = useState<TestSequenceAnswer | null>(null);
 	const idempotencyKey = useRef(newKey());
 	const to = [...new Set(addressesIn(form.values.to))];
 	const why = to.length === 0 ? words.address : form.values.contact_id ? undefined : words.choose;
-	const graph = graphOf(s);
+	const graph = graphOf(sequence);
 	const send = () =>
 		form.submit(async () => {
 			setAnswer(null);
@@ -51,15 +51,15 @@ export default function TestRun({ sequence: s, names, flush, unsaved, onClose }:
 			try {
 				setAnswer(
 					await api("POST /sequences/{id}/test", {
-						path: { id: s.id },
+						path: { id: sequence.id },
 						body: { contact_id: form.values.contact_id ?? "", to },
 						idempotencyKey: idempotencyKey.current,
 					}),
 				);
 				idempotencyKey.current = newKey();
-			} catch (e) {
-				if (e instanceof ApiError && e.status !== 0) idempotencyKey.current = newKey();
-				throw e;
+			} catch (error) {
+				if (error instanceof ApiError && error.status !== 0) idempotencyKey.current = newKey();
+				throw error;
 			}
 		});
 	return (
@@ -90,22 +90,24 @@ export default function TestRun({ sequence: s, names, flush, unsaved, onClose }:
 				help={words.help}
 				path="to"
 				value={form.values.to}
-				onChange={(v) => form.set({ to: v })}
+				onChange={(value) => form.set({ to: value })}
 				error={form.problems.byPath.to}
 			/>
 			{answer && (
 				<div role="status">
 					<p>{words.done({ sent: answer.sent, failed: answer.failed })}</p>
 					<ul>
-						{answer.results.map((r) => {
-							const step = stepOf(graph, r.node_id);
+						{answer.results.map((result) => {
+							const step = stepOf(graph, result.node_id);
 							return (
-								<li key={r.node_id + r.to}>
-									<Badge tone={r.status === "sent" ? "success" : r.status === "suppressed" ? "warning" : "danger"}>
-										{words[r.status]}
+								<li key={result.node_id + result.to}>
+									<Badge
+										tone={result.status === "sent" ? "success" : result.status === "suppressed" ? "warning" : "danger"}
+									>
+										{words[result.status]}
 									</Badge>{" "}
-									{step ? titleOf(step, names, graph) : r.node_id}, {r.to}
-									{r.error && `: ${r.error}`}
+									{step ? titleOf(step, names, graph) : result.node_id}, {result.to}
+									{result.error && `: ${result.error}`}
 								</li>
 							);
 						})}

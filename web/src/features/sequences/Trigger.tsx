@@ -71,19 +71,23 @@ const initial: { [type: string]: Config } = {
 	email_engagement: { event: "clicked" },
 };
 
-const textOf = (v: unknown) => (typeof v === "string" || typeof v === "number" ? String(v) : "");
-const optionsOf = (m: Map<string, string>) => [...m].map(([id, label]) => ({ id, label }));
-const choicesOf = (o: { [value: string]: string }) => Object.entries(o).map(([value, label]) => ({ value, label }));
+const textOf = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
+const optionsOf = (names: Map<string, string>) => [...names].map(([id, label]) => ({ id, label }));
+const choicesOf = (labels: { [value: string]: string }) =>
+	Object.entries(labels).map(([value, label]) => ({ value, label }));
 
 /** TriggerFields edits what starts a sequence or an automation. */
-export function TriggerFields({ type, config: c, names, required, onChange, problem }: Props) {
+export function TriggerFields({ type, config, names, required, onChange, problem }: Props) {
 	const set = (part: Config) =>
-		onChange(type, Object.fromEntries(Object.entries({ ...c, ...part }).filter(([, v]) => v !== undefined)));
+		onChange(
+			type,
+			Object.fromEntries(Object.entries({ ...config, ...part }).filter(([, value]) => value !== undefined)),
+		);
 	const segments = useCollection("segments");
 	const broadcasts = useCollection("broadcasts", { enabled: type === "email_engagement" });
 	const lists = (segments.data?.data ?? [])
-		.filter((s) => s.type === "static")
-		.map((s) => ({ id: s.segment_key, label: s.name }));
+		.filter((segment) => segment.type === "static")
+		.map((segment) => ({ id: segment.segment_key, label: segment.name }));
 	const stages = [{ value: "", label: words.any }, ...[...names.stages].map(([value, label]) => ({ value, label }))];
 	return (
 		<>
@@ -91,21 +95,26 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 				label={words.what}
 				path="trigger_type"
 				value={type}
-				onChange={(t) => onChange(t, { ...(initial[t] ?? {}), ...(c.definition ? { definition: c.definition } : {}) })}
-				choices={choicesOf(words.kinds).filter((o) => o.value !== "" || !required)}
+				onChange={(value) =>
+					onChange(value, {
+						...(initial[value] ?? {}),
+						...(config.definition ? { definition: config.definition } : {}),
+					})
+				}
+				choices={choicesOf(words.kinds).filter((option) => option.value !== "" || !required)}
 				error={problem("trigger_type")}
 			/>
 			{type === "event" && (
 				<>
 					<EventName
-						leaf={{ event_name: textOf(c.event_name) }}
-						set={(v) => set({ event_name: v.event_name || undefined })}
+						leaf={{ event_name: textOf(config.event_name) }}
+						set={(part) => set({ event_name: part.event_name || undefined })}
 						error={problem("event_name")}
 					/>
 					<Properties
-						eventName={textOf(c.event_name)}
-						filters={(c.filters as PropertyFilter[] | undefined) ?? []}
-						onChange={(f) => set({ filters: f.length > 0 ? f : undefined })}
+						eventName={textOf(config.event_name)}
+						filters={(config.filters as PropertyFilter[] | undefined) ?? []}
+						onChange={(value) => set({ filters: value.length > 0 ? value : undefined })}
 						errorOf={(i) => problem(`filters[${i}]`)}
 					/>
 				</>
@@ -114,8 +123,8 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 				<Combo
 					label={words.segment}
 					options={optionsOf(names.segments)}
-					value={textOf(c.segment_key) || null}
-					onChange={(k) => set({ segment_key: k ?? undefined })}
+					value={textOf(config.segment_key) || null}
+					onChange={(value) => set({ segment_key: value ?? undefined })}
 					error={problem("segment_key")}
 				/>
 			)}
@@ -123,7 +132,7 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 				<Checkbox
 					label={words.existing}
 					help={words.existingHelp}
-					checked={c.include_existing === true}
+					checked={config.include_existing === true}
 					onChange={(on) => set({ include_existing: on || undefined })}
 				/>
 			)}
@@ -131,8 +140,8 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 				<Combo
 					label={words.list}
 					options={lists}
-					value={textOf(c.segment_key) || null}
-					onChange={(k) => set({ segment_key: k ?? undefined })}
+					value={textOf(config.segment_key) || null}
+					onChange={(value) => set({ segment_key: value ?? undefined })}
 					error={problem("segment_key")}
 				/>
 			)}
@@ -140,15 +149,15 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 				<Combo
 					label={words.form}
 					options={optionsOf(names.forms)}
-					value={textOf(c.form_slug) || null}
-					onChange={(k) => set({ form_slug: k ?? undefined })}
+					value={textOf(config.form_slug) || null}
+					onChange={(value) => set({ form_slug: value ?? undefined })}
 					error={problem("form_slug")}
 				/>
 			)}
 			{type === "tag_added" && (
 				<TextField
 					label={words.tag}
-					value={textOf(c.tag)}
+					value={textOf(config.tag)}
 					onChange={(tag) => set({ tag: tag || undefined })}
 					error={problem("tag")}
 				/>
@@ -157,16 +166,16 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 				<>
 					<Select
 						label={words.from}
-						value={textOf(c.from_stage_id)}
-						onChange={(s) => set({ from_stage_id: s || undefined })}
+						value={textOf(config.from_stage_id)}
+						onChange={(value) => set({ from_stage_id: value || undefined })}
 						choices={stages}
 						error={problem("from_stage_id")}
 					/>
 					<Combo
 						label={words.to}
 						options={optionsOf(names.stages)}
-						value={textOf(c.to_stage_id) || null}
-						onChange={(s) => set({ to_stage_id: s ?? undefined })}
+						value={textOf(config.to_stage_id) || null}
+						onChange={(value) => set({ to_stage_id: value ?? undefined })}
 						error={problem("to_stage_id")}
 					/>
 				</>
@@ -176,8 +185,8 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 					label={words.source}
 					help={words.sourceHelp}
 					optional
-					value={textOf(c.source)}
-					onChange={(s) => set({ source: s || undefined })}
+					value={textOf(config.source)}
+					onChange={(value) => set({ source: value || undefined })}
 					error={problem("source")}
 				/>
 			)}
@@ -186,18 +195,20 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 					<Combo
 						label={words.field}
 						options={names.fields
-							.filter((f) => !["list", "subscription"].includes(f.kind))
-							.map((f) => ({ id: f.field, label: f.name, detail: f.group }))}
-						value={textOf(c.field) || null}
-						onChange={(f) => set({ field: f ?? undefined })}
+							.filter((field) => !["list", "subscription"].includes(field.kind))
+							.map((field) => ({ id: field.field, label: field.name, detail: field.group }))}
+						value={textOf(config.field) || null}
+						onChange={(value) => set({ field: value ?? undefined })}
 						error={problem("field")}
 					/>
 					<TextField
 						label={words.value}
 						help={words.valueHelp}
 						optional
-						value={c.to === undefined || c.to === null ? "" : String(c.to)}
-						onChange={(v) => set({ to: v === "" ? undefined : fieldValue(names.fields, textOf(c.field), v) })}
+						value={config.to === undefined || config.to === null ? "" : String(config.to)}
+						onChange={(value) =>
+							set({ to: value === "" ? undefined : fieldValue(names.fields, textOf(config.field), value) })
+						}
 						error={problem("to")}
 					/>
 				</>
@@ -206,24 +217,24 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 				<>
 					<DateField
 						names={names}
-						value={textOf(c.field)}
+						value={textOf(config.field)}
 						onChange={(field) => set({ field })}
 						error={problem("field")}
 					/>
-					<Offset value={c.offset} onChange={(offset) => set({ offset })} />
+					<Offset value={config.offset} onChange={(offset) => set({ offset })} />
 					<TextField
 						label={words.time}
 						help={words.timeHelp}
 						optional
 						type="time"
-						value={textOf(c.time)}
-						onChange={(t) => set({ time: t || undefined })}
+						value={textOf(config.time)}
+						onChange={(value) => set({ time: value || undefined })}
 						error={problem("time")}
 					/>
 					<Radios
 						label={words.repeat}
 						row
-						value={textOf(c.repeat) || "none"}
+						value={textOf(config.repeat) || "none"}
 						onChange={(repeat) => set({ repeat })}
 						choices={choicesOf(words.repeats)}
 					/>
@@ -234,26 +245,26 @@ export function TriggerFields({ type, config: c, names, required, onChange, prob
 					<Radios
 						label={words.did}
 						row
-						value={textOf(c.event)}
+						value={textOf(config.event)}
 						onChange={(event) => set({ event, ...(event === "opened" ? { link_url: undefined } : {}) })}
 						choices={choicesOf(words.dids)}
 					/>
 					<Combo
 						label={words.broadcast}
 						help={words.broadcastHelp}
-						options={(broadcasts.data?.data ?? []).map((b) => ({ id: b.id, label: b.name }))}
-						value={textOf(c.broadcast_id) || null}
-						onChange={(b) => set({ broadcast_id: b ?? undefined })}
+						options={(broadcasts.data?.data ?? []).map((broadcast) => ({ id: broadcast.id, label: broadcast.name }))}
+						value={textOf(config.broadcast_id) || null}
+						onChange={(value) => set({ broadcast_id: value ?? undefined })}
 						error={problem("broadcast_id")}
 					/>
-					{c.event === "clicked" && (
+					{config.event === "clicked" && (
 						<TextField
 							label={words.link}
 							help={words.linkHelp}
 							optional
 							type="url"
-							value={textOf(c.link_url)}
-							onChange={(u) => set({ link_url: u || undefined })}
+							value={textOf(config.link_url)}
+							onChange={(value) => set({ link_url: value || undefined })}
 							error={problem("link_url")}
 						/>
 					)}

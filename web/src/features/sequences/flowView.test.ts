@@ -34,9 +34,9 @@ const view = (graph = diamond(), parts: Partial<View> = {}): View => ({
 
 const issue = (node_id: string, message: string) => ({ node_id, message }) as GraphIssue;
 
-const said = (v: View, id: string) => {
-	const s = stepOf(v.graph, id);
-	return s ? spoken(v, s) : "";
+const said = (view: View, id: string) => {
+	const step = stepOf(view.graph, id);
+	return step ? spoken(view, step) : "";
 };
 
 const tests: Tests = {
@@ -77,7 +77,7 @@ const tests: Tests = {
 		);
 		equals(shownDetail({ ...v, issues: [issue("x", "is wrong")] }, s), "Up to 2 days", "a problem of another step");
 		equals(
-			issuesOf({ issues: [issue("w", "a"), issue("x", "b"), issue("w", "c")] }, "w").map((i) => i.message),
+			issuesOf({ issues: [issue("w", "a"), issue("x", "b"), issue("w", "c")] }, "w").map((issue) => issue.message),
 			["a", "c"],
 		);
 	},

@@ -37,39 +37,42 @@ export type View = {
 	act: (id: string, what: "after" | "copy" | "paste" | "delete" | "select", trigger?: HTMLElement) => void;
 };
 
-export const issuesOf = (v: Pick<View, "issues">, id: string) => v.issues.filter((i) => i.node_id === id);
+export const issuesOf = (value: Pick<View, "issues">, id: string) =>
+	value.issues.filter((issue) => issue.node_id === id);
 
-const problemOf = (i: GraphIssue | undefined) => i && problemWords(i.message);
+const problemOf = (issue: GraphIssue | undefined) => issue && problemWords(issue.message);
 
 /** shownDetail is what stands below the title of a step: what is wrong with it, or what the title leaves out. */
-export const shownDetail = (v: Pick<View, "issues" | "names">, s: Step): string =>
-	problemOf(issuesOf(v, s.id)[0]) ?? detailOf(s, v.names);
+export const shownDetail = (value: Pick<View, "issues" | "names">, step: Step): string =>
+	problemOf(issuesOf(value, step.id)[0]) ?? detailOf(step, value.names);
 
 /** spoken is the name of a step for screen readers: where it is, what it does, what follows, what is wrong with it. */
-export function spoken(v: View, s: Step): string {
-	const labels = labelsOf(s);
-	const targets = placesOf(s).map((p) => targetOf(v.graph, p));
-	const next = stepOf(v.graph, targets[0]);
+export function spoken(view: View, step: Step): string {
+	const labels = labelsOf(step);
+	const targets = placesOf(step).map((place) => targetOf(view.graph, place));
+	const next = stepOf(view.graph, targets[0]);
 	const follows =
 		labels.length === 0
 			? words.last
 			: labels.length > 1
 				? words.ways({ count: labels.length })
 				: next
-					? words.next({ title: titleOf(next, v.names, v.graph) })
+					? words.next({ title: titleOf(next, view.names, view.graph) })
 					: words.end;
-	const problems = issuesOf(v, s.id).length;
-	const waiting = v.numbers?.get(s.id)?.waiting ?? 0;
+	const problems = issuesOf(view, step.id).length;
+	const waiting = view.numbers?.get(step.id)?.waiting ?? 0;
 	return [
 		words.name({
-			number: v.steps.indexOf(s.id) + 1,
-			of: v.steps.length,
-			title: [titleOf(s, v.names, v.graph), shownDetail(v, s).replace(/\.$/, "")].filter(Boolean).join(", "),
+			number: view.steps.indexOf(step.id) + 1,
+			of: view.steps.length,
+			title: [titleOf(step, view.names, view.graph), shownDetail(view, step).replace(/\.$/, "")]
+				.filter(Boolean)
+				.join(", "),
 			next: follows,
 		}),
 		waiting > 0 && words.here({ count: waiting }),
 		problems > 0 && words.problems({ count: problems }),
-		v.selected.size > 1 && v.selected.has(s.id) && words.selected,
+		view.selected.size > 1 && view.selected.has(step.id) && words.selected,
 	]
 		.filter(Boolean)
 		.join("; ");

@@ -17,7 +17,7 @@ const tests: Tests = {
 		equals(wayTexts(graph), ["a - c", "c - d", "d - x"]);
 		equals([stepOf(graph, "a")?.config, stepOf(graph, "c")?.config], [{ tag: "mine" }, { tag: "theirs" }]);
 		equals(
-			taken.map((s) => s.id),
+			taken.map((step) => step.id),
 			["a", "c", "b"],
 			"what is taken over",
 		);
@@ -26,7 +26,7 @@ const tests: Tests = {
 		const mine = configure(base, "b", { tag: "mine" });
 		const theirs = configure(configure(base, "b", { tag: "theirs" }), "d", { tag: "theirs" });
 		equals(
-			joined(mine, theirs).clashes.map((c) => [c.id, c.mine?.config, c.theirs?.config]),
+			joined(mine, theirs).clashes.map((clash) => [clash.id, clash.mine?.config, clash.theirs?.config]),
 			[["b", { tag: "mine" }, { tag: "theirs" }]],
 		);
 		equals(stepOf(joined(mine, theirs, "mine").graph, "b")?.config, { tag: "mine" });
@@ -38,7 +38,7 @@ const tests: Tests = {
 		const mine = remove(base, "b", null);
 		const theirs = configure(base, "b", { tag: "theirs" });
 		equals(
-			joined(mine, theirs).clashes.map((c) => [c.id, c.mine]),
+			joined(mine, theirs).clashes.map((clash) => [clash.id, clash.mine]),
 			[["b", null]],
 		);
 		equals(wayTexts(joined(mine, theirs, "theirs").graph), wayTexts(base));
@@ -58,7 +58,7 @@ const tests: Tests = {
 		const both = joined(mine, theirs);
 		equals([both.clashes, wayTexts(both.graph)], [[], ["a - x", "b - c", "c - d", "x - y", "y - z", "z true b"]]);
 		equals(
-			both.taken.map((s) => s.id),
+			both.taken.map((step) => step.id),
 			["x", "y", "z"],
 			"what is taken over",
 		);
@@ -67,16 +67,16 @@ const tests: Tests = {
 	"steps that both put at the end follow on each other, and an exit comes last"() {
 		const mine = insert(base, at("d"), step("x", "exit"));
 		const theirs = insert(base, at("d"), step("y", "condition"));
-		for (const [m, t] of [
+		for (const [graph, t] of [
 			[mine, theirs],
 			[theirs, mine],
 		] as const)
 			equals(
-				[joined(m, t).clashes, wayTexts(joined(m, t).graph)],
+				[joined(graph, t).clashes, wayTexts(joined(graph, t).graph)],
 				[[], ["a - b", "b - c", "c - d", "d - y", "y true x"]],
 			);
 		equals(
-			joined(mine, insert(base, at("d"), step("z", "exit"))).clashes.map((c) => c.id),
+			joined(mine, insert(base, at("d"), step("z", "exit"))).clashes.map((clash) => clash.id),
 			["d"],
 		);
 	},
@@ -92,7 +92,10 @@ const tests: Tests = {
 			"theirs",
 			empty,
 		);
-		equals([none.clashes.map((c) => [c.id, c.mine?.id, c.theirs?.id]), none.graph.entry], [[[null, "x", "y"]], "y"]);
+		equals(
+			[none.clashes.map((clash) => [clash.id, clash.mine?.id, clash.theirs?.id]), none.graph.entry],
+			[[[null, "x", "y"]], "y"],
+		);
 	},
 	"both insert at one place, and no step of either is lost"() {
 		for (let seed = 1; seed <= 200; seed++) {
@@ -137,7 +140,7 @@ const tests: Tests = {
 		equals(mergeDrafts(bases, mine, { graph: base }), { merged: mine, clashes: [], joined: [] });
 		equals(mergeDrafts(bases, { graph: base }, theirs), { merged: theirs, clashes: [], joined: [] });
 		equals(
-			mergeDrafts(bases, mine, theirs).clashes.map((c) => c.group),
+			mergeDrafts(bases, mine, theirs).clashes.map((clash) => clash.group),
 			["b"],
 		);
 		const taken = mergeDrafts(bases, mine, theirs, (group) => (group === "b" ? "theirs" : "mine"));
@@ -146,7 +149,7 @@ const tests: Tests = {
 		equals(mergeDrafts(bases, mine, other).joined, ["d"]);
 		const start = { mine: { graph: lead(base, at(null), "b") }, theirs: { graph: lead(base, at(null), "c") } };
 		equals(
-			mergeDrafts(bases, start.mine, start.theirs).clashes.map((c) => c.group),
+			mergeDrafts(bases, start.mine, start.theirs).clashes.map((clash) => clash.group),
 			[""],
 			"the start",
 		);

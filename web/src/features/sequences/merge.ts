@@ -47,7 +47,7 @@ export function merge(
 	// The steps that a side leads to anew.
 	const wanted = { mine: newTargets(base.mine, mine), theirs: newTargets(base.theirs, theirs) };
 	const kept: Kept[] = [];
-	for (const id of new Set([...mine.steps, ...theirs.steps].map((s) => s.id))) {
+	for (const id of new Set([...mine.steps, ...theirs.steps].map((step) => step.id))) {
 		const [m, t] = [stepOf(mine, id), stepOf(theirs, id)];
 		const [wasM, wasT] = [stepOf(base.mine, id), stepOf(base.theirs, id)];
 		if (m && t) {
@@ -67,25 +67,26 @@ export function merge(
 		}
 	}
 	const both = chains(base, mine, theirs);
-	const restored = (side: Side, id: string | null) => kept.some((k) => k.restored === side && k.step.id === id);
-	const there = (id: string | null) => (kept.some((k) => k.step.id === id) ? id : null);
-	const join = (p: Place): string | null => {
-		const [m, t] = [targetOf(mine, p), targetOf(theirs, p)];
+	const restored = (side: Side, id: string | null) =>
+		kept.some((entry) => entry.restored === side && entry.step.id === id);
+	const there = (id: string | null) => (kept.some((entry) => entry.step.id === id) ? id : null);
+	const join = (place: Place): string | null => {
+		const [m, t] = [targetOf(mine, place), targetOf(theirs, place)];
 		if (restored("mine", m)) return m;
 		if (restored("theirs", t)) return t;
-		if (m === t || t === targetOf(base.theirs, p)) return m;
-		if (m === targetOf(base.mine, p)) return t;
-		const chain = both.first.get(keyOf(p));
+		if (m === t || t === targetOf(base.theirs, place)) return m;
+		if (m === targetOf(base.mine, place)) return t;
+		const chain = both.first.get(keyOf(place));
 		if (chain !== undefined) return chain;
-		return clash(p.from) === "mine" ? m : t;
+		return clash(place.from) === "mine" ? m : t;
 	};
-	let graph: Graph = { entry: there(join(start)), steps: kept.map((k) => k.step), ways: [] };
+	let graph: Graph = { entry: there(join(start)), steps: kept.map((entry) => entry.step), ways: [] };
 	for (const { step, from } of kept)
-		for (const p of placesOf(step))
+		for (const place of placesOf(step))
 			graph = lead(
 				graph,
-				p,
-				there(both.next.get(keyOf(p)) ?? (from ? targetOf(from === "mine" ? mine : theirs, p) : join(p))),
+				place,
+				there(both.next.get(keyOf(place)) ?? (from ? targetOf(from === "mine" ? mine : theirs, place) : join(place))),
 			);
 	graph = prune(graph);
 	return {
@@ -96,9 +97,9 @@ export function merge(
 			theirs: stepOf(theirs, id ?? theirs.entry) ?? null,
 		})),
 		taken: [
-			...graph.steps.filter((s) => {
-				const own = stepOf(mine, s.id);
-				return !own || !alike(s, own) || leadsElsewhere(mine, graph, s);
+			...graph.steps.filter((step) => {
+				const own = stepOf(mine, step.id);
+				return !own || !alike(step, own) || leadsElsewhere(mine, graph, step);
 			}),
 			...lost(mine, graph),
 		],
@@ -121,8 +122,8 @@ export function mergeDrafts(
 	const { graph, clashes, taken } = merge(was, mine.graph, theirs.graph, (id) => choose(id ?? ""));
 	return {
 		merged: { graph },
-		clashes: clashes.map((c) => ({ group: c.id ?? "", mine: c.mine, theirs: c.theirs })),
-		joined: taken.map((s) => s.id),
+		clashes: clashes.map((clash) => ({ group: clash.id ?? "", mine: clash.mine, theirs: clash.theirs })),
+		joined: taken.map((step) => step.id),
 	};
 }
 
@@ -134,19 +135,19 @@ type Kept = {
 	restored: Side | null;
 };
 
-const alike = (a: Step, b: Step) => a.type === b.type && same(a.config, b.config);
+const alike = (step: Step, b: Step) => step.type === b.type && same(step.config, b.config);
 
 /** leadsElsewhere reports whether a way out of a step was changed. */
-const leadsElsewhere = (was: Graph, now: Graph, s: Step) =>
-	placesOf(s).some((p) => targetOf(was, p) !== targetOf(now, p));
+const leadsElsewhere = (was: Graph, now: Graph, step: Step) =>
+	placesOf(step).some((place) => targetOf(was, place) !== targetOf(now, place));
 
 const newTargets = (was: Graph, now: Graph) =>
 	new Set([
-		...now.ways.filter((w) => targetOf(was, w) !== w.to).map((w) => w.to),
+		...now.ways.filter((way) => targetOf(was, way) !== way.to).map((way) => way.to),
 		...(now.entry && now.entry !== was.entry ? [now.entry] : []),
 	]);
 
-const keyOf = (p: Place) => JSON.stringify([p.from, p.label]);
+const keyOf = (place: Place) => JSON.stringify([place.from, place.label]);
 
 /**
  * chains finds the places at which both sides put new steps before what followed there, and has those of one side
@@ -160,10 +161,10 @@ function chains(
 ): { first: Map<string, string>; next: Map<string, string> } {
 	const first = new Map<string, string>();
 	const next = new Map<string, string>();
-	for (const p of [start, ...base.mine.steps.flatMap(placesOf)]) {
-		const was = targetOf(base.mine, p);
-		const [m, t] = [targetOf(mine, p), targetOf(theirs, p)];
-		if (was !== targetOf(base.theirs, p) || m === t) continue;
+	for (const place of [start, ...base.mine.steps.flatMap(placesOf)]) {
+		const was = targetOf(base.mine, place);
+		const [m, t] = [targetOf(mine, place), targetOf(theirs, place)];
+		if (was !== targetOf(base.theirs, place) || m === t) continue;
 		const [endsM, endsT] = [endsOf(base.mine, mine, m, was), endsOf(base.theirs, theirs, t, was)];
 		if (!m || !t || !endsM || !endsT) continue;
 		// What follows must still follow: on both, or, where nothing does, on the one that comes last.
@@ -179,8 +180,8 @@ function chains(
 					: null;
 		if (order === null) continue;
 		const ends = order === "mine" ? endsM : endsT;
-		first.set(keyOf(p), order === "mine" ? m : t);
-		for (const e of was === null ? ends.slice(0, 1) : ends) next.set(keyOf(e), order === "mine" ? t : m);
+		first.set(keyOf(place), order === "mine" ? m : t);
+		for (const place of was === null ? ends.slice(0, 1) : ends) next.set(keyOf(place), order === "mine" ? t : m);
 	}
 	return { first, next };
 }
@@ -194,9 +195,9 @@ function endsOf(was: Graph, now: Graph, first: string | null, to: string | null)
 		const step = stepOf(now, id);
 		if (!step || stepOf(was, id) || seen.has(id)) return;
 		seen.add(id);
-		for (const p of placesOf(step)) {
-			const target = targetOf(now, p);
-			if (target === to) ends.push(p);
+		for (const place of placesOf(step)) {
+			const target = targetOf(now, place);
+			if (target === to) ends.push(place);
 			else if (target) walk(target);
 		}
 	};

@@ -30,7 +30,8 @@ const words = catalogue("sequences.starters", {
 
 export type Starter = keyof typeof words.flows;
 
-export const starters = () => Object.entries(words.flows).map(([id, w]) => ({ id: id as Starter, ...w }));
+export const starters = () =>
+	Object.entries(words.flows).map(([id, catalogue]) => ({ id: id as Starter, ...catalogue }));
 
 // The mails are content for readers, so they are not in catalogues.
 const mail = (lines: string[]) =>
@@ -38,7 +39,7 @@ const mail = (lines: string[]) =>
   <mj-body>
     <mj-section>
       <mj-column>
-${lines.map((l) => `        <mj-text>${l}</mj-text>`).join("\n")}
+${lines.map((line) => `        <mj-text>${line}</mj-text>`).join("\n")}
       </mj-column>
     </mj-section>
   </mj-body>
@@ -87,7 +88,7 @@ const mails = {
 async function library(of: keyof typeof mails): Promise<string> {
 	const [name, subject, lines] = mails[of];
 	const found = await api("GET /messages", { query: { search: name, limit: 50 } });
-	const same = found.data.find((m) => m.name === name && m.status !== "archived");
+	const same = found.data.find((message) => message.name === name && message.status !== "archived");
 	if (same) return same.id;
 	const made = await api("POST /messages", {
 		body: { name, content: { subject, body_mjml: mail([...lines]) } },
@@ -109,7 +110,7 @@ async function make(body: SequenceBody, graph: Graph): Promise<Sequence> {
 /** begin makes the draft of a starter. */
 export async function beginWith(which: Starter): Promise<Sequence> {
 	const types = await collection("email_types");
-	const type = types.data.find((t) => t.active)?.type_key;
+	const type = types.data.find((emailType) => emailType.active)?.type_key;
 	if (!type) throw new Error(words.noType);
 	const send = async (of: keyof typeof mails) => step("send", { message_id: await library(of), email_type_key: type });
 	const clicked = (node: Step, event = "clicked") =>
@@ -131,7 +132,7 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 		const quiet = "No opens in 90 days";
 		const segments = await collection("segments");
 		const segment =
-			segments.data.find((s) => s.name === quiet) ??
+			segments.data.find((segment) => segment.name === quiet) ??
 			(await api("POST /segments", {
 				body: {
 					name: quiet,
@@ -176,7 +177,7 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 	}
 	const field = "trial_ends_at";
 	const fields = await collection("custom_fields");
-	if (!fields.data.some((f) => f.field_key === field))
+	if (!fields.data.some((customField) => customField.field_key === field))
 		await api("POST /settings/custom-fields", {
 			body: { name: "Trial ends at", field_key: field, field_type: "date" },
 			idempotencyKey: newKey(),

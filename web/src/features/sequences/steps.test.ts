@@ -173,7 +173,7 @@ const tests: Tests = {
 			[rule(german, german, german), "3 conditions"],
 			[rule(rule(german, rule(german))), "2 conditions"],
 		];
-		for (const [r, want] of rules) equals(ruleWords(r, names), want, JSON.stringify(r));
+		for (const [rule, want] of rules) equals(ruleWords(rule, names), want, JSON.stringify(rule));
 	},
 	"a trigger is a sentence"() {
 		const triggers: [type: string | null, config: Config, want: string][] = [
@@ -223,11 +223,11 @@ const tests: Tests = {
 			[step("wait", { mode: "until_engagement", event: "clicked" }), ["Clicked", "Not in time"]],
 			[step("exit"), []],
 		];
-		for (const [s, want] of ways)
+		for (const [step, want] of ways)
 			equals(
-				labelsOf(s).map((l) => labelOf(s, l)),
+				labelsOf(step).map((label) => labelOf(step, label)),
 				want,
-				JSON.stringify(s),
+				JSON.stringify(step),
 			);
 	},
 	async "a problem names the field instead of its path"() {
@@ -240,14 +240,14 @@ const tests: Tests = {
 		for (const [message, want] of problems) equals(problemWords(message), want, message);
 	},
 	"each kind of the menu makes a step of its kind, with a name, and only once"() {
-		equals(new Set(kinds.map((k) => k.id)).size, kinds.length);
-		for (const k of kinds) {
-			equals(kindOf({ type: k.type, config: k.config() }).id, k.id);
-			const { name, help } = nameOfKind(k.id);
-			holds(name !== k.id && help !== "", `${k.id} has no words`);
-			holds(k.group in stepWords.groups && k.type in stepWords.types, `${k.id} is in no group`);
-			const [one, other] = [k.config(), k.config()];
-			holds(one !== other, `${k.id} gives two steps one configuration`);
+		equals(new Set(kinds.map((kind) => kind.id)).size, kinds.length);
+		for (const kind of kinds) {
+			equals(kindOf({ type: kind.type, config: kind.config() }).id, kind.id);
+			const { name, help } = nameOfKind(kind.id);
+			holds(name !== kind.id && help !== "", `${kind.id} has no words`);
+			holds(kind.group in stepWords.groups && kind.type in stepWords.types, `${kind.id} is in no group`);
+			const [one, other] = [kind.config(), kind.config()];
+			holds(one !== other, `${kind.id} gives two steps one configuration`);
 		}
 		equals(kindOf({ type: "wait", config: { mode: "until_doomsday" } }).type, "wait");
 		equals(nameOfKind("unheard_of"), { name: "unheard_of", help: "" });

@@ -271,9 +271,9 @@ export const kinds: Kind[] = [
 ];
 
 /** kindOf returns the kind of a step. */
-export const kindOf = (s: Pick<Step, "type" | "config">): Kind =>
-	(kinds.find((k) => k.type === s.type && (s.type !== "wait" || k.id === s.config.mode)) ??
-		kinds.find((k) => k.type === s.type) ??
+export const kindOf = (step: Pick<Step, "type" | "config">): Kind =>
+	(kinds.find((kind) => kind.type === step.type && (step.type !== "wait" || kind.id === step.config.mode)) ??
+		kinds.find((kind) => kind.type === step.type) ??
 		kinds[0]) as Kind;
 
 /** nameOfKind returns the name of a kind, and what it does. */
@@ -283,7 +283,7 @@ export const nameOfKind = (id: string): { name: string; help: string } => {
 
 /** newId returns an id for a step. It is never used again, so that numbers and people of a step that was removed do not belong to another. */
 export const newId = (type: StepType) =>
-	`${type}_${[...crypto.getRandomValues(new Uint8Array(5))].map((b) => (b % 36).toString(36)).join("")}`;
+	`${type}_${[...crypto.getRandomValues(new Uint8Array(5))].map((getRandomValue) => (getRandomValue % 36).toString(36)).join("")}`;
 
 /** Names are the names of records that steps refer to. */
 export type Names = {
@@ -297,24 +297,25 @@ export type Names = {
 };
 
 const w = stepWords;
-const textOf = (v: unknown): string => (typeof v === "string" || typeof v === "number" ? String(v) : "");
+const textOf = (value: unknown): string =>
+	typeof value === "string" || typeof value === "number" ? String(value) : "";
 const named = (map: Map<string, string>, id: unknown): string =>
 	id ? (map.get(String(id)) ?? String(id)) : w.something;
 
 /** spanWords writes a time: "2 days". */
-export function spanWords(v: unknown): string {
-	const s = (v ?? {}) as { amount?: number; unit?: string };
-	const unit = w.units[(s.unit ?? "day") as keyof typeof w.units];
-	return unit ? unit({ count: Number(s.amount ?? 0) }) : `${s.amount} ${s.unit}`;
+export function spanWords(value: unknown): string {
+	const span = (value ?? {}) as { amount?: number; unit?: string };
+	const unit = w.units[(span.unit ?? "day") as keyof typeof w.units];
+	return unit ? unit({ count: Number(span.amount ?? 0) }) : `${span.amount} ${span.unit}`;
 }
 
 /** daysWords writes days of the week. */
-export function daysWords(v: unknown): string {
-	const days = (Array.isArray(v) ? (v as number[]) : []).toSorted((a, b) => a - b);
+export function daysWords(value: unknown): string {
+	const days = (Array.isArray(value) ? (value as number[]) : []).toSorted((a, b) => a - b);
 	if (days.length === 7) return w.everyDay;
 	if (days.join() === "1,2,3,4,5") return w.weekdays;
 	if (days.length === 0) return w.something;
-	return and(days.map((d) => w.shortDays[d as keyof typeof w.shortDays] ?? String(d)));
+	return and(days.map((day) => w.shortDays[day as keyof typeof w.shortDays] ?? String(day)));
 }
 
 /** fieldWords returns the name of a field of contacts. */
@@ -323,87 +324,92 @@ export const fieldWords = (names: Names, field: unknown): string =>
 		? (names.fields.find((f) => f.field === field || f.field === `custom_fields.${field}`)?.name ?? String(field))
 		: w.something;
 
-const valueWords = (f: FieldInfo | undefined, v: unknown): string => {
-	if (Array.isArray(v)) return v.map((x) => valueWords(f, x)).join(", ");
-	if (typeof v === "object" && v !== null) return spanWords(v);
-	return f?.choices?.find((c) => c.value === v)?.label ?? String(v ?? "");
+const valueWords = (field: FieldInfo | undefined, value: unknown): string => {
+	if (Array.isArray(value)) return value.map((item) => valueWords(field, item)).join(", ");
+	if (typeof value === "object" && value !== null) return spanWords(value);
+	return field?.choices?.find((choice) => choice.value === value)?.label ?? String(value ?? "");
 };
 
-function leafWords(l: Leaf, names: Names): string {
-	const r = w.rule;
-	switch (l.type ?? "field") {
+function leafWords(leaf: Leaf, names: Names): string {
+	const catalogue = w.rule;
+	switch (leaf.type ?? "field") {
 		case "field": {
-			const f = names.fields.find((x) => x.field === l.field);
-			const value = shapeOf(l.operator ?? "") === "none" ? "" : valueWords(f, l.value);
-			return [f?.name ?? l.field, operatorName(l.operator ?? ""), value].filter(Boolean).join(" ");
+			const field = names.fields.find((field) => field.field === leaf.field);
+			const value = shapeOf(leaf.operator ?? "") === "none" ? "" : valueWords(field, leaf.value);
+			return [field?.name ?? leaf.field, operatorName(leaf.operator ?? ""), value].filter(Boolean).join(" ");
 		}
 		case "list":
 		case "segment":
-			return `${l.operator === "not_in" ? operatorName("not_in") : operatorName("in")} ${(l.segment_keys ?? []).map((k) => names.segments.get(k) ?? k).join(", ") || r[l.type as "list"]}`;
+			return `${leaf.operator === "not_in" ? operatorName("not_in") : operatorName("in")} ${(leaf.segment_keys ?? []).map((key) => names.segments.get(key) ?? key).join(", ") || catalogue[leaf.type as "list"]}`;
 		case "event":
-			return r.event({ name: l.event_name || w.something });
+			return catalogue.event({ name: leaf.event_name || w.something });
 		case "page_view":
-			return `${r.page} ${l.url ?? ""}`;
+			return `${catalogue.page} ${leaf.url ?? ""}`;
 		case "trigger_event":
-			return (l as { property?: string }).property
-				? r.triggerWith({
+			return (leaf as { property?: string }).property
+				? catalogue.triggerWith({
 						filter: filterWords({
-							property: String((l as { property?: string }).property),
-							operator: l.operator ?? "equals",
-							value: l.value,
+							property: String((leaf as { property?: string }).property),
+							operator: leaf.operator ?? "equals",
+							value: leaf.value,
 						}),
 					})
-				: r.trigger;
+				: catalogue.trigger;
 		default:
-			return (r as unknown as { [t: string]: string })[l.type ?? ""] ?? String(l.type);
+			return (catalogue as unknown as { [key: string]: string })[leaf.type ?? ""] ?? String(leaf.type);
 	}
 }
 
 /** ruleWords writes a short rule in words, and counts the conditions of a long one. */
-export function ruleWords(v: unknown, names: Names): string {
-	const g = v as Group | undefined;
-	if (!g || !Array.isArray(g.conditions) || g.conditions.length === 0) return w.rule.none;
-	const leaves = (c: Condition): number => (isGroup(c) ? c.conditions.reduce((n, x) => n + leaves(x), 0) : 1);
-	const simple = g.conditions.length <= 2 && g.conditions.every((c) => !isGroup(c));
+export function ruleWords(value: unknown, names: Names): string {
+	const group = value as Group | undefined;
+	if (!group || !Array.isArray(group.conditions) || group.conditions.length === 0) return w.rule.none;
+	const leaves = (condition: Condition): number =>
+		isGroup(condition) ? condition.conditions.reduce((sum, condition) => sum + leaves(condition), 0) : 1;
+	const simple = group.conditions.length <= 2 && group.conditions.every((condition) => !isGroup(condition));
 	const text = simple
-		? g.conditions.map((c) => leafWords(c as Leaf, names)).join(g.logic === "or" ? w.rule.or : w.rule.and)
-		: w.rule.many({ count: leaves(g) });
-	return g.negate ? w.rule.not({ rule: text }) : text;
+		? group.conditions
+				.map((condition) => leafWords(condition as Leaf, names))
+				.join(group.logic === "or" ? w.rule.or : w.rule.and)
+		: w.rule.many({ count: leaves(group) });
+	return group.negate ? w.rule.not({ rule: text }) : text;
 }
 
 const dated = (
-	c: Config,
+	config: Config,
 	names: Names,
 	plainly: (values: { field: string }) => string,
 	offset: { [D in "before" | "after"]: (values: { span: string; field: string }) => string },
 ) => {
-	const o = c.offset as { amount?: number; unit?: string; direction?: "before" | "after" } | undefined;
-	const field = fieldWords(names, c.field);
+	const o = config.offset as { amount?: number; unit?: string; direction?: "before" | "after" } | undefined;
+	const field = fieldWords(names, config.field);
 	return o?.amount ? offset[o.direction ?? "before"]({ span: spanWords(o), field }) : plainly({ field });
 };
 
-function waitTitle(c: Config, names: Names, g?: Graph): string {
-	switch (c.mode) {
+function waitTitle(config: Config, names: Names, graph?: Graph): string {
+	switch (config.mode) {
 		case "until_time":
-			return w.untilTime({ time: textOf(c.time), days: daysWords(c.days) });
+			return w.untilTime({ time: textOf(config.time), days: daysWords(config.days) });
 		case "until_date":
-			if (typeof c.at === "string") return w.untilAt({ at: c.at ? dateTime(c.at) : w.something });
-			return dated(c, names, w.untilField, {
+			if (typeof config.at === "string") return w.untilAt({ at: config.at ? dateTime(config.at) : w.something });
+			return dated(config, names, w.untilField, {
 				before: (values) => w.untilField({ field: w.offset.before(values) }),
 				after: (values) => w.untilField({ field: w.offset.after(values) }),
 			});
 		case "until_event":
-			return w.untilEvent({ name: textOf(c.event_name) || w.something });
+			return w.untilEvent({ name: textOf(config.event_name) || w.something });
 		case "until_segment":
-			return (c.state === "not_in" ? w.untilOut : w.untilIn)({ segment: named(names.segments, c.segment_key) });
+			return (config.state === "not_in" ? w.untilOut : w.untilIn)({
+				segment: named(names.segments, config.segment_key),
+			});
 		case "until_engagement": {
-			const send = g?.steps.find((s) => s.id === c.node_id);
-			return w.untilEngaged[c.event === "opened" ? "opened" : "clicked"]({
+			const send = graph?.steps.find((step) => step.id === config.node_id);
+			return w.untilEngaged[config.event === "opened" ? "opened" : "clicked"]({
 				mail: send ? named(names.messages, send.config.message_id) : w.something,
 			});
 		}
 		default:
-			return w.wait({ time: spanWords(c) });
+			return w.wait({ time: spanWords(config) });
 	}
 }
 
@@ -417,41 +423,46 @@ export function problemWords(message: string): string {
 }
 
 /** titleOf says what a step does. */
-export function titleOf(s: Pick<Step, "type" | "config">, names: Names, g?: Graph): string {
-	const c = s.config;
-	const words = (v: unknown) => (Array.isArray(v) && v.length > 0 ? and(v.map(String)) : w.something);
-	switch (s.type) {
+export function titleOf(step: Pick<Step, "type" | "config">, names: Names, graph?: Graph): string {
+	const config = step.config;
+	const words = (value: unknown) => (Array.isArray(value) && value.length > 0 ? and(value.map(String)) : w.something);
+	switch (step.type) {
 		case "send":
-			return w.sendTitle({ mail: named(names.messages, c.message_id) });
+			return w.sendTitle({ mail: named(names.messages, config.message_id) });
 		case "wait":
-			return waitTitle(c, names, g);
+			return waitTitle(config, names, graph);
 		case "condition":
-			return w.ifRule({ rule: ruleWords(c.definition, names) });
+			return w.ifRule({ rule: ruleWords(config.definition, names) });
 		case "branch":
-			return w.ways({ count: Array.isArray(c.branches) ? c.branches.length : 0 });
+			return w.ways({ count: Array.isArray(config.branches) ? config.branches.length : 0 });
 		case "split": {
-			const list = (Array.isArray(c.branches) ? c.branches : []) as { label: string; weight: number }[];
-			const sum = list.reduce((n, b) => n + (Number(b.weight) || 0), 0) || 1;
+			const list = (Array.isArray(config.branches) ? config.branches : []) as { label: string; weight: number }[];
+			const sum = list.reduce((sum, branch) => sum + (Number(branch.weight) || 0), 0) || 1;
 			return w.shares({
-				list: list.map((b) => percent((Number(b.weight) || 0) / sum, 0)).join(" / "),
+				list: list.map((branch) => percent((Number(branch.weight) || 0) / sum, 0)).join(" / "),
 			});
 		}
 		case "list":
-			return (c.action === "remove" ? w.removeFrom : w.addTo)({ list: named(names.segments, c.segment_key) });
+			return (config.action === "remove" ? w.removeFrom : w.addTo)({ list: named(names.segments, config.segment_key) });
 		case "tag":
-			return (c.action === "remove" ? w.removeTags : w.addTags)({ tags: words(c.tags) });
+			return (config.action === "remove" ? w.removeTags : w.addTags)({ tags: words(config.tags) });
 		case "update_contact": {
-			const all = [...Object.keys((c.fields as object) ?? {}), ...Object.keys((c.custom_fields as object) ?? {})];
-			return w.setFields({ names: all.length > 0 ? and(all.map((f) => fieldWords(names, f))) : w.something });
+			const all = [
+				...Object.keys((config.fields as object) ?? {}),
+				...Object.keys((config.custom_fields as object) ?? {}),
+			];
+			return w.setFields({ names: all.length > 0 ? and(all.map((field) => fieldWords(names, field))) : w.something });
 		}
 		case "stage":
-			return w.moveTo({ stage: named(names.stages, c.stage_id) });
+			return w.moveTo({ stage: named(names.stages, config.stage_id) });
 		case "subscription":
-			return (c.action === "unsubscribe" ? w.unsubscribe : w.subscribe)({ type: named(names.types, c.email_type_key) });
+			return (config.action === "unsubscribe" ? w.unsubscribe : w.subscribe)({
+				type: named(names.types, config.email_type_key),
+			});
 		case "event":
-			return w.record({ event: textOf(c.event_name) || w.something });
+			return w.record({ event: textOf(config.event_name) || w.something });
 		case "webhook": {
-			let host = textOf(c.url) || w.something;
+			let host = textOf(config.url) || w.something;
 			try {
 				host = new URL(host).host;
 			} catch {
@@ -460,84 +471,86 @@ export function titleOf(s: Pick<Step, "type" | "config">, names: Names, g?: Grap
 			return w.call({ host });
 		}
 		case "notify":
-			return w.notify({ who: words(c.to) });
+			return w.notify({ who: words(config.to) });
 		case "enroll":
-			return w.enroll({ sequence: named(names.sequences, c.sequence_id) });
+			return w.enroll({ sequence: named(names.sequences, config.sequence_id) });
 		case "goal":
-			return w.goal({ rule: ruleWords(c.definition, names) });
+			return w.goal({ rule: ruleWords(config.definition, names) });
 		default:
 			return w.exit;
 	}
 }
 
 /** detailOf adds what the title of a step leaves out; may be empty. */
-export function detailOf(s: Pick<Step, "type" | "config">, names: Names): string {
-	const c = s.config;
-	if (s.type === "send") {
-		const window = c.send_window as { days?: number[]; start?: string; end?: string } | undefined;
+export function detailOf(step: Pick<Step, "type" | "config">, names: Names): string {
+	const config = step.config;
+	if (step.type === "send") {
+		const window = config.send_window as { days?: number[]; start?: string; end?: string } | undefined;
 		return [
-			c.email_type_key ? w.as({ type: named(names.types, c.email_type_key) }) : "",
+			config.email_type_key ? w.as({ type: named(names.types, config.email_type_key) }) : "",
 			window ? w.window({ days: daysWords(window.days), start: window.start ?? "", end: window.end ?? "" }) : "",
 		]
 			.filter(Boolean)
 			.join(" · ");
 	}
-	return c.timeout ? w.atMost({ span: spanWords(c.timeout) }) : "";
+	return config.timeout ? w.atMost({ span: spanWords(config.timeout) }) : "";
 }
 
 /** labelOf writes the label of a way out of a step. */
-export function labelOf(s: Step, label: string | null): string {
+export function labelOf(step: Step, label: string | null): string {
 	if (label === null) return "";
-	if (s.type === "wait" && label === "timeout")
-		return s.config.timeout ? w.timeout({ span: spanWords(s.config.timeout) }) : w.timeoutPlain;
-	if (s.type === "wait" && label === "met")
+	if (step.type === "wait" && label === "timeout")
+		return step.config.timeout ? w.timeout({ span: spanWords(step.config.timeout) }) : w.timeoutPlain;
+	if (step.type === "wait" && label === "met")
 		return (
-			w.met[(s.config.mode === "until_engagement" ? s.config.event : s.config.mode) as keyof typeof w.met] ??
+			w.met[(step.config.mode === "until_engagement" ? step.config.event : step.config.mode) as keyof typeof w.met] ??
 			w.labels.met
 		);
-	const fixed = s.type === "split" ? undefined : (w.labels as { [l: string]: string })[label];
+	const fixed = step.type === "split" ? undefined : (w.labels as { [key: string]: string })[label];
 	return fixed ?? label;
 }
 
 /** triggerWords writes a trigger as a sentence. */
 export function triggerWords(type: string | null | undefined, config: Config, names: Names): string {
-	const t = w.triggers;
+	const catalogue = w.triggers;
 	const c = config;
 	const base = (): string => {
 		switch (type) {
 			case "event": {
 				const filters = (c.filters ?? []) as PropertyFilter[];
 				const name = textOf(c.event_name) || w.something;
-				return filters.length > 0 ? t.eventWhere({ name, filters: and(filters.map(filterWords)) }) : t.event({ name });
+				return filters.length > 0
+					? catalogue.eventWhere({ name, filters: and(filters.map(filterWords)) })
+					: catalogue.event({ name });
 			}
 			case "segment_entered":
 			case "segment_left":
 			case "list_added":
-				return t[type]({ segment: named(names.segments, c.segment_key) });
+				return catalogue[type]({ segment: named(names.segments, c.segment_key) });
 			case "form_submitted":
-				return t.form_submitted({ form: named(names.forms, c.form_slug) });
+				return catalogue.form_submitted({ form: named(names.forms, c.form_slug) });
 			case "tag_added":
-				return t.tag_added({ tag: textOf(c.tag) || w.something });
+				return catalogue.tag_added({ tag: textOf(c.tag) || w.something });
 			case "stage_changed":
 				return c.from_stage_id
-					? t.stageFrom({ from: named(names.stages, c.from_stage_id), to: named(names.stages, c.to_stage_id) })
-					: t.stage_changed({ stage: named(names.stages, c.to_stage_id) });
+					? catalogue.stageFrom({ from: named(names.stages, c.from_stage_id), to: named(names.stages, c.to_stage_id) })
+					: catalogue.stage_changed({ stage: named(names.stages, c.to_stage_id) });
 			case "contact_created":
-				return c.source ? t.contactFrom({ source: textOf(c.source) }) : t.contact_created;
+				return c.source ? catalogue.contactFrom({ source: textOf(c.source) }) : catalogue.contact_created;
 			case "field_changed":
 				return c.to === undefined || c.to === null || c.to === ""
-					? t.field_changed({ field: fieldWords(names, c.field) })
-					: t.fieldTo({ field: fieldWords(names, c.field), value: String(c.to) });
+					? catalogue.field_changed({ field: fieldWords(names, c.field) })
+					: catalogue.fieldTo({ field: fieldWords(names, c.field), value: String(c.to) });
 			case "date": {
-				const when = dated(c, names, t.date, t.dateOffset);
-				return c.repeat === "yearly" ? t.yearly({ what: when }) : when;
+				const when = dated(c, names, catalogue.date, catalogue.dateOffset);
+				return c.repeat === "yearly" ? catalogue.yearly({ what: when }) : when;
 			}
 			case "email_engagement":
-				return c.event === "opened" ? t.opened : t.clicked;
+				return c.event === "opened" ? catalogue.opened : catalogue.clicked;
 			default:
-				return t.none;
+				return catalogue.none;
 		}
 	};
 	const rule = c.definition as Group | undefined;
-	return rule?.conditions?.length ? t.filtered({ trigger: base(), rule: ruleWords(rule, names) }) : base();
+	return rule?.conditions?.length ? catalogue.filtered({ trigger: base(), rule: ruleWords(rule, names) }) : base();
 }

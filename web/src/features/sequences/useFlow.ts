@@ -29,7 +29,7 @@ const nothing: Found = { issues: [], unready: [], leaving: 0 };
 const pause = 800;
 
 /** isGraph reports whether a value is a graph: what was kept without an answer may be nothing. */
-const isGraph = (v: unknown): v is Graph => Array.isArray((v as Graph | undefined)?.steps);
+const isGraph = (value: unknown): value is Graph => Array.isArray((value as Graph | undefined)?.steps);
 
 /** useFlow holds the graph of a sequence that is edited. */
 export function useFlow(server: Versioned<Sequence>, may: boolean) {
@@ -62,19 +62,20 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 					if (!valid) throw new ApiError(400, "INVALID_GRAPH", "", { issues });
 					const sent = request("PUT /sequences/{id}/graph", { path, body: bodyOf(graph), revision });
 					const got = remember((await sent) as Versioned<Sequence>);
-					setFound((f) => ({ ...nothing, unready: f.unready }));
+					setFound((found) => ({ ...nothing, unready: found.unready }));
 					void client.invalidateQueries(within("sequences"));
 					void client.invalidateQueries(within("sequence.report", id));
 					return got;
-				} catch (e) {
-					if (e instanceof ApiError && e.code === "INVALID_GRAPH")
-						setFound((f) => ({ ...f, issues: (e.details.issues as GraphIssue[] | undefined) ?? [] }));
-					if (e instanceof ApiError && e.code === "NOT_EDITABLE") void client.invalidateQueries(within("sequence", id));
-					throw e;
+				} catch (error) {
+					if (error instanceof ApiError && error.code === "INVALID_GRAPH")
+						setFound((found) => ({ ...found, issues: (error.details.issues as GraphIssue[] | undefined) ?? [] }));
+					if (error instanceof ApiError && error.code === "NOT_EDITABLE")
+						void client.invalidateQueries(within("sequence", id));
+					throw error;
 				}
 			},
 			fieldsOf: (sequence) => ({ graph: graphOf(sequence) }),
-			refusals: (e) => [{ path: "graph", message: e.code === "INVALID_GRAPH" ? "" : explain(e) }],
+			refusals: (error) => [{ path: "graph", message: error.code === "INVALID_GRAPH" ? "" : explain(error) }],
 			equal: (a, b) => isGraph(a) && isGraph(b) && equal(a, b),
 			merge: mergeDrafts,
 		},
@@ -86,11 +87,11 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	const graph = mode === "read" ? saved.graph : values.graph; // changes are kept while somebody else has made it active
 	const [history, setHistory] = useState<History>(() => begin(values.graph));
 	useEffect(() => {
-		setHistory((h) => {
-			if (h.now === values.graph) return h;
-			if (equal(h.now, values.graph)) return { ...h, now: values.graph };
+		setHistory((history) => {
+			if (history.now === values.graph) return history;
+			if (equal(history.now, values.graph)) return { ...history, now: values.graph };
 			// What was joined or brought back can be undone; without changes of one's own there is nothing to go back to.
-			return changed.length > 0 || conflict || restored ? push(h, values.graph) : begin(values.graph);
+			return changed.length > 0 || conflict || restored ? push(history, values.graph) : begin(values.graph);
 		});
 	}, [values.graph, changed.length, conflict, restored]);
 
@@ -131,7 +132,9 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		leaving: found.leaving,
 		saving: ((): Saving => {
 			if (conflict) {
-				const clashes = conflict.clashes.map((c) => ({ id: c.group || null, mine: c.mine, theirs: c.theirs }) as Clash);
+				const clashes = conflict.clashes.map(
+					(clash) => ({ id: clash.group || null, mine: clash.mine, theirs: clash.theirs }) as Clash,
+				);
 				return { state: "conflict", conflict: { ...conflict, clashes, graph: graphOf(conflict.theirs.data) } };
 			}
 			if (saving.is === "offline") return { state: "failed", problem: explain(saving.error) };
@@ -151,18 +154,18 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		canUndo: history.past.length > 0,
 		canRedo: history.future.length > 0,
 		/** Changes the graph; changes with the same name one after the other are undone together. */
-		change: (next: Graph | ((g: Graph) => Graph), of = "") => {
+		change: (next: Graph | ((graph: Graph) => Graph), of = "") => {
 			if (mode === "read") return;
 			const now = draft.state.values.graph;
 			const changed = typeof next === "function" ? next(now) : next;
-			setHistory((h) => push(h, changed, of));
+			setHistory((history) => push(history, changed, of));
 			write(changed);
 		},
 		undo: () => go(undo(history)),
 		redo: () => go(redo(history)),
 		/** Drops what is not saved. */
 		discard: () => {
-			setHistory((h) => push(h, saved.graph));
+			setHistory((history) => push(history, saved.graph));
 			draft.discard();
 		},
 		/** Saves the graph of a paused sequence. */
@@ -170,7 +173,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		joined: joined && {
 			// A step that went is only in what the join was made of.
 			steps: joined.fields
-				.map((step) => [graph, ...history.past.toReversed()].map((g) => stepOf(g, step)).find(Boolean))
+				.map((step) => [graph, ...history.past.toReversed()].map((graph) => stepOf(graph, step)).find(Boolean))
 				.filter((step): step is Step => step !== undefined),
 			by: joined.by,
 			at: joined.row.updated_at,
@@ -178,7 +181,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		dismissJoined: () => draft.dismissJoined(),
 		/** Ends a conflict: for the steps that are named their version stays, for the others the own one. */
 		settle: (theirs: Set<string>) => draft.settle(theirs),
-		show: (unready: GraphIssue[]) => setFound((f) => ({ ...f, unready })),
+		show: (unready: GraphIssue[]) => setFound((found) => ({ ...found, unready })),
 		/** The newest revision of the sequence. */
 		revision: () => draft.state.revision ?? undefined,
 	};

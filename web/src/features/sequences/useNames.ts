@@ -11,12 +11,12 @@ export function useNames(): Names {
 	const sequences = useCollection("sequences");
 	const forms = useCollection("forms");
 	return {
-		messages: new Map(messages.data?.data.map((m) => [m.id, m.name])),
-		types: new Map(types.data?.data.map((t) => [t.type_key, t.display_name])),
-		segments: new Map(segments.data?.data.map((s) => [s.segment_key, s.name])),
-		stages: new Map(stages.data?.data.map((s) => [s.id, s.name])),
-		sequences: new Map(sequences.data?.data.map((s) => [s.id, s.name])),
-		forms: new Map(forms.data?.data.map((f) => [f.slug, f.name])),
+		messages: new Map(messages.data?.data.map((message) => [message.id, message.name])),
+		types: new Map(types.data?.data.map((emailType) => [emailType.type_key, emailType.display_name])),
+		segments: new Map(segments.data?.data.map((segment) => [segment.segment_key, segment.name])),
+		stages: new Map(stages.data?.data.map((stage) => [stage.id, stage.name])),
+		sequences: new Map(sequences.data?.data.map((sequence) => [sequence.id, sequence.name])),
+		forms: new Map(forms.data?.data.map((form) => [form.slug, form.name])),
 		fields: useFields(),
 	};
 }

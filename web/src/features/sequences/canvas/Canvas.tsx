@@ -34,51 +34,62 @@ const bare = 64;
 const counted = 92;
 
 /** Canvas draws a graph from top to bottom: steps as buttons, the ways between them as lines. */
-export default function Canvas({ view: v, clip }: { view: View; clip: boolean }) {
-	const numbers = v.numbers !== null && [...v.numbers.values()].some((n) => n.entered > 0);
+export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
+	const numbers = view.numbers !== null && [...view.numbers.values()].some((number) => number.entered > 0);
 	const height = numbers ? counted : bare;
-	const layout = useMemo(() => arranged(v.graph, height), [v.graph, height]);
+	const layout = useMemo(() => arranged(view.graph, height), [view.graph, height]);
 	const [zoom, setZoom] = useState(1);
 	const box = useRef<HTMLElement>(null);
 	const [seen, setSeen] = useState({ x: 0, y: 0, width: 0, height: 0 });
 	const look = useCallback(() => {
-		const b = box.current;
-		if (b) setSeen({ x: b.scrollLeft, y: b.scrollTop, width: b.clientWidth, height: b.clientHeight });
+		const element = box.current;
+		if (element)
+			setSeen({
+				x: element.scrollLeft,
+				y: element.scrollTop,
+				width: element.clientWidth,
+				height: element.clientHeight,
+			});
 	}, []);
 	// The start is in the middle at first.
 	const startX = useRef(layout.start.x);
 	useLayoutEffect(() => {
-		const b = box.current;
-		if (b) b.scrollLeft = startX.current - b.clientWidth / 2;
+		const element = box.current;
+		if (element) element.scrollLeft = startX.current - element.clientWidth / 2;
 		look();
-		if (!b) return;
+		if (!element) return;
 		const watch = new ResizeObserver(look);
-		watch.observe(b);
+		watch.observe(element);
 		return () => watch.disconnect();
 	}, [look]);
 	/** Zooms, keeping what is in the middle there. */
 	const zoomTo = (to: number) => {
-		const b = box.current;
+		const element = box.current;
 		const next = Math.max(steps[0] as number, Math.min(steps.at(-1) as number, to));
-		if (!b || next === zoom) return;
-		const x = (b.scrollLeft + b.clientWidth / 2) / zoom;
-		const y = (b.scrollTop + b.clientHeight / 2) / zoom;
+		if (!element || next === zoom) return;
+		const x = (element.scrollLeft + element.clientWidth / 2) / zoom;
+		const y = (element.scrollTop + element.clientHeight / 2) / zoom;
 		setZoom(next);
 		requestAnimationFrame(() => {
-			b.scrollLeft = x * next - b.clientWidth / 2;
-			b.scrollTop = y * next - b.clientHeight / 2;
+			element.scrollLeft = x * next - element.clientWidth / 2;
+			element.scrollTop = y * next - element.clientHeight / 2;
 			look();
 		});
 	};
-	const larger = () => zoomTo(steps.find((s) => s > zoom + 0.01) ?? zoom);
-	const smaller = () => zoomTo(steps.findLast((s) => s < zoom - 0.01) ?? zoom);
+	const larger = () => zoomTo(steps.find((step) => step > zoom + 0.01) ?? zoom);
+	const smaller = () => zoomTo(steps.findLast((step) => step < zoom - 0.01) ?? zoom);
 	const fit = () => {
-		const b = box.current;
-		if (!b) return;
-		setZoom(Math.max(steps[0] as number, Math.min(1, b.clientWidth / layout.width, b.clientHeight / layout.height)));
+		const element = box.current;
+		if (!element) return;
+		setZoom(
+			Math.max(
+				steps[0] as number,
+				Math.min(1, element.clientWidth / layout.width, element.clientHeight / layout.height),
+			),
+		);
 		requestAnimationFrame(() => {
-			b.scrollLeft = (b.scrollWidth - b.clientWidth) / 2;
-			b.scrollTop = 0;
+			element.scrollLeft = (element.scrollWidth - element.clientWidth) / 2;
+			element.scrollTop = 0;
 			look();
 		});
 	};
@@ -87,40 +98,45 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 	const now = useRef(zoom);
 	now.current = zoom;
 	useEffect(() => {
-		const b = box.current;
-		if (!b) return;
-		const turn = (e: WheelEvent) => {
-			if (!e.ctrlKey && !e.metaKey) return;
-			e.preventDefault();
-			wheel.current(now.current * (e.deltaY > 0 ? 0.9 : 1.1));
+		const element = box.current;
+		if (!element) return;
+		const turn = (event: WheelEvent) => {
+			if (!event.ctrlKey && !event.metaKey) return;
+			event.preventDefault();
+			wheel.current(now.current * (event.deltaY > 0 ? 0.9 : 1.1));
 		};
-		b.addEventListener("wheel", turn, { passive: false });
-		return () => b.removeEventListener("wheel", turn);
+		element.addEventListener("wheel", turn, { passive: false });
+		return () => element.removeEventListener("wheel", turn);
 	}, []);
 	// The background is dragged to move.
 	const drag = useRef<{ x: number; y: number } | null>(null);
-	const down = (e: PointerEvent) => {
-		if (e.pointerType === "touch" || e.button !== 0 || (e.target as HTMLElement).closest("button")) return;
-		drag.current = { x: e.clientX, y: e.clientY };
-		e.currentTarget.setPointerCapture(e.pointerId);
+	const down = (event: PointerEvent) => {
+		if (event.pointerType === "touch" || event.button !== 0 || (event.target as HTMLElement).closest("button")) return;
+		drag.current = { x: event.clientX, y: event.clientY };
+		event.currentTarget.setPointerCapture(event.pointerId);
 	};
-	const move = (e: PointerEvent) => {
-		const b = box.current;
-		if (!drag.current || !b) return;
-		b.scrollLeft -= e.clientX - drag.current.x;
-		b.scrollTop -= e.clientY - drag.current.y;
-		drag.current = { x: e.clientX, y: e.clientY };
+	const move = (event: PointerEvent) => {
+		const element = box.current;
+		if (!drag.current || !element) return;
+		element.scrollLeft -= event.clientX - drag.current.x;
+		element.scrollTop -= event.clientY - drag.current.y;
+		drag.current = { x: event.clientX, y: event.clientY };
 	};
-	const key = (e: KeyboardEvent) => {
-		if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("input, [role=menu], [role=dialog]"))
+	const key = (event: KeyboardEvent) => {
+		if (
+			event.ctrlKey ||
+			event.metaKey ||
+			event.altKey ||
+			(event.target as HTMLElement).closest("input, [role=menu], [role=dialog]")
+		)
 			return;
-		if (e.key === "+") larger();
-		else if (e.key === "-") smaller();
-		else if (e.key === "0") fit();
+		if (event.key === "+") larger();
+		else if (event.key === "-") smaller();
+		else if (event.key === "0") fit();
 		else return;
-		e.preventDefault();
+		event.preventDefault();
 	};
-	const byId = new Map(layout.nodes.map((n) => [n.id, n]));
+	const byId = new Map(layout.nodes.map((node) => [node.id, node]));
 	const around = { inlineSize: Math.max(layout.width * zoom, 1), blockSize: layout.height * zoom };
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: keys of the steps within
@@ -158,23 +174,23 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 									<path d="M0 0L8 4L0 8z" />
 								</marker>
 							</defs>
-							{layout.lines.map((l) => (
+							{layout.lines.map((line) => (
 								<path
-									key={`${l.place.from} ${l.place.label}`}
+									key={`${line.place.from} ${line.place.label}`}
 									className={css.line}
-									data-kind={l.kind}
-									d={l.path}
-									markerEnd={l.kind === "end" ? undefined : "url(#sequence-arrow)"}
+									data-kind={line.kind}
+									d={line.path}
+									markerEnd={line.kind === "end" ? undefined : "url(#sequence-arrow)"}
 								/>
 							))}
 							{layout.lines.map(
-								(l) =>
-									l.end && (
+								(line) =>
+									line.end && (
 										<circle
-											key={`${l.place.from} ${l.place.label}`}
+											key={`${line.place.from} ${line.place.label}`}
 											className={css.stop}
-											cx={l.end.x}
-											cy={l.end.y}
+											cx={line.end.x}
+											cy={line.end.y}
 											r={4}
 										/>
 									),
@@ -189,7 +205,7 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 								blockSize: startHeight,
 							}}
 						>
-							<StartButton view={v} />
+							<StartButton view={view} />
 						</div>
 						{layout.goals && (
 							<p
@@ -199,55 +215,55 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 								{words.goals}
 							</p>
 						)}
-						{layout.lines.map((l) => {
-							const from = stepOf(v.graph, l.place.from);
+						{layout.lines.map((line) => {
+							const from = stepOf(view.graph, line.place.from);
 							return (
-								l.label &&
+								line.label &&
 								from && (
 									<span
-										key={`label ${l.place.from} ${l.place.label}`}
+										key={`label ${line.place.from} ${line.place.label}`}
 										className={css.label}
-										style={{ insetInlineStart: l.label.x, insetBlockStart: l.label.y }}
+										style={{ insetInlineStart: line.label.x, insetBlockStart: line.label.y }}
 									>
-										{labelOf(from, l.place.label)}
+										{labelOf(from, line.place.label)}
 									</span>
 								)
 							);
 						})}
-						{v.steps.map((id) => {
-							const n = byId.get(id);
-							const s = stepOf(v.graph, id);
-							if (!n || !s) return null;
+						{view.steps.map((id) => {
+							const node = byId.get(id);
+							const step = stepOf(view.graph, id);
+							if (!node || !step) return null;
 							return (
 								<div
 									key={id}
 									className={css.at}
 									style={{
-										insetInlineStart: n.x - nodeWidth / 2,
-										insetBlockStart: n.y,
+										insetInlineStart: node.x - nodeWidth / 2,
+										insetBlockStart: node.y,
 										inlineSize: nodeWidth,
 										blockSize: height,
 									}}
 								>
 									<div className={css.node}>
-										<StepButton view={v} step={s} />
+										<StepButton view={view} step={step} />
 									</div>
-									{numbers && <Numbers view={v} step={s} />}
-									{v.current === id && (
+									{numbers && <Numbers view={view} step={step} />}
+									{view.current === id && (
 										<div className={css.menu}>
-											<StepMenuButton view={v} step={s} clip={clip} />
+											<StepMenuButton view={view} step={step} clip={clip} />
 										</div>
 									)}
 								</div>
 							);
 						})}
-						{layout.lines.map((l) => (
+						{layout.lines.map((line) => (
 							<div
-								key={`add ${l.place.from} ${l.place.label}`}
+								key={`add ${line.place.from} ${line.place.label}`}
 								className={css.plus}
-								style={{ insetInlineStart: l.add.x - 12, insetBlockStart: l.add.y - 12 }}
+								style={{ insetInlineStart: line.add.x - 12, insetBlockStart: line.add.y - 12 }}
 							>
-								<AddButton view={v} place={l.place} tab={v.graph.steps.length === 0} />
+								<AddButton view={view} place={line.place} tab={view.graph.steps.length === 0} />
 							</div>
 						))}
 					</div>
@@ -267,10 +283,10 @@ export default function Canvas({ view: v, clip }: { view: View; clip: boolean })
 					height={height}
 					seen={{ x: seen.x / zoom, y: seen.y / zoom, width: seen.width / zoom, height: seen.height / zoom }}
 					onMove={(x, y) => {
-						const b = box.current;
-						if (!b) return;
-						b.scrollLeft = x * zoom - b.clientWidth / 2;
-						b.scrollTop = y * zoom - b.clientHeight / 2;
+						const element = box.current;
+						if (!element) return;
+						element.scrollLeft = x * zoom - element.clientWidth / 2;
+						element.scrollTop = y * zoom - element.clientHeight / 2;
 					}}
 				/>
 			)}
@@ -293,10 +309,10 @@ function Minimap({
 	onMove: (x: number, y: number) => void;
 }) {
 	const scale = Math.min(180 / layout.width, 140 / layout.height);
-	const to = (e: PointerEvent<SVGSVGElement>) => {
-		if (e.buttons !== 1) return;
-		const r = e.currentTarget.getBoundingClientRect();
-		onMove((e.clientX - r.left) / scale, (e.clientY - r.top) / scale);
+	const to = (event: PointerEvent<SVGSVGElement>) => {
+		if (event.buttons !== 1) return;
+		const rect = event.currentTarget.getBoundingClientRect();
+		onMove((event.clientX - rect.left) / scale, (event.clientY - rect.top) / scale);
 	};
 	return (
 		<svg
@@ -308,11 +324,11 @@ function Minimap({
 			onPointerDown={to}
 			onPointerMove={to}
 		>
-			{layout.lines.map((l) => (
-				<path key={`${l.place.from} ${l.place.label}`} d={l.path} />
+			{layout.lines.map((line) => (
+				<path key={`${line.place.from} ${line.place.label}`} d={line.path} />
 			))}
-			{layout.nodes.map((n) => (
-				<rect key={n.id} x={n.x - nodeWidth / 2} y={n.y} width={nodeWidth} height={height} rx={10} />
+			{layout.nodes.map((node) => (
+				<rect key={node.id} x={node.x - nodeWidth / 2} y={node.y} width={nodeWidth} height={height} rx={10} />
 			))}
 			<rect className={css.seen} x={seen.x} y={seen.y} width={seen.width} height={seen.height} />
 		</svg>

@@ -35,23 +35,23 @@ export type Layout = { width: number; height: number; nodes: Node[]; lines: Line
 
 /** drawn writes a line through points with round corners. */
 export function drawn(points: Point[]): string {
-	const kept = points.filter((p, i) => i === 0 || p.x !== points[i - 1]?.x || p.y !== points[i - 1]?.y);
+	const kept = points.filter((point, i) => i === 0 || point.x !== points[i - 1]?.x || point.y !== points[i - 1]?.y);
 	let d = "";
-	for (const [i, p] of kept.entries()) {
+	for (const [i, point] of kept.entries()) {
 		const [before, after] = [kept[i - 1], kept[i + 1]];
-		if (!before) d += `M${p.x} ${p.y}`;
-		else if (!after) d += `L${p.x} ${p.y}`;
+		if (!before) d += `M${point.x} ${point.y}`;
+		else if (!after) d += `L${point.x} ${point.y}`;
 		else {
 			const r = Math.min(
 				radius,
-				Math.hypot(p.x - before.x, p.y - before.y) / 2,
-				Math.hypot(after.x - p.x, after.y - p.y) / 2,
+				Math.hypot(point.x - before.x, point.y - before.y) / 2,
+				Math.hypot(after.x - point.x, after.y - point.y) / 2,
 			);
 			const toward = (q: Point) => {
-				const length = Math.hypot(q.x - p.x, q.y - p.y) || 1;
-				return `${p.x + ((q.x - p.x) * r) / length} ${p.y + ((q.y - p.y) * r) / length}`;
+				const length = Math.hypot(q.x - point.x, q.y - point.y) || 1;
+				return `${point.x + ((q.x - point.x) * r) / length} ${point.y + ((q.y - point.y) * r) / length}`;
 			};
-			d += `L${toward(before)}Q${p.x} ${p.y} ${toward(after)}`;
+			d += `L${toward(before)}Q${point.x} ${point.y} ${toward(after)}`;
 		}
 	}
 	return d;
@@ -60,41 +60,42 @@ export function drawn(points: Point[]): string {
 type Size = { width: number; height: number; slots: number; slotsHeight: number; inner: Map<Slot | Block, Size> };
 
 /** loopsInto counts the ways in a block that lead back to its first step. They go up on its right side. */
-const loopsInto = (b: Block, id: string): number =>
-	b.slots.reduce(
-		(n, s) => n + (s.kind === "block" ? loopsInto(s.block, id) : s.kind === "loop" && s.to === id ? 1 : 0),
+const loopsInto = (block: Block, id: string): number =>
+	block.slots.reduce(
+		(sum, slot) =>
+			sum + (slot.kind === "block" ? loopsInto(slot.block, id) : slot.kind === "loop" && slot.to === id ? 1 : 0),
 		0,
-	) + b.joins.reduce((n, j) => n + loopsInto(j, id), 0);
+	) + block.joins.reduce((sum, block) => sum + loopsInto(block, id), 0);
 
-function measure(b: Block, nodeHeight: number): Size {
+function measure(block: Block, nodeHeight: number): Size {
 	const inner = new Map<Slot | Block, Size>();
 	let [width, below] = [0, 0];
-	for (const s of b.slots) {
+	for (const slot of block.slots) {
 		const size =
-			s.kind === "block"
-				? measure(s.block, nodeHeight)
+			slot.kind === "block"
+				? measure(slot.block, nodeHeight)
 				: {
-						width: b.slots.length === 1 ? nodeWidth : slotWidth,
-						height: s.kind === "end" ? endHeight : 0,
+						width: block.slots.length === 1 ? nodeWidth : slotWidth,
+						height: slot.kind === "end" ? endHeight : 0,
 						slots: 0,
 						slotsHeight: 0,
 						inner: new Map(),
 					};
-		inner.set(s, size);
+		inner.set(slot, size);
 		width += size.width + (width > 0 ? gapX : 0);
 		below = Math.max(below, size.height);
 	}
-	const fan = b.slots.length > 1 ? gapFan : gapY;
-	let height = nodeHeight + (b.slots.length > 0 ? fan + below : 0);
+	const fan = block.slots.length > 1 ? gapFan : gapY;
+	let height = nodeHeight + (block.slots.length > 0 ? fan + below : 0);
 	const slots = width;
-	for (const j of b.joins) {
-		const size = measure(j, nodeHeight);
-		inner.set(j, size);
+	for (const join of block.joins) {
+		const size = measure(join, nodeHeight);
+		inner.set(join, size);
 		width = Math.max(width, size.width);
 		height += gapY + size.height;
 	}
 	return {
-		width: Math.max(nodeWidth, width) + 2 * loopGap * loopsInto(b, b.step.id),
+		width: Math.max(nodeWidth, width) + 2 * loopGap * loopsInto(block, block.step.id),
 		height,
 		slots,
 		slotsHeight: below,
@@ -103,52 +104,52 @@ function measure(b: Block, nodeHeight: number): Size {
 }
 
 /** arranged lays out a graph whose steps have a height. */
-export function arranged(g: Graph, nodeHeight: number): Layout {
+export function arranged(graph: Graph, nodeHeight: number): Layout {
 	const nodes: Node[] = [];
 	const at = new Map<string, Node>();
 	const sides = new Map<string, number>(); // the right edges of the blocks
 	const pending: { slot: Slot; from: Node; x: number; top: number; fan: number; many: boolean }[] = [];
-	const put = (b: Block, size: Size, left: number, top: number) => {
+	const put = (block: Block, size: Size, left: number, top: number) => {
 		const x = left + size.width / 2;
-		const node = { id: b.step.id, x, y: top };
+		const node = { id: block.step.id, x, y: top };
 		nodes.push(node);
-		at.set(b.step.id, node);
-		sides.set(b.step.id, left + size.width);
-		const many = b.slots.length > 1;
+		at.set(block.step.id, node);
+		sides.set(block.step.id, left + size.width);
+		const many = block.slots.length > 1;
 		const fan = many ? gapFan : gapY;
 		let slotX = x - size.slots / 2;
-		for (const s of b.slots) {
-			const own = size.inner.get(s) as Size;
-			pending.push({ slot: s, from: node, x: slotX + own.width / 2, top: top + nodeHeight + fan, fan, many });
-			if (s.kind === "block") put(s.block, own, slotX, top + nodeHeight + fan);
+		for (const slot of block.slots) {
+			const own = size.inner.get(slot) as Size;
+			pending.push({ slot, from: node, x: slotX + own.width / 2, top: top + nodeHeight + fan, fan, many });
+			if (slot.kind === "block") put(slot.block, own, slotX, top + nodeHeight + fan);
 			slotX += own.width + gapX;
 		}
-		let y = top + nodeHeight + (b.slots.length > 0 ? fan + size.slotsHeight : 0);
-		for (const j of b.joins) {
-			const own = size.inner.get(j) as Size;
-			put(j, own, x - own.width / 2, y + gapY);
+		let y = top + nodeHeight + (block.slots.length > 0 ? fan + size.slotsHeight : 0);
+		for (const join of block.joins) {
+			const own = size.inner.get(join) as Size;
+			put(join, own, x - own.width / 2, y + gapY);
 			y += gapY + own.height;
 		}
 	};
-	const { roots } = outline(g);
-	const main = roots.filter((r) => r.step.id === g.entry);
-	const others = roots.filter((r) => !main.includes(r));
+	const { roots } = outline(graph);
+	const main = roots.filter((root) => root.step.id === graph.entry);
+	const others = roots.filter((root) => !main.includes(root));
 	const top = margin + startHeight + gapY;
 	let left = margin;
 	let [width, height] = [margin + nodeWidth, top];
 	let goals: Point | null = null;
-	for (const r of [...main, ...others]) {
-		const size = measure(r, nodeHeight);
-		if (!main.includes(r)) {
+	for (const block of [...main, ...others]) {
+		const size = measure(block, nodeHeight);
+		if (!main.includes(block)) {
 			if (main.length === 0 && left === margin) left += nodeWidth + 2 * gapX;
 			goals ??= { x: left, y: margin };
 		}
-		put(r, size, left, top);
+		put(block, size, left, top);
 		left += size.width + 2 * gapX;
 		width = Math.max(width, left - 2 * gapX);
 		height = Math.max(height, top + size.height);
 	}
-	const first = g.entry ? at.get(g.entry) : undefined;
+	const first = graph.entry ? at.get(graph.entry) : undefined;
 	const start = { x: first?.x ?? margin + nodeWidth / 2, y: margin };
 	const lines: Line[] = [];
 	const bottom = { x: start.x, y: start.y + startHeight };
@@ -161,8 +162,8 @@ export function arranged(g: Graph, nodeHeight: number): Layout {
 		end: first ? null : { x: start.x, y: bottom.y + gapY },
 	});
 	let loops = 0;
-	for (const p of pending) {
-		const { slot, from, x, many } = p;
+	for (const edge of pending) {
+		const { slot, from, x, many } = edge;
 		const y = from.y + nodeHeight;
 		const bend = y + 18;
 		const place = { from: from.id, label: slot.label };
@@ -175,9 +176,16 @@ export function arranged(g: Graph, nodeHeight: number): Layout {
 		const add = { x, y: many ? y + 66 : y + gapY / 2 };
 		const label = many ? { x, y: y + 34 } : null;
 		if (slot.kind === "block")
-			lines.push({ place, kind: "block", path: drawn([...lead, { x, y: p.top }]), add, label, end: null });
+			lines.push({ place, kind: "block", path: drawn([...lead, { x, y: edge.top }]), add, label, end: null });
 		else if (slot.kind === "end" || !target)
-			lines.push({ place, kind: "end", path: drawn([...lead, { x, y: p.top }]), add, label, end: { x, y: p.top } });
+			lines.push({
+				place,
+				kind: "end",
+				path: drawn([...lead, { x, y: edge.top }]),
+				add,
+				label,
+				end: { x, y: edge.top },
+			});
 		else if (slot.kind === "join" && target.y > y) {
 			const turn = Math.max(target.y - 18, add.y + 14);
 			lines.push({
@@ -211,7 +219,7 @@ export function arranged(g: Graph, nodeHeight: number): Layout {
 			});
 		}
 	}
-	for (const l of lines) height = Math.max(height, l.add.y + 24, (l.end?.y ?? 0) + 12);
+	for (const line of lines) height = Math.max(height, line.add.y + 24, (line.end?.y ?? 0) + 12);
 	return {
 		width: width + margin + (loops > 0 ? 20 + 14 * loops : 0),
 		height: height + margin,

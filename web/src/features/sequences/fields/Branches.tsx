@@ -9,42 +9,43 @@ import { RuleField } from "./Rule";
 
 type Branch = { label: string; definition?: unknown; weight?: number };
 
-const branchesOf = (c: Config): Branch[] => (Array.isArray(c.branches) ? (c.branches as Branch[]) : []);
+const branchesOf = (config: Config): Branch[] => (Array.isArray(config.branches) ? (config.branches as Branch[]) : []);
 
 /** freeLabel returns a letter that no way has. */
 const freeLabel = (all: Branch[]) =>
-	[..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((l) => !all.some((b) => b.label === l)) ?? String(all.length + 1);
+	[..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((label) => !all.some((branch) => branch.label === label)) ??
+	String(all.length + 1);
 
 /** Branches edits the ways of a branch and their rules. */
-export function Branches({ config: c, set, problem }: Part) {
-	const all = branchesOf(c);
-	const put = (i: number, b: Branch) => set({ branches: all.map((x, j) => (j === i ? b : x)) });
+export function Branches({ config, set, problem }: Part) {
+	const all = branchesOf(config);
+	const put = (i: number, branch: Branch) => set({ branches: all.map((x, j) => (j === i ? branch : x)) });
 	return (
 		<>
 			<p className={css.help}>{words.branchHelp}</p>
-			{all.map((b, i) => (
+			{all.map((branch, i) => (
 				<fieldset key={i} className={css.group}>
 					<legend className="visually-hidden">{words.way({ number: i + 1 })}</legend>
 					<div className={css.line}>
 						<TextField
 							label={words.label}
 							path={`branches[${i}].label`}
-							value={b.label}
+							value={branch.label}
 							maxLength={64}
-							onChange={(label) => put(i, { ...b, label })}
+							onChange={(label) => put(i, { ...branch, label })}
 							error={problem(`branches[${i}]: label`)}
 						/>
 						{all.length > 1 && (
 							<IconButton
-								label={words.removeWay({ name: b.label })}
+								label={words.removeWay({ name: branch.label })}
 								icon={<Trash2 aria-hidden />}
 								onClick={() => set({ branches: all.filter((_, j) => j !== i) })}
 							/>
 						)}
 					</div>
 					<RuleField
-						value={b.definition}
-						onChange={(definition) => put(i, { ...b, definition })}
+						value={branch.definition}
+						onChange={(definition) => put(i, { ...branch, definition })}
 						error={problem(`branches[${i}].definition`)}
 					/>
 				</fieldset>
@@ -65,31 +66,31 @@ export function Branches({ config: c, set, problem }: Part) {
 }
 
 /** Shares edits the ways of a split and their weights. */
-export function Shares({ config: c, set, problem }: Part) {
-	const all = branchesOf(c);
-	const put = (i: number, b: Branch) => set({ branches: all.map((x, j) => (j === i ? b : x)) });
+export function Shares({ config, set, problem }: Part) {
+	const all = branchesOf(config);
+	const put = (i: number, branch: Branch) => set({ branches: all.map((x, j) => (j === i ? branch : x)) });
 	return (
 		<>
 			<p className={css.help}>{words.splitHelp}</p>
-			{all.map((b, i) => (
+			{all.map((branch, i) => (
 				<div key={i} className={css.line}>
 					<TextField
 						label={words.label}
-						value={b.label}
+						value={branch.label}
 						maxLength={64}
-						onChange={(label) => put(i, { ...b, label })}
+						onChange={(label) => put(i, { ...branch, label })}
 						error={problem(`branches[${i}]: label`)}
 					/>
 					<NumberField
 						label={words.weight}
 						min={0}
-						value={b.weight}
-						onChange={(n) => put(i, { ...b, weight: known(n) })}
+						value={branch.weight}
+						onChange={(value) => put(i, { ...branch, weight: known(value) })}
 						error={problem(`branches[${i}].weight`)}
 					/>
 					{all.length > 2 && (
 						<IconButton
-							label={words.removeWay({ name: b.label })}
+							label={words.removeWay({ name: branch.label })}
 							icon={<Trash2 aria-hidden />}
 							onClick={() => set({ branches: all.filter((_, j) => j !== i) })}
 						/>

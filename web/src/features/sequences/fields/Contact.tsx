@@ -11,17 +11,17 @@ import { words } from "./words";
 import { type Part, textOf, choicesOf, optionsOf } from "./part";
 
 /** ListChange edits which list a contact joins or leaves. */
-export function ListChange({ config: c, names, set, problem }: Part) {
+export function ListChange({ config, names, set, problem }: Part) {
 	const segments = useCollection("segments");
 	const lists = (segments.data?.data ?? [])
-		.filter((s) => s.type === "static")
-		.map((s) => ({ id: s.segment_key, label: names.segments.get(s.segment_key) ?? s.name }));
+		.filter((segment) => segment.type === "static")
+		.map((segment) => ({ id: segment.segment_key, label: names.segments.get(segment.segment_key) ?? segment.name }));
 	return (
 		<>
 			<Radios
 				label={words.action}
 				row
-				value={textOf(c.action)}
+				value={textOf(config.action)}
 				onChange={(action) => set({ action })}
 				choices={choicesOf(words.listActions)}
 			/>
@@ -29,8 +29,8 @@ export function ListChange({ config: c, names, set, problem }: Part) {
 				label={words.list}
 				path="segment_key"
 				options={lists}
-				value={textOf(c.segment_key) || null}
-				onChange={(k) => set({ segment_key: k ?? "" })}
+				value={textOf(config.segment_key) || null}
+				onChange={(value) => set({ segment_key: value ?? "" })}
 				error={problem("segment_key")}
 			/>
 		</>
@@ -38,15 +38,15 @@ export function ListChange({ config: c, names, set, problem }: Part) {
 }
 
 /** Tags edits which tags are added or removed. */
-export function Tags({ config: c, set, problem }: Part) {
-	const list = Array.isArray(c.tags) ? (c.tags as string[]) : [];
+export function Tags({ config, set, problem }: Part) {
+	const list = Array.isArray(config.tags) ? (config.tags as string[]) : [];
 	const [text, setText] = useState(list.join(", "));
 	return (
 		<>
 			<Radios
 				label={words.action}
 				row
-				value={textOf(c.action)}
+				value={textOf(config.action)}
 				onChange={(action) => set({ action })}
 				choices={choicesOf(words.tagActions)}
 			/>
@@ -55,12 +55,12 @@ export function Tags({ config: c, set, problem }: Part) {
 				path="tags"
 				help={words.tagsHelp}
 				value={text}
-				onChange={(v) => {
-					setText(v);
+				onChange={(value) => {
+					setText(value);
 					set({
-						tags: v
+						tags: value
 							.split(",")
-							.map((t) => t.trim())
+							.map((text) => text.trim())
 							.filter(Boolean),
 					});
 				}}
@@ -71,10 +71,10 @@ export function Tags({ config: c, set, problem }: Part) {
 }
 
 /** Fields edits which fields of a contact change. */
-export function Fields({ config: c, names, set, problem }: Part) {
-	const own = (c.custom_fields ?? {}) as Config;
-	const standard = (c.fields ?? {}) as Config;
-	const all = [...Object.keys(standard), ...Object.keys(own).map((k) => `custom_fields.${k}`)];
+export function Fields({ config, names, set, problem }: Part) {
+	const own = (config.custom_fields ?? {}) as Config;
+	const standard = (config.fields ?? {}) as Config;
+	const all = [...Object.keys(standard), ...Object.keys(own).map((key) => `custom_fields.${key}`)];
 	const put = (field: string, value: unknown) => {
 		const custom = field.startsWith("custom_fields.");
 		const name = field.replace("custom_fields.", "");
@@ -98,8 +98,11 @@ export function Fields({ config: c, names, set, problem }: Part) {
 		"timezone",
 	];
 	const options = names.fields
-		.filter((f) => (texts.includes(f.field) || f.field.startsWith("custom_fields.")) && !all.includes(f.field))
-		.map((f) => ({ id: f.field, label: f.name, detail: f.group }));
+		.filter(
+			(field) =>
+				(texts.includes(field.field) || field.field.startsWith("custom_fields.")) && !all.includes(field.field),
+		)
+		.map((field) => ({ id: field.field, label: field.name, detail: field.group }));
 	const parse = (field: string, text: string): unknown => {
 		const kind = names.fields.find((f) => f.field === field)?.kind;
 		if (kind === "number" && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
@@ -108,21 +111,21 @@ export function Fields({ config: c, names, set, problem }: Part) {
 	};
 	return (
 		<>
-			{all.map((f) => {
-				const value = f.startsWith("custom_fields.") ? own[f.replace("custom_fields.", "")] : standard[f];
+			{all.map((field) => {
+				const value = field.startsWith("custom_fields.") ? own[field.replace("custom_fields.", "")] : standard[field];
 				return (
-					<div key={f} className={css.line}>
+					<div key={field} className={css.line}>
 						<TextField
-							label={words.value({ field: fieldWords(names, f) })}
+							label={words.value({ field: fieldWords(names, field) })}
 							value={Array.isArray(value) ? value.join(", ") : String(value ?? "")}
 							help={words.valueHelp}
-							onChange={(v) => put(f, parse(f, v))}
-							error={problem(f.startsWith("custom_fields.") ? f : `fields.${f}`)}
+							onChange={(value) => put(field, parse(field, value))}
+							error={problem(field.startsWith("custom_fields.") ? field : `fields.${field}`)}
 						/>
 						<IconButton
-							label={words.removeField({ field: fieldWords(names, f) })}
+							label={words.removeField({ field: fieldWords(names, field) })}
 							icon={<X aria-hidden />}
-							onClick={() => put(f, undefined)}
+							onClick={() => put(field, undefined)}
 						/>
 					</div>
 				);
@@ -132,7 +135,7 @@ export function Fields({ config: c, names, set, problem }: Part) {
 				label={words.addField}
 				options={options}
 				value={null}
-				onChange={(f) => f && put(f, "")}
+				onChange={(value) => value && put(value, "")}
 				error={all.length === 0 ? problem("fields") : undefined}
 			/>
 		</>
@@ -140,21 +143,21 @@ export function Fields({ config: c, names, set, problem }: Part) {
 }
 
 /** Subscription edits which email type a contact is subscribed to. */
-export function Subscription({ config: c, names, set, problem }: Part) {
+export function Subscription({ config, names, set, problem }: Part) {
 	return (
 		<>
 			<Radios
 				label={words.action}
-				value={textOf(c.action)}
+				value={textOf(config.action)}
 				onChange={(action) => set({ action })}
 				choices={choicesOf(words.subscriptions)}
 			/>
 			<Combo
 				label={words.type}
-				help={c.action === "subscribe" ? words.subscribeHelp : undefined}
+				help={config.action === "subscribe" ? words.subscribeHelp : undefined}
 				options={optionsOf(names.types)}
-				value={textOf(c.email_type_key) || null}
-				onChange={(k) => set({ email_type_key: k ?? "" })}
+				value={textOf(config.email_type_key) || null}
+				onChange={(value) => set({ email_type_key: value ?? "" })}
 				error={problem("email_type_key")}
 			/>
 		</>

@@ -22,7 +22,7 @@ function JSONField({
 	label: string;
 	help?: string;
 	value: unknown;
-	onChange: (v: unknown) => void;
+	onChange: (value: unknown) => void;
 	texts?: boolean;
 	error?: string;
 }) {
@@ -39,17 +39,17 @@ function JSONField({
 			help={help}
 			value={text}
 			error={bad ? words.notJSON : error}
-			onChange={(t) => {
-				setText(t);
+			onChange={(value) => {
+				setText(value);
 				setBad(false);
-				if (t.trim() === "") return onChange(undefined);
+				if (value.trim() === "") return onChange(undefined);
 				try {
-					const v = JSON.parse(t) as unknown;
-					if (typeof v === "object" && v !== null) return onChange(v);
+					const parsed = JSON.parse(value) as unknown;
+					if (typeof parsed === "object" && parsed !== null) return onChange(parsed);
 				} catch {
 					// It may be a text.
 				}
-				if (texts) onChange(t);
+				if (texts) onChange(value);
 				else setBad(true);
 			}}
 		/>
@@ -57,17 +57,17 @@ function JSONField({
 }
 
 /** Event edits the event that is recorded. */
-export function Event({ config: c, set, problem }: Part) {
+export function Event({ config, set, problem }: Part) {
 	return (
 		<>
 			<EventName
-				leaf={{ event_name: textOf(c.event_name) }}
-				set={(v) => set({ event_name: v.event_name ?? "" })}
+				leaf={{ event_name: textOf(config.event_name) }}
+				set={(part) => set({ event_name: part.event_name ?? "" })}
 				error={problem("event_name")}
 			/>
 			<JSONField
 				label={words.properties}
-				value={c.properties}
+				value={config.properties}
 				onChange={(properties) => set({ properties })}
 				error={problem("properties")}
 			/>
@@ -76,8 +76,8 @@ export function Event({ config: c, set, problem }: Part) {
 }
 
 /** Webhook edits the request that is sent. */
-export function Webhook({ config: c, set, problem }: Part) {
-	const headers = Object.entries((c.headers ?? {}) as { [name: string]: string | null });
+export function Webhook({ config, set, problem }: Part) {
+	const headers = Object.entries((config.headers ?? {}) as { [name: string]: string | null });
 	const put = (list: [string, string | null][]) =>
 		set({ headers: list.length > 0 ? Object.fromEntries(list) : undefined });
 	return (
@@ -87,8 +87,8 @@ export function Webhook({ config: c, set, problem }: Part) {
 				path="url"
 				type="url"
 				help={words.urlHelp}
-				value={textOf(c.url)}
-				onChange={(v) => set({ url: v })}
+				value={textOf(config.url)}
+				onChange={(value) => set({ url: value })}
 				error={problem("url")}
 			/>
 			<fieldset className={css.group}>
@@ -98,7 +98,7 @@ export function Webhook({ config: c, set, problem }: Part) {
 						<TextField
 							label={words.headerName}
 							value={name}
-							onChange={(n) => put(headers.map((h, j) => (j === i ? [n, value] : h)))}
+							onChange={(n) => put(headers.map((header, j) => (j === i ? [n, value] : header)))}
 							error={problem(`headers.${name}`)}
 						/>
 						<TextField
@@ -106,7 +106,7 @@ export function Webhook({ config: c, set, problem }: Part) {
 							value={value ?? ""}
 							placeholder={value === null ? words.headerStored : undefined}
 							autoComplete="off"
-							onChange={(v) => put(headers.map((h, j) => (j === i ? [name, v] : h)))}
+							onChange={(value) => put(headers.map((header, j) => (j === i ? [name, value] : header)))}
 						/>
 						<IconButton
 							label={name ? words.removeHeader({ name }) : words.removeUnnamed}
@@ -120,7 +120,7 @@ export function Webhook({ config: c, set, problem }: Part) {
 						small
 						icon={<Plus aria-hidden />}
 						onClick={() =>
-							put([...headers, [headers.some(([n]) => n === "") ? `X-Header-${headers.length + 1}` : "", ""]])
+							put([...headers, [headers.some(([name]) => name === "") ? `X-Header-${headers.length + 1}` : "", ""]])
 						}
 					>
 						{words.addHeader}
@@ -131,7 +131,7 @@ export function Webhook({ config: c, set, problem }: Part) {
 				texts
 				label={words.body}
 				help={words.bodyHelp}
-				value={c.body}
+				value={config.body}
 				onChange={(body) => set({ body })}
 				error={problem("body")}
 			/>
@@ -141,8 +141,8 @@ export function Webhook({ config: c, set, problem }: Part) {
 				min={1}
 				max={15}
 				placeholder="10"
-				value={c.timeout_s as number | undefined}
-				onChange={(n) => set({ timeout_s: known(n) })}
+				value={config.timeout_s as number | undefined}
+				onChange={(value) => set({ timeout_s: known(value) })}
 				error={problem("timeout_s")}
 			/>
 		</>
@@ -150,28 +150,32 @@ export function Webhook({ config: c, set, problem }: Part) {
 }
 
 /** Notify edits the mail to members of the workspace. */
-export function Notify({ config: c, set, problem }: Part) {
+export function Notify({ config, set, problem }: Part) {
 	const users = useQuery(membersQuery());
-	const to = Array.isArray(c.to) ? (c.to as string[]) : [];
+	const to = Array.isArray(config.to) ? (config.to as string[]) : [];
 	return (
 		<>
 			<Picks
 				label={words.people}
-				options={(users.data?.data ?? []).map((u) => ({ id: u.email, label: u.email, detail: u.name }))}
+				options={(users.data?.data ?? []).map((member) => ({
+					id: member.email,
+					label: member.email,
+					detail: member.name,
+				}))}
 				values={to}
-				onChange={(v) => set({ to: v })}
+				onChange={(value) => set({ to: value })}
 				error={problem("to")}
 			/>
 			<TextField
 				label={words.subject}
-				value={textOf(c.subject)}
+				value={textOf(config.subject)}
 				onChange={(subject) => set({ subject })}
 				error={problem("subject")}
 			/>
 			<TextArea
 				label={words.text}
 				rows={6}
-				value={textOf(c.body)}
+				value={textOf(config.body)}
 				onChange={(body) => set({ body })}
 				error={problem("body")}
 			/>

@@ -22,14 +22,14 @@ export function RuleField({
 	error,
 }: {
 	value: unknown;
-	onChange: (g: Group) => void;
+	onChange: (group: Group) => void;
 	error?: string;
 }) {
-	const g = value as Group | undefined;
+	const group = value as Group | undefined;
 	return (
 		<EventRules value={true}>
 			<Builder
-				value={Array.isArray(g?.conditions) ? g : { logic: "and", conditions: [] }}
+				value={Array.isArray(group?.conditions) ? group : { logic: "and", conditions: [] }}
 				onChange={onChange}
 				fault={faultOf(error)}
 			/>
@@ -38,11 +38,15 @@ export function RuleField({
 }
 
 /** Rule edits the rule of a step. */
-export function Rule({ config: c, set, problem, help }: Part & { help: string }) {
+export function Rule({ config, set, problem, help }: Part & { help: string }) {
 	return (
 		<>
 			<p className={css.help}>{help}</p>
-			<RuleField value={c.definition} onChange={(definition) => set({ definition })} error={problem("definition")} />
+			<RuleField
+				value={config.definition}
+				onChange={(definition) => set({ definition })}
+				error={problem("definition")}
+			/>
 		</>
 	);
 }

@@ -15,19 +15,19 @@ import { entryPreviewQuery } from "../../library/queries";
 import { to } from "../../../base/paths";
 
 /** Send edits which mail is sent, by whom and when. */
-export function Send({ config: c, names, set, problem }: Part) {
-	const message = textOf(c.message_id);
-	const version = typeof c.version === "number" ? c.version : undefined;
+export function Send({ config, names, set, problem }: Part) {
+	const message = textOf(config.message_id);
+	const version = typeof config.version === "number" ? config.version : undefined;
 	const messages = useCollection("messages");
 	const senders = useCollection("sending_identities");
 	const lanes = useCollection("mta_configs");
 	const preview = useQuery({ ...entryPreviewQuery(message, version), enabled: message !== "" });
 	const rows = messages.data?.data ?? [];
 	const chosen = rows.find((m) => m.id === message);
-	const window = c.send_window as
+	const window = config.send_window as
 		| { days: number[]; start: string; end: string; timezone: "contact" | "account" }
 		| undefined;
-	const identities = Array.isArray(c.sending_identity_emails) ? (c.sending_identity_emails as string[]) : [];
+	const identities = Array.isArray(config.sending_identity_emails) ? (config.sending_identity_emails as string[]) : [];
 	return (
 		<>
 			<Combo
@@ -35,7 +35,7 @@ export function Send({ config: c, names, set, problem }: Part) {
 				path="message_id"
 				options={rows
 					.filter((m) => m.status !== "archived" || m.id === message)
-					.map((m) => ({ id: m.id, label: m.name, detail: m.tags.join(", ") }))}
+					.map((message) => ({ id: message.id, label: message.name, detail: message.tags.join(", ") }))}
 				value={message || null}
 				onChange={(id) => set({ message_id: id ?? undefined, version: undefined })}
 				error={problem("message_id")}
@@ -67,14 +67,14 @@ export function Send({ config: c, names, set, problem }: Part) {
 					help={words.typeHelp}
 					path="email_type_key"
 					options={optionsOf(names.types)}
-					value={textOf(c.email_type_key) || null}
-					onChange={(k) => set({ email_type_key: k ?? undefined })}
+					value={textOf(config.email_type_key) || null}
+					onChange={(value) => set({ email_type_key: value ?? undefined })}
 					error={problem("email_type_key")}
 				/>
 				<Select
 					label={words.version}
 					value={version ? String(version) : ""}
-					onChange={(v) => set({ version: v ? Number(v) : undefined })}
+					onChange={(value) => set({ version: value ? Number(value) : undefined })}
 					error={problem("version")}
 					choices={[
 						{ value: "", label: words.current },
@@ -89,40 +89,43 @@ export function Send({ config: c, names, set, problem }: Part) {
 				label={words.senders}
 				help={words.sendersHelp}
 				options={(senders.data?.data ?? [])
-					.filter((i) => i.active || identities.includes(i.email_address))
-					.map((i) => ({ id: i.email_address, label: i.email_address, detail: i.display_name }))}
+					.filter((sender) => sender.active || identities.includes(sender.email_address))
+					.map((sender) => ({ id: sender.email_address, label: sender.email_address, detail: sender.display_name }))}
 				values={identities}
-				onChange={(v) => set({ sending_identity_emails: v.length > 0 ? v : undefined })}
+				onChange={(value) => set({ sending_identity_emails: value.length > 0 ? value : undefined })}
 				error={problem("sending_identity_emails")}
 			/>
 			<Columns>
 				<TextField
 					label={words.fromName}
 					optional
-					value={textOf(c.from_name)}
-					onChange={(v) => set({ from_name: v || undefined })}
+					value={textOf(config.from_name)}
+					onChange={(value) => set({ from_name: value || undefined })}
 					error={problem("from_name")}
 				/>
 				<TextField
 					label={words.replyTo}
 					optional
 					type="email"
-					value={textOf(c.reply_to)}
-					onChange={(v) => set({ reply_to: v || undefined })}
+					value={textOf(config.reply_to)}
+					onChange={(value) => set({ reply_to: value || undefined })}
 					error={problem("reply_to")}
 				/>
 			</Columns>
 			<Select
 				label={words.mta}
 				help={words.mtaHelp}
-				value={textOf(c.mta_config_key)}
-				onChange={(v) => set({ mta_config_key: v || undefined })}
+				value={textOf(config.mta_config_key)}
+				onChange={(value) => set({ mta_config_key: value || undefined })}
 				error={problem("mta_config_key")}
-				choices={[{ value: "", label: "–" }, ...(lanes.data?.data ?? []).map((l) => ({ value: l.key, label: l.name }))]}
+				choices={[
+					{ value: "", label: "–" },
+					...(lanes.data?.data ?? []).map((lane) => ({ value: lane.key, label: lane.name })),
+				]}
 			/>
 			<Checkbox
 				label={words.tracking}
-				checked={c.tracking_enabled !== false}
+				checked={config.tracking_enabled !== false}
 				onChange={(on) => set({ tracking_enabled: on ? undefined : false })}
 			/>
 			<Checkbox

@@ -10,35 +10,38 @@ import { type Part, textOf, choicesOf, optionsOf } from "./part";
 import { Days, Span, DateField, Offset } from "./When";
 
 /** Wait edits how long a contact waits, or for what. */
-export function Wait(p: Part) {
-	const { config: c, names, graph, set, problem } = p;
+export function Wait(part: Part) {
+	const { config, names, graph, set, problem } = part;
 	const timeout = (
 		<Span
 			label={words.timeout}
-			value={c.timeout as { amount: number; unit: string } | undefined}
-			onChange={(t) => set({ timeout: t })}
+			value={config.timeout as { amount: number; unit: string } | undefined}
+			onChange={(value) => set({ timeout: value })}
 			error={problem("timeout")}
 		/>
 	);
-	switch (c.mode) {
+	switch (config.mode) {
 		case "until_date":
-			return <WaitDate {...p} />;
+			return <WaitDate {...part} />;
 		case "until_time":
 			return (
 				<>
-					<Days value={Array.isArray(c.days) ? (c.days as number[]) : []} onChange={(days) => set({ days })} />
+					<Days
+						value={Array.isArray(config.days) ? (config.days as number[]) : []}
+						onChange={(days) => set({ days })}
+					/>
 					{problem("days") && <p role="alert">{problem("days")}</p>}
 					<Columns>
 						<TextField
 							label={words.time}
 							type="time"
-							value={textOf(c.time)}
+							value={textOf(config.time)}
 							onChange={(time) => set({ time })}
 							error={problem("time")}
 						/>
 						<Select
 							label={words.zone}
-							value={textOf(c.timezone)}
+							value={textOf(config.timezone)}
 							onChange={(timezone) => set({ timezone })}
 							choices={choicesOf(words.zones)}
 						/>
@@ -49,14 +52,14 @@ export function Wait(p: Part) {
 			return (
 				<>
 					<EventName
-						leaf={{ event_name: textOf(c.event_name) }}
-						set={(v) => set({ event_name: v.event_name ?? "" })}
+						leaf={{ event_name: textOf(config.event_name) }}
+						set={(part) => set({ event_name: part.event_name ?? "" })}
 						error={problem("event_name")}
 					/>
 					<Properties
-						eventName={textOf(c.event_name)}
-						filters={(c.filters as PropertyFilter[] | undefined) ?? []}
-						onChange={(f) => set({ filters: f.length > 0 ? f : undefined })}
+						eventName={textOf(config.event_name)}
+						filters={(config.filters as PropertyFilter[] | undefined) ?? []}
+						onChange={(value) => set({ filters: value.length > 0 ? value : undefined })}
 						errorOf={(i) => problem(`filters[${i}]`)}
 					/>
 					{timeout}
@@ -68,14 +71,14 @@ export function Wait(p: Part) {
 					<Combo
 						label={words.segment}
 						options={optionsOf(names.segments)}
-						value={textOf(c.segment_key) || null}
-						onChange={(k) => set({ segment_key: k ?? "" })}
+						value={textOf(config.segment_key) || null}
+						onChange={(value) => set({ segment_key: value ?? "" })}
 						error={problem("segment_key")}
 					/>
 					<Radios
 						label={words.state}
 						row
-						value={textOf(c.state)}
+						value={textOf(config.state)}
 						onChange={(state) => set({ state })}
 						choices={choicesOf(words.states)}
 					/>
@@ -87,20 +90,20 @@ export function Wait(p: Part) {
 				<>
 					<Select
 						label={words.mailStep}
-						value={textOf(c.node_id)}
+						value={textOf(config.node_id)}
 						onChange={(node_id) => set({ node_id })}
 						error={problem("node_id")}
 						choices={[
 							{ value: "", label: "–" },
 							...(graph?.steps ?? [])
-								.filter((s) => s.type === "send")
-								.map((s) => ({ value: s.id, label: titleOf(s, names, graph) })),
+								.filter((step) => step.type === "send")
+								.map((step) => ({ value: step.id, label: titleOf(step, names, graph) })),
 						]}
 					/>
 					<Radios
 						label={words.engagement}
 						row
-						value={textOf(c.event)}
+						value={textOf(config.event)}
 						onChange={(event) => set({ event })}
 						choices={choicesOf(words.engagements)}
 					/>
@@ -112,24 +115,24 @@ export function Wait(p: Part) {
 				<Span
 					label={words.amount}
 					path="amount"
-					value={c as { amount?: number; unit?: string }}
-					onChange={(s) => set(s)}
+					value={config as { amount?: number; unit?: string }}
+					onChange={(value) => set(value)}
 					error={problem("amount") ?? problem("unit")}
 				/>
 			);
 	}
 }
 
-function WaitDate({ config: c, names, set, problem }: Part) {
-	const fixed = c.at !== undefined;
+function WaitDate({ config, names, set, problem }: Part) {
+	const fixed = config.at !== undefined;
 	return (
 		<>
 			<Radios
 				label={words.date.label}
 				value={fixed ? "at" : "field"}
-				onChange={(v) =>
+				onChange={(value) =>
 					set(
-						v === "at"
+						value === "at"
 							? {
 									at: `${new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10)}T09:00:00Z`,
 									field: undefined,
@@ -147,7 +150,7 @@ function WaitDate({ config: c, names, set, problem }: Part) {
 			{fixed ? (
 				<DateTime
 					label={words.at}
-					value={textOf(c.at) || null}
+					value={textOf(config.at) || null}
 					onChange={(at) => at && set({ at })}
 					error={problem("at")}
 				/>
@@ -156,18 +159,18 @@ function WaitDate({ config: c, names, set, problem }: Part) {
 					<DateField
 						all
 						names={names}
-						value={textOf(c.field)}
+						value={textOf(config.field)}
 						onChange={(field) => set({ field })}
 						error={problem("field")}
 					/>
-					<Offset value={c.offset} onChange={(offset) => set({ offset })} />
+					<Offset value={config.offset} onChange={(offset) => set({ offset })} />
 					<TextField
 						label={words.time}
 						help={words.timeHelp}
 						optional
 						type="time"
-						value={textOf(c.time)}
-						onChange={(v) => set({ time: v || undefined })}
+						value={textOf(config.time)}
+						onChange={(value) => set({ time: value || undefined })}
 						error={problem("time")}
 					/>
 				</>

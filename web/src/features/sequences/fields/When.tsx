@@ -7,19 +7,19 @@ import { choicesOf, known } from "./part";
 
 /** Days chooses days of the week. */
 export function Days({ value, onChange }: { value: number[]; onChange: (days: number[]) => void }) {
-	const has = (d: number) => value.includes(d);
+	const has = (day: number) => value.includes(day);
 	return (
 		<fieldset className={css.days}>
 			<legend>{words.days}</legend>
-			{[1, 2, 3, 4, 5, 6, 7].map((d) => (
+			{[1, 2, 3, 4, 5, 6, 7].map((day) => (
 				<button
-					key={d}
+					key={day}
 					type="button"
-					aria-pressed={has(d)}
-					aria-label={stepWords.days[d as 1]}
-					onClick={() => onChange(has(d) ? value.filter((x) => x !== d) : [...value, d].sort())}
+					aria-pressed={has(day)}
+					aria-label={stepWords.days[day as 1]}
+					onClick={() => onChange(has(day) ? value.filter((x) => x !== day) : [...value, day].sort())}
 				>
-					{stepWords.shortDays[d as 1]}
+					{stepWords.shortDays[day as 1]}
 				</button>
 			))}
 		</fieldset>
@@ -29,7 +29,7 @@ export function Days({ value, onChange }: { value: number[]; onChange: (days: nu
 type SpanProps = {
 	label: string;
 	value: { amount?: number; unit?: string } | undefined;
-	onChange: (v: { amount?: number; unit: string }) => void;
+	onChange: (value: { amount?: number; unit: string }) => void;
 	error?: string;
 	path?: string;
 };
@@ -44,14 +44,17 @@ export function Span({ label, value, onChange, error, path }: SpanProps) {
 				path={path}
 				min={1}
 				value={value?.amount}
-				onChange={(n) => onChange({ amount: known(n), unit })}
+				onChange={(value) => onChange({ amount: known(value), unit })}
 				error={error}
 			/>
 			<Select
 				label={words.unit}
 				value={unit}
 				onChange={(u) => onChange({ amount: value?.amount ?? 1, unit: u })}
-				choices={["minute", "hour", "day", "week"].map((u) => ({ value: u, label: stepWords.unitNames[u as "day"] }))}
+				choices={["minute", "hour", "day", "week"].map((unit) => ({
+					value: unit,
+					label: stepWords.unitNames[unit as "day"],
+				}))}
 			/>
 		</Columns>
 	);
@@ -61,11 +64,12 @@ export function Span({ label, value, onChange, error, path }: SpanProps) {
 const dateFields = (names: Names, own: boolean) =>
 	names.fields
 		.filter(
-			(f) =>
-				f.kind === "date" &&
-				(f.field.startsWith("custom_fields.") || (own ? f.field !== "updated_at" : f.field === "created_at")),
+			(field) =>
+				field.kind === "date" &&
+				(field.field.startsWith("custom_fields.") ||
+					(own ? field.field !== "updated_at" : field.field === "created_at")),
 		)
-		.map((f) => ({ id: f.field, label: f.name }));
+		.map((field) => ({ id: field.field, label: field.name }));
 
 /** Offset says when, relative to a date. */
 export function Offset({
@@ -73,20 +77,28 @@ export function Offset({
 	onChange,
 }: {
 	value: unknown;
-	onChange: (v: { amount?: number; unit: string; direction: string } | undefined) => void;
+	onChange: (value: { amount?: number; unit: string; direction: string } | undefined) => void;
 }) {
-	const o = value as { amount: number; unit: string; direction: string } | undefined;
+	const offset = value as { amount: number; unit: string; direction: string } | undefined;
 	return (
 		<>
 			<Select
 				label={words.offset}
-				value={o?.direction ?? "on"}
-				onChange={(d) =>
-					onChange(d === "on" ? undefined : { amount: o?.amount ?? 1, unit: o?.unit ?? "day", direction: d })
+				value={offset?.direction ?? "on"}
+				onChange={(value) =>
+					onChange(
+						value === "on" ? undefined : { amount: offset?.amount ?? 1, unit: offset?.unit ?? "day", direction: value },
+					)
 				}
 				choices={choicesOf(words.offsets)}
 			/>
-			{o && <Span label={words.amount} value={o} onChange={(s) => onChange({ ...s, direction: o.direction })} />}
+			{offset && (
+				<Span
+					label={words.amount}
+					value={offset}
+					onChange={(value) => onChange({ ...value, direction: offset.direction })}
+				/>
+			)}
 		</>
 	);
 }
@@ -111,7 +123,7 @@ export function DateField({
 			help={all ? words.fieldHelp : undefined}
 			options={dateFields(names, all === true)}
 			value={value || null}
-			onChange={(f) => onChange(f ?? "")}
+			onChange={(value) => onChange(value ?? "")}
 			error={error}
 		/>
 	);

@@ -15,10 +15,10 @@ export type Props = {
 /** Part is what the fields of one type of step get. */
 export type Part = Omit<Props, "type"> & { set: (part: Config) => void };
 
-export const textOf = (v: unknown) => (typeof v === "string" || typeof v === "number" ? String(v) : "");
-export const choicesOf = (o: { [value: string]: string }) =>
-	Object.entries(o).map(([value, label]) => ({ value, label }));
-export const optionsOf = (m: Map<string, string>) => [...m].map(([id, label]) => ({ id, label }));
+export const textOf = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
+export const choicesOf = (labels: { [value: string]: string }) =>
+	Object.entries(labels).map(([value, label]) => ({ value, label }));
+export const optionsOf = (names: Map<string, string>) => [...names].map(([id, label]) => ({ id, label }));
 
 /** known returns a number; undefined while none is typed. */
-export const known = (n: number) => (Number.isNaN(n) ? undefined : n);
+export const known = (value: number) => (Number.isNaN(value) ? undefined : value);
