@@ -94,9 +94,9 @@ function Concern<T extends { [field: string]: string | boolean }>({
 	account: AccountSessionView;
 	title: string;
 	about?: string;
-	valuesOf: (a: AccountSessionView) => T;
+	valuesOf: (account: AccountSessionView) => T;
 	names: { [F in keyof T]: string };
-	body: (v: T) => UpdateAccountRequestBody;
+	body: (values: T) => UpdateAccountRequestBody;
 	children: (
 		form: ReturnType<typeof useKeptForm<T>>,
 		text: (field: keyof T & string, label: string, help?: string) => ReactNode,
@@ -117,8 +117,8 @@ function Concern<T extends { [field: string]: string | boolean }>({
 		names,
 	});
 	const send = () =>
-		form.submit(async (v, revision) => {
-			const saved = await api("PUT /settings/account", { body: body(v), revision });
+		form.submit(async (values, revision) => {
+			const saved = await api("PUT /settings/account", { body: body(values), revision });
 			client.setQueryData(accountQuery().queryKey, saved);
 			void client.invalidateQueries(within("session"));
 			toast(words.saved);
@@ -133,7 +133,7 @@ function Concern<T extends { [field: string]: string | boolean }>({
 			readOnly={why !== undefined}
 			error={form.problems.byPath[field]}
 			autoComplete="off"
-			onChange={(v) => form.set({ [field]: v } as Partial<T>)}
+			onChange={(value) => form.set({ [field]: value } as Partial<T>)}
 		/>
 	);
 	return (
@@ -141,8 +141,8 @@ function Concern<T extends { [field: string]: string | boolean }>({
 			<form
 				noValidate
 				style={{ display: "flex", flexDirection: "column", gap: 16 }}
-				onSubmit={(e) => {
-					e.preventDefault();
+				onSubmit={(event) => {
+					event.preventDefault();
 					if (!why) void send();
 				}}
 			>
@@ -164,7 +164,7 @@ function Concern<T extends { [field: string]: string | boolean }>({
 export const zones =
 	typeof Intl.supportedValuesOf === "function" ? ["UTC", ...Intl.supportedValuesOf("timeZone")] : ["UTC"];
 
-function Forms({ account: a }: { account: AccountSessionView }) {
+function Forms({ account }: { account: AccountSessionView }) {
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
 	const senders = useCollection("sending_identities");
@@ -172,15 +172,15 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 		<>
 			<Concern
 				kind="account_who"
-				account={a}
+				account={account}
 				title={words.who}
-				valuesOf={(a) => ({
-					name: a.name,
-					website_url: a.website_url ?? "",
-					logo_url: a.logo_url ?? "",
-					timezone: a.timezone,
-					locale: a.locale,
-					currency_code: a.currency_code,
+				valuesOf={(account) => ({
+					name: account.name,
+					website_url: account.website_url ?? "",
+					logo_url: account.logo_url ?? "",
+					timezone: account.timezone,
+					locale: account.locale,
+					currency_code: account.currency_code,
 				})}
 				names={{
 					name: words.name,
@@ -190,7 +190,7 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 					locale: words.locale,
 					currency_code: words.currency,
 				}}
-				body={(v) => ({ ...v, website_url: v.website_url || null, logo_url: v.logo_url || null })}
+				body={(values) => ({ ...values, website_url: values.website_url || null, logo_url: values.logo_url || null })}
 			>
 				{(form, text, readOnly) => (
 					<Columns>
@@ -200,9 +200,9 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 						<Combo
 							label={words.zone}
 							help={words.zoneHelp}
-							options={zones.map((z) => ({ id: z, label: z }))}
+							options={zones.map((zone) => ({ id: zone, label: zone }))}
 							value={form.values.timezone}
-							onChange={(z) => z && form.set({ timezone: z })}
+							onChange={(value) => value && form.set({ timezone: value })}
 							error={form.problems.byPath.timezone}
 						/>
 						<CodeField
@@ -228,16 +228,16 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 			</Concern>
 			<Concern
 				kind="account_address"
-				account={a}
+				account={account}
 				title={words.address}
 				about={words.addressHelp}
-				valuesOf={({ postal_address: p }) => ({
-					"postal_address.line1": p.line1 ?? "",
-					"postal_address.line2": p.line2 ?? "",
-					"postal_address.postal_code": p.postal_code ?? "",
-					"postal_address.city": p.city ?? "",
-					"postal_address.state": p.state ?? "",
-					"postal_address.country": p.country ?? "",
+				valuesOf={({ postal_address }) => ({
+					"postal_address.line1": postal_address.line1 ?? "",
+					"postal_address.line2": postal_address.line2 ?? "",
+					"postal_address.postal_code": postal_address.postal_code ?? "",
+					"postal_address.city": postal_address.city ?? "",
+					"postal_address.state": postal_address.state ?? "",
+					"postal_address.country": postal_address.country ?? "",
 				})}
 				names={{
 					"postal_address.line1": words.line1,
@@ -247,9 +247,9 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 					"postal_address.state": words.state,
 					"postal_address.country": words.country,
 				}}
-				body={(v) => ({
+				body={(values) => ({
 					postal_address: Object.fromEntries(
-						Object.entries(v).map(([k, x]) => [k.slice("postal_address.".length), x || null]),
+						Object.entries(values).map(([key, value]) => [key.slice("postal_address.".length), value || null]),
 					),
 				})}
 			>
@@ -274,49 +274,55 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 			</Concern>
 			<Concern
 				kind="account_defaults"
-				account={a}
+				account={account}
 				title={words.defaults}
-				valuesOf={(a) => ({
-					default_email_type_key: a.default_email_type_key ?? "",
-					default_mta_config_key: a.default_mta_config_key ?? "",
-					default_sending_identity_email: a.default_sending_identity_email ?? "",
+				valuesOf={(account) => ({
+					default_email_type_key: account.default_email_type_key ?? "",
+					default_mta_config_key: account.default_mta_config_key ?? "",
+					default_sending_identity_email: account.default_sending_identity_email ?? "",
 				})}
 				names={{
 					default_email_type_key: words.type,
 					default_mta_config_key: words.mta,
 					default_sending_identity_email: words.sender,
 				}}
-				body={(v) => Object.fromEntries(Object.entries(v).map(([k, x]) => [k, x || null]))}
+				body={(module) => Object.fromEntries(Object.entries(module).map(([key, value]) => [key, value || null]))}
 			>
 				{(form) => (
 					<Columns>
 						<Select
 							label={words.type}
 							value={form.values.default_email_type_key}
-							onChange={(x) => form.set({ default_email_type_key: x })}
+							onChange={(value) => form.set({ default_email_type_key: value })}
 							choices={[
 								{ value: "", label: words.none },
-								...(types.data?.data ?? []).map((t) => ({ value: t.type_key, label: t.display_name })),
+								...(types.data?.data ?? []).map((emailType) => ({
+									value: emailType.type_key,
+									label: emailType.display_name,
+								})),
 							]}
 							error={form.problems.byPath.default_email_type_key}
 						/>
 						<Select
 							label={words.mta}
 							value={form.values.default_mta_config_key}
-							onChange={(x) => form.set({ default_mta_config_key: x })}
+							onChange={(value) => form.set({ default_mta_config_key: value })}
 							choices={[
 								{ value: "", label: words.none },
-								...(lanes.data?.data ?? []).map((l) => ({ value: l.key, label: l.name })),
+								...(lanes.data?.data ?? []).map((lane) => ({ value: lane.key, label: lane.name })),
 							]}
 							error={form.problems.byPath.default_mta_config_key}
 						/>
 						<Select
 							label={words.sender}
 							value={form.values.default_sending_identity_email}
-							onChange={(x) => form.set({ default_sending_identity_email: x })}
+							onChange={(value) => form.set({ default_sending_identity_email: value })}
 							choices={[
 								{ value: "", label: words.none },
-								...(senders.data?.data ?? []).map((s) => ({ value: s.email_address, label: s.email_address })),
+								...(senders.data?.data ?? []).map((sender) => ({
+									value: sender.email_address,
+									label: sender.email_address,
+								})),
 							]}
 							error={form.problems.byPath.default_sending_identity_email}
 						/>
@@ -325,21 +331,21 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 			</Concern>
 			<Concern
 				kind="account_leaving"
-				account={a}
+				account={account}
 				title={words.unsubscribing}
-				valuesOf={(a) => ({
-					unsubscribe_scope: a.unsubscribe_scope as string,
-					double_opt_in_default: a.double_opt_in_default,
+				valuesOf={(account) => ({
+					unsubscribe_scope: account.unsubscribe_scope as string,
+					double_opt_in_default: account.double_opt_in_default,
 				})}
 				names={{ unsubscribe_scope: words.scope, double_opt_in_default: words.opt }}
-				body={(v) => v}
+				body={(values) => values}
 			>
 				{(form) => (
 					<>
 						<Select
 							label={words.scope}
 							value={form.values.unsubscribe_scope}
-							onChange={(x) => form.set({ unsubscribe_scope: x })}
+							onChange={(value) => form.set({ unsubscribe_scope: value })}
 							choices={[
 								{ value: "type", label: words.scopeType },
 								{ value: "global", label: words.scopeGlobal },
@@ -353,12 +359,12 @@ function Forms({ account: a }: { account: AccountSessionView }) {
 					</>
 				)}
 			</Concern>
-			<DeleteWorkspace account={a} />
+			<DeleteWorkspace account={account} />
 		</>
 	);
 }
 
-function DeleteWorkspace({ account: a }: { account: AccountSessionView }) {
+function DeleteWorkspace({ account }: { account: AccountSessionView }) {
 	const workspace = useWorkspace();
 	const why = useWhyNot("DELETE /settings/account");
 	const [asking, setAsking] = useState(false);
@@ -379,9 +385,9 @@ function DeleteWorkspace({ account: a }: { account: AccountSessionView }) {
 			</div>
 			{asking && (
 				<Confirm
-					title={words.removeTitle({ name: a.name })}
+					title={words.removeTitle({ name: account.name })}
 					action={words.remove}
-					type={a.slug}
+					type={account.slug}
 					busy={remove.isPending}
 					error={remove.error && <p role="alert">{explain(remove.error)}</p>}
 					onConfirm={() => remove.mutate()}

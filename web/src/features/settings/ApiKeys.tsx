@@ -74,15 +74,15 @@ export default function ApiKeys() {
 	const keys = useQuery({ ...apiKeysQuery(), enabled: !why });
 	const refresh = () => client.invalidateQueries(within("api_keys"));
 	const act = useMutation({
-		mutationFn: async (v: { key: APIKey; what: "rotate" | "revoke" }) => {
-			if (v.what === "rotate") {
+		mutationFn: async (variables: { key: APIKey; what: "rotate" | "revoke" }) => {
+			if (variables.what === "rotate") {
 				const fresh = await api("POST /auth/api-keys/{id}/rotate", {
-					path: { id: v.key.id },
+					path: { id: variables.key.id },
 					body: { grace_seconds: Number(grace) },
 					idempotencyKey: newKey(),
 				});
 				setSecret(fresh.key);
-			} else await api("DELETE /auth/api-keys/{id}", { path: { id: v.key.id } });
+			} else await api("DELETE /auth/api-keys/{id}", { path: { id: variables.key.id } });
 		},
 		onSuccess: () => {
 			setAsking(null);
@@ -116,38 +116,45 @@ export default function ApiKeys() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(k) => k.id}
+					rowKey={(apiKey) => apiKey.id}
 					columns={[
-						{ id: "name", name: words.name, cell: (k) => <b>{k.name}</b> },
-						{ id: "prefix", name: words.prefix, cell: (k) => <code>{k.prefix}</code> },
+						{ id: "name", name: words.name, cell: (apiKey) => <b>{apiKey.name}</b> },
+						{ id: "prefix", name: words.prefix, cell: (apiKey) => <code>{apiKey.prefix}</code> },
 						{
 							id: "scopes",
 							name: words.scopes,
-							cell: (k) => <span title={k.scopes.join(", ")}>{words.count({ count: k.scopes.length })}</span>,
+							cell: (apiKey) => (
+								<span title={apiKey.scopes.join(", ")}>{words.count({ count: apiKey.scopes.length })}</span>
+							),
 						},
-						{ id: "status", beside: true, name: words.status, cell: (k) => <StateBadge kind="key" state={k.status} /> },
-						{ id: "used", name: words.used, cell: (k) => <Time at={k.last_used_at} /> },
+						{
+							id: "status",
+							beside: true,
+							name: words.status,
+							cell: (apiKey) => <StateBadge kind="key" state={apiKey.status} />,
+						},
+						{ id: "used", name: words.used, cell: (apiKey) => <Time at={apiKey.last_used_at} /> },
 						{
 							id: "expires",
 							name: words.expires,
-							cell: (k) => (k.expires_at ? <Time at={k.expires_at} /> : <NotSet />),
+							cell: (apiKey) => (apiKey.expires_at ? <Time at={apiKey.expires_at} /> : <NotSet />),
 						},
 						{
 							id: "actions",
 							name: "",
 							end: true,
-							cell: (k) =>
-								k.status === "active" && (
+							cell: (apiKey) =>
+								apiKey.status === "active" && (
 									<Menu
 										small
-										label={words.actions({ name: k.name })}
+										label={words.actions({ name: apiKey.name })}
 										actions={[
-											{ id: "rotate", label: words.rotate, run: () => setAsking({ key: k, what: "rotate" }) },
+											{ id: "rotate", label: words.rotate, run: () => setAsking({ key: apiKey, what: "rotate" }) },
 											{
 												id: "revoke",
 												label: words.revoke,
 												danger: true,
-												run: () => setAsking({ key: k, what: "revoke" }),
+												run: () => setAsking({ key: apiKey, what: "revoke" }),
 											},
 										]}
 									/>
@@ -159,9 +166,9 @@ export default function ApiKeys() {
 			{creating && (
 				<Create
 					onClose={() => setCreating(false)}
-					onMade={(s) => {
+					onMade={(secret) => {
 						setCreating(false);
-						setSecret(s);
+						setSecret(secret);
 						void refresh();
 					}}
 				/>
@@ -204,16 +211,16 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 	const all = scopes.data?.data ?? [];
 	const [search, setSearch] = useState("");
 	const wanted = search.trim().toLowerCase();
-	const found = all.filter((s) => `${s.scope} ${s.description}`.toLowerCase().includes(wanted));
-	const areas = [...new Set(found.map((s) => s.scope.split(":")[0] ?? ""))];
-	const v = form.values;
+	const found = all.filter((scope) => `${scope.scope} ${scope.description}`.toLowerCase().includes(wanted));
+	const areas = [...new Set(found.map((scope) => scope.scope.split(":")[0] ?? ""))];
+	const values = form.values;
 	const send = () =>
 		form.submit(async () => {
 			const made = await api("POST /auth/api-keys", {
 				body: {
-					name: v.name,
-					scopes: v.scopes,
-					expires_at: v.expires ? new Date(Date.now() + Number(v.expires) * 86_400_000).toISOString() : null,
+					name: values.name,
+					scopes: values.scopes,
+					expires_at: values.expires ? new Date(Date.now() + Number(values.expires) * 86_400_000).toISOString() : null,
 				},
 				idempotencyKey,
 			});
@@ -221,12 +228,12 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 		});
 	const presets: { [name: string]: string[] } = {
 		none: [],
-		read: all.filter((s) => s.scope.endsWith(":read")).map((s) => s.scope),
-		all: all.map((s) => s.scope),
+		read: all.filter((scope) => scope.scope.endsWith(":read")).map((scope) => scope.scope),
+		all: all.map((scope) => scope.scope),
 	};
 	const preset =
 		Object.entries(presets).find(
-			([, list]) => list.length === v.scopes.length && list.every((s) => v.scopes.includes(s)),
+			([, list]) => list.length === values.scopes.length && list.every((scope) => values.scopes.includes(scope)),
 		)?.[0] ?? "custom";
 	return (
 		<Dialog
@@ -241,14 +248,14 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 				label={words.name}
 				help={words.nameHelp}
 				path="name"
-				value={v.name}
+				value={values.name}
 				onChange={(name) => form.set({ name })}
 				error={form.problems.byPath.name}
 				autoFocus
 			/>
 			<Select
 				label={words.expires}
-				value={v.expires}
+				value={values.expires}
 				onChange={(expires) => form.set({ expires })}
 				choices={[
 					{ value: "", label: words.never },
@@ -258,7 +265,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 			<Select
 				label={words.preset}
 				value={preset}
-				onChange={(p) => presets[p] && form.set({ scopes: presets[p] })}
+				onChange={(value) => presets[value] && form.set({ scopes: presets[value] })}
 				choices={[
 					{ value: "custom", label: words.custom, disabled: preset !== "custom" },
 					{ value: "none", label: words.none },
@@ -274,17 +281,22 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 					<fieldset key={area}>
 						<legend className={css.area}>{area.replaceAll(/[_-]/g, " ")}</legend>
 						{found
-							.filter((s) => s.scope.split(":")[0] === area)
-							.map((s) => (
+							.filter((scope) => scope.scope.split(":")[0] === area)
+							.map((scope) => (
 								<Checkbox
-									key={s.scope}
-									label={<code>{s.scope}</code>}
-									help={[s.description, s.implies.length > 0 && words.implies({ others: s.implies.join(", ") })]
+									key={scope.scope}
+									label={<code>{scope.scope}</code>}
+									help={[
+										scope.description,
+										scope.implies.length > 0 && words.implies({ others: scope.implies.join(", ") }),
+									]
 										.filter(Boolean)
 										.join(" · ")}
-									checked={v.scopes.includes(s.scope)}
+									checked={values.scopes.includes(scope.scope)}
 									onChange={(on) =>
-										form.set({ scopes: on ? [...v.scopes, s.scope] : v.scopes.filter((x) => x !== s.scope) })
+										form.set({
+											scopes: on ? [...values.scopes, scope.scope] : values.scopes.filter((x) => x !== scope.scope),
+										})
 									}
 								/>
 							))}

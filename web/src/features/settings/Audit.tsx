@@ -133,7 +133,7 @@ const pages: { [type: string]: (id: string) => string } = {
 /** known are the kinds of actions, and the one chosen if it is another. */
 function known(chosen: string) {
 	const all = Object.entries(words.kinds).map(([value, label]) => ({ value, label }));
-	return !chosen || all.some((k) => k.value === chosen) ? all : [...all, { value: chosen, label: chosen }];
+	return !chosen || all.some((option) => option.value === chosen) ? all : [...all, { value: chosen, label: chosen }];
 }
 
 /** targetOf names what was acted on: by its name, or such as "sending domain …b081ac". */
@@ -146,7 +146,7 @@ export default function Audit() {
 	const [params, set] = useParams();
 	const of = (name: string) => params.get(name) ?? "";
 	const query = {
-		actor_type: (["system", "api_key"] as const).find((t) => t === of("who")),
+		actor_type: (["system", "api_key"] as const).find((type) => type === of("who")),
 		actor_id: ["", "system", "api_key"].includes(of("who")) ? undefined : of("who"),
 		action: of("what") || undefined,
 		target_type: of("type") || undefined,
@@ -159,7 +159,7 @@ export default function Audit() {
 	const keys = useQuery({ ...apiKeysQuery(), enabled: !why });
 	const clear = () => set({ who: null, what: null, type: null, target: null, since: null, until: null });
 	const log = useInfiniteQuery({ ...auditQuery(query), enabled: !why });
-	const rows = log.data?.pages.flatMap((p) => p.data) ?? [];
+	const rows = log.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]}>
 			{!why && (
@@ -171,9 +171,9 @@ export default function Audit() {
 						choices={[
 							{ value: "", label: words.everybody },
 							{ value: "system", label: words.system },
-							...(users.data?.data ?? []).map((u) => ({ value: u.id, label: u.name || u.email })),
+							...(users.data?.data ?? []).map((member) => ({ value: member.id, label: member.name || member.email })),
 							{ value: "api_key", label: words.keys },
-							...(keys.data?.data ?? []).map((k) => ({ value: k.id, label: k.name })),
+							...(keys.data?.data ?? []).map((apiKey) => ({ value: apiKey.id, label: apiKey.name })),
 						]}
 					/>
 					<Select
@@ -200,7 +200,11 @@ export default function Audit() {
 			{of("target") && (
 				<p role="status">
 					{words.only({
-						target: targetOf(of("type"), of("target"), rows.find((r) => r.target_id === of("target"))?.target_name),
+						target: targetOf(
+							of("type"),
+							of("target"),
+							rows.find((entry) => entry.target_id === of("target"))?.target_name,
+						),
 					})}
 				</p>
 			)}
@@ -222,39 +226,43 @@ export default function Audit() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(r) => r.id}
+					rowKey={(entry) => entry.id}
 					columns={[
 						{
 							id: "when",
 							name: words.when,
-							cell: (r) => (
-								<time className={css.line} dateTime={r.created_at} title={exact(r.created_at)}>
-									{dayTime(r.created_at)}
+							cell: (entry) => (
+								<time className={css.line} dateTime={entry.created_at} title={exact(entry.created_at)}>
+									{dayTime(entry.created_at)}
 								</time>
 							),
 						},
 						{
 							id: "who",
 							name: words.who,
-							cell: (r) => (
+							cell: (entry) => (
 								<span className={css.line}>
-									{r.actor.type === "system" ? words.system : r.actor.name || r.actor.type}
-									{r.ip && <small className={css.from}>{words.from({ ip: r.ip })}</small>}
+									{entry.actor.type === "system" ? words.system : entry.actor.name || entry.actor.type}
+									{entry.ip && <small className={css.from}>{words.from({ ip: entry.ip })}</small>}
 								</span>
 							),
 						},
-						{ id: "what", name: words.what, cell: (r) => <span title={r.action}>{actionOf(r.action)}</span> },
+						{
+							id: "what",
+							name: words.what,
+							cell: (entry) => <span title={entry.action}>{actionOf(entry.action)}</span>,
+						},
 						{
 							id: "target",
 							name: words.target,
-							cell: (r) => (
-								<span className={css.line} title={r.target_id}>
-									{pages[r.target_type] && !r.action.endsWith(".delete") ? (
-										<Link href={pages[r.target_type]?.(r.target_id) ?? ""}>
-											{targetOf(r.target_type, r.target_id, r.target_name)}
+							cell: (entry) => (
+								<span className={css.line} title={entry.target_id}>
+									{pages[entry.target_type] && !entry.action.endsWith(".delete") ? (
+										<Link href={pages[entry.target_type]?.(entry.target_id) ?? ""}>
+											{targetOf(entry.target_type, entry.target_id, entry.target_name)}
 										</Link>
 									) : (
-										targetOf(r.target_type, r.target_id, r.target_name)
+										targetOf(entry.target_type, entry.target_id, entry.target_name)
 									)}
 								</span>
 							),
@@ -262,14 +270,14 @@ export default function Audit() {
 						{
 							id: "menu",
 							name: "",
-							cell: (r) =>
-								r.target_id &&
-								r.target_id !== of("target") && (
+							cell: (entry) =>
+								entry.target_id &&
+								entry.target_id !== of("target") && (
 									<IconButton
 										small
 										label={words.narrow}
 										icon={<ListFilter aria-hidden />}
-										onClick={() => set({ type: r.target_type, target: r.target_id })}
+										onClick={() => set({ type: entry.target_type, target: entry.target_id })}
 									/>
 								),
 						},

@@ -97,17 +97,17 @@ export default function Fields() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(f) => f.id}
+					rowKey={(field) => field.id}
 					columns={[
-						{ id: "name", name: words.name, cell: (f) => <b>{f.name}</b> },
-						{ id: "key", name: words.key, cell: (f) => <code>{f.field_key}</code> },
-						{ id: "type", name: words.type, cell: (f) => words.types[f.field_type] },
+						{ id: "name", name: words.name, cell: (field) => <b>{field.name}</b> },
+						{ id: "key", name: words.key, cell: (field) => <code>{field.field_key}</code> },
+						{ id: "type", name: words.type, cell: (field) => words.types[field.field_type] },
 						{
 							id: "actions",
 							name: "",
 							end: true,
-							cell: (f) => (
-								<Button small look="quiet" why={why} onClick={() => setRemoving(f)}>
+							cell: (field) => (
+								<Button small look="quiet" why={why} onClick={() => setRemoving(field)}>
 									{words.remove}
 								</Button>
 							),
@@ -134,9 +134,9 @@ export function AddField({
 	const client = useQueryClient();
 	const [idempotencyKey] = useState(newKey);
 	const form = useForm({ name, field_key: "", field_type: "string", enum_values: "", strict: true, currency_code: "" });
-	const v = form.values;
-	const p = form.problems.byPath;
-	const derived = v.name
+	const values = form.values;
+	const problems = form.problems.byPath;
+	const derived = values.name
 		.toLowerCase()
 		.replace(/[^a-z0-9]+/g, "_")
 		.replace(/^_+|_+$/g, "");
@@ -145,17 +145,17 @@ export function AddField({
 			const added = await api("POST /settings/custom-fields", {
 				idempotencyKey,
 				body: {
-					name: v.name,
-					field_key: v.field_key || derived,
-					field_type: v.field_type,
-					...(v.field_type === "enum" && {
-						enum_values: v.enum_values
+					name: values.name,
+					field_key: values.field_key || derived,
+					field_type: values.field_type,
+					...(values.field_type === "enum" && {
+						enum_values: values.enum_values
 							.split("\n")
-							.map((c) => c.trim())
+							.map((column) => column.trim())
 							.filter(Boolean),
-						value_constraint: v.strict ? "strict" : "open",
+						value_constraint: values.strict ? "strict" : "open",
 					}),
-					...(v.field_type === "currency" && { currency_code: v.currency_code || null }),
+					...(values.field_type === "currency" && { currency_code: values.currency_code || null }),
 				},
 			});
 			await client.invalidateQueries(within("custom_fields"));
@@ -174,45 +174,45 @@ export function AddField({
 			<TextField
 				label={words.name}
 				path="name"
-				value={v.name}
+				value={values.name}
 				onChange={(name) => form.set({ name })}
-				error={p.name}
+				error={problems.name}
 				autoFocus
 			/>
 			<Select
 				label={words.type}
-				value={v.field_type}
+				value={values.field_type}
 				onChange={(field_type) => form.set({ field_type })}
 				choices={Object.entries(words.types).map(([value, label]) => ({ value, label }))}
-				error={p.field_type}
+				error={problems.field_type}
 			/>
 			<TextField
 				label={words.key}
 				help={words.keyHelp}
 				path="field_key"
-				value={v.field_key || derived}
+				value={values.field_key || derived}
 				onChange={(field_key) => form.set({ field_key })}
-				error={p.field_key}
+				error={problems.field_key}
 			/>
-			{v.field_type === "enum" && (
+			{values.field_type === "enum" && (
 				<>
 					<TextArea
 						label={words.choices}
 						path="enum_values"
-						value={v.enum_values}
+						value={values.enum_values}
 						onChange={(enum_values) => form.set({ enum_values })}
-						error={p.enum_values}
+						error={problems.enum_values}
 					/>
-					<Checkbox label={words.strict} checked={v.strict} onChange={(strict) => form.set({ strict })} />
+					<Checkbox label={words.strict} checked={values.strict} onChange={(strict) => form.set({ strict })} />
 				</>
 			)}
-			{v.field_type === "currency" && (
+			{values.field_type === "currency" && (
 				<TextField
 					label={words.currency}
 					path="currency_code"
-					value={v.currency_code}
+					value={values.currency_code}
 					onChange={(currency_code) => form.set({ currency_code })}
-					error={p.currency_code}
+					error={problems.currency_code}
 					maxLength={3}
 				/>
 			)}
@@ -223,7 +223,7 @@ export function AddField({
 function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void }) {
 	const client = useQueryClient();
 	const usage = useQuery(fieldUseQuery(field.id));
-	const used = Object.entries(usage.data?.usage ?? {}).filter(([, n]) => n > 0);
+	const used = Object.entries(usage.data?.usage ?? {}).filter(([, count]) => count > 0);
 	const remove = useMutation({
 		mutationFn: () => api("DELETE /settings/custom-fields/{id}", { path: { id: field.id } }),
 		onSuccess: () => {
@@ -248,7 +248,7 @@ function Remove({ field, onClose }: { field: CustomFieldRow; onClose: () => void
 			<p>{words.removeText}</p>
 			{used.length > 0 && (
 				<Callout tone="warning" title={words.usedBy}>
-					{used.map(([kind, n]) => words.uses[kind as keyof typeof words.uses]?.({ count: n }) ?? kind).join(", ")}
+					{used.map(([kind, count]) => words.uses[kind as keyof typeof words.uses]?.({ count }) ?? kind).join(", ")}
 				</Callout>
 			)}
 		</Confirm>

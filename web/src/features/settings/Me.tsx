@@ -69,9 +69,9 @@ export default function Me() {
 					<Radios
 						label={words.theme}
 						value={chosen}
-						onChange={(t) => {
-							setChosen(t as Theme);
-							applyTheme(t as Theme);
+						onChange={(value) => {
+							setChosen(value as Theme);
+							applyTheme(value as Theme);
 						}}
 						choices={[
 							{ value: "system", label: words.system },
@@ -82,7 +82,7 @@ export default function Me() {
 					<Radios
 						label={words.rows}
 						value={rows}
-						onChange={(d) => setDensity(d as Density)}
+						onChange={(value) => setDensity(value as Density)}
 						choices={[
 							{ value: "comfortable", label: words.comfortable },
 							{ value: "compact", label: words.compact },
@@ -124,8 +124,8 @@ function You() {
 			<form
 				className={css.form}
 				noValidate
-				onSubmit={(e) => {
-					e.preventDefault();
+				onSubmit={(event) => {
+					event.preventDefault();
 					void save();
 				}}
 			>
@@ -153,16 +153,16 @@ function Password() {
 	const { user } = useSession();
 	const client = useQueryClient();
 	const form = useForm({ current_password: "", new_password: "" });
-	const { values: v, problems } = form;
+	const { values, problems } = form;
 	const submit = () =>
 		form.submit(async () => {
 			try {
 				// A wrong password is not the end of the session.
-				await api("POST /api/auth/password/change", { body: v, quiet: true });
-			} catch (e) {
-				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS"
-					? new ApiError(e.status, "WRONG_CURRENT_PASSWORD", e.message, { path: "current_password" })
-					: e;
+				await api("POST /api/auth/password/change", { body: values, quiet: true });
+			} catch (error) {
+				throw error instanceof ApiError && error.code === "INVALID_CREDENTIALS"
+					? new ApiError(error.status, "WRONG_CURRENT_PASSWORD", error.message, { path: "current_password" })
+					: error;
 			}
 			toast(words.changed);
 			form.reset();
@@ -173,8 +173,8 @@ function Password() {
 			<form
 				className={css.form}
 				noValidate
-				onSubmit={(e) => {
-					e.preventDefault();
+				onSubmit={(event) => {
+					event.preventDefault();
 					void submit();
 				}}
 			>
@@ -185,14 +185,14 @@ function Password() {
 					type="password"
 					path="current_password"
 					autoComplete="current-password"
-					value={v.current_password}
+					value={values.current_password}
 					onChange={(current_password) => form.set({ current_password })}
 					error={problems.byPath.current_password}
 				/>
 				<NewPassword
 					label={words.fresh}
 					path="new_password"
-					value={v.new_password}
+					value={values.new_password}
 					onChange={(new_password) => form.set({ new_password })}
 					error={problems.byPath.new_password}
 				/>

@@ -62,7 +62,7 @@ const words = catalogue("settings.members", {
 const allRoles = ["viewer", "editor", "admin", "owner"] as const;
 
 /** rolesFor returns the roles that somebody with a role may give. */
-const rolesFor = (role: string | undefined) => allRoles.filter((r) => r !== "owner" || role === "owner");
+const rolesFor = (role: string | undefined) => allRoles.filter((allRole) => allRole !== "owner" || role === "owner");
 
 /** Members lists who works in the workspace. */
 export default function Members() {
@@ -76,36 +76,36 @@ export default function Members() {
 	const members = useQuery(membersQuery());
 	const refresh = () => client.invalidateQueries(within("users"));
 	const update = useMutation({
-		mutationFn: (v: { id: string; role?: string; status?: string }) =>
-			api("PUT /users/{id}", { path: { id: v.id }, body: { role: v.role, status: v.status } }),
-		onSuccess: (m) => {
+		mutationFn: (variables: { id: string; role?: string; status?: string }) =>
+			api("PUT /users/{id}", { path: { id: variables.id }, body: { role: variables.role, status: variables.status } }),
+		onSuccess: (member) => {
 			void refresh();
-			if (m.id === user.id) void client.invalidateQueries(within("session"));
+			if (member.id === user.id) void client.invalidateQueries(within("session"));
 		},
-		onError: (e) => {
-			toast(explain(e), { tone: "danger" });
+		onError: (error) => {
+			toast(explain(error), { tone: "danger" });
 			void refresh();
 		},
 	});
 	const remove = useMutation({
-		mutationFn: (m: Member) => api("DELETE /users/{id}", { path: { id: m.id } }),
-		onSuccess: (_, m) => {
-			if (m.id === user.id) return location.assign(outside.workspaces);
+		mutationFn: (member: Member) => api("DELETE /users/{id}", { path: { id: member.id } }),
+		onSuccess: (_, member) => {
+			if (member.id === user.id) return location.assign(outside.workspaces);
 			setRemoving(null);
 			void refresh();
 		},
 	});
 	const all = members.data?.data ?? [];
-	const owners = all.filter((m) => m.role === "owner" && m.status === "active").length;
+	const owners = all.filter((member) => member.role === "owner" && member.status === "active").length;
 	const offered = rolesFor(mine);
 	/** Why a member cannot be changed. */
-	const whyNot = (m: Member) =>
+	const whyNot = (member: Member) =>
 		why ??
-		(m.role !== "owner"
+		(member.role !== "owner"
 			? undefined
 			: mine !== "owner"
 				? words.owners
-				: m.status === "active" && owners === 1
+				: member.status === "active" && owners === 1
 					? words.lastOwner
 					: undefined);
 	return (
@@ -126,17 +126,17 @@ export default function Members() {
 				<List
 					label={words.title}
 					rows={all}
-					rowKey={(m) => m.id}
+					rowKey={(member) => member.id}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
-							cell: (m) => (
+							cell: (member) => (
 								<>
-									<b>{m.name || m.email}</b> {m.id === user.id && `(${words.you})`}{" "}
-									{m.name !== m.email && <span className={css.muted}>{m.email}</span>}
-									{m.invitation_failed && (
-										<span className={css.muted}>{words.failed({ reason: m.invitation_failed })}</span>
+									<b>{member.name || member.email}</b> {member.id === user.id && `(${words.you})`}{" "}
+									{member.name !== member.email && <span className={css.muted}>{member.email}</span>}
+									{member.invitation_failed && (
+										<span className={css.muted}>{words.failed({ reason: member.invitation_failed })}</span>
 									)}
 								</>
 							),
@@ -144,16 +144,16 @@ export default function Members() {
 						{
 							id: "role",
 							name: words.role,
-							cell: (m) =>
-								whyNot(m) ? (
-									<span title={whyNot(m)}>{roleName(m.role)}</span>
+							cell: (member) =>
+								whyNot(member) ? (
+									<span title={whyNot(member)}>{roleName(member.role)}</span>
 								) : (
 									<Select
-										label={`${words.role}: ${m.email}`}
+										label={`${words.role}: ${member.email}`}
 										hideLabel
-										value={m.role}
-										onChange={(role) => update.mutate({ id: m.id, role })}
-										choices={offered.map((r) => ({ value: r, label: roleName(r) }))}
+										value={member.role}
+										onChange={(role) => update.mutate({ id: member.id, role })}
+										choices={offered.map((role) => ({ value: role, label: roleName(role) }))}
 									/>
 								),
 						},
@@ -161,37 +161,43 @@ export default function Members() {
 							id: "status",
 							beside: true,
 							name: words.status,
-							cell: (m) => <StateBadge kind="member" state={m.status} />,
+							cell: (member) => <StateBadge kind="member" state={member.status} />,
 						},
-						{ id: "last", name: words.last, cell: (m) => <Time at={m.last_login_at} /> },
+						{ id: "last", name: words.last, cell: (member) => <Time at={member.last_login_at} /> },
 						{
 							id: "actions",
 							name: "",
 							end: true,
-							cell: (m) => (
+							cell: (member) => (
 								<Menu
 									small
-									label={words.actions({ name: m.name || m.email })}
+									label={words.actions({ name: member.name || member.email })}
 									actions={[
-										m.status === "invited" && {
+										member.status === "invited" && {
 											id: "again",
-											label: m.invitation_failed ? words.copyLink : words.again,
-											why: whyNot(m),
-											run: () => setInviting(m),
+											label: member.invitation_failed ? words.copyLink : words.again,
+											why: whyNot(member),
+											run: () => setInviting(member),
 										},
-										m.status === "active" && {
+										member.status === "active" && {
 											id: "disable",
 											label: words.disable,
-											why: whyNot(m),
-											run: () => update.mutate({ id: m.id, status: "disabled" }),
+											why: whyNot(member),
+											run: () => update.mutate({ id: member.id, status: "disabled" }),
 										},
-										m.status === "disabled" && {
+										member.status === "disabled" && {
 											id: "enable",
 											label: words.enable,
-											why: whyNot(m),
-											run: () => update.mutate({ id: m.id, status: "active" }),
+											why: whyNot(member),
+											run: () => update.mutate({ id: member.id, status: "active" }),
 										},
-										{ id: "remove", label: words.remove, danger: true, why: whyNot(m), run: () => setRemoving(m) },
+										{
+											id: "remove",
+											label: words.remove,
+											danger: true,
+											why: whyNot(member),
+											run: () => setRemoving(member),
+										},
 									]}
 								/>
 							),
@@ -287,7 +293,7 @@ function Invite({
 				label={words.role}
 				value={form.values.role}
 				onChange={(role) => form.set({ role })}
-				choices={roles.map((r) => ({ value: r, label: roleName(r), help: words.about[r] }))}
+				choices={roles.map((role) => ({ value: role, label: roleName(role), help: words.about[role] }))}
 			/>
 		</Dialog>
 	);

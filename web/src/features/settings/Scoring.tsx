@@ -93,7 +93,7 @@ const words = catalogue("settings.scoring", {
 
 type Rule = ScoringView["rules"][number];
 
-const triggerName = (t: string) => (words.triggers as { [t: string]: string })[t] ?? t;
+const triggerName = (trigger: string) => (words.triggers as { [key: string]: string })[trigger] ?? trigger;
 
 /** sentenceOf writes a rule as people say it: "A verified open gives 1 point, at most 3 times a day". */
 function sentenceOf(r: Rule): string {
@@ -110,13 +110,13 @@ function sentenceOf(r: Rule): string {
 /** emptyIn returns the fields that have no number. */
 function emptyIn({ rules, min, max, decay }: ScoringView): FieldProblem[] {
 	const numbers: [string, number][] = [
-		...rules.map((r, i): [string, number] => [`rules[${i}].points`, r.points]),
+		...rules.map((rule, i): [string, number] => [`rules[${i}].points`, rule.points]),
 		["min", min],
 		["max", max],
 		["decay.percent", decay.percent],
 		["decay.after_days", decay.after_days],
 	];
-	return numbers.filter(([, n]) => Number.isNaN(n)).map(([path]) => ({ path, message: words.number }));
+	return numbers.filter(([, number]) => Number.isNaN(number)).map(([path]) => ({ path, message: words.number }));
 }
 
 /** Scoring is the page of the rules that give points to contacts. */
@@ -156,12 +156,14 @@ function Form({ saved }: { saved: ScoringView }) {
 	const [problems, setProblems] = useState<FieldProblem[]>([]);
 	const [error, setError] = useState("");
 	const set = (changes: Partial<ScoringView>) => {
-		setProblems((p) => p.filter((f) => !Object.keys(changes).some((part) => f.path.startsWith(part))));
+		setProblems((previous) =>
+			previous.filter((problem) => !Object.keys(changes).some((part) => problem.path.startsWith(part))),
+		);
 		form.set(changes);
 	};
 	const setRules = (rules: Rule[]) => set({ rules });
 	const errorOf = (path: string) => {
-		const found = problems.find((f) => f.path === path);
+		const found = problems.find((problem) => problem.path === path);
 		return found && fieldSentence(found, ownName(path));
 	};
 	const refuse = (fields: FieldProblem[], text: string) => {
@@ -175,19 +177,19 @@ function Form({ saved }: { saved: ScoringView }) {
 		setProblems([]);
 		const empty = emptyIn(now);
 		if (empty.length > 0) return refuse(empty, words.problems({ count: empty.length }));
-		await form.submit(async (v, revision) => {
+		await form.submit(async (values, revision) => {
 			try {
-				const rules = v.rules.map((r) => ({ ...r, id: r.id || undefined }));
+				const rules = values.rules.map((rule) => ({ ...rule, id: rule.id || undefined }));
 				client.setQueryData(
 					scoringQuery().queryKey,
-					await api("PUT /settings/scoring", { body: { ...v, rules }, revision }),
+					await api("PUT /settings/scoring", { body: { ...values, rules }, revision }),
 				);
 				toast(words.saved);
-			} catch (e) {
-				if (e instanceof ApiError && e.code === "REVISION_CONFLICT") throw e; // the form joins both changes
-				const fields = e instanceof ApiError ? e.fields : [];
-				refuse(fields, fields.length > 0 ? words.problems({ count: fields.length }) : explain(e));
-				throw e;
+			} catch (error) {
+				if (error instanceof ApiError && error.code === "REVISION_CONFLICT") throw error; // the form joins both changes
+				const fields = error instanceof ApiError ? error.fields : [];
+				refuse(fields, fields.length > 0 ? words.problems({ count: fields.length }) : explain(error));
+				throw error;
 			}
 		});
 	};
@@ -238,10 +240,10 @@ function Form({ saved }: { saved: ScoringView }) {
 					<Empty title={words.none}>{words.noneText}</Empty>
 				) : (
 					<ol className={css.sentences}>
-						{now.rules.map((r, i) => {
-							const sentence = sentenceOf(r);
+						{now.rules.map((rule, i) => {
+							const sentence = sentenceOf(rule);
 							return (
-								<li key={r.id || i}>
+								<li key={rule.id || i}>
 									<p>
 										<span>{sentence}.</span>
 										<Button
@@ -269,7 +271,7 @@ function Form({ saved }: { saved: ScoringView }) {
 									</p>
 									{open === i && (
 										<RuleEditor
-											rule={r}
+											rule={rule}
 											onChange={(next) => setRules(now.rules.map((old, j) => (j === i ? next : old)))}
 											errorOf={(part) => errorOf(`rules[${i}].${part}`)}
 										/>
@@ -314,7 +316,7 @@ function Form({ saved }: { saved: ScoringView }) {
 						max={100}
 						readOnly={Boolean(why)}
 						value={percent}
-						onChange={(v) => set({ decay: { after_days: days, percent: v } })}
+						onChange={(value) => set({ decay: { after_days: days, percent: value } })}
 						error={errorOf("decay.percent")}
 					/>
 					<NumberField
@@ -322,7 +324,7 @@ function Form({ saved }: { saved: ScoringView }) {
 						min={1}
 						readOnly={Boolean(why)}
 						value={days}
-						onChange={(v) => set({ decay: { after_days: v, percent } })}
+						onChange={(value) => set({ decay: { after_days: value, percent } })}
 						error={errorOf("decay.after_days")}
 					/>
 				</Columns>
@@ -332,24 +334,24 @@ function Form({ saved }: { saved: ScoringView }) {
 }
 
 function RuleEditor({
-	rule: r,
+	rule,
 	onChange,
 	errorOf,
 }: {
 	rule: Rule;
-	onChange: (r: Rule) => void;
+	onChange: (rule: Rule) => void;
 	errorOf: (part: string) => string | undefined;
 }) {
-	const match = (changes: Partial<Rule["match"]>) => onChange({ ...r, match: { ...r.match, ...changes } });
-	const event = r.trigger === "event";
+	const match = (changes: Partial<Rule["match"]>) => onChange({ ...rule, match: { ...rule.match, ...changes } });
+	const event = rule.trigger === "event";
 	return (
 		<div className={css.ruleEditor}>
 			<Columns>
 				<Select
 					label={words.trigger}
-					value={r.trigger}
+					value={rule.trigger}
 					onChange={(trigger) =>
-						onChange({ ...r, trigger, match: trigger === "event" ? r.match : { filters: r.match.filters } })
+						onChange({ ...rule, trigger, match: trigger === "event" ? rule.match : { filters: rule.match.filters } })
 					}
 					choices={Object.entries(words.triggers).map(([value, label]) => ({ value, label }))}
 					error={errorOf("trigger")}
@@ -357,38 +359,38 @@ function RuleEditor({
 				<NumberField
 					label={words.points}
 					help={words.pointsHelp}
-					value={r.points}
-					onChange={(points) => onChange({ ...r, points })}
+					value={rule.points}
+					onChange={(points) => onChange({ ...rule, points })}
 					error={errorOf("points")}
 				/>
 				<NumberField
 					label={words.cap}
 					min={1}
 					help={words.capHelp}
-					value={r.daily_cap}
-					onChange={(n) => onChange({ ...r, daily_cap: Number.isNaN(n) ? undefined : n })}
+					value={rule.daily_cap}
+					onChange={(value) => onChange({ ...rule, daily_cap: Number.isNaN(value) ? undefined : value })}
 					error={errorOf("daily_cap")}
 				/>
 			</Columns>
 			{event && (
 				<Columns>
 					<EventName
-						leaf={{ event_name: r.match.event_name ?? "" }}
+						leaf={{ event_name: rule.match.event_name ?? "" }}
 						set={({ event_name }) => match({ event_name: event_name || undefined })}
 						error={errorOf("match.event_name")}
 					/>
 					<TextField
 						label={words.eventType}
 						help={words.eventTypeHelp}
-						value={r.match.type ?? ""}
+						value={rule.match.type ?? ""}
 						onChange={(type) => match({ type: type || undefined })}
 						error={errorOf("match.type")}
 					/>
 				</Columns>
 			)}
 			<Properties
-				eventName={event ? r.match.event_name : undefined}
-				filters={(r.match.filters ?? []) as PropertyFilter[]}
+				eventName={event ? rule.match.event_name : undefined}
+				filters={(rule.match.filters ?? []) as PropertyFilter[]}
 				onChange={(filters) => match({ filters: filters as Rule["match"]["filters"] })}
 				errorOf={(i) =>
 					errorOf(`match.filters[${i}]`) ??

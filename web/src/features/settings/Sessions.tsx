@@ -59,15 +59,15 @@ export function Sessions() {
 	const sessions = useQuery(sessionsQuery());
 	const end = useMutation({
 		mutationFn: async (list: OwnSession[]) => {
-			for (const s of list) await api("DELETE /api/auth/sessions/{id}", { path: { id: s.id } });
+			for (const session of list) await api("DELETE /api/auth/sessions/{id}", { path: { id: session.id } });
 			return list.length;
 		},
-		onSuccess: (n) => toast(words.ended({ count: n })),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onSuccess: (count) => toast(words.ended({ count })),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: () => void client.invalidateQueries(within("sessions")),
 	});
 	const rows = sessions.data?.data ?? [];
-	const others = rows.filter((s) => !s.current);
+	const others = rows.filter((session) => !session.current);
 	return (
 		<Card
 			title={words.title}
@@ -90,30 +90,30 @@ export function Sessions() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(s) => s.id}
+					rowKey={(session) => session.id}
 					columns={[
 						{
 							id: "where",
 							name: words.where,
-							cell: (s) => (
+							cell: (session) => (
 								<>
-									<span title={s.user_agent ?? undefined}>{agentName(s.user_agent)}</span>{" "}
-									{s.current && <Badge tone="success">{words.here}</Badge>}
+									<span title={session.user_agent ?? undefined}>{agentName(session.user_agent)}</span>{" "}
+									{session.current && <Badge tone="success">{words.here}</Badge>}
 								</>
 							),
 						},
-						{ id: "ip", name: words.ip, cell: (s) => s.ip ?? <NotSet /> },
-						{ id: "last", name: words.last, cell: (s) => <Time at={s.last_seen_at} /> },
-						{ id: "since", name: words.since, cell: (s) => <Time at={s.created_at} /> },
+						{ id: "ip", name: words.ip, cell: (session) => session.ip ?? <NotSet /> },
+						{ id: "last", name: words.last, cell: (session) => <Time at={session.last_seen_at} /> },
+						{ id: "since", name: words.since, cell: (session) => <Time at={session.created_at} /> },
 						{
 							id: "end",
 							name: "",
 							end: true,
-							cell: (s) => (
+							cell: (session) => (
 								<Button
 									small
-									aria-label={words.endName({ where: agentName(s.user_agent) })}
-									onClick={() => (s.current ? void signOut() : end.mutate([s]))}
+									aria-label={words.endName({ where: agentName(session.user_agent) })}
+									onClick={() => (session.current ? void signOut() : end.mutate([session]))}
 								>
 									{words.end}
 								</Button>

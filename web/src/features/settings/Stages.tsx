@@ -62,25 +62,25 @@ export default function Stages() {
 	const [removing, setRemoving] = useState("");
 	const stages = useCollection("stages");
 	const rows = stages.data?.data ?? [];
-	const removed = rows.find((s) => s.id === removing);
+	const removed = rows.find((stage) => stage.id === removing);
 	const order = useMutation({
 		// The list is read first: this stage takes the place of another in the order that others have made meanwhile.
 		mutationFn: async ({ id, to }: { id: string; to: string }) => {
 			const list = await api("GET /settings/stages", {});
-			const now = list.data.map((s) => s.id);
+			const now = list.data.map((stage) => stage.id);
 			if (!now.includes(id) || !now.includes(to)) return list;
 			const ids = now.filter((other) => other !== id);
 			ids.splice(now.indexOf(to), 0, id);
 			return api("PUT /settings/stages/order", { body: { ids } });
 		},
 		onSuccess: (next) => client.setQueryData(collectionQuery("stages").queryKey, next),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const initial = useMutation({
-		mutationFn: (s: StageRow) =>
-			api("PUT /settings/stages/{id}", { path: { id: s.id }, body: { is_default: true }, revision: tagOf(s) }),
+		mutationFn: (stage: StageRow) =>
+			api("PUT /settings/stages/{id}", { path: { id: stage.id }, body: { is_default: true }, revision: tagOf(stage) }),
 		onSettled: () => void client.invalidateQueries(within("stages")),
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const move = (index: number, by: number) => {
 		const [stage, other] = [rows[index], rows[index + by]];
@@ -106,40 +106,40 @@ export default function Stages() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(s) => s.id}
+					rowKey={(stage) => stage.id}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
-							cell: (s) => (
-								<div className={css.stage} {...sorting.item(rows.indexOf(s))}>
-									{!why && <Grip {...sorting.handle(rows.indexOf(s))} />}
-									<span aria-hidden className={css.dot} style={{ background: s.color ?? "var(--neutral-tint)" }} />
-									<b>{s.name}</b> {s.is_default && <Badge tone="progress">{words.initial}</Badge>}
+							cell: (stage) => (
+								<div className={css.stage} {...sorting.item(rows.indexOf(stage))}>
+									{!why && <Grip {...sorting.handle(rows.indexOf(stage))} />}
+									<span aria-hidden className={css.dot} style={{ background: stage.color ?? "var(--neutral-tint)" }} />
+									<b>{stage.name}</b> {stage.is_default && <Badge tone="progress">{words.initial}</Badge>}
 								</div>
 							),
 						},
-						{ id: "slug", name: words.slug, cell: (s) => <code>{s.slug}</code> },
-						{ id: "category", name: words.category, cell: (s) => words.categories[s.category] },
+						{ id: "slug", name: words.slug, cell: (stage) => <code>{stage.slug}</code> },
+						{ id: "category", name: words.category, cell: (stage) => words.categories[stage.category] },
 						{
 							id: "order",
 							name: words.order,
-							cell: (s) => {
-								const i = rows.indexOf(s);
+							cell: (stage) => {
+								const i = rows.indexOf(stage);
 								return (
 									// biome-ignore lint/a11y/noStaticElementInteractions: its buttons are pressed; the keys go with them
 									<span
 										className={css.order}
-										onKeyDown={(e) => {
-											const by = e.key === "ArrowUp" ? -1 : e.key === "ArrowDown" ? 1 : 0;
-											if (!e.altKey || why || by === 0 || !rows[i + by]) return;
-											e.preventDefault();
+										onKeyDown={(event) => {
+											const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+											if (!event.altKey || why || by === 0 || !rows[i + by]) return;
+											event.preventDefault();
 											move(i, by);
 										}}
 									>
 										<IconButton
 											small
-											label={words.up({ name: s.name })}
+											label={words.up({ name: stage.name })}
 											icon={<ArrowUp aria-hidden />}
 											why={why}
 											aria-disabled={i === 0 || undefined}
@@ -147,7 +147,7 @@ export default function Stages() {
 										/>
 										<IconButton
 											small
-											label={words.down({ name: s.name })}
+											label={words.down({ name: stage.name })}
 											icon={<ArrowDown aria-hidden />}
 											why={why}
 											aria-disabled={i === rows.length - 1 || undefined}
@@ -161,14 +161,19 @@ export default function Stages() {
 							id: "actions",
 							name: "",
 							end: true,
-							cell: (s) => (
+							cell: (stage) => (
 								<Menu
 									small
-									label={words.actions({ name: s.name })}
+									label={words.actions({ name: stage.name })}
 									actions={[
-										{ id: "edit", label: words.rename, why, run: () => setEditing(s) },
-										!s.is_default && { id: "initial", label: words.makeInitial, why, run: () => initial.mutate(s) },
-										{ id: "remove", label: words.remove, danger: true, why, run: () => setRemoving(s.id) },
+										{ id: "edit", label: words.rename, why, run: () => setEditing(stage) },
+										!stage.is_default && {
+											id: "initial",
+											label: words.makeInitial,
+											why,
+											run: () => initial.mutate(stage),
+										},
+										{ id: "remove", label: words.remove, danger: true, why, run: () => setRemoving(stage.id) },
 									]}
 								/>
 							),
@@ -178,7 +183,11 @@ export default function Stages() {
 			)}
 			{editing && <Editor stage={editing === "new" ? undefined : editing} onClose={() => setEditing(null)} />}
 			{removed && (
-				<Remove stage={removed} others={rows.filter((s) => s.id !== removed.id)} onClose={() => setRemoving("")} />
+				<Remove
+					stage={removed}
+					others={rows.filter((stage) => stage.id !== removed.id)}
+					onClose={() => setRemoving("")}
+				/>
 			)}
 		</Page>
 	);
@@ -187,7 +196,10 @@ export default function Stages() {
 function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 	const client = useQueryClient();
 	const [idempotencyKey] = useState(newKey);
-	const valuesOf = (s?: StageRow) => ({ name: s?.name ?? "", category: (s?.category ?? "prospect") as string });
+	const valuesOf = (stage?: StageRow) => ({
+		name: stage?.name ?? "",
+		category: (stage?.category ?? "prospect") as string,
+	});
 	const form = useKeptForm(valuesOf(stage), {
 		kind: "stage",
 		id: stage?.id,
@@ -200,8 +212,8 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 		names: { name: words.name, category: words.category },
 	});
 	const send = () =>
-		form.submit(async (v, revision) => {
-			const body = { name: v.name, category: v.category as StageRow["category"] };
+		form.submit(async (values, revision) => {
+			const body = { name: values.name, category: values.category as StageRow["category"] };
 			if (stage) await api("PUT /settings/stages/{id}", { path: { id: stage.id }, body, revision });
 			else await api("POST /settings/stages", { body, idempotencyKey });
 			await client.invalidateQueries(within("stages"));
@@ -259,7 +271,7 @@ function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[
 				query: { replacement_stage_id: replacement },
 				revision: tagOf(stage),
 			}),
-		onError: (e) => isConflict(e) && void client.invalidateQueries(within("stages")),
+		onError: (error) => isConflict(error) && void client.invalidateQueries(within("stages")),
 		onSuccess: () => {
 			void client.invalidateQueries(within("stages"));
 			onClose();
@@ -278,7 +290,7 @@ function Remove({ stage, others, onClose }: { stage: StageRow; others: StageRow[
 				label={words.replacement}
 				value={replacement}
 				onChange={setReplacement}
-				choices={others.map((s) => ({ value: s.id, label: s.name }))}
+				choices={others.map((stage) => ({ value: stage.id, label: stage.name }))}
 			/>
 		</Confirm>
 	);

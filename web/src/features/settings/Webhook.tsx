@@ -98,9 +98,9 @@ export default function WebhookPage() {
 	const list = useInfiniteQuery({ ...deliveriesQuery(id), enabled: !why });
 	const refresh = () =>
 		Promise.all([client.invalidateQueries(within("webhook", id)), client.invalidateQueries(within("webhooks"))]);
-	const failed = (e: unknown) => {
-		toast(explain(e), { tone: "danger" });
-		if (isConflict(e)) void refresh();
+	const failed = (error: unknown) => {
+		toast(explain(error), { tone: "danger" });
+		if (isConflict(error)) void refresh();
 	};
 	const revision = hook.data?.revision ?? undefined;
 	const test = useMutation({
@@ -127,7 +127,7 @@ export default function WebhookPage() {
 			setSecret(made.secret);
 			void refresh();
 		},
-		onError: (e) => isConflict(e) && void refresh(),
+		onError: (error) => isConflict(error) && void refresh(),
 	});
 	const trail = [
 		{ name: words.settings, to: to.settings() },
@@ -140,17 +140,17 @@ export default function WebhookPage() {
 			</Page>
 		);
 	}
-	const w = hook.data;
-	if (!w || isGone(hook.error))
+	const webhook = hook.data;
+	if (!webhook || isGone(hook.error))
 		return (
 			<Missing query={hook} list={words.webhooks} to={to.webhooks()} trail={trail} kept={{ kinds: ["webhook"], id }} />
 		);
-	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
+	const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<Page
-			title={w.url}
+			title={webhook.url}
 			trail={trail}
-			status={<StateBadge kind="webhook" state={w.status} />}
+			status={<StateBadge kind="webhook" state={webhook.status} />}
 			actions={
 				<>
 					<Button kind="edit" onClick={() => setEditing("1")}>
@@ -158,7 +158,7 @@ export default function WebhookPage() {
 					</Button>
 					<Button
 						look="primary"
-						why={w.active ? undefined : words.byUser}
+						why={webhook.active ? undefined : words.byUser}
 						busy={test.isPending}
 						onClick={() => test.mutate()}
 					>
@@ -168,11 +168,15 @@ export default function WebhookPage() {
 				</>
 			}
 		>
-			{w.status === "disabled" && (
+			{webhook.status === "disabled" && (
 				<Callout
-					tone={w.disabled_reason ? "danger" : "warning"}
+					tone={webhook.disabled_reason ? "danger" : "warning"}
 					title={
-						w.disabled_reason === "gone" ? words.gone : w.disabled_reason === "failing" ? words.failing : words.byUser
+						webhook.disabled_reason === "gone"
+							? words.gone
+							: webhook.disabled_reason === "failing"
+								? words.failing
+								: words.byUser
 					}
 				>
 					<Button small busy={activate.isPending} onClick={() => activate.mutate()}>
@@ -185,11 +189,13 @@ export default function WebhookPage() {
 					rows={[
 						[
 							words.events,
-							w.event_types.includes("*") ? eventNames["*"] : w.event_types.map((t) => eventNames[t] ?? t).join(" · "),
+							webhook.event_types.includes("*")
+								? eventNames["*"]
+								: webhook.event_types.map((type) => eventNames[type] ?? type).join(" · "),
 						],
-						...(w.description ? ([[words.note, w.description]] as [string, string][]) : []),
-						[words.success, w.last_success_at && <Time key="s" at={w.last_success_at} />],
-						[words.failure, w.last_failure_at && <Time key="f" at={w.last_failure_at} />],
+						...(webhook.description ? ([[words.note, webhook.description]] as [string, string][]) : []),
+						[words.success, webhook.last_success_at && <Time key="s" at={webhook.last_success_at} />],
+						[words.failure, webhook.last_failure_at && <Time key="f" at={webhook.last_failure_at} />],
 					]}
 				/>
 			</Card>
@@ -204,14 +210,14 @@ export default function WebhookPage() {
 					<List
 						label={words.deliveries}
 						rows={rows}
-						rowKey={(d) => d.id}
+						rowKey={(delivery) => delivery.id}
 						columns={[
 							{
 								id: "event",
 								name: words.event,
-								cell: (d) => (
-									<button type="button" className={css.open} onClick={() => setOpen(d.id)}>
-										{eventNames[d.event_type] ?? d.event_type}
+								cell: (delivery) => (
+									<button type="button" className={css.open} onClick={() => setOpen(delivery.id)}>
+										{eventNames[delivery.event_type] ?? delivery.event_type}
 									</button>
 								),
 							},
@@ -219,11 +225,11 @@ export default function WebhookPage() {
 								id: "status",
 								beside: true,
 								name: words.status,
-								cell: (d) => <StateBadge kind="delivery" state={d.status} />,
+								cell: (delivery) => <StateBadge kind="delivery" state={delivery.status} />,
 							},
-							{ id: "attempts", name: words.attempts, end: true, cell: (d) => d.attempts },
-							{ id: "answer", name: words.answer, end: true, cell: (d) => d.response_code ?? <NotSet /> },
-							{ id: "when", name: words.when, cell: (d) => <Time at={d.created_at} /> },
+							{ id: "attempts", name: words.attempts, end: true, cell: (delivery) => delivery.attempts },
+							{ id: "answer", name: words.answer, end: true, cell: (delivery) => delivery.response_code ?? <NotSet /> },
+							{ id: "when", name: words.when, cell: (delivery) => <Time at={delivery.created_at} /> },
 						]}
 					/>
 				)}
@@ -235,8 +241,12 @@ export default function WebhookPage() {
 					</div>
 				)}
 			</Card>
-			{editing && <EditWebhook webhook={w} onClose={() => setEditing("")} onDeleted={() => navigate(to.webhooks())} />}
-			{open && <Delivery webhook={id} id={open} active={w.active} onChanged={refresh} onClose={() => setOpen("")} />}
+			{editing && (
+				<EditWebhook webhook={webhook} onClose={() => setEditing("")} onDeleted={() => navigate(to.webhooks())} />
+			)}
+			{open && (
+				<Delivery webhook={id} id={open} active={webhook.active} onChanged={refresh} onClose={() => setOpen("")} />
+			)}
 			{rotating && (
 				<Confirm
 					title={words.rotateTitle}
@@ -280,13 +290,13 @@ function Delivery({
 			void client.invalidateQueries(within("webhook.delivery", webhook, id));
 			void onChanged();
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	const d = found.data;
+	const delivery = found.data;
 	return (
 		<Dialog
 			drawer="wide"
-			title={d ? (eventNames[d.event_type] ?? d.event_type) : words.one}
+			title={delivery ? (eventNames[delivery.event_type] ?? delivery.event_type) : words.one}
 			onClose={onClose}
 			footer={
 				<>
@@ -307,37 +317,41 @@ function Delivery({
 			) : found.isError ? (
 				<Failure error={found.error} retry={() => void found.refetch()} />
 			) : (
-				d && (
+				delivery && (
 					<>
 						<p>
-							<StateBadge kind="delivery" state={d.status} /> {words.count({ count: d.attempts })}
+							<StateBadge kind="delivery" state={delivery.status} /> {words.count({ count: delivery.attempts })}
 						</p>
-						{d.error && <Callout tone={d.status === "failed" ? "danger" : "warning"} title={d.error} />}
+						{delivery.error && (
+							<Callout tone={delivery.status === "failed" ? "danger" : "warning"} title={delivery.error} />
+						)}
 						<Facts
 							rows={[
-								[words.created, exact(d.created_at)],
-								[words.last, d.last_attempt_at && exact(d.last_attempt_at)],
-								...(d.next_attempt_at ? ([[words.next, exact(d.next_attempt_at)]] as [string, string][]) : []),
-								[words.code, d.response_code],
-								[words.took, d.response_ms === null ? null : words.ms({ count: d.response_ms })],
+								[words.created, exact(delivery.created_at)],
+								[words.last, delivery.last_attempt_at && exact(delivery.last_attempt_at)],
+								...(delivery.next_attempt_at
+									? ([[words.next, exact(delivery.next_attempt_at)]] as [string, string][])
+									: []),
+								[words.code, delivery.response_code],
+								[words.took, delivery.response_ms === null ? null : words.ms({ count: delivery.response_ms })],
 							]}
 						/>
 						<section className={css.part}>
 							<header>
 								<h3>{words.request}</h3>
-								<Copy text={d.request_body} what={words.request} />
+								<Copy text={delivery.request_body} what={words.request} />
 							</header>
 							<p className={css.muted}>
-								{words.idAbout} <code>{d.id}</code>
+								{words.idAbout} <code>{delivery.id}</code>
 							</p>
-							<Source text={pretty(d.request_body)} label={words.request} />
+							<Source text={pretty(delivery.request_body)} label={words.request} />
 						</section>
 						<section className={css.part}>
 							<h3>{words.response}</h3>
-							{d.response_body ? (
-								<Source text={pretty(d.response_body)} label={words.response} />
+							{delivery.response_body ? (
+								<Source text={pretty(delivery.response_body)} label={words.response} />
 							) : (
-								<p className={css.muted}>{d.response_code === null ? words.noResponse : words.emptyBody}</p>
+								<p className={css.muted}>{delivery.response_code === null ? words.noResponse : words.emptyBody}</p>
 							)}
 						</section>
 					</>

@@ -85,17 +85,17 @@ export default function Webhooks() {
 				<List
 					label={words.title}
 					rows={hooks.data.data}
-					rowKey={(w) => w.id}
+					rowKey={(webhook) => webhook.id}
 					columns={[
 						{
 							id: "url",
 							name: words.url,
-							cell: (w) => (
+							cell: (webhook) => (
 								<>
-									<Link href={to.webhook(w.id)} className={css.url}>
-										{w.url}
+									<Link href={to.webhook(webhook.id)} className={css.url}>
+										{webhook.url}
 									</Link>
-									{w.description && <div className={css.muted}>{w.description}</div>}
+									{webhook.description && <div className={css.muted}>{webhook.description}</div>}
 								</>
 							),
 						},
@@ -103,16 +103,18 @@ export default function Webhooks() {
 							id: "status",
 							beside: true,
 							name: words.status,
-							cell: (w) => <StateBadge kind="webhook" state={w.status} />,
+							cell: (webhook) => <StateBadge kind="webhook" state={webhook.status} />,
 						},
 						{
 							id: "events",
 							name: words.events,
-							cell: (w) =>
-								w.event_types.includes("*") ? eventNames["*"] : words.count({ count: w.event_types.length }),
+							cell: (webhook) =>
+								webhook.event_types.includes("*")
+									? eventNames["*"]
+									: words.count({ count: webhook.event_types.length }),
 						},
-						{ id: "success", name: words.success, cell: (w) => <Time at={w.last_success_at} /> },
-						{ id: "failure", name: words.failure, cell: (w) => <Time at={w.last_failure_at} /> },
+						{ id: "success", name: words.success, cell: (webhook) => <Time at={webhook.last_success_at} /> },
+						{ id: "failure", name: words.failure, cell: (webhook) => <Time at={webhook.last_failure_at} /> },
 					]}
 				/>
 			)}
@@ -131,26 +133,26 @@ type Props = {
 	onDeleted?: () => void;
 };
 
-const valuesOf = (w?: WebhookRow) => ({
-	url: w?.url ?? "https://",
-	description: w?.description ?? "",
-	event_types: (w?.event_types.filter((t) => t !== "*") ?? []) as EventType[],
-	all: !w || w.event_types.includes("*"),
-	active: w?.active ?? true,
+const valuesOf = (webhook?: WebhookRow) => ({
+	url: webhook?.url ?? "https://",
+	description: webhook?.description ?? "",
+	event_types: (webhook?.event_types.filter((type) => type !== "*") ?? []) as EventType[],
+	all: !webhook || webhook.event_types.includes("*"),
+	active: webhook?.active ?? true,
 });
 
 /** EditWebhook is the drawer in which an endpoint is created, changed or deleted. */
-export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
+export function EditWebhook({ webhook, onClose, onMade, onDeleted }: Props) {
 	const client = useQueryClient();
-	const why = useWhyNot(w ? "PUT /settings/webhooks/{id}" : "POST /settings/webhooks");
+	const why = useWhyNot(webhook ? "PUT /settings/webhooks/{id}" : "POST /settings/webhooks");
 	const [idempotencyKey] = useState(newKey);
-	const form = useKeptForm(valuesOf(w), {
+	const form = useKeptForm(valuesOf(webhook), {
 		kind: "webhook",
-		id: w?.id,
-		title: w?.url ?? words.add,
+		id: webhook?.id,
+		title: webhook?.url ?? words.add,
 		may: !why,
 		read: async () => {
-			const got = await request("GET /settings/webhooks/{id}", { path: { id: w?.id ?? "" } });
+			const got = await request("GET /settings/webhooks/{id}", { path: { id: webhook?.id ?? "" } });
 			return { values: valuesOf(got.data), revision: got.revision };
 		},
 		names: {
@@ -161,20 +163,23 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 			active: words.active,
 		},
 	});
-	const v = form.values;
-	const p = form.problems.byPath;
+	const values = form.values;
+	const problems = form.problems.byPath;
 	const refresh = () =>
-		Promise.all([client.invalidateQueries(within("webhooks")), w && client.invalidateQueries(within("webhook", w.id))]);
+		Promise.all([
+			client.invalidateQueries(within("webhooks")),
+			webhook && client.invalidateQueries(within("webhook", webhook.id)),
+		]);
 	const send = () =>
-		form.submit(async (v, revision) => {
+		form.submit(async (values, revision) => {
 			const body = {
-				url: v.url.trim(),
-				description: v.description || null,
-				event_types: v.all ? ["*"] : v.event_types,
-				active: v.active,
+				url: values.url.trim(),
+				description: values.description || null,
+				event_types: values.all ? ["*"] : values.event_types,
+				active: values.active,
 			};
-			if (w) {
-				await api("PUT /settings/webhooks/{id}", { path: { id: w.id }, body, revision });
+			if (webhook) {
+				await api("PUT /settings/webhooks/{id}", { path: { id: webhook.id }, body, revision });
 				await refresh();
 				onClose();
 				return;
@@ -185,19 +190,24 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 		});
 	const pick = (events: EventType[], on: boolean) =>
 		form.set({
-			event_types: on ? [...new Set([...v.event_types, ...events])] : v.event_types.filter((t) => !events.includes(t)),
+			event_types: on
+				? [...new Set([...values.event_types, ...events])]
+				: values.event_types.filter((type) => !events.includes(type)),
 		});
 	return (
 		<EditDrawer
-			title={w ? words.edit : words.add}
+			title={webhook ? words.edit : words.add}
 			form={form}
 			why={why}
 			remove={
-				w && {
-					title: words.removeTitle({ url: w.url }),
+				webhook && {
+					title: words.removeTitle({ url: webhook.url }),
 					text: words.removeText,
 					run: async () => {
-						await api("DELETE /settings/webhooks/{id}", { path: { id: w.id }, revision: w.revision ?? undefined });
+						await api("DELETE /settings/webhooks/{id}", {
+							path: { id: webhook.id },
+							revision: webhook.revision ?? undefined,
+						});
 						void client.invalidateQueries(within("webhooks"));
 						onDeleted?.();
 					},
@@ -212,9 +222,9 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 				type="url"
 				help={words.urlHelp}
 				path="url"
-				value={v.url}
+				value={values.url}
 				onChange={(url) => form.set({ url })}
-				error={p.url}
+				error={problems.url}
 				autoFocus
 				autoComplete="off"
 			/>
@@ -222,46 +232,46 @@ export function EditWebhook({ webhook: w, onClose, onMade, onDeleted }: Props) {
 				label={words.description}
 				optional
 				path="description"
-				value={v.description}
+				value={values.description}
 				onChange={(description) => form.set({ description })}
-				error={p.description}
+				error={problems.description}
 			/>
-			{w && (
+			{webhook && (
 				<Switch
 					label={words.active}
 					help={words.activeHelp}
-					checked={v.active}
+					checked={values.active}
 					onChange={(active) => form.set({ active })}
 				/>
 			)}
 			<Radios
 				label={words.events}
-				value={v.all ? "all" : "some"}
-				onChange={(x) => form.set({ all: x === "all" })}
+				value={values.all ? "all" : "some"}
+				onChange={(value) => form.set({ all: value === "all" })}
 				choices={[
 					{ value: "all", label: words.all },
 					{ value: "some", label: words.some },
 				]}
 			/>
-			{!v.all && (
+			{!values.all && (
 				<div className={css.groups} data-path="event_types">
-					{p.event_types && <p role="alert">{p.event_types}</p>}
-					{eventGroups().map((g) => (
-						<fieldset key={g.name} className={css.group}>
-							<legend>{g.name}</legend>
-							{g.events.length > 1 && (
+					{problems.event_types && <p role="alert">{problems.event_types}</p>}
+					{eventGroups().map((eventGroup) => (
+						<fieldset key={eventGroup.name} className={css.group}>
+							<legend>{eventGroup.name}</legend>
+							{eventGroup.events.length > 1 && (
 								<Checkbox
 									label={eventNames["*"]}
-									checked={g.events.every((t) => v.event_types.includes(t))}
-									onChange={(on) => pick(g.events, on)}
+									checked={eventGroup.events.every((event) => values.event_types.includes(event))}
+									onChange={(on) => pick(eventGroup.events, on)}
 								/>
 							)}
-							{g.events.map((t) => (
+							{eventGroup.events.map((event) => (
 								<Checkbox
-									key={t}
-									label={eventNames[t]}
-									checked={v.event_types.includes(t)}
-									onChange={(on) => pick([t], on)}
+									key={event}
+									label={eventNames[event]}
+									checked={values.event_types.includes(event)}
+									onChange={(on) => pick([event], on)}
 								/>
 							))}
 						</fieldset>

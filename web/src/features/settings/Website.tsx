@@ -142,10 +142,10 @@ function Snippet({ account }: { account: AccountSessionView }) {
 	const hosts = [
 		...new Set(
 			(domains.data?.data ?? [])
-				.filter((d) => d.tracking_status === "live")
-				.map((d) => `${scheme}//${d.tracking_host}`),
+				.filter((domain) => domain.tracking_status === "live")
+				.map((domain) => `${scheme}//${domain.tracking_host}`),
 		),
-	].filter((h) => h !== base);
+	].filter((header) => header !== base);
 	const [chosen, setChosen] = useState("");
 	const [consent, setConsent] = useState(false);
 	const host = chosen || hosts[0] || base;
@@ -165,7 +165,7 @@ function Snippet({ account }: { account: AccountSessionView }) {
 				value={host}
 				onChange={setChosen}
 				choices={[
-					...hosts.map((h) => ({ value: h, label: words.tracking({ host: new URL(h).host }) })),
+					...hosts.map((host) => ({ value: host, label: words.tracking({ host: new URL(host).host }) })),
 					{ value: base, label: words.installation({ host: new URL(base).host }) },
 				]}
 			/>
@@ -189,7 +189,7 @@ function Snippet({ account }: { account: AccountSessionView }) {
 function Domains({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const why = useWhyNot("PUT /settings/account");
-	const valuesOf = (a: AccountSessionView) => ({ tracked_domains: a.tracked_domains.join("\n") });
+	const valuesOf = (account: AccountSessionView) => ({ tracked_domains: account.tracked_domains.join("\n") });
 	const form = useKeptForm(valuesOf(account), {
 		kind: "tracked_domains",
 		id: account.tenant_id,
@@ -202,9 +202,9 @@ function Domains({ account }: { account: AccountSessionView }) {
 		names: { tracked_domains: words.hosts },
 	});
 	const send = () =>
-		form.submit(async (v, revision) => {
+		form.submit(async (values, revision) => {
 			const saved = await api("PUT /settings/account", {
-				body: { tracked_domains: v.tracked_domains.split(/[\s,]+/).filter(Boolean) },
+				body: { tracked_domains: values.tracked_domains.split(/[\s,]+/).filter(Boolean) },
 				revision,
 			});
 			client.setQueryData(accountQuery().queryKey, saved);
@@ -215,8 +215,8 @@ function Domains({ account }: { account: AccountSessionView }) {
 			<form
 				noValidate
 				className={css.groups}
-				onSubmit={(e) => {
-					e.preventDefault();
+				onSubmit={(event) => {
+					event.preventDefault();
 					if (!why) void send();
 				}}
 			>
@@ -294,7 +294,7 @@ function Identity({ account }: { account: AccountSessionView }) {
 					label={words.language}
 					value={language}
 					onChange={setLanguage}
-					choices={Object.entries(samples).map(([value, s]) => ({ value, label: s.name }))}
+					choices={Object.entries(samples).map(([value, sample]) => ({ value, label: sample.name }))}
 				/>
 				<Source text={sample.code} label={sample.name} />
 				<h3>{words.page}</h3>

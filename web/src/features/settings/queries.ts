@@ -62,14 +62,14 @@ export const webhookQuery = (id: string) =>
 	queryOptions({
 		...answer("webhook", id),
 		queryFn: ({ signal }) =>
-			request("GET /settings/webhooks/{id}", { path: { id }, signal }).then((a) => ({
-				...a.data,
-				revision: a.revision,
+			request("GET /settings/webhooks/{id}", { path: { id }, signal }).then((answer) => ({
+				...answer.data,
+				revision: answer.revision,
 			})),
 	});
 
 /** waits reports whether a delivery has not ended. */
-export const waits = (d: Pick<DeliveryRow, "status">) => d.status === "pending";
+export const waits = (delivery: Pick<DeliveryRow, "status">) => delivery.status === "pending";
 
 /** deliveriesQuery reads the deliveries to an endpoint, the newest first. Those that wait are followed until they end. */
 export const deliveriesQuery = (id: string) =>
@@ -83,7 +83,8 @@ export const deliveriesQuery = (id: string) =>
 				signal,
 			}),
 		getNextPageParam: (last) => last.next_cursor,
-		refetchInterval: (q) => (q.state.data?.pages.some((p) => p.data.some(waits)) ? 1000 : pollEvery(15_000)()),
+		refetchInterval: (query) =>
+			query.state.data?.pages.some((page) => page.data.some(waits)) ? 1000 : pollEvery(15_000)(),
 	});
 
 /** deliveryQuery reads one delivery, again and again until it has ended. */
@@ -92,5 +93,5 @@ export const deliveryQuery = (webhook: string, id: string) =>
 		...answer("webhook.delivery", webhook, id),
 		queryFn: ({ signal }) =>
 			api("GET /settings/webhooks/{id}/deliveries/{delivery_id}", { path: { id: webhook, delivery_id: id }, signal }),
-		refetchInterval: (q) => (q.state.data && waits(q.state.data) ? 1000 : false),
+		refetchInterval: (query) => (query.state.data && waits(query.state.data) ? 1000 : false),
 	});
