@@ -58,12 +58,12 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 	const [busy, setBusy] = useState(false);
 	const email = link.email ?? "";
 	const form = useForm({ name: link.password === "new" ? "" : (link.name ?? ""), password: "" });
-	const { values: v, problems } = form;
+	const { values, problems } = form;
 	/** enter opens the workspace that was not there before. */
 	const enter = (now: SessionView) => {
-		const before = session.data?.memberships.map((m) => m.tenant_id) ?? [];
-		const added = now.memberships.filter((m) => m.tenant_name === link.tenant_name);
-		const slug = (added.find((m) => !before.includes(m.tenant_id)) ?? added[0])?.tenant_slug ?? "";
+		const before = session.data?.memberships.map((membership) => membership.tenant_id) ?? [];
+		const added = now.memberships.filter((membership) => membership.tenant_name === link.tenant_name);
+		const slug = (added.find((membership) => !before.includes(membership.tenant_id)) ?? added[0])?.tenant_slug ?? "";
 		client.setQueryData(sessionQuery().queryKey, now);
 		navigate(toWorkspace(slug), { replace: true });
 	};
@@ -71,15 +71,15 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 		form.submit(async () => {
 			try {
 				const begun = await api("POST /api/auth/invitations/accept", {
-					body: { token, name: v.name, password: v.password },
+					body: { token, name: values.name, password: values.password },
 					quiet: true,
 				});
-				enter(link.password === "new" ? await named(begun, v.name.trim()) : begun);
-			} catch (e) {
-				wait.catch(e);
-				throw e instanceof ApiError && e.code === "INVALID_CREDENTIALS"
-					? new ApiError(e.status, e.code, e.message, { path: "password" })
-					: e;
+				enter(link.password === "new" ? await named(begun, values.name.trim()) : begun);
+			} catch (error) {
+				wait.catch(error);
+				throw error instanceof ApiError && error.code === "INVALID_CREDENTIALS"
+					? new ApiError(error.status, error.code, error.message, { path: "password" })
+					: error;
 			}
 		});
 	const join = async () => {
@@ -87,8 +87,8 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 		setError("");
 		try {
 			enter(await api("POST /api/auth/invitations/join", { body: { token }, quiet: true }));
-		} catch (e) {
-			if (!wait.catch(e)) setError(explain(e));
+		} catch (error) {
+			if (!wait.catch(error)) setError(explain(error));
 			setBusy(false);
 		}
 	};
@@ -135,7 +135,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 						type="password"
 						autoComplete="current-password"
 						help={words.currentHelp}
-						value={v.password}
+						value={values.password}
 						onChange={(password) => form.set({ password })}
 						error={problems.byPath.password}
 						autoFocus
@@ -150,7 +150,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 						label={words.name}
 						path="name"
 						autoComplete="name"
-						value={v.name}
+						value={values.name}
 						onChange={(name) => form.set({ name })}
 						error={problems.byPath.name}
 						autoFocus
@@ -160,7 +160,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 						label={words.choose}
 						path="password"
 						help={link.password === "either" ? words.either : undefined}
-						value={v.password}
+						value={values.password}
 						onChange={(password) => form.set({ password })}
 						error={problems.byPath.password}
 					/>

@@ -29,12 +29,12 @@ export default function Chooser() {
 			)}
 			<ul className={css.list}>
 				{memberships
-					.filter((m) => m.tenant_name.toLowerCase().includes(typed.trim().toLowerCase()))
-					.map((m) => (
-						<li key={m.tenant_id}>
-							<Link href={`/${m.tenant_slug}`}>
-								{m.tenant_name}
-								<small>{roleName(m.role)}</small>
+					.filter((membership) => membership.tenant_name.toLowerCase().includes(typed.trim().toLowerCase()))
+					.map((membership) => (
+						<li key={membership.tenant_id}>
+							<Link href={`/${membership.tenant_slug}`}>
+								{membership.tenant_name}
+								<small>{roleName(membership.role)}</small>
 							</Link>
 						</li>
 					))}

@@ -31,8 +31,8 @@ export default function Forgot() {
 		try {
 			await api("POST /api/auth/password/forgot", { body: { email: email.trim() }, quiet: true });
 			setSent(true);
-		} catch (e) {
-			setError(explain(e));
+		} catch (error) {
+			setError(explain(error));
 		}
 	};
 	return (

@@ -37,7 +37,7 @@ export default function LoginLink() {
 		if (window.location.hash) window.history.replaceState(window.history.state, "", window.location.pathname);
 	}, []);
 	const link = useQuery(linkQuery("login", token));
-	const isInvalid = (e: unknown) => e instanceof ApiError && e.code === "INVALID_TOKEN";
+	const isInvalid = (error: unknown) => error instanceof ApiError && error.code === "INVALID_TOKEN";
 	if (link.isPending) {
 		return (
 			<Welcome title={words.title}>
@@ -71,9 +71,9 @@ export default function LoginLink() {
 			client.clear();
 			client.setQueryData(sessionQuery().queryKey, session);
 			navigate(to.home(), { replace: true });
-		} catch (e) {
-			if (isInvalid(e)) setInvalid(true);
-			else if (!wait.catch(e)) setError(explain(e));
+		} catch (error) {
+			if (isInvalid(error)) setInvalid(true);
+			else if (!wait.catch(error)) setError(explain(error));
 			setBusy(false);
 		}
 	};

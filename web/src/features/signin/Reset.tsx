@@ -44,9 +44,9 @@ function Form({ email, token }: { email: string; token: string }) {
 				await api("POST /api/auth/password/reset", { body: { token, password: form.values.password }, quiet: true });
 				client.removeQueries(within("session"));
 				setDone(true);
-			} catch (e) {
-				wait.catch(e);
-				throw e;
+			} catch (error) {
+				wait.catch(error);
+				throw error;
 			}
 		});
 	if (done) {

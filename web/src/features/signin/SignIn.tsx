@@ -40,8 +40,8 @@ export default function SignIn() {
 			const session = await api("POST /api/auth/login", { body: { email: email.trim(), password }, quiet: true });
 			client.setQueryData(sessionQuery().queryKey, session);
 			navigate(next?.startsWith("/") && !next.startsWith("//") ? next : "/", { replace: true });
-		} catch (e) {
-			if (!wait.catch(e)) setError(explain(e));
+		} catch (error) {
+			if (!wait.catch(error)) setError(explain(error));
 			setBusy(false);
 		}
 	};

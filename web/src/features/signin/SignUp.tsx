@@ -46,20 +46,22 @@ function Form({ token }: { token: string }) {
 	const [, navigate] = useLocation();
 	const wait = useWait();
 	const form = useForm({ tenant_name: "", tenant_slug: "", name: "", email: "", password: "" });
-	const { values: v, problems } = form;
+	const { values, problems } = form;
 	const send = () =>
 		form.submit(async () => {
 			try {
 				const session = await api("POST /api/auth/signup", {
-					body: { ...v, email: v.email.trim(), setup_token: token || null },
+					body: { ...values, email: values.email.trim(), setup_token: token || null },
 					quiet: true,
 				});
 				client.setQueryData(sessionQuery().queryKey, session);
-				navigate(toWorkspace(v.tenant_slug), { replace: true });
-			} catch (e) {
-				wait.catch(e);
-				const path = e instanceof ApiError ? duplicates[e.code] : undefined;
-				throw path && e instanceof ApiError ? new ApiError(e.status, e.code, e.message, { path }) : e;
+				navigate(toWorkspace(values.tenant_slug), { replace: true });
+			} catch (error) {
+				wait.catch(error);
+				const path = error instanceof ApiError ? duplicates[error.code] : undefined;
+				throw path && error instanceof ApiError
+					? new ApiError(error.status, error.code, error.message, { path })
+					: error;
 			}
 		});
 	return (
@@ -72,7 +74,7 @@ function Form({ token }: { token: string }) {
 				path="tenant_name"
 				autoComplete="organization"
 				help={words.workspaceHelp}
-				value={v.tenant_name}
+				value={values.tenant_name}
 				onChange={(tenant_name) =>
 					form.set(derived ? { tenant_name, tenant_slug: slugOf(tenant_name) } : { tenant_name })
 				}
@@ -85,8 +87,8 @@ function Form({ token }: { token: string }) {
 				path="tenant_slug"
 				autoComplete="off"
 				spellCheck={false}
-				help={words.slugHelp({ address: `${location.host}/app/${v.tenant_slug || "acme"}` })}
-				value={v.tenant_slug}
+				help={words.slugHelp({ address: `${location.host}/app/${values.tenant_slug || "acme"}` })}
+				value={values.tenant_slug}
 				onChange={(tenant_slug) => {
 					setDerived(tenant_slug === "");
 					form.set({ tenant_slug });
@@ -98,7 +100,7 @@ function Form({ token }: { token: string }) {
 				label={words.name}
 				path="name"
 				autoComplete="name"
-				value={v.name}
+				value={values.name}
 				onChange={(name) => form.set({ name })}
 				error={problems.byPath.name}
 				required
@@ -109,7 +111,7 @@ function Form({ token }: { token: string }) {
 				type="email"
 				name="email"
 				autoComplete="username"
-				value={v.email}
+				value={values.email}
 				onChange={(email) => form.set({ email })}
 				error={problems.byPath.email}
 				required
@@ -117,7 +119,7 @@ function Form({ token }: { token: string }) {
 			<NewPassword
 				label={words.password}
 				path="password"
-				value={v.password}
+				value={values.password}
 				onChange={(password) => form.set({ password })}
 				error={problems.byPath.password}
 			/>

@@ -22,10 +22,10 @@ export function useWait() {
 	return {
 		seconds,
 		/** catch begins the countdown if an answer demands it. */
-		catch: (e: unknown) => {
-			if (!(e instanceof ApiError) || e.status !== 429) return false;
+		catch: (error: unknown) => {
+			if (!(error instanceof ApiError) || error.status !== 429) return false;
 			setNow(Date.now());
-			setUntil(Date.now() + (e.retryAfter ?? 60) * 1000);
+			setUntil(Date.now() + (error.retryAfter ?? 60) * 1000);
 			return true;
 		},
 	};

@@ -19,8 +19,8 @@ export function Welcome({ title, onSubmit, children }: { title: string; onSubmit
 			<form
 				className={css.card}
 				noValidate
-				onSubmit={(e: FormEvent) => {
-					e.preventDefault();
+				onSubmit={(event: FormEvent) => {
+					event.preventDefault();
 					onSubmit?.();
 				}}
 			>

@@ -17,7 +17,7 @@ const tests: Tests = {
 	},
 	"whatever the name, it is one that the server takes, or too short"() {
 		const random = new Random(2);
-		for (let n = 0; n < 500; n++) {
+		for (let round = 0; round < 500; round++) {
 			const slug = slugOf(random.list(60, () => random.of([..."aZ9 -_.äßé日"])).join(""));
 			holds(slug.length < 3 || /^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$/.test(slug), slug);
 		}
