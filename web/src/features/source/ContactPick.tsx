@@ -14,11 +14,11 @@ export function ContactPick({ label, value, onChange, help }: Props) {
 	const found = useQuery({ ...foundContactsQuery(asked), enabled: opened });
 	const chosen = useQuery({ ...contactQuery(value ?? ""), enabled: value !== null });
 	const rows = [...(found.data?.data ?? [])];
-	if (chosen.data && !rows.some((c) => c.id === value)) rows.unshift(chosen.data);
-	const options = rows.map((c) => ({
-		id: c.id,
-		label: [c.first_name, c.last_name].filter(Boolean).join(" ") || c.email || c.id,
-		detail: c.email ?? undefined,
+	if (chosen.data && !rows.some((contact) => contact.id === value)) rows.unshift(chosen.data);
+	const options = rows.map((contact) => ({
+		id: contact.id,
+		label: [contact.first_name, contact.last_name].filter(Boolean).join(" ") || contact.email || contact.id,
+		detail: contact.email ?? undefined,
 	}));
 	return (
 		<Combo

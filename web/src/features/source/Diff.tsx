@@ -15,7 +15,7 @@ const words = catalogue("source.diff", {
 export function Diff({ before, after, label }: { before: string; after: string; label: string }) {
 	if (before === after) return <p className={css.none}>{words.same}</p>;
 	const lines = diffLines(before, after);
-	const count = (kind: string) => lines.filter((l) => l.kind === kind).length;
+	const count = (kind: string) => lines.filter((line) => line.kind === kind).length;
 	return (
 		<figure className={css.diff} aria-label={label}>
 			<figcaption>
@@ -31,27 +31,27 @@ export function Diff({ before, after, label }: { before: string; after: string; 
 			</figcaption>
 			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll */}
 			<section className={css.lines} tabIndex={0} aria-label={label}>
-				{hunks(lines).map((l, i) =>
-					l === null ? (
+				{hunks(lines).map((hunk, i) =>
+					hunk === null ? (
 						<div key={`gap ${i}`} className={css.gap}>
 							<span className="visually-hidden">{words.left}</span>
 							<span aria-hidden>⋯</span>
 						</div>
 					) : (
-						<div key={`${l.from} ${l.to}`} className={css.line} data-kind={l.kind}>
+						<div key={`${hunk.from} ${hunk.to}`} className={css.line} data-kind={hunk.kind}>
 							<span className={css.number} aria-hidden>
-								{l.from || ""}
+								{hunk.from || ""}
 							</span>
 							<span className={css.number} aria-hidden>
-								{l.to || ""}
+								{hunk.to || ""}
 							</span>
 							<span className={css.sign} aria-hidden>
-								{l.kind === "added" ? "+" : l.kind === "removed" ? "−" : ""}
+								{hunk.kind === "added" ? "+" : hunk.kind === "removed" ? "−" : ""}
 							</span>
-							{l.kind !== "same" && (
-								<span className="visually-hidden">{l.kind === "added" ? words.plus : words.minus}</span>
+							{hunk.kind !== "same" && (
+								<span className="visually-hidden">{hunk.kind === "added" ? words.plus : words.minus}</span>
 							)}
-							<code>{l.text || " "}</code>
+							<code>{hunk.text || " "}</code>
 						</div>
 					),
 				)}

@@ -23,10 +23,10 @@ export function Missing({ paths }: { paths: string[] }) {
 	const fields = useFields();
 	const fieldOf = (path: string) => {
 		const bare = path.replace(/^contact\./, "");
-		return fields.find((f) => f.field === bare || f.field === `custom_fields.${bare}`)?.field;
+		return fields.find((field) => field.field === bare || field.field === `custom_fields.${bare}`)?.field;
 	};
 	const list = paths.slice(0, counted).map((path) => ({ path, field: fieldOf(path) }));
-	const known = [...new Set(list.flatMap((l) => (l.field === undefined ? [] : [l.field])))];
+	const known = [...new Set(list.flatMap((missing) => (missing.field === undefined ? [] : [missing.field])))];
 	const count = useQuery(lackingQuery(known));
 	if (paths.length === 0) return null;
 	const total = count.data?.count;
@@ -34,19 +34,21 @@ export function Missing({ paths }: { paths: string[] }) {
 		<section className={css.missing}>
 			<h3>{words.title}</h3>
 			<ul>
-				{list.map((l) => {
-					const lack = count.data?.lacking?.find((f) => f.field === l.field)?.count;
+				{list.map((missing) => {
+					const lack = count.data?.lacking?.find((fix) => fix.field === missing.field)?.count;
 					return (
-						<li key={l.path}>
-							{l.field === undefined
-								? words.none({ path: l.path })
+						<li key={missing.path}>
+							{missing.field === undefined
+								? words.none({ path: missing.path })
 								: total === undefined || lack === undefined
-									? l.path
+									? missing.path
 									: lack === 0
-										? words.all({ path: l.path })
-										: words.lack({ count: lack, of: total, path: l.path })}
-							{l.field !== undefined && lack !== undefined && lack > 0 && (
-								<Link href={to.contacts({ filters: JSON.stringify([{ field: l.field, operator: "is_not_set" }]) })}>
+										? words.all({ path: missing.path })
+										: words.lack({ count: lack, of: total, path: missing.path })}
+							{missing.field !== undefined && lack !== undefined && lack > 0 && (
+								<Link
+									href={to.contacts({ filters: JSON.stringify([{ field: missing.field, operator: "is_not_set" }]) })}
+								>
 									{words.open}
 								</Link>
 							)}

@@ -30,14 +30,14 @@ const countsOf = (errors: number, warnings: number) =>
 type Props = {
 	checked: boolean;
 	problems: PreviewProblem[];
-	onGo: (p: PreviewProblem) => void;
-	fixesFor?: (p: PreviewProblem) => Fix[];
+	onGo: (problem: PreviewProblem) => void;
+	fixesFor?: (problem: PreviewProblem) => Fix[];
 	onFix?: (change: Partial<Draft>) => void;
 };
 
 /** ProblemList lists what is wrong, errors first; each leads to its place, and some can be fixed from here. */
 export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props) {
-	const errors = problems.filter((p) => p.severity === "error").length;
+	const errors = problems.filter((problem) => problem.severity === "error").length;
 	const sorted = [...problems].sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 	return (
 		<section className={css.problems}>
@@ -46,17 +46,24 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 			</div>
 			{sorted.length > 0 && (
 				<ul>
-					{sorted.map((p) => {
-						const fixes = onFix ? (fixesFor?.(p) ?? []) : [];
+					{sorted.map((problem) => {
+						const fixes = onFix ? (fixesFor?.(problem) ?? []) : [];
 						const [first] = fixes;
 						return (
-							<li key={`${p.code} ${p.field} ${p.line} ${p.message}`} data-severity={p.severity}>
-								<button type="button" onClick={() => onGo(p)}>
-									<span className="visually-hidden">{p.severity === "error" ? words.error : words.warning}</span>
-									<b>{p.line ? words.line({ field: fieldName(p.field), line: p.line }) : fieldName(p.field)}</b>
+							<li
+								key={`${problem.code} ${problem.field} ${problem.line} ${problem.message}`}
+								data-severity={problem.severity}
+							>
+								<button type="button" onClick={() => onGo(problem)}>
+									<span className="visually-hidden">{problem.severity === "error" ? words.error : words.warning}</span>
+									<b>
+										{problem.line
+											? words.line({ field: fieldName(problem.field), line: problem.line })
+											: fieldName(problem.field)}
+									</b>
 									<span>
-										{mailProblem(p)}
-										{p.fix && !first && <small>{mailFix(p.fix)}</small>}
+										{mailProblem(problem)}
+										{problem.fix && !first && <small>{mailFix(problem.fix)}</small>}
 									</span>
 								</button>
 								{first && fixes.length === 1 && (
@@ -67,7 +74,11 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 								{fixes.length > 1 && (
 									<Menu
 										small
-										actions={fixes.map((f) => ({ id: f.label, label: f.label, run: () => onFix?.(f.change) }))}
+										actions={fixes.map((fixe) => ({
+											id: fixe.label,
+											label: fixe.label,
+											run: () => onFix?.(fixe.change),
+										}))}
 									>
 										<Wrench aria-hidden size={14} /> {words.fix}
 									</Menu>

@@ -31,14 +31,14 @@ const words = catalogue("source.review", {
 /** Names are those of the fields of a draft, and which of them are shown as lines of code. */
 export type Names<T extends object> = { names: { [F in keyof T]: string }; codes: (keyof T)[] };
 
-const shown = (v: unknown) =>
-	Array.isArray(v)
-		? v.join(", ")
-		: v === null || v === undefined
+const shown = (value: unknown) =>
+	Array.isArray(value)
+		? value.join(", ")
+		: value === null || value === undefined
 			? ""
-			: typeof v === "object"
-				? JSON.stringify(v, null, 2)
-				: String(v);
+			: typeof value === "object"
+				? JSON.stringify(value, null, 2)
+				: String(value);
 
 /** Changes lists what differs between two drafts; code as lines. */
 export function Changes<T extends object>({
@@ -49,27 +49,30 @@ export function Changes<T extends object>({
 	codes,
 }: { before: T; after: T; only?: (keyof T)[] } & Names<T>) {
 	const changed = (Object.keys(before) as (keyof T)[]).filter(
-		(f) => !equal(before[f], after[f]) && (!only || only.includes(f)),
+		(field) => !equal(before[field], after[field]) && (!only || only.includes(field)),
 	);
-	const small = changed.filter((f) => !codes.includes(f));
+	const small = changed.filter((field) => !codes.includes(field));
 	return (
 		<div className={css.changes}>
 			{small.length > 0 && (
 				<dl>
-					{small.map((f) => (
-						<div key={String(f)} style={{ display: "contents" }}>
-							<dt>{names[f]}</dt>
+					{small.map((field) => (
+						<div key={String(field)} style={{ display: "contents" }}>
+							<dt>{names[field]}</dt>
 							<dd>
-								{words.was({ before: shown(before[f]) || words.nothing, after: shown(after[f]) || words.nothing })}
+								{words.was({
+									before: shown(before[field]) || words.nothing,
+									after: shown(after[field]) || words.nothing,
+								})}
 							</dd>
 						</div>
 					))}
 				</dl>
 			)}
 			{changed
-				.filter((f) => codes.includes(f))
-				.map((f) => (
-					<Diff key={String(f)} label={names[f]} before={shown(before[f])} after={shown(after[f])} />
+				.filter((field) => codes.includes(field))
+				.map((field) => (
+					<Diff key={String(field)} label={names[field]} before={shown(before[field])} after={shown(after[field])} />
 				))}
 		</div>
 	);
@@ -99,7 +102,7 @@ export function Review<T extends object>({
 	onSave,
 	onClose,
 }: Props<T>) {
-	const warnings = problems.filter((p) => p.severity === "warning");
+	const warnings = problems.filter((problem) => problem.severity === "warning");
 	const errors = problems.length - warnings.length;
 	return (
 		<Dialog
@@ -117,9 +120,9 @@ export function Review<T extends object>({
 			{warnings.length > 0 && (
 				<Callout tone="warning" title={words.warnings({ count: warnings.length })}>
 					<ul>
-						{warnings.map((w) => (
-							<li key={`${w.field} ${w.line} ${w.message}`}>
-								<b>{fieldName(w.field)}:</b> {mailProblem(w)}
+						{warnings.map((warning) => (
+							<li key={`${warning.field} ${warning.line} ${warning.message}`}>
+								<b>{fieldName(warning.field)}:</b> {mailProblem(warning)}
 							</li>
 						))}
 					</ul>
@@ -150,18 +153,20 @@ export function Choose<Row, T extends object>({ draft, names, codes, onClose }: 
 			submit={{ label: words.take, cancel: words.cancel }}
 		>
 			<p>{words.clashText}</p>
-			{conflict.clashes.map(({ group: f }) => (
-				<div key={f} className={css.changes}>
+			{conflict.clashes.map(({ group }) => (
+				<div key={group} className={css.changes}>
 					<Radios
-						label={names[f as keyof T]}
-						value={taken.has(f) ? "theirs" : "mine"}
-						onChange={(side) => setTaken(new Set([...taken].filter((t) => t !== f).concat(side === "theirs" ? f : [])))}
+						label={names[group as keyof T]}
+						value={taken.has(group) ? "theirs" : "mine"}
+						onChange={(side) =>
+							setTaken(new Set([...taken].filter((t) => t !== group).concat(side === "theirs" ? group : [])))
+						}
 						choices={[
 							{ value: "mine", label: words.mine },
 							{ value: "theirs", label: words.theirs },
 						]}
 					/>
-					<Changes before={values} after={theirs} only={[f as keyof T]} names={names} codes={codes} />
+					<Changes before={values} after={theirs} only={[group as keyof T]} names={names} codes={codes} />
 				</div>
 			))}
 		</Dialog>

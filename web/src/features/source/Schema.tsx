@@ -121,14 +121,14 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 		onChange(rename(draft, schema, kind, from, to, section));
 	const uses = (pattern: (name: string) => RegExp) => (name: string) =>
 		[draft.subject, draft.mjml, draft.html, draft.text].reduce(
-			(n, body) => n + (body.match(pattern(name))?.length ?? 0),
+			(sum, body) => sum + (body.match(pattern(name))?.length ?? 0),
 			0,
 		);
 	const usesOf = {
-		param: uses((n) => new RegExp(`\\{\\{\\s*(param\\s*:\\s*)?${n}\\s*\\}\\}|\\bparam\\.${n}\\b`, "g")),
-		section: uses((n) => new RegExp(`\\{\\{\\s*#section\\s+${n}\\s*\\}\\}`, "g")),
-		slot: uses((n) => new RegExp(`\\{\\{\\s*slot\\s*:\\s*${n}\\s*\\}\\}`, "g")),
-		item: uses((n) => new RegExp(`\\{\\{\\s*item\\s*:\\s*${n}\\s*\\}\\}`, "g")),
+		param: uses((name) => new RegExp(`\\{\\{\\s*(param\\s*:\\s*)?${name}\\s*\\}\\}|\\bparam\\.${name}\\b`, "g")),
+		section: uses((name) => new RegExp(`\\{\\{\\s*#section\\s+${name}\\s*\\}\\}`, "g")),
+		slot: uses((name) => new RegExp(`\\{\\{\\s*slot\\s*:\\s*${name}\\s*\\}\\}`, "g")),
+		item: uses((name) => new RegExp(`\\{\\{\\s*item\\s*:\\s*${name}\\s*\\}\\}`, "g")),
 	};
 	return (
 		<div className={css.stack}>
@@ -179,35 +179,45 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 				<Cards
 					items={schema.sections_schema}
 					onChange={(sections_schema) => put({ sections_schema })}
-					title={(s) => s.label || s.name}
-					detail={(s) => s.name}
+					title={(section) => section.label || section.name}
+					detail={(section) => section.name}
 					readOnly={readOnly}
 				>
-					{(s, i) => {
+					{(section, i) => {
 						const set = (part: Partial<SectionEntry>) =>
-							put({ sections_schema: schema.sections_schema.map((x, n) => (n === i ? { ...x, ...part } : x)) });
+							put({
+								sections_schema: schema.sections_schema.map((section, index) =>
+									index === i ? { ...section, ...part } : section,
+								),
+							});
 						return (
 							<>
-								<Common entry={s} set={set} readOnly={readOnly} onRename={renamed("section")} uses={usesOf.section} />
+								<Common
+									entry={section}
+									set={set}
+									readOnly={readOnly}
+									onRename={renamed("section")}
+									uses={usesOf.section}
+								/>
 								<Numeric
 									label={words.minRows}
-									value={s.min}
+									value={section.min}
 									onChange={(min) => set({ min: min ?? 0 })}
 									readOnly={readOnly}
 								/>
 								<Numeric
 									label={words.maxRows}
-									value={s.max}
+									value={section.max}
 									onChange={(max) => set({ max: max ?? 200 })}
 									readOnly={readOnly}
 								/>
 								<div className={css.inner}>
 									<h4>{words.fields}</h4>
 									<Parameters
-										list={s.item_schema}
+										list={section.item_schema}
 										onChange={(item_schema) => set({ item_schema })}
 										readOnly={readOnly}
-										onRename={renamed("item", s.name)}
+										onRename={renamed("item", section.name)}
 										uses={usesOf.item}
 									/>
 									{!readOnly && (
@@ -216,7 +226,9 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 												small
 												icon={<Plus aria-hidden />}
 												onClick={() =>
-													set({ item_schema: [...s.item_schema, newParameter(freeName("field", s.item_schema))] })
+													set({
+														item_schema: [...section.item_schema, newParameter(freeName("field", section.item_schema))],
+													})
 												}
 											>
 												{words.add.item}
@@ -256,17 +268,25 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 					<Cards
 						items={schema.slots_schema}
 						onChange={(slots_schema) => put({ slots_schema })}
-						title={(s) => s.label || s.name}
-						detail={(s) => s.name}
+						title={(slot) => slot.label || slot.name}
+						detail={(slot) => slot.name}
 						readOnly={readOnly}
 					>
-						{(s, i) => {
+						{(slot, i) => {
 							const set = (part: Partial<SlotEntry>) =>
-								put({ slots_schema: schema.slots_schema.map((x, n) => (n === i ? { ...x, ...part } : x)) });
+								put({
+									slots_schema: schema.slots_schema.map((slot, index) => (index === i ? { ...slot, ...part } : slot)),
+								});
 							return (
 								<>
-									<Common entry={s} set={set} readOnly={readOnly} onRename={renamed("slot")} uses={usesOf.slot} />
-									<SlotFields slot={s} set={set} readOnly={readOnly} fits={eligible?.(s.tag_filter)} tags={tags} />
+									<Common entry={slot} set={set} readOnly={readOnly} onRename={renamed("slot")} uses={usesOf.slot} />
+									<SlotFields
+										slot={slot}
+										set={set}
+										readOnly={readOnly}
+										fits={eligible?.(slot.tag_filter)}
+										tags={tags}
+									/>
 								</>
 							);
 						}}
@@ -299,56 +319,71 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 				<Cards
 					items={schema.groups_schema}
 					onChange={(groups_schema) => put({ groups_schema })}
-					title={(g) => g.label || g.name}
-					detail={(g) => words.parts({ count: g.parameters.length + g.sections.length + g.slots.length })}
+					title={(group) => group.label || group.name}
+					detail={(group) =>
+						words.parts({ count: group.parameters.length + group.sections.length + group.slots.length })
+					}
 					readOnly={readOnly}
 				>
-					{(g, i) => {
+					{(group, i) => {
 						const set = (part: Partial<GroupEntry>) =>
-							put({ groups_schema: schema.groups_schema.map((x, n) => (n === i ? { ...x, ...part } : x)) });
+							put({
+								groups_schema: schema.groups_schema.map((group, index) =>
+									index === i ? { ...group, ...part } : group,
+								),
+							});
 						const free = (kind: "parameters" | "sections" | "slots", all: { name: string; label: string | null }[]) =>
 							all
-								.filter((e) => g[kind].includes(e.name) || !schema.groups_schema.some((x) => x[kind].includes(e.name)))
-								.map((e) => ({ id: e.name, label: e.label || e.name }));
+								.filter(
+									(entry) =>
+										group[kind].includes(entry.name) ||
+										!schema.groups_schema.some((group) => group[kind].includes(entry.name)),
+								)
+								.map((entry) => ({ id: entry.name, label: entry.label || entry.name }));
 						return (
 							<>
-								<TextField label={words.name} value={g.name} readOnly={readOnly} onChange={(name) => set({ name })} />
+								<TextField
+									label={words.name}
+									value={group.name}
+									readOnly={readOnly}
+									onChange={(name) => set({ name })}
+								/>
 								<TextField
 									label={words.label}
 									optional
-									value={g.label ?? ""}
+									value={group.label ?? ""}
 									readOnly={readOnly}
 									onChange={(label) => set({ label: label || null })}
 								/>
 								<TextField
 									label={words.help}
 									optional
-									value={g.help_text ?? ""}
+									value={group.help_text ?? ""}
 									readOnly={readOnly}
-									onChange={(t) => set({ help_text: t || null })}
+									onChange={(value) => set({ help_text: value || null })}
 								/>
 								<Checkbox
 									label={words.collapsed}
-									checked={g.collapsed}
+									checked={group.collapsed}
 									onChange={(collapsed) => !readOnly && set({ collapsed })}
 								/>
 								<Picks
 									label={words.parameters}
 									options={free("parameters", schema.parameters_schema)}
-									values={g.parameters}
+									values={group.parameters}
 									onChange={(parameters) => !readOnly && set({ parameters })}
 								/>
 								<Picks
 									label={words.sections}
 									options={free("sections", schema.sections_schema)}
-									values={g.sections}
+									values={group.sections}
 									onChange={(sections) => !readOnly && set({ sections })}
 								/>
 								{parts.includes("slots") && (
 									<Picks
 										label={words.slots}
 										options={free("slots", schema.slots_schema)}
-										values={g.slots}
+										values={group.slots}
 										onChange={(slots) => !readOnly && set({ slots })}
 									/>
 								)}
@@ -384,54 +419,58 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 					<Cards
 						items={schema.expects_schema}
 						onChange={(expects_schema) => put({ expects_schema })}
-						title={(e) => e.label || e.path}
-						detail={(e) => e.type}
+						title={(expectation) => expectation.label || expectation.path}
+						detail={(expectation) => expectation.type}
 						readOnly={readOnly}
 					>
-						{(e, i) => {
+						{(expectation, i) => {
 							const set = (part: Partial<ExpectEntry>) =>
-								put({ expects_schema: schema.expects_schema.map((x, n) => (n === i ? { ...x, ...part } : x)) });
+								put({
+									expects_schema: schema.expects_schema.map((expectation, index) =>
+										index === i ? { ...expectation, ...part } : expectation,
+									),
+								});
 							return (
 								<>
 									<TextField
 										label={words.path}
-										value={e.path}
+										value={expectation.path}
 										readOnly={readOnly}
 										spellCheck={false}
 										onChange={(path) => set({ path })}
 									/>
 									<Select
 										label={words.type}
-										value={e.type}
+										value={expectation.type}
 										disabled={readOnly}
-										onChange={(t) => set({ type: t as ExpectEntry["type"] })}
-										choices={["string", "number", "boolean", "date", "datetime", "array", "object"].map((t) => ({
-											value: t,
-											label: t,
+										onChange={(value) => set({ type: value as ExpectEntry["type"] })}
+										choices={["string", "number", "boolean", "date", "datetime", "array", "object"].map((type) => ({
+											value: type,
+											label: type,
 										}))}
 									/>
 									<TextField
 										label={words.label}
 										optional
-										value={e.label ?? ""}
+										value={expectation.label ?? ""}
 										readOnly={readOnly}
 										onChange={(label) => set({ label: label || null })}
 									/>
 									<Checkbox
 										label={words.required}
-										checked={e.required}
+										checked={expectation.required}
 										onChange={(required) => !readOnly && set({ required })}
 									/>
 									<JsonField
 										label={words.fallback}
-										value={e.fallback}
-										onChange={(v) => set({ fallback: v as ExpectEntry["fallback"] })}
+										value={expectation.fallback}
+										onChange={(value) => set({ fallback: value as ExpectEntry["fallback"] })}
 										readOnly={readOnly}
 									/>
 									<JsonField
 										label={words.sampleJson}
-										value={e.sample}
-										onChange={(v) => set({ sample: v as ExpectEntry["sample"] })}
+										value={expectation.sample}
+										onChange={(value) => set({ sample: value as ExpectEntry["sample"] })}
 										readOnly={readOnly}
 									/>
 								</>
@@ -482,15 +521,15 @@ type Renaming = { onRename: (from: string, to: string) => void; uses: (name: str
 
 /** Common edits what all entries have. A name that the code uses is changed there, too, if the author wants. */
 function Common({
-	entry: e,
+	entry,
 	set,
 	readOnly,
 	onRename,
 	uses,
 }: { entry: Named; set: (part: Partial<Named>) => void; readOnly?: boolean } & Renaming) {
 	const [name, setName] = useState<string | null>(null);
-	const shown = name ?? e.name;
-	const count = uses(e.name);
+	const shown = name ?? entry.name;
+	const count = uses(entry.name);
 	const valid = /^[a-z][a-z0-9_]{0,63}$/.test(shown);
 	return (
 		<>
@@ -502,7 +541,7 @@ function Common({
 				spellCheck={false}
 				onChange={setName}
 				onBlur={() => {
-					if (name === null || name === e.name) setName(null);
+					if (name === null || name === entry.name) setName(null);
 					else if (count === 0) {
 						set({ name });
 						setName(null);
@@ -512,11 +551,11 @@ function Common({
 			<TextField
 				label={words.label}
 				optional
-				value={e.label ?? ""}
+				value={entry.label ?? ""}
 				readOnly={readOnly}
 				onChange={(label) => set({ label: label || null })}
 			/>
-			{name !== null && name !== e.name && count > 0 && (
+			{name !== null && name !== entry.name && count > 0 && (
 				<div className={css.rename}>
 					<p>{words.rename({ count })}</p>
 					<Button
@@ -524,7 +563,7 @@ function Common({
 						look="primary"
 						why={valid ? undefined : words.nameHelp}
 						onClick={() => {
-							onRename(e.name, name);
+							onRename(entry.name, name);
 							setName(null);
 						}}
 					>
@@ -544,11 +583,15 @@ function Common({
 			<TextField
 				label={words.help}
 				optional
-				value={e.help_text ?? ""}
+				value={entry.help_text ?? ""}
 				readOnly={readOnly}
-				onChange={(t) => set({ help_text: t || null })}
+				onChange={(value) => set({ help_text: value || null })}
 			/>
-			<Checkbox label={words.required} checked={e.required} onChange={(required) => !readOnly && set({ required })} />
+			<Checkbox
+				label={words.required}
+				checked={entry.required}
+				onChange={(required) => !readOnly && set({ required })}
+			/>
 		</>
 	);
 }
@@ -564,43 +607,44 @@ function Parameters({
 		<Cards
 			items={list}
 			onChange={onChange}
-			title={(p) => p.label || p.name}
-			detail={(p) => `${p.name}, ${typeNames[p.type] ?? p.type}`}
-			copy={(p) => ({ ...structuredClone(p), name: freeName(p.name, list) })}
+			title={(parameter) => parameter.label || parameter.name}
+			detail={(parameter) => `${parameter.name}, ${typeNames[parameter.type] ?? parameter.type}`}
+			copy={(parameter) => ({ ...structuredClone(parameter), name: freeName(parameter.name, list) })}
 			readOnly={readOnly}
 		>
-			{(p, i) => {
-				const set = (part: Partial<ParameterEntry>) => onChange(list.map((x, n) => (n === i ? { ...x, ...part } : x)));
+			{(parameter, i) => {
+				const set = (part: Partial<ParameterEntry>) =>
+					onChange(list.map((parameter, index) => (index === i ? { ...parameter, ...part } : parameter)));
 				return (
 					<>
 						<Select
 							label={words.type}
-							value={p.type}
+							value={parameter.type}
 							disabled={readOnly}
-							onChange={(t) =>
+							onChange={(value) =>
 								set({
-									type: t as ParameterEntry["type"],
-									validation: t === "select" ? { options: ["one", "two"] } : {},
+									type: value as ParameterEntry["type"],
+									validation: value === "select" ? { options: ["one", "two"] } : {},
 									default: null,
 									sample: null,
 								})
 							}
-							choices={types.map((t) => ({ value: t, label: typeNames[t] }))}
+							choices={types.map((type) => ({ value: type, label: typeNames[type] }))}
 						/>
-						<Common entry={p} set={set} readOnly={readOnly} onRename={onRename} uses={uses} />
-						<Rules p={p} set={(validation) => set({ validation })} readOnly={readOnly} />
+						<Common entry={parameter} set={set} readOnly={readOnly} onRename={onRename} uses={uses} />
+						<Rules parameter={parameter} set={(validation) => set({ validation })} readOnly={readOnly} />
 						<Value
-							p={p}
+							parameter={parameter}
 							label={words.default}
-							value={p.default}
-							onChange={(v) => set({ default: v as ParameterEntry["default"] })}
+							value={parameter.default}
+							onChange={(value) => set({ default: value as ParameterEntry["default"] })}
 							readOnly={readOnly}
 						/>
 						<Value
-							p={p}
+							parameter={parameter}
 							label={words.sample}
-							value={p.sample}
-							onChange={(v) => set({ sample: v as ParameterEntry["sample"] })}
+							value={parameter.sample}
+							onChange={(value) => set({ sample: value as ParameterEntry["sample"] })}
 							readOnly={readOnly}
 						/>
 					</>
@@ -612,34 +656,34 @@ function Parameters({
 
 /** Value edits a default or a sample with the control of its type. */
 function Value({
-	p,
+	parameter,
 	label,
 	value,
 	onChange,
 	readOnly,
 }: {
-	p: ParameterEntry;
+	parameter: ParameterEntry;
 	label: string;
 	value: unknown;
-	onChange: (v: unknown) => void;
+	onChange: (value: unknown) => void;
 	readOnly?: boolean;
 }) {
-	const wide = ["textarea", "rich_text", "html", "list"].includes(p.type);
+	const wide = ["textarea", "rich_text", "html", "list"].includes(parameter.type);
 	return (
 		<div className={wide ? css.wide : undefined}>
 			<Control
-				p={{
-					...p,
+				parameter={{
+					...parameter,
 					name: label,
 					label,
 					help_text: null,
 					required: false,
 					default: null,
-					validation: p.type === "select" ? p.validation : {},
+					validation: parameter.type === "select" ? parameter.validation : {},
 				}}
-				path={`${p.name} ${label}`}
+				path={`${parameter.name} ${label}`}
 				value={value}
-				onChange={(v) => onChange(v ?? null)}
+				onChange={(value) => onChange(value ?? null)}
 				readOnly={readOnly}
 			/>
 		</div>
@@ -648,25 +692,25 @@ function Value({
 
 /** Rules edits the rules for the values of a type. */
 function Rules({
-	p,
+	parameter,
 	set,
 	readOnly,
 }: {
-	p: ParameterEntry;
+	parameter: ParameterEntry;
 	set: (validation: ParameterEntry["validation"]) => void;
 	readOnly?: boolean;
 }) {
-	const v = p.validation;
+	const parsed = parameter.validation;
 	const put = (name: string, value: unknown) => {
-		const { [name]: _, ...rest } = v;
+		const { [name]: _, ...rest } = parsed;
 		set(value === undefined ? rest : { ...rest, [name]: value });
 	};
 	const numeric = (name: string, label: string) => (
 		<Numeric
 			label={label}
 			optional
-			value={typeof v[name] === "number" ? (v[name] as number) : undefined}
-			onChange={(n) => put(name, n)}
+			value={typeof parsed[name] === "number" ? (parsed[name] as number) : undefined}
+			onChange={(value) => put(name, value)}
 			readOnly={readOnly}
 		/>
 	);
@@ -674,13 +718,13 @@ function Rules({
 		<TextField
 			label={label}
 			optional
-			value={textOf(v[name])}
+			value={textOf(parsed[name])}
 			readOnly={readOnly}
 			spellCheck={false}
-			onChange={(t) => put(name, t || undefined)}
+			onChange={(value) => put(name, value || undefined)}
 		/>
 	);
-	switch (p.type) {
+	switch (parameter.type) {
 		case "text":
 			return (
 				<>
@@ -706,10 +750,10 @@ function Rules({
 					<TextField
 						label={words.schemes}
 						optional
-						value={Array.isArray(v.schemes) ? v.schemes.join(", ") : ""}
+						value={Array.isArray(parsed.schemes) ? parsed.schemes.join(", ") : ""}
 						readOnly={readOnly}
 						placeholder="http, https, mailto, tel"
-						onChange={(t) => put("schemes", t.trim() ? t.split(/[\s,]+/).filter(Boolean) : undefined)}
+						onChange={(value) => put("schemes", value.trim() ? value.split(/[\s,]+/).filter(Boolean) : undefined)}
 					/>
 					{numeric("max_length", words.maxLength)}
 				</>
@@ -721,7 +765,7 @@ function Rules({
 					{numeric("max", words.max)}
 					<Checkbox
 						label={words.integer}
-						checked={v.integer === true}
+						checked={parsed.integer === true}
 						onChange={(yes) => !readOnly && put("integer", yes || undefined)}
 					/>
 				</>
@@ -735,7 +779,7 @@ function Rules({
 				</>
 			);
 		case "select":
-			return <Options p={p} onChange={(options) => put("options", options)} readOnly={readOnly} />;
+			return <Options parameter={parameter} onChange={(options) => put("options", options)} readOnly={readOnly} />;
 		case "list":
 			return (
 				<>
@@ -749,17 +793,17 @@ function Rules({
 }
 
 function Options({
-	p,
+	parameter,
 	onChange,
 	readOnly,
 }: {
-	p: ParameterEntry;
+	parameter: ParameterEntry;
 	onChange: (options: unknown[]) => void;
 	readOnly?: boolean;
 }) {
 	const [text, setText] = useState(() =>
-		optionsOf(p)
-			.map((o) => (o.label === o.value ? o.value : `${o.value} = ${o.label}`))
+		optionsOf(parameter)
+			.map((option) => (option.label === option.value ? option.value : `${option.value} = ${option.label}`))
 			.join("\n"),
 	);
 	return (
@@ -769,16 +813,16 @@ function Options({
 				help={words.optionsHelp}
 				value={text}
 				readOnly={readOnly}
-				onChange={(t) => {
-					setText(t);
-					const lines = t
+				onChange={(value) => {
+					setText(value);
+					const lines = value
 						.split("\n")
-						.map((l) => l.trim())
+						.map((line) => line.trim())
 						.filter(Boolean);
 					onChange(
-						lines.map((l) => {
-							const at = l.indexOf(" = ");
-							return at < 0 ? l : { value: l.slice(0, at).trim(), label: l.slice(at + 3).trim() };
+						lines.map((line) => {
+							const at = line.indexOf(" = ");
+							return at < 0 ? line : { value: line.slice(0, at).trim(), label: line.slice(at + 3).trim() };
 						}),
 					);
 				}}
@@ -788,7 +832,7 @@ function Options({
 }
 
 function SlotFields({
-	slot: s,
+	slot,
 	set,
 	readOnly,
 	fits,
@@ -801,36 +845,40 @@ function SlotFields({
 	tags: string[];
 }) {
 	const strategies = ["fixed", "random", "empty"] as const;
-	const options = [...new Set([...tags, ...s.tag_filter])].map((t) => ({ id: t, label: t }));
+	const options = [...new Set([...tags, ...slot.tag_filter])].map((tag) => ({ id: tag, label: tag }));
 	return (
 		<>
 			<TagPicks
 				label={words.tagFilter}
 				help={fits === undefined ? undefined : words.eligible({ count: fits })}
 				options={options}
-				values={s.tag_filter}
+				values={slot.tag_filter}
 				onChange={(tag_filter) => !readOnly && set({ tag_filter })}
 			/>
 			<fieldset className={css.checks}>
 				<legend>{words.strategies}</legend>
-				{strategies.map((x) => (
+				{strategies.map((strategy) => (
 					<Checkbox
-						key={x}
-						label={words.strategy[x]}
-						checked={s.allowed_strategies.includes(x)}
+						key={strategy}
+						label={words.strategy[strategy]}
+						checked={slot.allowed_strategies.includes(strategy)}
 						onChange={(yes) =>
 							!readOnly &&
-							set({ allowed_strategies: strategies.filter((o) => (o === x ? yes : s.allowed_strategies.includes(o))) })
+							set({
+								allowed_strategies: strategies.filter((o) =>
+									o === strategy ? yes : slot.allowed_strategies.includes(o),
+								),
+							})
 						}
 					/>
 				))}
 			</fieldset>
 			<Select
 				label={words.byDefault}
-				value={s.default_strategy}
+				value={slot.default_strategy}
 				disabled={readOnly}
-				onChange={(d) => set({ default_strategy: d as SlotEntry["default_strategy"] })}
-				choices={strategies.map((x) => ({ value: x, label: words.strategy[x] }))}
+				onChange={(value) => set({ default_strategy: value as SlotEntry["default_strategy"] })}
+				choices={strategies.map((strategy) => ({ value: strategy, label: words.strategy[strategy] }))}
 			/>
 		</>
 	);
@@ -859,13 +907,15 @@ export function TagPicks({
 			label={label}
 			help={readOnly ? undefined : help}
 			options={[
-				...options.filter((o) => o.label.toLowerCase().includes(fresh.toLowerCase())),
-				...(fresh && !options.some((o) => o.id === fresh) ? [{ id: fresh, label: `${words.addTag}: ${fresh}` }] : []),
+				...options.filter((option) => option.label.toLowerCase().includes(fresh.toLowerCase())),
+				...(fresh && !options.some((option) => option.id === fresh)
+					? [{ id: fresh, label: `${words.addTag}: ${fresh}` }]
+					: []),
 			]}
-			nameOf={(id) => options.find((o) => o.id === id)?.label ?? id}
+			nameOf={(id) => options.find((option) => option.id === id)?.label ?? id}
 			values={values}
 			onSearch={setTyped}
-			onChange={(v) => !readOnly && onChange(v)}
+			onChange={(value) => !readOnly && onChange(value)}
 		/>
 	);
 }
@@ -879,7 +929,7 @@ function Numeric({
 }: {
 	label: string;
 	value: number | undefined;
-	onChange: (n: number | undefined) => void;
+	onChange: (value: number | undefined) => void;
 	optional?: boolean;
 	readOnly?: boolean;
 }) {
@@ -890,7 +940,7 @@ function Numeric({
 			type="number"
 			readOnly={readOnly}
 			value={value === undefined ? "" : String(value)}
-			onChange={(t) => onChange(t === "" ? undefined : Number(t))}
+			onChange={(value) => onChange(value === "" ? undefined : Number(value))}
 		/>
 	);
 }
@@ -903,7 +953,7 @@ function JsonField({
 }: {
 	label: string;
 	value: unknown;
-	onChange: (v: unknown) => void;
+	onChange: (value: unknown) => void;
 	readOnly?: boolean;
 }) {
 	const [text, setText] = useState(() => (value === null || value === undefined ? "" : JSON.stringify(value)));
@@ -916,10 +966,10 @@ function JsonField({
 			spellCheck={false}
 			readOnly={readOnly}
 			error={bad ? words.badJson : undefined}
-			onChange={(t) => {
-				setText(t);
+			onChange={(value) => {
+				setText(value);
 				try {
-					onChange(t.trim() === "" ? null : JSON.parse(t));
+					onChange(value.trim() === "" ? null : JSON.parse(value));
 					setBad(false);
 				} catch {
 					setBad(true);

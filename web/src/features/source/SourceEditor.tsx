@@ -34,9 +34,9 @@ import css from "./Source.module.css";
 import { fieldNames } from "./words";
 import { touchedQuery } from "./queries";
 
-const ContactPick = later(() => import("./ContactPick").then((m) => ({ default: m.ContactPick })));
+const ContactPick = later(() => import("./ContactPick").then((module) => ({ default: module.ContactPick })));
 
-const Missing = later(() => import("./Missing").then((m) => ({ default: m.Missing })));
+const Missing = later(() => import("./Missing").then((module) => ({ default: module.Missing })));
 
 const words = catalogue("source.sourceEditor", {
 	parts: "Parts",
@@ -112,12 +112,12 @@ type Props<Row> = {
 };
 
 /** SourceEditor is the editor of a template or a block: its code and what it declares, what is wrong with them, and how the mail looks. */
-export function SourceEditor<Row>(p: Props<Row>) {
-	const { values: draft, saved, changed, conflict, joined, restored } = p.store.state;
-	const set = (part: Partial<Draft>) => p.store.change(part);
+export function SourceEditor<Row>(props: Props<Row>) {
+	const { values: draft, saved, changed, conflict, joined, restored } = props.store.state;
+	const set = (part: Partial<Draft>) => props.store.change(part);
 	const dirty = changed.length > 0;
 	const { schema: declared } = draft;
-	const [first = "mjml"] = p.bodies;
+	const [first = "mjml"] = props.bodies;
 	const [tab, setTab] = useParam("tab", first);
 	const [pane, setPane] = useParam("pane", "code");
 	const [contact, setContact] = useParam("contact");
@@ -132,45 +132,47 @@ export function SourceEditor<Row>(p: Props<Row>) {
 	const [removeError, setRemoveError] = useState<unknown>(null);
 	const [busy, setBusy] = useState(false);
 	const [faults, setFaults] = useState<Faults>({ byPath: {}, general: [] });
-	const touched = useQuery({ ...touchedQuery(p.kind, p.id, p.touched), enabled: reviewing });
+	const touched = useQuery({ ...touchedQuery(props.kind, props.id, props.touched), enabled: reviewing });
 	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
 	const names = useNames(schema);
 	const preview = useLivePreview(
-		p.kind,
-		p.id,
-		() => (schema ? p.source(draft, as === "own" ? own : null) : null),
+		props.kind,
+		props.id,
+		() => (schema ? props.source(draft, as === "own" ? own : null) : null),
 		as === "contact" && contact ? contact : null,
 	);
 	const found = preview.query.data?.problems;
 	const problems = found ?? [];
 	const faultsOf = useMemo(() => {
 		const of = (b: string) =>
-			(found ?? []).filter((x) => x.field.endsWith(`content_${b}`)).map((x) => ({ ...x, message: mailProblem(x) }));
+			(found ?? [])
+				.filter((problem) => problem.field.endsWith(`content_${b}`))
+				.map((problem) => ({ ...problem, message: mailProblem(problem) }));
 		return { mjml: of("mjml"), html: of("html"), text: of("text") };
 	}, [found]);
-	const ofSubject = problems.find((x) => x.field === "subject");
+	const ofSubject = problems.find((problem) => problem.field === "subject");
 	const subjectProblem = ofSubject && mailProblem(ofSubject);
-	const errors = problems.filter((x) => x.severity === "error").length;
+	const errors = problems.filter((problem) => problem.severity === "error").length;
 	const shown = preview.good?.answer ?? preview.query.data;
-	const readOnly = p.why !== undefined;
+	const readOnly = props.why !== undefined;
 
 	const save = async () => {
 		setBusy(true);
 		setFaults({ byPath: {}, general: [] });
 		try {
 			handIn();
-			await p.store.save();
+			await props.store.save();
 			setReviewing(false);
-			toast(p.savedText);
-		} catch (e) {
-			if (isConflict(e)) setReviewing(false);
-			setFaults(problemsOf(e, ["name", "slug", "subject", "tags", "slot_keys"]));
+			toast(props.savedText);
+		} catch (error) {
+			if (isConflict(error)) setReviewing(false);
+			setFaults(problemsOf(error, ["name", "slug", "subject", "tags", "slot_keys"]));
 		} finally {
 			setBusy(false);
 		}
 	};
 	const whyNotSave =
-		p.why ??
+		props.why ??
 		(schema ? undefined : words.badSchema) ??
 		(conflict ? words.clash : undefined) ??
 		(dirty ? undefined : words.nothing);
@@ -183,43 +185,48 @@ export function SourceEditor<Row>(p: Props<Row>) {
 		setRemoving(true);
 		setRemoveError(null);
 		try {
-			await p.remove(inUse !== null);
-		} catch (e) {
-			const d =
-				e instanceof ApiError && e.code === "IN_USE"
-					? (e.details as { active_drafts?: number; recent_broadcasts?: number })
+			await props.remove(inUse !== null);
+		} catch (error) {
+			const details =
+				error instanceof ApiError && error.code === "IN_USE"
+					? (error.details as { active_drafts?: number; recent_broadcasts?: number })
 					: null;
-			if (d) {
-				const [drafts, recent] = [d.active_drafts ?? 0, d.recent_broadcasts ?? 0];
+			if (details) {
+				const [drafts, recent] = [details.active_drafts ?? 0, details.recent_broadcasts ?? 0];
 				const uses = [drafts > 0 && words.drafts({ count: drafts }), recent > 0 && words.recent({ count: recent })];
-				setInUse(words.inUse({ uses: uses.filter((x) => x !== false) }));
-			} else setRemoveError(e);
+				setInUse(words.inUse({ uses: uses.filter((use) => use !== false) }));
+			} else setRemoveError(error);
 		} finally {
 			setRemoving(false);
 		}
 	};
-	const go = (x: PreviewProblem) => {
+	const go = (problem: PreviewProblem) => {
 		setPane("code");
-		if (x.field.startsWith("binding.") || x.field.startsWith("parameters.") || x.field.startsWith("sections."))
+		if (
+			problem.field.startsWith("binding.") ||
+			problem.field.startsWith("parameters.") ||
+			problem.field.startsWith("sections.")
+		)
 			return setTab("own");
-		const part = /^(\w+_schema)/.exec(x.field)?.[1];
+		const part = /^(\w+_schema)/.exec(problem.field)?.[1];
 		const to = part
 			? "schema"
-			: x.field === "content_text"
+			: problem.field === "content_text"
 				? "text"
-				: (p.bodies.find((b) => x.field === `content_${b}`) ?? (x.field === "subject" ? first : "settings"));
+				: (props.bodies.find((body) => problem.field === `content_${body}`) ??
+					(problem.field === "subject" ? first : "settings"));
 		setTab(to);
-		if (x.line) setLine({ at: x.line });
+		if (problem.line) setLine({ at: problem.line });
 		requestAnimationFrame(() => {
 			const el = document.querySelector<HTMLElement>(
-				part ? `[data-part="${part}"]` : `[data-path="${CSS.escape(x.field)}"]`,
+				part ? `[data-part="${part}"]` : `[data-path="${CSS.escape(problem.field)}"]`,
 			);
 			el?.focus();
 			el?.scrollIntoView({ block: "center" });
 		});
 	};
 	const tabs = [
-		...p.bodies.map((b) => ({ id: b, name: b.toUpperCase() })),
+		...props.bodies.map((body) => ({ id: body, name: body.toUpperCase() })),
 		{ id: "text", name: fieldNames.text },
 		{ id: "schema", name: words.schema },
 		{ id: "settings", name: words.settings },
@@ -229,33 +236,33 @@ export function SourceEditor<Row>(p: Props<Row>) {
 		<Page
 			wide
 			title={draft.name || saved.name}
-			trail={[p.list]}
+			trail={[props.list]}
 			status={
 				<>
-					{p.status}
+					{props.status}
 					{dirty && <span className={css.unsaved}>{words.unsaved}</span>}
 				</>
 			}
 			actions={
 				<>
-					{dirty && <Button onClick={() => p.store.discard()}>{words.discard}</Button>}
+					{dirty && <Button onClick={() => props.store.discard()}>{words.discard}</Button>}
 					<Button look="primary" busy={busy} why={whyNotSave} onClick={() => setReviewing(true)}>
 						{words.save}
 					</Button>
 					<Menu
 						actions={[
-							...(p.menu ?? []),
-							{ id: "delete", label: words.delete, danger: true, why: p.why, run: () => setDeleting(true) },
+							...(props.menu ?? []),
+							{ id: "delete", label: words.delete, danger: true, why: props.why, run: () => setDeleting(true) },
 						]}
 					/>
 				</>
 			}
 		>
-			{p.why && <Callout>{p.why}</Callout>}
+			{props.why && <Callout>{props.why}</Callout>}
 			{restored && dirty && <Callout tone="progress">{keptText(restored)}</Callout>}
 			{joined && (
 				<Callout tone="progress">
-					{words.joined({ fields: and(joined.fields.map((f) => fieldNames[f as keyof Draft])) })}
+					{words.joined({ fields: and(joined.fields.map((field) => fieldNames[field as keyof Draft])) })}
 				</Callout>
 			)}
 			{conflict && (
@@ -288,11 +295,11 @@ export function SourceEditor<Row>(p: Props<Row>) {
 			<div className={css.editor} data-pane={pane}>
 				<div className={css.left}>
 					<Tabs label={words.parts} current={tab} tabs={tabs} />
-					{p.bodies.map(
-						(b) =>
-							tab === b && (
-								<div key={b} className={css.stack}>
-									{p.hasSubject && (
+					{props.bodies.map(
+						(body) =>
+							tab === body && (
+								<div key={body} className={css.stack}>
+									{props.hasSubject && (
 										<TextField
 											label={fieldNames.subject}
 											path="subject"
@@ -303,13 +310,13 @@ export function SourceEditor<Row>(p: Props<Row>) {
 										/>
 									)}
 									<CodeWithImages
-										format={b}
-										label={b.toUpperCase()}
-										value={draft[b]}
+										format={body}
+										label={body.toUpperCase()}
+										value={draft[body]}
 										names={names}
 										readOnly={readOnly}
-										onChange={(code) => set({ [b]: code })}
-										problems={faultsOf[b]}
+										onChange={(code) => set({ [body]: code })}
+										problems={faultsOf[body]}
 										line={line}
 									/>
 								</div>
@@ -331,9 +338,9 @@ export function SourceEditor<Row>(p: Props<Row>) {
 							draft={draft}
 							onChange={set}
 							readOnly={readOnly}
-							parts={p.schemaParts}
-							eligible={p.eligible}
-							tags={p.tags}
+							parts={props.schemaParts}
+							eligible={props.eligible}
+							tags={props.tags}
 						/>
 					)}
 					{tab === "settings" && (
@@ -348,7 +355,7 @@ export function SourceEditor<Row>(p: Props<Row>) {
 							/>
 							<TextField
 								label={words.slug}
-								help={p.slugHelp}
+								help={props.slugHelp}
 								path="slug"
 								value={draft.slug}
 								onChange={(slug) => set({ slug })}
@@ -358,17 +365,17 @@ export function SourceEditor<Row>(p: Props<Row>) {
 							/>
 							<TagPicks
 								label={fieldNames.tags}
-								options={p.tags.map((t) => ({ id: t, label: t }))}
+								options={props.tags.map((tag) => ({ id: tag, label: tag }))}
 								values={draft.tags}
 								readOnly={readOnly}
 								onChange={(tags) => set({ tags })}
 							/>
-							{p.settings(draft, set, faults)}
+							{props.settings(draft, set, faults)}
 						</div>
 					)}
 					{tab === "own" && as === "own" && (
 						<div data-whole aria-busy={preview.query.isPending || undefined}>
-							{p.values(draft, own, setOwn, problems)}
+							{props.values(draft, own, setOwn, problems)}
 						</div>
 					)}
 					<ProblemList
@@ -376,7 +383,9 @@ export function SourceEditor<Row>(p: Props<Row>) {
 						problems={problems}
 						onGo={go}
 						fixesFor={
-							schema && !readOnly ? (x) => fixesFor(x, draft, schema, p.schemaParts.includes("slots")) : undefined
+							schema && !readOnly
+								? (problem) => fixesFor(problem, draft, schema, props.schemaParts.includes("slots"))
+								: undefined
 						}
 						onFix={readOnly ? undefined : set}
 					/>
@@ -387,9 +396,9 @@ export function SourceEditor<Row>(p: Props<Row>) {
 						row
 						label={words.as}
 						value={as}
-						onChange={(v) => {
-							setAs(v);
-							if (tab === "own" && v !== "own") setTab(first);
+						onChange={(value) => {
+							setAs(value);
+							if (tab === "own" && value !== "own") setTab(first);
 						}}
 						choices={[
 							{ value: "samples", label: words.samples },
@@ -414,20 +423,20 @@ export function SourceEditor<Row>(p: Props<Row>) {
 								<ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />
 							</Suspense>
 						)}
-						{p.previewTools}
+						{props.previewTools}
 					</div>
 					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
 					{preview.stale && preview.good && (
 						<p className={css.stale}>{words.stale({ at: clockWithSeconds(preview.good.at), errors })}</p>
 					)}
-					{p.hasSubject && shown && (
+					{props.hasSubject && shown && (
 						<p>
 							<b>{words.subjectLine}:</b> {shown.subject || words.noSubject}
 						</p>
 					)}
 					{preview.query.isPending && schema && <Skeleton rows={8} />}
 					{shown && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
-					<Missing paths={(preview.query.data?.missing ?? []).map((m) => m.path)} />
+					<Missing paths={(preview.query.data?.missing ?? []).map((field) => field.path)} />
 				</div>
 			</div>
 			{reviewing && (
@@ -444,7 +453,7 @@ export function SourceEditor<Row>(p: Props<Row>) {
 					onClose={() => setReviewing(false)}
 				/>
 			)}
-			{choosing && <Choose names={fieldNames} codes={codes} draft={p.store} onClose={() => setChoosing(false)} />}
+			{choosing && <Choose names={fieldNames} codes={codes} draft={props.store} onClose={() => setChoosing(false)} />}
 			{deleting && (
 				<Confirm
 					key={String(inUse)}
@@ -461,7 +470,7 @@ export function SourceEditor<Row>(p: Props<Row>) {
 					}}
 				>
 					{inUse !== null && <p role="alert">{inUse}</p>}
-					<p>{p.deleteText}</p>
+					<p>{props.deleteText}</p>
 				</Confirm>
 			)}
 		</Page>
@@ -469,7 +478,7 @@ export function SourceEditor<Row>(p: Props<Row>) {
 }
 
 /** In the review no field is on the screen: all problems are listed. */
-const withFields = (f: Faults): Faults => ({
+const withFields = (faults: Faults): Faults => ({
 	byPath: {},
-	general: [...f.general, ...new Set(Object.values(f.byPath))],
+	general: [...faults.general, ...new Set(Object.values(faults.byPath))],
 });

@@ -39,7 +39,7 @@ const draft = (parts: Partial<Draft> = {}): Draft => ({
 });
 
 const named = (...names: string[]) => names.map((name) => ({ name }) as never);
-const items = (...names: string[]) => names.map((n) => newParameter(n));
+const items = (...names: string[]) => names.map((name) => newParameter(name));
 
 const tests: Tests = {
 	"a template is written in its format"() {
@@ -55,15 +55,15 @@ const tests: Tests = {
 			...nothing,
 		};
 		const written = (format: string) => {
-			const d = templateDraft({ ...row, format } as unknown as TemplateRow);
-			return [d.mjml, d.html, d.subject, d.text, d.inline_css];
+			const draft = templateDraft({ ...row, format } as unknown as TemplateRow);
+			return [draft.mjml, draft.html, draft.subject, draft.text, draft.inline_css];
 		};
 		equals(written("mjml"), ["<mjml/>", "", "", "", true]);
 		equals(written("html"), ["", "<p>compiled</p>", "", "", true]);
 		equals(schemaOf(templateDraft({ ...row, format: "html" } as unknown as TemplateRow)), nothing);
 	},
 	"a block declares no slots and expects nothing"() {
-		const d = blockDraft({
+		const draft = blockDraft({
 			name: "B",
 			slug: "b",
 			content_html: "<p/>",
@@ -72,8 +72,8 @@ const tests: Tests = {
 			active: false,
 			...nothing,
 		} as unknown as BlockRow);
-		equals([d.html, d.mjml, d.slot_keys, d.active], ["<p/>", "", ["x"], false]);
-		equals(Object.keys(JSON.parse(d.schema)), ["parameters_schema", "sections_schema", "groups_schema"]);
+		equals([draft.html, draft.mjml, draft.slot_keys, draft.active], ["<p/>", "", ["x"], false]);
+		equals(Object.keys(JSON.parse(draft.schema)), ["parameters_schema", "sections_schema", "groups_schema"]);
 	},
 	"a schema is read while its text is an object"() {
 		for (const text of ["", "{", "[]", "null", "3", '"x"']) equals(schemaOf({ schema: text }), undefined, text);
@@ -137,7 +137,7 @@ const tests: Tests = {
 		equals(next.subject, "{{param:headline}}");
 		const schema = schemaOf({ schema: next.schema ?? "" });
 		equals(
-			schema?.parameters_schema.map((p) => p.name),
+			schema?.parameters_schema.map((parameter) => parameter.name),
 			["headline", "title_2"],
 		);
 		equals(schema?.groups_schema[0]?.parameters, ["headline"]);
@@ -160,21 +160,23 @@ const tests: Tests = {
 		);
 		equals(next.html, `{{#section one}}{{item:x}}{{item:ab}}{{/section}}${section("two")}`);
 		equals(
-			schemaOf({ schema: next.schema ?? "" })?.sections_schema.map((s) => s.item_schema.map((i) => i.name)),
+			schemaOf({ schema: next.schema ?? "" })?.sections_schema.map((section) =>
+				section.item_schema.map((parameter) => parameter.name),
+			),
 			[["x", "ab"], ["a"]],
 		);
 	},
 	"sections and slots are renamed in code, schema and groups"() {
 		const group = { name: "g", parameters: ["a"], sections: ["a"], slots: ["a"] } as never;
 		const d = draft({ text: "{{#section a}}{{/section}} {{slot:a}} {{param:a}}" });
-		const s = { ...nothing, sections_schema: named("a"), slots_schema: named("a"), groups_schema: [group] };
-		equals(rename(d, s, "section", "a", "b").text, "{{#section b}}{{/section}} {{slot:a}} {{param:a}}");
-		const sections = schemaOf({ schema: rename(d, s, "section", "a", "b").schema ?? "" });
+		const schema = { ...nothing, sections_schema: named("a"), slots_schema: named("a"), groups_schema: [group] };
+		equals(rename(d, schema, "section", "a", "b").text, "{{#section b}}{{/section}} {{slot:a}} {{param:a}}");
+		const sections = schemaOf({ schema: rename(d, schema, "section", "a", "b").schema ?? "" });
 		equals(
 			[sections?.sections_schema[0]?.name, sections?.slots_schema[0]?.name, sections?.groups_schema[0]],
 			["b", "a", { name: "g", parameters: ["a"], sections: ["b"], slots: ["a"] }],
 		);
-		const slots = rename(d, s, "slot", "a", "b");
+		const slots = rename(d, schema, "slot", "a", "b");
 		equals(slots.text, "{{#section a}}{{/section}} {{slot:b}} {{param:a}}");
 		const after = schemaOf({ schema: slots.schema ?? "" });
 		equals(

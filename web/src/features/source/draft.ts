@@ -46,48 +46,48 @@ export type Part = (typeof parts)[number];
 const write = (schema: Partial<Schema>) => JSON.stringify(schema, null, 2);
 
 /** templateDraft returns what is written of a template. */
-export function templateDraft(t: TemplateRow): Draft {
-	const { parameters_schema, sections_schema, slots_schema, groups_schema, expects_schema } = t;
+export function templateDraft(template: TemplateRow): Draft {
+	const { parameters_schema, sections_schema, slots_schema, groups_schema, expects_schema } = template;
 	return {
-		name: t.name,
-		slug: t.slug,
-		subject: t.subject ?? "",
-		mjml: t.format === "mjml" ? (t.content_mjml ?? "") : "",
-		html: t.format === "html" ? t.content_html : "",
-		text: t.content_text ?? "",
+		name: template.name,
+		slug: template.slug,
+		subject: template.subject ?? "",
+		mjml: template.format === "mjml" ? (template.content_mjml ?? "") : "",
+		html: template.format === "html" ? template.content_html : "",
+		text: template.content_text ?? "",
 		schema: write({ parameters_schema, sections_schema, slots_schema, groups_schema, expects_schema }),
-		tags: t.tags,
+		tags: template.tags,
 		slot_keys: [],
-		inline_css: t.inline_css,
+		inline_css: template.inline_css,
 		active: true,
 	};
 }
 
 /** blockDraft returns what is written of a block. */
-export function blockDraft(b: BlockRow): Draft {
-	const { parameters_schema, sections_schema, groups_schema } = b;
+export function blockDraft(block: BlockRow): Draft {
+	const { parameters_schema, sections_schema, groups_schema } = block;
 	return {
-		name: b.name,
-		slug: b.slug,
+		name: block.name,
+		slug: block.slug,
 		subject: "",
-		mjml: b.content_mjml ?? "",
-		html: b.content_html ?? "",
-		text: b.content_text ?? "",
+		mjml: block.content_mjml ?? "",
+		html: block.content_html ?? "",
+		text: block.content_text ?? "",
 		schema: write({ parameters_schema, sections_schema, groups_schema }),
-		tags: b.tags,
-		slot_keys: b.slot_keys,
+		tags: block.tags,
+		slot_keys: block.slot_keys,
 		inline_css: false,
-		active: b.active,
+		active: block.active,
 	};
 }
 
 /** schemaOf reads the schema of a draft; undefined while its text is not an object. */
-export function schemaOf(d: Pick<Draft, "schema">): Schema | undefined {
+export function schemaOf(draft: Pick<Draft, "schema">): Schema | undefined {
 	try {
-		const v: unknown = JSON.parse(d.schema);
-		if (typeof v !== "object" || v === null || Array.isArray(v)) return undefined;
-		const given = v as Partial<Schema>;
-		const list = <T>(l: T[] | undefined) => (Array.isArray(l) ? l : []);
+		const value: unknown = JSON.parse(draft.schema);
+		if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+		const given = value as Partial<Schema>;
+		const list = <T>(value: T[] | undefined) => (Array.isArray(value) ? value : []);
 		return {
 			parameters_schema: list(given.parameters_schema),
 			sections_schema: list(given.sections_schema),
@@ -101,12 +101,12 @@ export function schemaOf(d: Pick<Draft, "schema">): Schema | undefined {
 }
 
 /** withSchema replaces the schema of a draft; parts that it did not have, and that are empty, stay away. */
-export function withSchema(d: Draft, next: Schema): Partial<Draft> {
-	const had = JSON.parse(d.schema) as Partial<Schema>;
+export function withSchema(draft: Draft, next: Schema): Partial<Draft> {
+	const had = JSON.parse(draft.schema) as Partial<Schema>;
 	return {
 		schema: write(
 			Object.fromEntries(
-				parts.filter((p) => p in had || next[p].length > 0).map((p) => [p, next[p]]),
+				parts.filter((part) => part in had || next[part].length > 0).map((part) => [part, next[part]]),
 			) as Partial<Schema>,
 		),
 	};
@@ -139,8 +139,8 @@ export function sectionAt(code: string, line: number, item: string): string | un
 
 /** rename replaces a name wherever the bodies and the groups of a draft use it. */
 export function rename(
-	d: Draft,
-	s: Schema,
+	draft: Draft,
+	schema: Schema,
 	kind: Reference["kind"],
 	from: string,
 	to: string,
@@ -166,27 +166,31 @@ export function rename(
 				)
 			: inside(text);
 	const member = kind === "param" ? "parameters" : kind === "slot" ? "slots" : kind === "section" ? "sections" : null;
-	const named = <T extends { name: string }>(list: T[]) => list.map((e) => (e.name === from ? { ...e, name: to } : e));
+	const named = <T extends { name: string }>(list: T[]) =>
+		list.map((entry) => (entry.name === from ? { ...entry, name: to } : entry));
 	const next: Schema = {
-		...s,
-		parameters_schema: kind === "param" ? named(s.parameters_schema) : s.parameters_schema,
-		slots_schema: kind === "slot" ? named(s.slots_schema) : s.slots_schema,
+		...schema,
+		parameters_schema: kind === "param" ? named(schema.parameters_schema) : schema.parameters_schema,
+		slots_schema: kind === "slot" ? named(schema.slots_schema) : schema.slots_schema,
 		sections_schema:
 			kind === "section"
-				? named(s.sections_schema)
+				? named(schema.sections_schema)
 				: kind === "item"
-					? s.sections_schema.map((e) => (e.name === section ? { ...e, item_schema: named(e.item_schema) } : e))
-					: s.sections_schema,
+					? schema.sections_schema.map((e) => (e.name === section ? { ...e, item_schema: named(e.item_schema) } : e))
+					: schema.sections_schema,
 		groups_schema: member
-			? s.groups_schema.map((g) => ({ ...g, [member]: g[member].map((n) => (n === from ? to : n)) }))
-			: s.groups_schema,
+			? schema.groups_schema.map((group) => ({
+					...group,
+					[member]: group[member].map((name) => (name === from ? to : name)),
+				}))
+			: schema.groups_schema,
 	};
 	return {
-		...withSchema(d, next),
-		subject: apply(d.subject),
-		mjml: apply(d.mjml),
-		html: apply(d.html),
-		text: apply(d.text),
+		...withSchema(draft, next),
+		subject: apply(draft.subject),
+		mjml: apply(draft.mjml),
+		html: apply(draft.html),
+		text: apply(draft.text),
 	};
 }
 
@@ -204,8 +208,8 @@ export const newParameter = (name: string, type: ParameterEntry["type"] = "text"
 
 /** freeName returns a name that is not taken. */
 export function freeName(base: string, taken: { name: string }[]): string {
-	for (let n = 1; ; n++) {
-		const name = n === 1 ? base : `${base}_${n}`;
-		if (!taken.some((t) => t.name === name)) return name;
+	for (let round = 1; ; round++) {
+		const name = round === 1 ? base : `${base}_${round}`;
+		if (!taken.some((entry) => entry.name === name)) return name;
 	}
 }

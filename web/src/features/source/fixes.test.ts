@@ -32,10 +32,10 @@ const unresolved = (placeholder: string, line = 1) =>
 	problem("UNRESOLVED_REFERENCE", `${placeholder} is not declared.`, "content_html", line);
 
 /** fixed returns the schema after each fix of a problem. */
-const fixed = (p: PreviewProblem, s: Schema, html = "", slots = true) =>
-	fixesFor(p, draft(s, html), s, slots).map((f) => ({
-		label: f.label,
-		schema: schemaOf({ schema: f.change.schema ?? "" }) ?? nothing,
+const fixed = (problem: PreviewProblem, schema: Schema, html = "", slots = true) =>
+	fixesFor(problem, draft(schema, html), schema, slots).map((fix) => ({
+		label: fix.label,
+		schema: schemaOf({ schema: fix.change.schema ?? "" }) ?? nothing,
 	}));
 
 const tests: Tests = {
@@ -53,40 +53,40 @@ const tests: Tests = {
 		];
 		for (const [name, type] of guesses) {
 			const fixes = fixed(unresolved(`{{param:${name}}}`), nothing);
-			const declared = fixes.map((f) => f.schema.parameters_schema[0]);
+			const declared = fixes.map((fixe) => fixe.schema.parameters_schema[0]);
 			equals([declared[0]?.name, declared[0]?.type], [name, type]);
-			equals([...declared.map((d) => d?.type)].sort(), [...types].sort(), `the types of ${name}`);
+			equals([...declared.map((parameter) => parameter?.type)].sort(), [...types].sort(), `the types of ${name}`);
 			holds(fixes[0]?.label.includes(name) ?? false, `the fix does not name ${name}`);
 		}
 	},
 	"a choice has choices, or it would be wrong at once"() {
 		const choice = fixed(unresolved("{{param:size}}"), nothing)
-			.map((f) => f.schema.parameters_schema[0])
-			.find((p) => p?.type === "select");
+			.map((fix) => fix.schema.parameters_schema[0])
+			.find((parameter) => parameter?.type === "select");
 		equals(Array.isArray(choice?.validation.options), true);
 	},
 	"what was declared stays"() {
-		const s = { ...nothing, parameters_schema: [newParameter("title")] };
+		const schema = { ...nothing, parameters_schema: [newParameter("title")] };
 		equals(
-			fixed(unresolved("{{param:intro}}"), s)[0]?.schema.parameters_schema.map((p) => p.name),
+			fixed(unresolved("{{param:intro}}"), schema)[0]?.schema.parameters_schema.map((parameter) => parameter.name),
 			["title", "intro"],
 		);
 	},
 	"sections and slots are declared, slots only where there can be some"() {
 		const [section] = fixed(unresolved("{{#section stories}}"), nothing);
 		equals(
-			section?.schema.sections_schema.map((s) => [s.name, s.item_schema]),
+			section?.schema.sections_schema.map((section) => [section.name, section.item_schema]),
 			[["stories", []]],
 		);
 		const [slot] = fixed(unresolved("{{slot:footer}}"), nothing);
 		equals(
-			slot?.schema.slots_schema.map((s) => [s.name, s.default_strategy]),
+			slot?.schema.slots_schema.map((slot) => [slot.name, slot.default_strategy]),
 			[["footer", "empty"]],
 		);
 		equals(fixed(unresolved("{{slot:footer}}"), nothing, "", false), []);
 	},
 	"an item is declared in the section that names it"() {
-		const s = {
+		const schema = {
 			...nothing,
 			sections_schema: [
 				{ name: "one", item_schema: [] },
@@ -94,12 +94,14 @@ const tests: Tests = {
 			] as never,
 		};
 		const html = "{{#section one}}{{/section}}\n{{#section two}}\n{{item:photo}}{{/section}}";
-		const [fix] = fixed(unresolved("{{item:photo}}", 3), s, html);
+		const [fix] = fixed(unresolved("{{item:photo}}", 3), schema, html);
 		equals(
-			fix?.schema.sections_schema.map((x) => x.item_schema.map((i) => `${i.name} ${i.type}`)),
+			fix?.schema.sections_schema.map((section) =>
+				section.item_schema.map((parameter) => `${parameter.name} ${parameter.type}`),
+			),
 			[[], ["a text", "photo image"]],
 		);
-		equals(fixed(unresolved("{{item:photo}}", 1), s, "{{item:photo}}"), [], "outside of a section");
+		equals(fixed(unresolved("{{item:photo}}", 1), schema, "{{item:photo}}"), [], "outside of a section");
 		equals(
 			fixed(unresolved("{{item:x}}"), nothing, "{{#section gone}}{{item:x}}"),
 			[],
@@ -108,17 +110,17 @@ const tests: Tests = {
 	},
 	"what no code names is removed, from its groups too"() {
 		const group = { name: "g", parameters: ["a", "b"], sections: ["a"], slots: ["a"] };
-		const s = {
+		const schema = {
 			...nothing,
 			parameters_schema: [newParameter("a"), newParameter("b")],
 			sections_schema: [{ name: "a", item_schema: [newParameter("x"), newParameter("y")] }] as never,
 			slots_schema: [{ name: "a" }] as never,
 			groups_schema: [group] as never,
 		};
-		const unused = (field: string) => fixed(problem("unused", "", field), s)[0]?.schema;
+		const unused = (field: string) => fixed(problem("unused", "", field), schema)[0]?.schema;
 		const parameters = unused("parameters_schema[0]");
 		equals(
-			parameters?.parameters_schema.map((p) => p.name),
+			parameters?.parameters_schema.map((parameter) => parameter.name),
 			["b"],
 		);
 		equals(parameters?.groups_schema, [{ ...group, parameters: ["b"] }]);
@@ -126,7 +128,7 @@ const tests: Tests = {
 		equals([slots?.slots_schema, slots?.groups_schema], [[], [{ ...group, slots: [] }]]);
 		equals(unused("sections_schema[0]")?.sections_schema, []);
 		equals(
-			unused("sections_schema[0].item_schema[1]")?.sections_schema[0]?.item_schema.map((i) => i.name),
+			unused("sections_schema[0].item_schema[1]")?.sections_schema[0]?.item_schema.map((parameter) => parameter.name),
 			["x"],
 		);
 		for (const field of ["parameters_schema[7]", "sections_schema[3].item_schema[0]", "groups_schema[0]", "subject"])
@@ -137,7 +139,7 @@ const tests: Tests = {
 		equals(fixed(problem("UNRESOLVED_REFERENCE", "something is wrong"), nothing), []);
 	},
 	"every type has a name"() {
-		for (const t of types) holds(typeNames[t] !== "", `${t} has no name`);
+		for (const type of types) holds(typeNames[type] !== "", `${type} has no name`);
 	},
 };
 

@@ -47,8 +47,14 @@ function typed(name: string): ParameterEntry["type"][] {
 	return [...new Set([...likely, ...types])];
 }
 
-const bodyOf = (d: Draft, field: string) =>
-	field.includes("mjml") ? d.mjml : field.includes("html") ? d.html : field.includes("text") ? d.text : d.subject;
+const bodyOf = (draft: Draft, field: string) =>
+	field.includes("mjml")
+		? draft.mjml
+		: field.includes("html")
+			? draft.html
+			: field.includes("text")
+				? draft.text
+				: draft.subject;
 
 /** A choice needs choices before it is valid. */
 const declared = (name: string, type: ParameterEntry["type"]): ParameterEntry =>
@@ -57,26 +63,34 @@ const declared = (name: string, type: ParameterEntry["type"]): ParameterEntry =>
 		: newParameter(name, type);
 
 /** fixesFor returns what joins code and schema again, for a problem of either. */
-export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: boolean): Fix[] {
-	const use = (next: Schema): Partial<Draft> => withSchema(d, next);
-	if (p.code === "UNRESOLVED_REFERENCE") {
-		const r: Reference | undefined = referenceIn(p.message);
-		if (!r) return [];
-		switch (r.kind) {
+export function fixesFor(problem: PreviewProblem, draft: Draft, schema: Schema, canHaveSlots: boolean): Fix[] {
+	const use = (next: Schema): Partial<Draft> => withSchema(draft, next);
+	if (problem.code === "UNRESOLVED_REFERENCE") {
+		const reference: Reference | undefined = referenceIn(problem.message);
+		if (!reference) return [];
+		switch (reference.kind) {
 			case "param":
-				return typed(r.name).map((t) => ({
-					label: words.declare({ name: r.name, type: typeNames[t] }),
-					change: use({ ...s, parameters_schema: [...s.parameters_schema, declared(r.name, t)] }),
+				return typed(reference.name).map((type) => ({
+					label: words.declare({ name: reference.name, type: typeNames[type] }),
+					change: use({ ...schema, parameters_schema: [...schema.parameters_schema, declared(reference.name, type)] }),
 				}));
 			case "section":
 				return [
 					{
-						label: words.section({ name: r.name }),
+						label: words.section({ name: reference.name }),
 						change: use({
-							...s,
+							...schema,
 							sections_schema: [
-								...s.sections_schema,
-								{ name: r.name, label: null, help_text: null, required: false, min: 0, max: 200, item_schema: [] },
+								...schema.sections_schema,
+								{
+									name: reference.name,
+									label: null,
+									help_text: null,
+									required: false,
+									min: 0,
+									max: 200,
+									item_schema: [],
+								},
 							],
 						}),
 					},
@@ -85,13 +99,13 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 				if (!canHaveSlots) return [];
 				return [
 					{
-						label: words.slot({ name: r.name }),
+						label: words.slot({ name: reference.name }),
 						change: use({
-							...s,
+							...schema,
 							slots_schema: [
-								...s.slots_schema,
+								...schema.slots_schema,
 								{
-									name: r.name,
+									name: reference.name,
 									label: null,
 									help_text: null,
 									required: false,
@@ -104,52 +118,57 @@ export function fixesFor(p: PreviewProblem, d: Draft, s: Schema, canHaveSlots: b
 					},
 				];
 			case "item": {
-				const section = sectionAt(bodyOf(d, p.field), p.line ?? 1, r.name);
-				if (!s.sections_schema.some((x) => x.name === section)) return [];
-				return typed(r.name).map((t) => ({
-					label: words.declare({ name: r.name, type: typeNames[t] }),
+				const section = sectionAt(bodyOf(draft, problem.field), problem.line ?? 1, reference.name);
+				if (!schema.sections_schema.some((x) => x.name === section)) return [];
+				return typed(reference.name).map((type) => ({
+					label: words.declare({ name: reference.name, type: typeNames[type] }),
 					change: use({
-						...s,
-						sections_schema: s.sections_schema.map((x) =>
-							x.name === section ? { ...x, item_schema: [...x.item_schema, declared(r.name, t)] } : x,
+						...schema,
+						sections_schema: schema.sections_schema.map((x) =>
+							x.name === section ? { ...x, item_schema: [...x.item_schema, declared(reference.name, type)] } : x,
 						),
 					}),
 				}));
 			}
 		}
 	}
-	if (p.code === "unused") {
-		const at = /^(parameters|sections|slots)_schema\[(\d+)\](?:\.item_schema\[(\d+)\])?/.exec(p.field);
+	if (problem.code === "unused") {
+		const at = /^(parameters|sections|slots)_schema\[(\d+)\](?:\.item_schema\[(\d+)\])?/.exec(problem.field);
 		if (!at) return [];
 		const kind = at[1] as "parameters" | "sections" | "slots";
 		const part = `${kind}_schema` as const;
 		const index = Number(at[2]);
-		const entry = s[part][index];
+		const entry = schema[part][index];
 		if (!entry) return [];
 		if (at[3] !== undefined && kind === "sections") {
 			const item = Number(at[3]);
-			const section = s.sections_schema[index];
+			const section = schema.sections_schema[index];
 			return section
 				? [
 						{
 							label: words.remove({ name: section.item_schema[item]?.name ?? "" }),
 							change: use({
-								...s,
-								sections_schema: s.sections_schema.map((x, i) =>
-									i === index ? { ...x, item_schema: x.item_schema.filter((_, n) => n !== item) } : x,
+								...schema,
+								sections_schema: schema.sections_schema.map((section, i) =>
+									i === index
+										? { ...section, item_schema: section.item_schema.filter((_, index) => index !== item) }
+										: section,
 								),
 							}),
 						},
 					]
 				: [];
 		}
-		const groups = s.groups_schema.map((g) => ({ ...g, [kind]: g[kind].filter((n) => n !== entry.name) }));
+		const groups = schema.groups_schema.map((group) => ({
+			...group,
+			[kind]: group[kind].filter((name) => name !== entry.name),
+		}));
 		return [
 			{
 				label: words.remove({ name: entry.name }),
 				change: use({
-					...s,
-					[part]: (s[part] as { name: string }[]).filter((_, i) => i !== index),
+					...schema,
+					[part]: (schema[part] as { name: string }[]).filter((_, i) => i !== index),
 					groups_schema: groups,
 				}),
 			},

@@ -2,7 +2,7 @@ import { equals, holds, Random, type Tests } from "../../base/testing";
 import { diffLines, hunks, type Line } from "./lines";
 
 const marks = { same: " ", added: "+", removed: "-" };
-const written = (lines: Line[]) => lines.map((l) => marks[l.kind] + l.text).join("|");
+const written = (lines: Line[]) => lines.map((line) => marks[line.kind] + line.text).join("|");
 const of = (before: string, after: string) =>
 	written(diffLines(before.replaceAll("|", "\n"), after.replaceAll("|", "\n")));
 
@@ -38,28 +38,36 @@ const tests: Tests = {
 	},
 	"both texts can be read from the lines, with the numbers of their lines"() {
 		const random = new Random(1);
-		for (let n = 0; n < 400; n++) {
+		for (let round = 0; round < 400; round++) {
 			const text = () => random.list(9, () => random.of(["a", "b", "c", ""]));
 			const [a, b] = [text(), text()];
 			const lines = diffLines(a.join("\n"), b.join("\n"));
-			const before = lines.filter((l) => l.kind !== "added");
-			const after = lines.filter((l) => l.kind !== "removed");
-			equals(before.map((l) => l.text).join("\n"), a.join("\n"), "the text before");
-			equals(after.map((l) => l.text).join("\n"), b.join("\n"), "the text after");
+			const before = lines.filter((line) => line.kind !== "added");
+			const after = lines.filter((line) => line.kind !== "removed");
+			equals(before.map((line) => line.text).join("\n"), a.join("\n"), "the text before");
+			equals(after.map((line) => line.text).join("\n"), b.join("\n"), "the text after");
 			equals(
-				before.map((l) => l.from),
+				before.map((line) => line.from),
 				before.map((_, i) => i + 1),
 				"the numbers before",
 			);
 			equals(
-				after.map((l) => l.to),
+				after.map((line) => line.to),
 				after.map((_, i) => i + 1),
 				"the numbers after",
 			);
-			for (const l of lines)
-				equals([l.from === 0, l.to === 0], [l.kind === "added", l.kind === "removed"], "numbers of the other text");
+			for (const line of lines)
+				equals(
+					[line.from === 0, line.to === 0],
+					[line.kind === "added", line.kind === "removed"],
+					"numbers of the other text",
+				);
 			if (a.join("\n") !== "" && b.join("\n") !== "")
-				equals(lines.filter((l) => l.kind === "same").length, longestCommon(a, b), `lines that stay from ${a} to ${b}`);
+				equals(
+					lines.filter((line) => line.kind === "same").length,
+					longestCommon(a, b),
+					`lines that stay from ${a} to ${b}`,
+				);
 		}
 	},
 	"a difference that is too long to compare is shown as a whole"() {
@@ -70,8 +78,8 @@ const tests: Tests = {
 			["same", ...after, "end", "last"].join("\n"),
 		);
 		equals(
-			lines.map((l) => marks[l.kind] + l.text),
-			[" same", ...before.map((n) => `-${n}`), ...after.map((n) => `+${n}`), " end", " last"],
+			lines.map((line) => marks[line.kind] + line.text),
+			[" same", ...before.map((name) => `-${name}`), ...after.map((name) => `+${name}`), " end", " last"],
 		);
 		equals(lines.at(-1), { kind: "same", text: "last", from: 2103, to: 2103 });
 	},
@@ -80,30 +88,30 @@ const tests: Tests = {
 		const after = before.with(10, "changed");
 		const shown = hunks(diffLines(before.join("\n"), after.join("\n")));
 		equals(
-			shown.map((l) => l && `${marks[l.kind]}${l.text}`),
+			shown.map((line) => line && `${marks[line.kind]}${line.text}`),
 			[null, " line 8", " line 9", "-line 10", "+changed", " line 11", " line 12", null],
 		);
 		equals(hunks(diffLines("a\nb", "a\nb")), [null], "no difference");
 		equals(hunks([]), []);
 		equals(
-			hunks(diffLines("a\nb\nc", "x\nb\nc"), 0).map((l) => l?.text ?? null),
+			hunks(diffLines("a\nb\nc", "x\nb\nc"), 0).map((hunk) => hunk?.text ?? null),
 			["a", "x", null],
 		);
 	},
 	"what is left out is so few lines that all others are near a difference"() {
 		const random = new Random(3);
-		for (let n = 0; n < 200; n++) {
+		for (let round = 0; round < 200; round++) {
 			const a = random.list(40, () => random.of(["a", "b", "c", "d"]));
 			const b = a.filter(() => random.below(12) > 0);
 			const lines = diffLines(a.join("\n"), b.join("\n"));
 			const shown = hunks(lines, 2);
-			const kept = shown.filter((l) => l !== null);
-			for (const l of lines) if (l.kind !== "same") holds(kept.includes(l), `${l.text} is left out`);
-			for (const [i, l] of lines.entries()) {
-				const near = lines.slice(Math.max(0, i - 2), i + 3).some((x) => x.kind !== "same");
-				equals(kept.includes(l), near, `line ${i} is shown`);
+			const kept = shown.filter((line) => line !== null);
+			for (const line of lines) if (line.kind !== "same") holds(kept.includes(line), `${line.text} is left out`);
+			for (const [i, line] of lines.entries()) {
+				const near = lines.slice(Math.max(0, i - 2), i + 3).some((line) => line.kind !== "same");
+				equals(kept.includes(line), near, `line ${i} is shown`);
 			}
-			for (const [i, l] of shown.entries()) holds(l !== null || shown[i - 1] !== null, "two gaps in a row");
+			for (const [i, line] of shown.entries()) holds(line !== null || shown[i - 1] !== null, "two gaps in a row");
 		}
 	},
 };

@@ -38,20 +38,20 @@ export function diffLines(before: string, after: string): Line[] {
 			else added(j++);
 		}
 	}
-	for (let n = end; n > 0; n--)
-		out.push({ kind: "same", text: a[a.length - n] ?? "", from: a.length - n + 1, to: b.length - n + 1 });
+	for (let round = end; round > 0; round--)
+		out.push({ kind: "same", text: a[a.length - round] ?? "", from: a.length - round + 1, to: b.length - round + 1 });
 	return out;
 }
 
 /** hunks keeps lines that differ and a few around them; null stands for what is left out. */
 export function hunks(lines: Line[], around = 2): (Line | null)[] {
 	const keep = new Set<number>();
-	lines.forEach((l, i) => {
-		if (l.kind !== "same") for (let n = i - around; n <= i + around; n++) keep.add(n);
+	lines.forEach((line, i) => {
+		if (line.kind !== "same") for (let round = i - around; round <= i + around; round++) keep.add(round);
 	});
 	const out: (Line | null)[] = [];
-	lines.forEach((l, i) => {
-		if (keep.has(i)) out.push(l);
+	lines.forEach((line, i) => {
+		if (keep.has(i)) out.push(line);
 		else if (out.at(-1) !== null) out.push(null);
 	});
 	return out;

@@ -31,7 +31,7 @@ const tests: Tests = {
 			[true, true, true, false, false],
 		);
 		equals(
-			names.every((n) => n.kind === "field" && n.label !== ""),
+			names.every((name) => name.kind === "field" && name.label !== ""),
 			true,
 		);
 	},

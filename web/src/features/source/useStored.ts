@@ -17,26 +17,26 @@ type Stored<Row> = {
 };
 
 /** useStored holds the draft of the template or block of an editor, and deletes the record. After a conflict it is read again. */
-export function useStored<Row>(s: Stored<Row>, server: Versioned<Row>, readOnly: boolean) {
+export function useStored<Row>(options: Stored<Row>, server: Versioned<Row>, readOnly: boolean) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const listed = () => void client.invalidateQueries(within(`${s.kind}s`));
+	const listed = () => void client.invalidateQueries(within(`${options.kind}s`));
 	const remember = (got: Versioned<Row>) => {
-		client.setQueryData(answer(s.kind, s.id).queryKey, got);
+		client.setQueryData(answer(options.kind, options.id).queryKey, got);
 		return got;
 	};
 	const draft = useDraft<Row, Draft>(
 		{
-			kind: s.kind,
-			id: s.id,
+			kind: options.kind,
+			id: options.id,
 			title: (values) => values.name,
-			load: () => s.get().then(remember),
+			load: () => options.get().then(remember),
 			save: async (_, values, revision) => {
-				const got = remember(await s.put(values, revision));
+				const got = remember(await options.put(values, revision));
 				listed();
 				return got;
 			},
-			fieldsOf: s.draftOf,
+			fieldsOf: options.draftOf,
 			reviewed: true,
 		},
 		server,
@@ -46,13 +46,13 @@ export function useStored<Row>(s: Stored<Row>, server: Versioned<Row>, readOnly:
 		draft,
 		remove: async (force: boolean) => {
 			try {
-				await s.delete(force);
-			} catch (e) {
-				if (isConflict(e)) await client.invalidateQueries(within(s.kind, s.id));
-				throw e;
+				await options.delete(force);
+			} catch (error) {
+				if (isConflict(error)) await client.invalidateQueries(within(options.kind, options.id));
+				throw error;
 			}
 			listed();
-			navigate(s.list);
+			navigate(options.list);
 		},
 	};
 }
