@@ -68,20 +68,21 @@ export default function Suppressions() {
 	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
 	const refresh = () => client.invalidateQueries(within("suppressions"));
 	const remove = useMutation({
-		mutationFn: (s: SuppressionRow) => api("DELETE /suppressions", { query: { email: s.email } }),
-		onSuccess: (_, s) => {
+		mutationFn: (suppression: SuppressionRow) => api("DELETE /suppressions", { query: { email: suppression.email } }),
+		onSuccess: (_, suppression) => {
 			void refresh();
-			toast(words.removed({ email: s.email }), {
+			toast(words.removed({ email: suppression.email }), {
 				undo: () =>
-					void api("POST /suppressions", { body: { email: s.email, reason: s.reason }, idempotencyKey: newKey() }).then(
-						refresh,
-					),
+					void api("POST /suppressions", {
+						body: { email: suppression.email, reason: suppression.reason },
+						idempotencyKey: newKey(),
+					}).then(refresh),
 			});
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
-	const holders = useHolders(list.data?.pages.map((p) => p.data.map((s) => s.email)) ?? []);
+	const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
+	const holders = useHolders(list.data?.pages.map((page) => page.data.map((suppression) => suppression.email)) ?? []);
 	const button = (
 		<Button kind="create" why={why} onClick={() => setAdding("1")}>
 			{words.add}
@@ -128,59 +129,69 @@ export default function Suppressions() {
 					label={words.title}
 					found={`${search} ${reason}`}
 					rows={rows}
-					rowKey={(s) => s.email}
-					rowName={(s) => s.email}
+					rowKey={(suppression) => suppression.email}
+					rowName={(suppression) => suppression.email}
 					onEnd={onEnd}
 					columns={[
-						{ id: "email", name: words.email, cell: (s) => s.email },
-						{ id: "reason", name: words.reason, cell: (s) => suppressionReason(s.reason) ?? <NotSet /> },
+						{ id: "email", name: words.email, cell: (suppression) => suppression.email },
+						{
+							id: "reason",
+							name: words.reason,
+							cell: (suppression) => suppressionReason(suppression.reason) ?? <NotSet />,
+						},
 						{
 							id: "contact",
 							name: words.contact,
 							width: 200,
 							least: 140,
-							cell: (s) => {
-								const c = holders.get(s.email);
-								return c ? (
-									<Link href={to.contact(c.id)} tabIndex={-1}>
-										{nameOf(c)}
+							cell: (suppression) => {
+								const contact = holders.get(suppression.email);
+								return contact ? (
+									<Link href={to.contact(contact.id)} tabIndex={-1}>
+										{nameOf(contact)}
 									</Link>
 								) : (
 									<NotSet />
 								);
 							},
 						},
-						{ id: "since", name: words.since, width: 140, least: 88, cell: (s) => <Time at={s.created_at} /> },
+						{
+							id: "since",
+							name: words.since,
+							width: 140,
+							least: 88,
+							cell: (suppression) => <Time at={suppression.created_at} />,
+						},
 						{
 							id: "actions",
 							name: "",
 							width: 112,
 							align: "end",
-							cell: (s) => (
+							cell: (suppression) => (
 								<Button
 									small
 									look="quiet"
-									aria-label={words.removeOf({ email: s.email })}
+									aria-label={words.removeOf({ email: suppression.email })}
 									why={why}
-									onClick={() => remove.mutate(s)}
+									onClick={() => remove.mutate(suppression)}
 								>
 									{words.remove}
 								</Button>
 							),
 						},
 					]}
-					card={(s) => (
+					card={(suppression) => (
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
-								<b>{s.email}</b>
-								<span>{suppressionReason(s.reason)}</span>
+								<b>{suppression.email}</b>
+								<span>{suppressionReason(suppression.reason)}</span>
 							</span>
 							<Button
 								small
 								look="quiet"
-								aria-label={words.removeOf({ email: s.email })}
+								aria-label={words.removeOf({ email: suppression.email })}
 								why={why}
-								onClick={() => remove.mutate(s)}
+								onClick={() => remove.mutate(suppression)}
 							>
 								{words.remove}
 							</Button>
@@ -204,7 +215,9 @@ export default function Suppressions() {
 /** useHolders returns the contacts that have the addresses of pages of the list, by address. */
 function useHolders(pages: string[][]): Map<string, Contact> {
 	const found = useQueries({ queries: pages.map(holdersQuery) });
-	return new Map(found.flatMap((f) => (f.data?.data ?? []).map((c) => [c.email, c] as const)));
+	return new Map(
+		found.flatMap((query) => (query.data?.data ?? []).map((contact) => [contact.email, contact] as const)),
+	);
 }
 
 const address = /^[^\s@]+@[^\s@]+$/;
@@ -214,7 +227,7 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 	const [done, setDone] = useState<ImportedSuppressions | null>(null);
 	const [idempotencyKey] = useState(newKey);
 	const emails = addressesIn(form.values.emails);
-	const odd = emails.filter((e) => !address.test(e));
+	const odd = emails.filter((email) => !address.test(email));
 	const send = () =>
 		form.submit(async () =>
 			setDone(
@@ -254,7 +267,7 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 				}
 				path="emails"
 				value={form.values.emails}
-				onChange={(v) => form.set({ emails: v })}
+				onChange={(value) => form.set({ emails: value })}
 				error={form.problems.byPath.emails}
 				autoFocus
 			/>
