@@ -7,7 +7,7 @@ import { aboutOf, useStarters } from "./fromStarter";
 type Props = {
 	busy: boolean;
 	why?: string;
-	onChoose: (t: TemplateStarter) => void;
+	onChoose: (starter: TemplateStarter) => void;
 	/** What else can be begun with, first. */
 	own?: { name: string; text: string; onChoose: () => void };
 };
@@ -29,7 +29,9 @@ export function Starters({ busy, why, onChoose, own }: Props) {
 			{why && <Callout>{why}</Callout>}
 			<ul className={css.starters} aria-busy={busy}>
 				{own && one("", own.name, own.text, own.onChoose)}
-				{starters.data?.data.map((t) => one(t.slug, t.name, aboutOf(t), () => onChoose(t)))}
+				{starters.data?.data.map((starter) =>
+					one(starter.slug, starter.name, aboutOf(starter), () => onChoose(starter)),
+				)}
 			</ul>
 		</>
 	);

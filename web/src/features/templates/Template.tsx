@@ -17,7 +17,9 @@ import { catalogue } from "../../base/words/catalogue";
 import { templateQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const BindingEditor = later(() => import("../binding/BindingEditor").then((m) => ({ default: m.BindingEditor })));
+const BindingEditor = later(() =>
+	import("../binding/BindingEditor").then((module) => ({ default: module.BindingEditor })),
+);
 
 const words = catalogue("templates.template", {
 	templates: "Templates",
@@ -32,16 +34,16 @@ const words = catalogue("templates.template", {
 	nobody: "No drafts use it.",
 });
 
-function bodyOf(d: Draft, format: "html" | "mjml"): UpdateTemplateRequestBody {
+function bodyOf(draft: Draft, format: "html" | "mjml"): UpdateTemplateRequestBody {
 	return {
-		name: d.name,
-		slug: d.slug,
-		subject: d.subject || null,
-		...(format === "mjml" ? { content_mjml: d.mjml } : { content_html: d.html }),
-		content_text: d.text || null,
-		tags: d.tags,
-		inline_css: d.inline_css,
-		...(JSON.parse(d.schema) as object),
+		name: draft.name,
+		slug: draft.slug,
+		subject: draft.subject || null,
+		...(format === "mjml" ? { content_mjml: draft.mjml } : { content_html: draft.html }),
+		content_text: draft.text || null,
+		tags: draft.tags,
+		inline_css: draft.inline_css,
+		...(JSON.parse(draft.schema) as object),
 	};
 }
 
@@ -55,17 +57,18 @@ export default function TemplatePage() {
 }
 
 function Editor({ server }: { server: Versioned<TemplateRow> }) {
-	const { data: t, revision } = server;
-	const path = { id: t.id };
+	const { data: template, revision } = server;
+	const path = { id: template.id };
 	const why = useWhyNot("PUT /templates/{id}");
 	const { draft, remove } = useStored<TemplateRow>(
 		{
 			kind: "template",
-			id: t.id,
+			id: template.id,
 			list: to.templates(),
 			draftOf: templateDraft,
 			get: () => request("GET /templates/{id}", { path }),
-			put: (d, made) => request("PUT /templates/{id}", { path, body: bodyOf(d, t.format), revision: made }),
+			put: (draft, made) =>
+				request("PUT /templates/{id}", { path, body: bodyOf(draft, template.format), revision: made }),
 			delete: (force) =>
 				api("DELETE /templates/{id}", {
 					path,
@@ -78,19 +81,19 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 	);
 	const all = useCollection("blocks");
 	const blocks = (all.data?.data ?? []).filter(
-		(b) => b.active && (t.format === "mjml" ? b.content_mjml : b.content_html) !== null,
+		(block) => block.active && (template.format === "mjml" ? block.content_mjml : block.content_html) !== null,
 	);
-	const fitting = (tags: string[]) => blocks.filter((b) => tags.every((x) => b.tags.includes(x)));
-	const optionsOf = (d: Draft): BindingOptions => {
-		const s = schemaOf(d);
+	const fitting = (tags: string[]) => blocks.filter((block) => tags.every((tag) => block.tags.includes(tag)));
+	const optionsOf = (draft: Draft): BindingOptions => {
+		const schema = schemaOf(draft);
 		return {
-			template_id: t.id,
-			slug: t.slug,
-			name: d.name,
-			parameters_schema: s?.parameters_schema ?? [],
-			sections_schema: s?.sections_schema ?? [],
-			groups_schema: s?.groups_schema ?? [],
-			slots_schema: (s?.slots_schema ?? []).map((slot) => {
+			template_id: template.id,
+			slug: template.slug,
+			name: draft.name,
+			parameters_schema: schema?.parameters_schema ?? [],
+			sections_schema: schema?.sections_schema ?? [],
+			groups_schema: schema?.groups_schema ?? [],
+			slots_schema: (schema?.slots_schema ?? []).map((slot) => {
 				const fit = fitting(slot.tag_filter ?? []);
 				return { ...slot, eligible_blocks: fit, eligible_blocks_total: fit.length, eligible_blocks_truncated: false };
 			}),
@@ -99,29 +102,38 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 	return (
 		<SourceEditor
 			kind="template"
-			id={t.id}
+			id={template.id}
 			list={{ name: words.templates, to: to.templates() }}
 			store={draft}
 			why={why}
-			bodies={[t.format]}
+			bodies={[template.format]}
 			hasSubject
 			slugHelp={words.slugHelp}
 			schemaParts={["parameters", "sections", "slots", "groups", "expects"]}
 			eligible={(tags) => (all.data ? fitting(tags).length : undefined)}
-			tags={[...new Set(blocks.flatMap((b) => b.tags))].sort()}
-			settings={(d, set) => (
-				<Switch label={words.inline} checked={d.inline_css} onChange={(inline_css) => set({ inline_css })} why={why} />
+			tags={[...new Set(blocks.flatMap((block) => block.tags))].sort()}
+			settings={(draft, set) => (
+				<Switch
+					label={words.inline}
+					checked={draft.inline_css}
+					onChange={(inline_css) => set({ inline_css })}
+					why={why}
+				/>
 			)}
-			source={(d, binding) => ({
-				template: { format: t.format, ...(bodyOf(d, t.format) as PreviewTemplate), ...(binding ? { binding } : {}) },
+			source={(draft, binding) => ({
+				template: {
+					format: template.format,
+					...(bodyOf(draft, template.format) as PreviewTemplate),
+					...(binding ? { binding } : {}),
+				},
 			})}
-			values={(d, values, set, problems) =>
+			values={(draft, values, set, problems) =>
 				all.isPending ? (
 					<Skeleton rows={8} />
 				) : (
 					<Suspense fallback={<Skeleton rows={8} />}>
 						<BindingEditor
-							options={optionsOf(d)}
+							options={optionsOf(draft)}
 							value={values}
 							onChange={set}
 							issues={issuesOf(problems, "binding.")}
@@ -130,7 +142,10 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 				)
 			}
 			touched={async () => {
-				const { usage } = await api("GET /templates/{id}", { path: { id: t.id }, query: { include_usage: true } });
+				const { usage } = await api("GET /templates/{id}", {
+					path: { id: template.id },
+					query: { include_usage: true },
+				});
 				if (!usage) return [];
 				return [
 					usage.active_drafts > 0 ? words.drafts({ count: usage.active_drafts }) : words.nobody,

@@ -59,14 +59,14 @@ export default function Templates() {
 	const [choosing, setChoosing] = useParam("new");
 	const templates = useQuery(templatesWithUseQuery());
 	const all = templates.data?.data ?? [];
-	const rows = all.filter((t) => t.name.toLowerCase().includes(search.toLowerCase()));
+	const rows = all.filter((template) => template.name.toLowerCase().includes(search.toLowerCase()));
 	const make = useMutation({
 		mutationFn: (body: CreateTemplateRequestBody) => api("POST /templates", { body, idempotencyKey: newKey() }),
-		onSuccess: (t) => {
+		onSuccess: (template) => {
 			void client.invalidateQueries(within("templates"));
-			navigate(to.template(t.id));
+			navigate(to.template(template.id));
 		},
-		onError: (e) => toast(explain(e), { tone: "danger" }),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const none = templates.isSuccess && all.length === 0;
 	const add = (
@@ -83,7 +83,7 @@ export default function Templates() {
 				text: words.blankText,
 				onChoose: () => make.mutate({ name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" }),
 			}}
-			onChoose={(t) => make.mutate({ ...templateOf(t), slug: undefined })}
+			onChoose={(starter) => make.mutate({ ...templateOf(starter), slug: undefined })}
 		/>
 	);
 	return (
@@ -103,35 +103,39 @@ export default function Templates() {
 				<List
 					label={words.title}
 					rows={rows}
-					rowKey={(t) => t.id}
+					rowKey={(template) => template.id}
 					columns={[
 						{
 							id: "name",
 							name: words.name,
-							cell: (t) => (
+							cell: (template) => (
 								<span className={own.named}>
-									<Picture template={t} />
-									<Link href={to.template(t.id)}>{t.name}</Link>
+									<Picture template={template} />
+									<Link href={to.template(template.id)}>{template.name}</Link>
 								</span>
 							),
 						},
-						{ id: "format", name: words.format, cell: (t) => t.format.toUpperCase() },
-						{ id: "places", name: words.places, end: true, cell: (t) => t.parameter_count },
-						{ id: "sections", name: words.sections, end: true, cell: (t) => t.section_count },
-						{ id: "slots", name: words.slots, end: true, cell: (t) => t.slot_count },
-						{ id: "tags", name: words.tags, cell: (t) => t.tags.join(", ") || <NotSet /> },
+						{ id: "format", name: words.format, cell: (template) => template.format.toUpperCase() },
+						{ id: "places", name: words.places, end: true, cell: (template) => template.parameter_count },
+						{ id: "sections", name: words.sections, end: true, cell: (template) => template.section_count },
+						{ id: "slots", name: words.slots, end: true, cell: (template) => template.slot_count },
+						{ id: "tags", name: words.tags, cell: (template) => template.tags.join(", ") || <NotSet /> },
 						{
 							id: "used",
 							name: words.used,
-							cell: (t) =>
+							cell: (template) =>
 								[
-									t.usage && t.usage.active_drafts > 0 && words.drafts({ count: t.usage.active_drafts }),
-									t.usage && t.usage.recent_broadcasts > 0 && words.recent({ count: t.usage.recent_broadcasts }),
+									template.usage &&
+										template.usage.active_drafts > 0 &&
+										words.drafts({ count: template.usage.active_drafts }),
+									template.usage &&
+										template.usage.recent_broadcasts > 0 &&
+										words.recent({ count: template.usage.recent_broadcasts }),
 								]
 									.filter(Boolean)
 									.join(", ") || <NotSet />,
 						},
-						{ id: "changed", name: words.changed, cell: (t) => <Time at={t.updated_at} /> },
+						{ id: "changed", name: words.changed, cell: (template) => <Time at={template.updated_at} /> },
 					]}
 				/>
 			)}
@@ -150,13 +154,13 @@ export default function Templates() {
 }
 
 /** Picture shows a template with its samples, once it is in view. */
-function Picture({ template: t }: { template: AnyTemplateRow }) {
+function Picture({ template }: { template: AnyTemplateRow }) {
 	const [wanted, setWanted] = useState(false);
-	const html = useQuery({ ...thumbnailQuery("template", t.slug, t.updated_at), enabled: wanted });
+	const html = useQuery({ ...thumbnailQuery("template", template.slug, template.updated_at), enabled: wanted });
 	return (
 		<Thumb
 			html={html.data}
-			label={words.picture({ name: t.name })}
+			label={words.picture({ name: template.name })}
 			width={72}
 			height={72}
 			onView={() => setWanted(true)}

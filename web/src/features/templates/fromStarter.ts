@@ -23,24 +23,24 @@ export function useStarters(enabled = true) {
 }
 
 /** aboutOf says what a starter is for; one that has no words here shows its subject. */
-export const aboutOf = (t: TemplateStarter): string =>
-	(words as { [slug: string]: string })[t.slug] ?? readable(t.subject);
+export const aboutOf = (starter: TemplateStarter): string =>
+	(words as { [slug: string]: string })[starter.slug] ?? readable(starter.subject);
 
 /** templateOf returns the request that makes a template of a starter. */
-export const templateOf = (t: TemplateStarter): CreateTemplateRequestBody => ({
-	name: t.name,
-	slug: t.slug,
-	format: t.format,
-	content_html: t.content_html,
-	content_mjml: t.content_mjml,
-	content_text: t.content_text,
-	subject: t.subject,
-	tags: t.tags,
-	parameters_schema: t.parameters_schema as never,
-	sections_schema: t.sections_schema as never,
-	slots_schema: t.slots_schema as never,
-	groups_schema: t.groups_schema as never,
-	expects_schema: t.expects_schema as never,
+export const templateOf = (starter: TemplateStarter): CreateTemplateRequestBody => ({
+	name: starter.name,
+	slug: starter.slug,
+	format: starter.format,
+	content_html: starter.content_html,
+	content_mjml: starter.content_mjml,
+	content_text: starter.content_text,
+	subject: starter.subject,
+	tags: starter.tags,
+	parameters_schema: starter.parameters_schema as never,
+	sections_schema: starter.sections_schema as never,
+	slots_schema: starter.slots_schema as never,
+	groups_schema: starter.groups_schema as never,
+	expects_schema: starter.expects_schema as never,
 });
 
 /**
@@ -48,10 +48,12 @@ export const templateOf = (t: TemplateStarter): CreateTemplateRequestBody => ({
  * one of that name, with the starter's sample texts. Blocks of the sample are left out, since the account need not have
  * them.
  */
-export async function begin(t: TemplateStarter) {
-	const have = (await api("GET /templates", {})).data.find((own) => own.slug === t.slug && own.name === t.name);
+export async function begin(starter: TemplateStarter) {
+	const have = (await api("GET /templates", {})).data.find(
+		(own) => own.slug === starter.slug && own.name === starter.name,
+	);
 	const template_slug =
-		have?.slug ?? (await api("POST /templates", { body: templateOf(t), idempotencyKey: newKey() })).slug;
-	const { slots: _, ...template_binding } = t.sample;
+		have?.slug ?? (await api("POST /templates", { body: templateOf(starter), idempotencyKey: newKey() })).slug;
+	const { slots: _, ...template_binding } = starter.sample;
 	return { template_slug, template_binding };
 }
