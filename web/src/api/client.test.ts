@@ -51,9 +51,9 @@ async function serve(answers: (Given | Error)[], run: () => Promise<unknown>) {
 		if (!next || next instanceof Error) throw next ?? new Error("one request too many");
 		return answer(next);
 	};
-	globals.setTimeout = (done: () => void, ms: number) => {
+	globals.setTimeout = (resolve: () => void, ms: number) => {
 		waits.push(ms);
-		done();
+		resolve();
 	};
 	setWorkspace("acme");
 	let result: unknown;
@@ -178,29 +178,29 @@ const tests: Tests = {
 		equals(seen, [null, "NOT_FOUND", "OFFLINE"]);
 	},
 	async "a request whose session has ended runs again after the password, with its key"() {
-		let asked = 0;
+		let requests = 0;
 		const { sent, result } = await serve(
 			[refused(401, "UNAUTHORIZED"), refused(401, "UNAUTHORIZED"), { json: "done" }],
 			() => {
 				onSessionEnd(async () => {
-					asked++;
+					requests++;
 				});
 				return post({ body: { a: 1 }, idempotencyKey: "key" });
 			},
 		);
-		equals([asked, result, sent.length], [2, "done", 3]);
+		equals([requests, result, sent.length], [2, "done", 3]);
 		equals(new Set(sent.map((request) => JSON.stringify(request))).size, 1, "the number of different requests");
 	},
 	async "a quiet request asks for no password, nor does one that nobody hears"() {
-		let asked = 0;
+		let requests = 0;
 		const quiet = await serve([refused(401, "UNAUTHORIZED")], () => {
 			onSessionEnd(async () => {
-				asked++;
+				requests++;
 			});
 			return api("GET /settings/stages", { quiet: true } as never);
 		});
 		const unheard = await serve([refused(401, "UNAUTHORIZED")], getStages);
-		equals([asked, quiet.error?.code, unheard.error?.code], [0, "UNAUTHORIZED", "UNAUTHORIZED"]);
+		equals([requests, quiet.error?.code, unheard.error?.code], [0, "UNAUTHORIZED", "UNAUTHORIZED"]);
 	},
 	async "a request beyond the rate limit waits as long as it is told, and at most a minute"() {
 		const told: number[] = [];

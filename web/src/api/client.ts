@@ -142,7 +142,7 @@ async function failure(response: Response): Promise<ApiError> {
 	);
 }
 
-const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** request sends a request and returns the answer with its revision. It throws an ApiError. */
 export async function request<R extends Route>(route: R, options: Options<R>): Promise<Versioned<Answer<R>>> {

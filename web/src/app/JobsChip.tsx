@@ -12,7 +12,7 @@ import { full } from "../base/words/formats";
 import { explain } from "../base/words/errors";
 import { stateOf } from "../base/words/status";
 import css from "./JobsChip.module.css";
-import { useWhyNot } from "../base/session";
+import { useDisabledReason } from "../base/session";
 import { jobsChanged, underWay, useShell } from "../base/shell";
 import { to } from "../base/paths";
 
@@ -44,7 +44,7 @@ function shareOf(jobs: JobSession[]): number | null {
 /** useStages says when a job begins, is half done, and ends. Jobs that had ended before are not mentioned. */
 function useStages(jobs: JobSession[]): string {
 	const stages = useRef(new Map<string, number>());
-	const [said, setSaid] = useState("");
+	const [announcement, setAnnouncement] = useState("");
 	useEffect(() => {
 		const news: string[] = [];
 		for (const job of jobs) {
@@ -60,9 +60,9 @@ function useStages(jobs: JobSession[]): string {
 						: words.begun({ title: job.title }),
 			);
 		}
-		if (news.length > 0) setSaid(news.join(". "));
+		if (news.length > 0) setAnnouncement(news.join(". "));
 	}, [jobs]);
-	return said;
+	return announcement;
 }
 
 const none: JobSession[] = [];
@@ -71,7 +71,7 @@ const jobsOf = (shell: ShellView) => shell.jobs;
 /** JobsChip shows the jobs under way, with their progress, and cancels them. */
 export function JobsChip() {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /jobs/{id}/cancel");
+	const disabledReason = useDisabledReason("POST /jobs/{id}/cancel");
 	const jobs = useShell(jobsOf);
 	const cancel = useMutation({
 		mutationFn: (id: string) => api("POST /jobs/{id}/cancel", { path: { id } }),
@@ -79,13 +79,13 @@ export function JobsChip() {
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const all = jobs.data ?? none;
-	const said = useStages(all);
+	const announced = useStages(all);
 	const running = all.filter(underWay);
 	const share = shareOf(running);
 	return (
 		<>
 			<span className="visually-hidden" role="status">
-				{said}
+				{announced}
 			</span>
 			{running.length > 0 && (
 				<Popup
@@ -107,7 +107,7 @@ export function JobsChip() {
 											<b>{job.title}</b>
 											<Button
 												small
-												why={why}
+												disabledReason={disabledReason}
 												busy={cancel.isPending && cancel.variables === job.id}
 												aria-label={words.cancelName({ title: job.title })}
 												onClick={() => cancel.mutate(job.id)}

@@ -3,14 +3,14 @@ import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, workspaceSlug } from "../api/client";
 import { undoLast, undoText } from "../ui/Toast";
-import { useSettled } from "../ui/useSettled";
+import { useDebounced } from "../ui/useSettled";
 import { catalogue } from "../base/words/catalogue";
 import { bestFirst } from "./matches";
 import { type ListPage, navigation } from "./navigation";
 import css from "./Palette.module.css";
 import { pageOffers } from "../base/pageActions";
 import { recent } from "../base/recentRecords";
-import { useWhyNot } from "../base/session";
+import { useDisabledReason } from "../base/session";
 import { useSignOut } from "../sync/session";
 import { density, setDensity } from "../base/density";
 import { applyTheme } from "../base/theme";
@@ -165,32 +165,32 @@ const paths: { [type: string]: (id: string) => string } = {
 
 /** Palette is a box that reaches every page, record and action. */
 export default function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
-	const [typed, setTyped] = useState("");
+	const [search, setSearch] = useState("");
 	const [at, setAt] = useState(0);
 	const [, navigate] = useLocation();
 	const signOut = useSignOut();
-	const whyNot = {
-		contact: useWhyNot("POST /contacts"),
-		broadcast: useWhyNot("POST /broadcasts"),
-		template: useWhyNot("POST /templates"),
-		segment: useWhyNot("POST /segments"),
-		suppression: useWhyNot("POST /suppressions"),
+	const disabledReasons = {
+		contact: useDisabledReason("POST /contacts"),
+		broadcast: useDisabledReason("POST /broadcasts"),
+		template: useDisabledReason("POST /templates"),
+		segment: useDisabledReason("POST /segments"),
+		suppression: useDisabledReason("POST /suppressions"),
 	};
 	const list = useId();
 	const dialog = useRef<HTMLDialogElement>(null);
-	const prefix = /^[@#>?]/.exec(typed)?.[0] ?? "";
-	const text = typed.slice(prefix.length).trim().toLowerCase();
-	const asked = useSettled(text, 120);
+	const prefix = /^[@#>?]/.exec(search)?.[0] ?? "";
+	const text = search.slice(prefix.length).trim().toLowerCase();
+	const debounced = useDebounced(text, 120);
 
 	useEffect(() => {
 		dialog.current?.showModal();
 	}, []);
 
 	const types = prefix === "@" ? "contact" : prefix === "#" ? "segment" : undefined;
-	const found = useQuery({
-		...answer("search", asked, types),
-		enabled: asked !== "" && prefix !== ">",
-		queryFn: ({ signal }) => api("GET /search", { query: { q: asked, types, limit: 8 }, signal }),
+	const query = useQuery({
+		...answer("search", debounced, types),
+		enabled: debounced !== "" && prefix !== ">",
+		queryFn: ({ signal }) => api("GET /search", { query: { q: debounced, types, limit: 8 }, signal }),
 	});
 
 	const go = (path: string) => () => {
@@ -205,10 +205,10 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				id: `offer ${i}`,
 				title: offer.title,
 				kind: words.here,
-				detail: offer.why,
-				off: Boolean(offer.why),
+				detail: offer.disabledReason,
+				off: Boolean(offer.disabledReason),
 				run: () => {
-					if (offer.why) return;
+					if (offer.disabledReason) return;
 					onClose();
 					offer.run();
 				},
@@ -246,21 +246,21 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	}
 	if (prefix === "" || prefix === ">") {
 		const catalogue = words.actions;
-		const add = (id: string, title: string, run: () => void, why?: string) => {
+		const add = (id: string, title: string, run: () => void, disabledReason?: string) => {
 			if (!offers.some((offer) => offer.title === title))
 				local.push({
 					id,
 					title,
 					kind: words.action,
-					detail: why,
-					off: Boolean(why),
-					run: () => (why ? undefined : run()),
+					detail: disabledReason,
+					off: Boolean(disabledReason),
+					run: () => (disabledReason ? undefined : run()),
 				});
 		};
-		add("contact", catalogue.contact, go(to.contacts({ new: "1" })), whyNot.contact);
-		add("broadcast", catalogue.broadcast, go(to.newBroadcast()), whyNot.broadcast);
-		add("template", catalogue.template, go(to.templates({ new: "1" })), whyNot.template);
-		add("segment", catalogue.segment, go(to.newSegment()), whyNot.segment);
+		add("contact", catalogue.contact, go(to.contacts({ new: "1" })), disabledReasons.contact);
+		add("broadcast", catalogue.broadcast, go(to.newBroadcast()), disabledReasons.broadcast);
+		add("template", catalogue.template, go(to.templates({ new: "1" })), disabledReasons.template);
+		add("segment", catalogue.segment, go(to.newSegment()), disabledReasons.segment);
 		const undo = undoText();
 		if (undo) {
 			add("undo", catalogue.undo({ what: undo }), () => {
@@ -290,7 +290,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 			run: () => void window.open(outside.reference, "_blank", "noopener"),
 		});
 	}
-	const email = typed.trim();
+	const email = search.trim();
 	// The answer is the first card of the contact's page. An address of nobody leads to the empty table, which says so.
 	const openMailed = async () => {
 		const people = await api("GET /search", { query: { q: email, types: "contact", limit: 8 } }).catch(() => null);
@@ -306,16 +306,16 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					id: "suppress",
 					title: words.address.suppress({ email }),
 					kind: words.action,
-					detail: whyNot.suppression,
-					off: Boolean(whyNot.suppression),
-					run: whyNot.suppression ? () => undefined : go(to.suppressions({ add: email })),
+					detail: disabledReasons.suppression,
+					off: Boolean(disabledReasons.suppression),
+					run: disabledReasons.suppression ? () => undefined : go(to.suppressions({ add: email })),
 				},
 			]
 		: [];
 	const results: Result[] = [
 		...ofAddress,
 		...bestFirst(text, local),
-		...(asked === text && text !== "" ? (found.data?.data ?? []) : []).map((result) => ({
+		...(debounced === text && text !== "" ? (query.data?.data ?? []) : []).map((result) => ({
 			id: `${result.type} ${result.id}`,
 			title: result.title,
 			kind: (words.types as { [type: string]: string })[result.type] ?? result.type,
@@ -343,10 +343,10 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				aria-label={words.title}
 				placeholder={words.placeholder}
 				className={css.input}
-				value={typed}
+				value={search}
 				spellCheck={false}
 				onChange={(event) => {
-					setTyped(event.target.value);
+					setSearch(event.target.value);
 					setAt(0);
 				}}
 				onKeyDown={(event) => {

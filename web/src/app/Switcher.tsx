@@ -22,7 +22,7 @@ const words = catalogue("shell.switcher", {
 });
 
 const command = "packetboat tenant create --slug acme --name Acme";
-const most = 9; // workspaces of the menu
+const maxWorkspaces = 9; // workspaces of the menu
 
 /** Switcher names the workspace, and switches to another. The kind of page stays; records do not. */
 export function Switcher({ collapsed }: { collapsed: boolean }) {
@@ -35,7 +35,7 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 	const open = (slug: string) => location.assign(toWorkspace(slug) + withoutRecord(path));
 	useShortcuts(
 		Object.fromEntries(
-			memberships.slice(0, most).map((membership, i) => [`mod+${i + 1}`, () => open(membership.tenant_slug)]),
+			memberships.slice(0, maxWorkspaces).map((membership, i) => [`mod+${i + 1}`, () => open(membership.tenant_slug)]),
 		),
 	);
 	return (
@@ -45,14 +45,14 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 				label={words.switch({ name })}
 				className={css.button}
 				actions={[
-					...memberships.slice(0, most).map((membership) => ({
+					...memberships.slice(0, maxWorkspaces).map((membership) => ({
 						id: membership.tenant_slug,
 						label: membership.tenant_name,
 						help: roleName(membership.role),
 						icon: mark(membership.tenant_name),
 						run: () => open(membership.tenant_slug),
 					})),
-					memberships.length > most && { id: "-all", label: words.more, run: () => location.assign(chooser) },
+					memberships.length > maxWorkspaces && { id: "-all", label: words.more, run: () => location.assign(chooser) },
 					{ id: "-new", label: words.add, run: () => setCreating(true) },
 				]}
 			>
@@ -80,7 +80,7 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
 		<Dialog title={words.add} onClose={onClose}>
 			<p>{words.operator}</p>
 			<p className={css.command}>
-				<code>{command}</code> <Copy text={command} what={words.command} />
+				<code>{command}</code> <Copy text={command} subject={words.command} />
 			</p>
 		</Dialog>
 	);

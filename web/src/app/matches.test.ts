@@ -20,7 +20,7 @@ const tests: Tests = {
 			["  ", "Home", "", 2],
 			["…", "Home", "start", 0],
 		];
-		for (const [typed, name, others, want] of cases) equals(finds(typed, name, others), want, `${typed} in ${name}`);
+		for (const [search, name, others, want] of cases) equals(finds(search, name, others), want, `${search} in ${name}`);
 	},
 	"names come before other words"() {
 		const all = [

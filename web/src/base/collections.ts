@@ -12,33 +12,33 @@ export type Kind = Exclude<keyof CollectionsView, "copies" | "binding_options">;
 export type Collection<K extends Kind> = { data: Required<CollectionsView>[K] };
 
 type Asked = { kinds: Set<string>; copies: Set<string>; binding_options: Set<string> };
-type Request = { workspace: string; asked: Asked; answer: Promise<CollectionsView> };
+type Request = { workspace: string; asks: Asked; answer: Promise<CollectionsView> };
 
 let next: Request | null = null;
 
 /** How many working copies and templates one request may name. */
-const most = { kinds: Number.POSITIVE_INFINITY, copies: 20, binding_options: 5 };
+const limits = { kinds: Number.POSITIVE_INFINITY, copies: 20, binding_options: 5 };
 
 /** ask asks for a part of the answer. Nothing waits: what one turn of the event loop asks for is one request. */
 function ask(part: keyof Asked, value: string): Promise<CollectionsView> {
 	const workspace = workspaceSlug();
-	if (next?.workspace !== workspace || next.asked[part].size >= most[part]) {
-		const asked: Asked = { kinds: new Set(), copies: new Set(), binding_options: new Set() };
+	if (next?.workspace !== workspace || next.asks[part].size >= limits[part]) {
+		const asks: Asked = { kinds: new Set(), copies: new Set(), binding_options: new Set() };
 		const list = (of: Set<string>) => [...of].sort().join() || undefined;
 		const mine: Request = {
 			workspace,
-			asked,
+			asks,
 			answer: Promise.resolve().then(() => {
 				if (next === mine) next = null;
 				return api("GET /collections", {
-					query: { kinds: list(asked.kinds), copies: list(asked.copies), binding_options: list(asked.binding_options) },
+					query: { kinds: list(asks.kinds), copies: list(asks.copies), binding_options: list(asks.binding_options) },
 					workspace,
 				});
 			}),
 		};
 		next = mine;
 	}
-	next.asked[part].add(value);
+	next.asks[part].add(value);
 	return next.answer;
 }
 

@@ -1,7 +1,7 @@
 import { type Cell, csvCell, csvText, parseRows } from "./csv";
 import { equals, Random, type Tests } from "./testing";
 
-const rows = (text: string, separator = ",", most = 100) => parseRows(text, separator, most);
+const rows = (text: string, separator = ",", maxRows = 100) => parseRows(text, separator, maxRows);
 
 const tests: Tests = {
 	"rows end with any line feed, and the last one with the file"() {

@@ -25,12 +25,12 @@ export function download(name: string, text: string) {
 }
 
 /** parseRows splits text into rows of cells (RFC 4180), with a separator. */
-export function parseRows(text: string, separator: string, most: number): string[][] {
+export function parseRows(text: string, separator: string, maxRows: number): string[][] {
 	const rows: string[][] = [];
 	let row: string[] = [];
 	let cell = "";
 	let quoted = false;
-	for (let i = 0; i < text.length && rows.length < most; i++) {
+	for (let i = 0; i < text.length && rows.length < maxRows; i++) {
 		const c = text[i];
 		if (quoted) {
 			if (c !== '"') cell += c;
@@ -50,6 +50,6 @@ export function parseRows(text: string, separator: string, most: number): string
 			cell = "";
 		} else cell += c;
 	}
-	if (rows.length < most && (cell !== "" || row.length > 0)) rows.push([...row, cell]);
+	if (rows.length < maxRows && (cell !== "" || row.length > 0)) rows.push([...row, cell]);
 	return rows;
 }

@@ -19,8 +19,8 @@ export function subscribeDensity(listener: () => void) {
 	};
 }
 
-function show(chosen: Density) {
-	if (chosen === "compact") document.documentElement.dataset.density = chosen;
+function show(density: Density) {
+	if (density === "compact") document.documentElement.dataset.density = density;
 	else document.documentElement.removeAttribute("data-density");
 	for (const listener of listeners) listener();
 }
@@ -39,10 +39,10 @@ export function showDensityOf(user: string) {
 }
 
 /** setDensity shows a density, and stores it for the signed-in person. */
-export function setDensity(chosen: Density) {
-	show(chosen);
+export function setDensity(density: Density) {
+	show(density);
 	try {
-		if (chosen === "compact") localStorage.setItem(prefix + person, chosen);
+		if (density === "compact") localStorage.setItem(prefix + person, density);
 		else localStorage.removeItem(prefix + person);
 	} catch {
 		// Storage is off: the density lasts until the page is closed.

@@ -26,14 +26,14 @@ export async function patiently<M>(load: () => Promise<M>): Promise<M> {
 			return await withTexts(load);
 		} catch {
 			if (await answers()) return withTexts(load);
-			await new Promise((done) => setTimeout(done, pauses[Math.min(round, pauses.length - 1)]));
+			await new Promise((resolve) => setTimeout(resolve, pauses[Math.min(round, pauses.length - 1)]));
 		}
 	}
 }
 
 /** switchLanguage shows a language that was chosen; null is that of the browser. */
-export function switchLanguage(chosen: Language | null) {
-	patiently(() => chooseLanguage(chosen)).catch(() => location.reload()); // the texts are of another version
+export function switchLanguage(language: Language | null) {
+	patiently(() => chooseLanguage(language)).catch(() => location.reload()); // the texts are of another version
 }
 
 /** Module loads a module, and keeps it. */

@@ -19,8 +19,8 @@ export function invalidate(client: QueryClient, workspace: string, hint: Change)
 /** askState finds out whether the stream is open, here or in another tab. */
 let askState = () => {};
 
-const leastPause = 2000;
-const probePause = 5000;
+const minReconnectDelay = 2000;
+const maxReconnectDelay = 5000;
 
 /** watchAnswers follows whether the server can be reached, and reads the session again when it denies something. */
 export function watchAnswers(client: QueryClient) {
@@ -29,7 +29,7 @@ export function watchAnswers(client: QueryClient) {
 		fetch("/api/auth/options", { cache: "no-store" })
 			.then(() => back())
 			.catch(() => {
-				probe = window.setTimeout(ask, probePause);
+				probe = window.setTimeout(ask, maxReconnectDelay);
 			});
 	};
 	const back = () => {
@@ -43,7 +43,7 @@ export function watchAnswers(client: QueryClient) {
 	};
 	const gone = () => {
 		setLiveState("offline");
-		if (!probe) probe = window.setTimeout(ask, probePause);
+		if (!probe) probe = window.setTimeout(ask, maxReconnectDelay);
 	};
 	onAnswer((error) => {
 		if (error?.status === 0) gone();
@@ -69,7 +69,7 @@ export function connect(client: QueryClient, workspace: string): () => void {
 			flush = 0;
 			for (const change of waiting.values()) invalidate(client, workspace, change);
 			waiting.clear();
-		}, leastPause / 4);
+		}, minReconnectDelay / 4);
 	};
 	channel.onmessage = (
 		event: MessageEvent<{ hints?: Change[]; state?: LiveState; reset?: boolean; ask?: boolean }>,
@@ -115,7 +115,7 @@ export function connect(client: QueryClient, workspace: string): () => void {
 	navigator.locks
 		?.request(`packetboat-stream-${workspace}`, { signal: abort.signal }, () => {
 			open();
-			return new Promise<void>((done) => abort.signal.addEventListener("abort", () => done()));
+			return new Promise<void>((resolve) => abort.signal.addEventListener("abort", () => resolve()));
 		})
 		.catch(() => undefined);
 	return () => {

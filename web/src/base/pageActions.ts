@@ -6,7 +6,7 @@ import { createContext, type ReactNode, useContext, useEffect, useRef } from "re
 export type Offer = {
 	title: string;
 	/** Why it cannot be done now. */
-	why?: ReactNode;
+	disabledReason?: ReactNode;
 	kind?: "primary" | "create" | "edit";
 	run: () => void;
 };
@@ -22,7 +22,7 @@ export const pageOffers = (): Offer[] => [...offers.values()].flatMap((list) => 
 /** runOffer does the first thing of a kind that the page offers and that can be done. */
 export function runOffer(...kinds: Offer["kind"][]) {
 	pageOffers()
-		.find((offer) => kinds.includes(offer.kind) && !offer.why)
+		.find((offer) => kinds.includes(offer.kind) && !offer.disabledReason)
 		?.run();
 }
 

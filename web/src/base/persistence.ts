@@ -13,7 +13,7 @@ const keptOf = (kind: unknown, data: unknown) => (kind === "shell" ? { ...(data 
 const database = "packetboat";
 const store = "answers";
 const version = 2; // another when keys or answers of the same key change: what is kept is then dropped
-const most = 40; // answers of a workspace
+const maxAnswers = 40; // answers of a workspace
 const largest = 500_000; // characters of an answer
 const oldest = 7 * 24 * 3600_000; // milliseconds
 const pause = 2000; // milliseconds from a change to its saving
@@ -24,27 +24,27 @@ type Kept = { key: readonly unknown[]; data: unknown; at: number };
 const slowest = 3000;
 
 function open(): Promise<IDBDatabase> {
-	return new Promise((done, fail) => {
-		setTimeout(() => fail(new Error("IndexedDB does not answer")), slowest);
+	return new Promise((resolve, reject) => {
+		setTimeout(() => reject(new Error("IndexedDB does not answer")), slowest);
 		const request = indexedDB.open(database, version);
 		request.onupgradeneeded = () => {
 			const db = request.result;
 			if (db.objectStoreNames.contains(store)) db.deleteObjectStore(store);
 			db.createObjectStore(store);
 		};
-		request.onsuccess = () => done(request.result);
-		request.onerror = () => fail(request.error);
-		request.onblocked = () => fail(new Error("IndexedDB is in use"));
+		request.onsuccess = () => resolve(request.result);
+		request.onerror = () => reject(request.error);
+		request.onblocked = () => reject(new Error("IndexedDB is in use"));
 	});
 }
 
 async function run<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
 	const db = await open();
 	try {
-		return await new Promise<T>((done, fail) => {
+		return await new Promise<T>((resolve, reject) => {
 			const request = act(db.transaction(store, mode).objectStore(store));
-			request.onsuccess = () => done(request.result);
-			request.onerror = () => fail(request.error);
+			request.onsuccess = () => resolve(request.result);
+			request.onerror = () => reject(request.error);
 		});
 	} finally {
 		db.close();
@@ -93,7 +93,7 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 			}))
 			.sort((a, b) => b.at - a.at)
 			.filter((entry) => JSON.stringify(entry.data).length < largest)
-			.slice(0, most);
+			.slice(0, maxAnswers);
 		run("readwrite", (store) => store.put(list, `${user} ${workspace}`)).catch(() => undefined);
 	};
 	const stop = client.getQueryCache().subscribe((event) => {

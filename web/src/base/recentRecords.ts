@@ -3,7 +3,7 @@
 
 export type Recent = { to: string; title: string };
 
-const most = 8;
+const maxRecords = 8;
 const opened = new Map<string, Recent[]>();
 
 /** recent returns the records that were opened last in a workspace, the last one first. */
@@ -14,5 +14,5 @@ export function remember(workspace: string, to: string, title: string | null) {
 	if (!/^\/.+\/[^/]/.test(to) || /\/(new|import)$/.test(to)) return;
 	const of = to.replace(/\/(edit|report)$/, "");
 	const others = recent(workspace).filter((recent) => recent.to !== of);
-	opened.set(workspace, title === null ? others : [{ to: of, title }, ...others].slice(0, most));
+	opened.set(workspace, title === null ? others : [{ to: of, title }, ...others].slice(0, maxRecords));
 }

@@ -47,21 +47,21 @@ export function useSession(): SessionView {
 export const useWorkspace = () => useContext(Workspace);
 
 /** least returns the least role that may send a request. */
-export const least = (route: Route): Role => roles[route] ?? "viewer";
+export const minimumRole = (route: Route): Role => roles[route] ?? "viewer";
 
 /** allows reports whether a role may send a request. */
-export const allows = (role: Role, route: Route) => order.indexOf(role) >= order.indexOf(least(route));
+export const allows = (role: Role, route: Route) => order.indexOf(role) >= order.indexOf(minimumRole(route));
 
 /** whoMay says who may send a request. */
 export function whoMay(route: Route): string {
-	return words.may({ who: and(order.slice(order.indexOf(least(route))).map((role) => roleNames[role].many)) });
+	return words.may({ who: and(order.slice(order.indexOf(minimumRole(route))).map((role) => roleNames[role].many)) });
 }
 
 /**
  * useWhyNot returns why the signed-in person cannot send a request, and undefined if they can: the role, or
  * for what sends, creates or deletes, that the server cannot be reached.
  */
-export function useWhyNot(route: Route): string | undefined {
+export function useDisabledReason(route: Route): string | undefined {
 	const workspace = useContext(Workspace);
 	const live = useSyncExternalStore(subscribeLive, liveState);
 	if (workspace && !allows(workspace.role as Role, route)) return whoMay(route);

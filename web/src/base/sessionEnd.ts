@@ -16,14 +16,14 @@ function set(next: typeof waiting) {
 export function holdRequests() {
 	onSessionEnd(() => {
 		void forget(); // the session may have been ended because the device was lost
-		return new Promise<void>((done) => set([...waiting, done]));
+		return new Promise<void>((resolve) => set([...waiting, resolve]));
 	});
 	return () => onSessionEnd(null);
 }
 
 /** goOn lets the requests that wait run again. */
 export function goOn() {
-	for (const done of waiting) done();
+	for (const resolve of waiting) resolve();
 	set([]);
 }
 

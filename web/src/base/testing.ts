@@ -11,14 +11,14 @@ const json = (value: unknown) =>
 	);
 
 /** equals fails unless two values are the same in JSON. */
-export function equals(have: unknown, want: unknown, what = "value") {
+export function equals(have: unknown, want: unknown, description = "value") {
 	const [a, b] = [json(have), json(want)];
-	if (a !== b) throw new Error(`${what} is ${a}; want ${b}`);
+	if (a !== b) throw new Error(`${description} is ${a}; want ${b}`);
 }
 
 /** holds fails unless something is so. */
-export function holds(so: boolean, what: string) {
-	if (!so) throw new Error(what);
+export function holds(so: boolean, description: string) {
+	if (!so) throw new Error(description);
 }
 
 /** Random has numbers that look random and are the same each time. */

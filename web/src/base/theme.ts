@@ -15,13 +15,13 @@ export function theme(): Theme {
 }
 
 /** applyTheme shows a theme, and stores it if it was chosen. */
-export function applyTheme(chosen: Theme, store = true) {
-	if (chosen === "system") document.documentElement.removeAttribute("data-theme");
-	else document.documentElement.dataset.theme = chosen;
+export function applyTheme(theme: Theme, store = true) {
+	if (theme === "system") document.documentElement.removeAttribute("data-theme");
+	else document.documentElement.dataset.theme = theme;
 	if (!store) return;
 	try {
-		if (chosen === "system") localStorage.removeItem(key);
-		else localStorage.setItem(key, chosen);
+		if (theme === "system") localStorage.removeItem(key);
+		else localStorage.setItem(key, theme);
 	} catch {
 		// Storage is off: the theme lasts until the page is closed.
 	}

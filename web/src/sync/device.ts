@@ -12,7 +12,7 @@ const chunks = "chunks";
 /** Characters of a chunk. The browser writes longer values later than at once, which a reload does not wait for. */
 const chunk = 16_000;
 const largest = 3_000_000; // characters of a record; what is longer is not kept here
-const most = 20_000_000; // characters of all records
+const maxCharacters = 20_000_000; // characters of all records
 const oldest = 30 * 24 * 3600_000; // milliseconds, as long as the server keeps working copies
 
 /** The tab, until its page is loaded again. It holds a lock, by which others see that it is open. */
@@ -45,24 +45,24 @@ const written = new Map<string, string[]>(); // by key, the chunks that storage 
 const slowest = 3000;
 
 function open(): Promise<IDBDatabase> {
-	return new Promise((done, fail) => {
-		setTimeout(() => fail(new Error("IndexedDB does not answer")), slowest);
+	return new Promise((resolve, reject) => {
+		setTimeout(() => reject(new Error("IndexedDB does not answer")), slowest);
 		const request = indexedDB.open(database, 2);
 		request.onupgradeneeded = () => {
 			for (const name of [...request.result.objectStoreNames]) request.result.deleteObjectStore(name);
 			request.result.createObjectStore(records, { keyPath: "key" });
 			request.result.createObjectStore(chunks);
 		};
-		request.onsuccess = () => done(request.result);
-		request.onerror = () => fail(request.error);
-		request.onblocked = () => fail(new Error("IndexedDB is in use"));
+		request.onsuccess = () => resolve(request.result);
+		request.onerror = () => reject(request.error);
+		request.onblocked = () => reject(new Error("IndexedDB is in use"));
 	});
 }
 
 const answer = <T>(request: IDBRequest<T>) =>
-	new Promise<T>((done, fail) => {
-		request.onsuccess = () => done(request.result);
-		request.onerror = () => fail(request.error);
+	new Promise<T>((resolve, reject) => {
+		request.onsuccess = () => resolve(request.result);
+		request.onerror = () => reject(request.error);
 	});
 
 /** Writes now: the browser carries it out although the page goes. */
@@ -105,7 +105,7 @@ export async function openDevice(user: string, workspace: string) {
 			.sort((a, b) => b.at - a.at)
 			.filter((row) => {
 				sum += row.size;
-				return row.key[0] !== user || row.at < Date.now() - oldest || sum > most;
+				return row.key[0] !== user || row.at < Date.now() - oldest || sum > maxCharacters;
 			});
 		if (left.length === 0) return;
 		write((rows, texts) => {

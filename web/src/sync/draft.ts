@@ -86,10 +86,10 @@ export type Status =
 	| { is: "offline"; error: unknown }
 	| { is: "conflict" };
 
-export type Conflict<Row> = { theirs: Versioned<Row>; clashes: Clash[]; by: Actor | null };
+export type Conflict<Row> = { theirs: Versioned<Row>; clashes: Clash[]; author: Actor | null };
 
 /** Joined are the fields that were taken over from somebody else. */
-export type Joined<Row> = { fields: string[]; by: Actor | null; row: Row };
+export type Joined<Row> = { fields: string[]; author: Actor | null; row: Row };
 
 /** State is what pages show of a draft. It is another object after each change. */
 export type State<Row, D> = {

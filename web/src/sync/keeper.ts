@@ -82,18 +82,18 @@ export class Keeper<D> {
 		const reading = line.closing || line.writes ? this.settled().then(read) : read();
 		this.older = await device.held<Held<D>>(kind, id, joinHeld);
 		this.keep(); // what was typed meanwhile
-		const found = await reading;
+		const stored = await reading;
 		const own = this.older;
 		this.older = null;
 		this.holds ||= own !== null;
-		this.stored ||= found !== null || own !== null;
-		const data = (found?.data ?? {}) as Partial<Copy<D>> & { mark?: string };
+		this.stored ||= stored !== null || own !== null;
+		const data = (stored?.data ?? {}) as Partial<Copy<D>> & { mark?: string };
 		// A copy that this device did not know was stored by another browser: it is the later one.
-		const others = found !== null && !own?.follows.includes(data.mark ?? "");
-		const marks = found ? [data.mark ?? ""] : [];
+		const others = stored !== null && !own?.follows.includes(data.mark ?? "");
+		const marks = stored ? [data.mark ?? ""] : [];
 		this.follows = [...new Set([mark, "", ...(own?.follows ?? []), ...marks])];
 		if (own) return { copy: others ? joinCopies(own.value, data) : own.value, place: "device" };
-		return found && { copy: data, place: "server" };
+		return stored && { copy: data, place: "server" };
 	}
 
 	/** Keeps what is not saved, or drops it if all is saved. */
@@ -173,12 +173,12 @@ export class Keeper<D> {
 
 	/** Waits until a store of the same record that was closed has saved what it can; not for a network that hangs. */
 	private settled(): Promise<void> {
-		return new Promise((done) => {
-			const cancel = this.environment.clock.after(longestWait, done);
+		return new Promise((resolve) => {
+			const cancel = this.environment.clock.after(longestWait, resolve);
 			void Promise.resolve(this.line.closing)
 				.then(() => this.line.writes)
 				.then(cancel)
-				.then(done);
+				.then(resolve);
 		});
 	}
 }

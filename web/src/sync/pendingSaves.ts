@@ -46,11 +46,11 @@ export function useText(text: Text) {
 			current.current.change(read);
 			return true;
 		};
-		const typed = () => {
+		const onTyped = () => {
 			stop();
 			timer = window.setTimeout(now, pause);
 		};
-		return { stop, now, typed };
+		return { stop, now, typed: onTyped };
 	});
 	useLayoutEffect(() => {
 		editors.add(own.now);

@@ -49,14 +49,16 @@ class Time implements Clock {
 }
 
 const offline = () => new ApiError(0, "OFFLINE", "no answer", {});
-const conflict = (by: string) =>
-	new ApiError(412, "REVISION_CONFLICT", "changed meanwhile", { updated_by: { id: by, name: by, type: "user" } });
+const conflict = (author: string) =>
+	new ApiError(412, "REVISION_CONFLICT", "changed meanwhile", {
+		updated_by: { id: author, name: author, type: "user" },
+	});
 
 /** Server has one post, and the working copies of it. */
 class Server {
 	post: Post = { ...blank };
 	revision = 1;
-	by = "nobody";
+	author = "nobody";
 	requests: Partial<Post>[] = []; // that were sent to be saved
 	copy: { title: string; base_revision: number | null; data: { mark?: string; mine?: Partial<Post> } } | null = null;
 	fails: (() => Error | null) | null = null;
@@ -74,15 +76,15 @@ class Server {
 		return { data: structured(this.post), revision: `"${this.revision}"` };
 	}
 	/** Somebody else saves. */
-	change(part: Partial<Post>, by = "Ada") {
+	change(part: Partial<Post>, author = "Ada") {
 		this.post = this.writes({ ...this.post, ...part });
-		this.by = by;
+		this.author = author;
 		this.revision++;
 	}
 	/** Requests wait until they are released. */
 	holdRequests() {
-		this.gate = new Promise((done) => {
-			this.openGate = done;
+		this.gate = new Promise((resolve) => {
+			this.openGate = resolve;
 		});
 	}
 	async release() {
@@ -98,7 +100,7 @@ class Server {
 	async put(part: Partial<Post>, revision: string | undefined) {
 		this.requests.push(structured(part));
 		await this.arrive();
-		if (revision && revision !== `"${this.revision}"`) throw conflict(this.by);
+		if (revision && revision !== `"${this.revision}"`) throw conflict(this.author);
 		const fields = Object.entries(part).filter(([f, value]) => this.rules[f]?.(value));
 		if (fields.length > 0)
 			throw new ApiError(400, "INVALID", "wrong", {
@@ -197,7 +199,7 @@ type Options = Partial<Environment> & {
 	codec?: Partial<Codec<Post, Post>>;
 	server?: Versioned<Post>;
 	/** What is typed at once. */
-	typed?: Partial<Post>;
+	initial?: Partial<Post>;
 };
 
 /** noStorage is the device of a browser that keeps nothing. */
@@ -211,7 +213,7 @@ class World {
 	device = this.browser.tab("a");
 	/** Opens the post in a tab; a draft saves itself after 800 ms unless it is said otherwise. */
 	async open(options: Options = {}) {
-		const { codec, server, typed, ...environment } = options;
+		const { codec, server, initial, ...environment } = options;
 		const draft = new DraftStore<Post, Post>(
 			{ ...codecOf(this.server), ...codec },
 			{
@@ -226,7 +228,7 @@ class World {
 			server ?? this.server.read(),
 		);
 		void draft.open();
-		if (typed) draft.change(typed);
+		if (initial) draft.change(initial);
 		await settled();
 		return draft;
 	}
@@ -261,10 +263,10 @@ const merging: Tests = {
 	"fields that one side changed are joined, and those that both changed clash"() {
 		const bases = { mine: blank, theirs: blank };
 		const mine = { ...blank, title: "Mine", body: "Both" };
-		const got = merge3(bases, mine, { ...blank, title: "Theirs", zone: "CET", body: "Both" });
-		equals(got.merged, { ...mine, zone: "CET" });
-		equals(got.joined, ["zone"]);
-		equals(got.clashes, [{ group: "title", mine: { title: "Mine" }, theirs: { title: "Theirs" } }]);
+		const result = merge3(bases, mine, { ...blank, title: "Theirs", zone: "CET", body: "Both" });
+		equals(result.merged, { ...mine, zone: "CET" });
+		equals(result.joined, ["zone"]);
+		equals(result.clashes, [{ group: "title", mine: { title: "Mine" }, theirs: { title: "Theirs" } }]);
 	},
 	"a group clashes as a whole, and stays as it was chosen"() {
 		const when = (field: string) => (field === "date" || field === "zone" ? "when" : field);
@@ -292,17 +294,17 @@ const merging: Tests = {
 				if (random.below(2) === 0) Object.assign(mine, { [name]: `m${random.below(2)}` });
 				if (random.below(2) === 0) Object.assign(theirs, { [name]: `${random.of(["m", "t"])}${random.below(2)}` });
 			}
-			const got = merge3({ mine: blank, theirs: blank }, mine, theirs);
+			const result = merge3({ mine: blank, theirs: blank }, mine, theirs);
 			for (const name of names) {
 				const [byMe, byThem] = [mine[name] !== blank[name], theirs[name] !== blank[name]];
 				equals(
-					got.merged[name],
+					result.merged[name],
 					byMe || !byThem ? mine[name] : theirs[name],
 					`${name} of ${JSON.stringify([mine, theirs])}`,
 				);
 				const clash = byMe && byThem && mine[name] !== theirs[name];
 				equals(
-					got.clashes.some((clash) => clash.group === name),
+					result.clashes.some((clash) => clash.group === name),
 					clash,
 					`a clash of ${name}`,
 				);
@@ -369,8 +371,8 @@ const saving: Tests = {
 		const world = new World();
 		const draft = await world.open();
 		let answer: () => void = () => undefined;
-		world.server.answers = new Promise((done) => {
-			answer = done;
+		world.server.answers = new Promise((resolve) => {
+			answer = resolve;
 		});
 		draft.change({ title: "Mine" });
 		await world.time.pass(800);
@@ -549,7 +551,7 @@ const conflicts: Tests = {
 		draft.change({ title: "Mine" });
 		await world.time.pass(800);
 		equals([world.server.post.title, world.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
-		equals([draft.state.joined?.fields, draft.state.joined?.by?.name], [["body"], "Ada"]);
+		equals([draft.state.joined?.fields, draft.state.joined?.author?.name], [["body"], "Ada"]);
 		draft.dismissJoined();
 		equals(draft.state.joined, null);
 	},
@@ -778,13 +780,13 @@ const restoring: Tests = {
 	async "what is typed while the device is read is kept, too"() {
 		const world = new World();
 		world.server.holdRequests();
-		await world.open({ typed: { title: "At once" } });
+		await world.open({ initial: { title: "At once" } });
 		holds(world.browser.text.includes("At once"), `the device has ${world.browser.text}`);
 	},
 	async "a page that is left while it opens leaves no timer"() {
 		const world = new World();
 		world.server.holdRequests();
-		const draft = await world.open({ ...byHand, typed: { title: "At once" } });
+		const draft = await world.open({ ...byHand, initial: { title: "At once" } });
 		void draft.close();
 		await world.server.release();
 		equals([world.server.copy?.title, world.time.waiting], ["At once", 0]);
@@ -895,8 +897,8 @@ const ending: Tests = {
 		const world = new World();
 		const first = await world.open();
 		let answer: () => void = () => undefined;
-		world.server.answers = new Promise((done) => {
-			answer = done;
+		world.server.answers = new Promise((resolve) => {
+			answer = resolve;
 		});
 		first.change({ title: "Hangs" });
 		void first.close();
@@ -1108,11 +1110,11 @@ const onDemand: Tests = {
 		const draft = await world.open({ autosaveAfter: null, codec: { refusals: undefined, loadsFirst: true }, server });
 		world.server.change({ body: "Theirs" });
 		draft.change({ title: "Mine" });
-		const whole = async (_: Partial<Post>, values: Post) => {
+		const saveAllFields = async (_: Partial<Post>, values: Post) => {
 			await world.server.put(values, undefined);
 			return undefined;
 		};
-		holds(await draft.save(whole), "all is saved");
+		holds(await draft.save(saveAllFields), "all is saved");
 		equals([world.server.post.title, world.server.post.body], ["Mine", "Theirs"]);
 		world.server.change({ title: "Theirs" });
 		draft.change({ title: "Mine again" });

@@ -19,10 +19,10 @@ import { type Choice, equal, fieldsByGroup, merge3, pick } from "./merge";
 type Base<Row, D> = { row: Row; revision: string | null; fields: D; stored: D };
 
 /** How often a save is tried again when others change the record meanwhile. */
-const mostConflicts = 5;
+const maxConflicts = 5;
 
 /** How many saves without an answer are remembered. */
-const mostLost = 20;
+const maxUnanswered = 20;
 
 /**
  * DraftStore holds what somebody writes of a record until the server has it. It is kept as it is typed, saved by itself
@@ -47,7 +47,7 @@ export class DraftStore<Row, D extends object> {
 	private saving = false;
 	private closed = false;
 	private running: Promise<unknown> = Promise.resolve(); // saves go one after the other
-	private waiting: { server: Versioned<Row>; by: Actor | null } | null = null; // came while something was sent
+	private waiting: { server: Versioned<Row>; author: Actor | null } | null = null; // came while something was sent
 	private cancelSave: (() => void) | null = null;
 	private keeper: Keeper<D> | null = null;
 
@@ -75,24 +75,24 @@ export class DraftStore<Row, D extends object> {
 				title: () => this.codec.title(this.mine, this.base.row),
 				revision: () => revisionNumber(this.base.revision),
 			});
-			const found = await this.keeper.open();
-			if (found) this.bringBack(found.copy, found.place);
+			const restored = await this.keeper.open();
+			if (restored) this.bringBack(restored.copy, restored.place);
 		}
 		this.opened = true;
 		this.changedHere();
 	}
 
 	/** Takes what the server has. */
-	receive(server: Versioned<Row>, by: Actor | null = null): void {
+	receive(server: Versioned<Row>, author: Actor | null = null): void {
 		if (this.saving) {
-			this.waiting = { server, by };
+			this.waiting = { server, author };
 			return;
 		}
 		const [now, then] = [server.revision, this.base.revision].map(revisionNumber);
 		const newest = this.conflict ? revisionNumber(this.conflict.theirs.revision) : then;
 		if (now && newest && now < newest) return; // an answer that was overtaken
 		if (now && now === then) this.base = { ...this.base, row: server.data };
-		else this.join(server, by);
+		else this.join(server, author);
 		this.changedHere();
 	}
 
@@ -124,8 +124,8 @@ export class DraftStore<Row, D extends object> {
 	/** Ends a conflict: in the groups that are named their version stays, in the others the own one. */
 	settle(theirs: ReadonlySet<string>): void {
 		if (!this.conflict) return;
-		const { theirs: server, by } = this.conflict;
-		this.join(server, by, (group) => (theirs.has(group) ? "theirs" : "mine"));
+		const { theirs: server, author } = this.conflict;
+		this.join(server, author, (group) => (theirs.has(group) ? "theirs" : "mine"));
 		this.changedHere();
 		if (this.environment.autosaveAfter !== null) void this.flush();
 	}
@@ -165,8 +165,8 @@ export class DraftStore<Row, D extends object> {
 		return (this.codec.equal ?? equal)(a, b);
 	}
 
-	private sameFields(part: Partial<D>, whole: D) {
-		return (Object.keys(part) as (keyof D)[]).every((field) => this.same(part[field], whole[field]));
+	private sameFields(part: Partial<D>, values: D) {
+		return (Object.keys(part) as (keyof D)[]).every((field) => this.same(part[field], values[field]));
 	}
 
 	private groupOf = (path: string) =>
@@ -235,13 +235,13 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	private run<T>(act: () => Promise<T>): Promise<T> {
-		const done = this.running.then(act);
-		this.running = done.catch(() => undefined);
-		return done;
+		const result = this.running.then(act);
+		this.running = result.catch(() => undefined);
+		return result;
 	}
 
 	/** Goes on with the own values joined with those of the server. It reports whether they clash. */
-	private join(server: Versioned<Row>, by: Actor | null, choose?: Choice): boolean {
+	private join(server: Versioned<Row>, author: Actor | null, choose?: Choice): boolean {
 		const theirs = this.codec.fieldsOf(server.data);
 		// What arrived without an answer is no change of somebody else.
 		const arrived = (Object.keys(theirs) as (keyof D)[]).filter((their) =>
@@ -253,9 +253,9 @@ export class DraftStore<Row, D extends object> {
 			? this.codec.merge(bases, this.mine, theirs, choose)
 			: merge3(bases, this.mine, theirs, this.groupOf, choose);
 		const asks = clashes.length > 0 && !choose;
-		this.conflict = asks ? { theirs: server, clashes, by } : null;
+		this.conflict = asks ? { theirs: server, clashes, author } : null;
 		if (asks) return true;
-		if (joined.length > 0 && this.changed().length > 0) this.joined = { fields: joined, by, row: server.data };
+		if (joined.length > 0 && this.changed().length > 0) this.joined = { fields: joined, author, row: server.data };
 		this.adopt(server);
 		this.mine = merged;
 		return false;
@@ -272,10 +272,10 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	private bringBack(copy: Partial<Copy<D>>, place: Place) {
-		const typed = this.changed();
+		const edited = this.changed();
 		const { stored } = this.base;
 		const known = (Object.keys(copy.mine ?? {}) as (keyof D & string)[]).filter(
-			(field) => field in stored && !typed.includes(field) && isLike(copy.mine?.[field], stored[field]),
+			(field) => field in stored && !edited.includes(field) && isLike(copy.mine?.[field], stored[field]),
 		);
 		const from = pick(copy.from ?? {}, known);
 		const mine = pick(copy.mine ?? {}, known);
@@ -293,23 +293,23 @@ export class DraftStore<Row, D extends object> {
 	private async send(demanded: boolean, write: Codec<Row, D>["save"] = this.codec.save): Promise<boolean> {
 		let conflicts = 0;
 		// What is saved on demand as a whole is sent also if nothing was changed.
-		let whole = demanded && !this.codec.refusals;
+		let complete = demanded && !this.codec.refusals;
 		this.saving = true;
 		this.failure = null;
 		try {
 			if (demanded && this.codec.loadsFirst) this.takes(await this.codec.load(), null);
-			while (!this.conflict && (whole || this.todo().length > 0)) {
+			while (!this.conflict && (complete || this.todo().length > 0)) {
 				const values = this.mine;
 				const todo = this.todo();
 				this.sent = pick(values, todo);
 				this.changedHere();
 				try {
-					const got = await write(this.sent, values, this.base.revision ?? undefined);
-					this.answered(values, todo, got);
-					whole = false;
+					const response = await write(this.sent, values, this.base.revision ?? undefined);
+					this.answered(values, todo, response);
+					complete = false;
 					if (this.environment.autosaveAfter === null) break; // what was typed meanwhile is not to be saved yet
 				} catch (e) {
-					const error = isConflict(e) && conflicts++ < mostConflicts ? await this.reload(e as ApiError) : e;
+					const error = isConflict(e) && conflicts++ < maxConflicts ? await this.reload(e as ApiError) : e;
 					if (error === null && demanded && this.codec.reviewed) throw e;
 					if (error !== null && !this.failed(error)) return false;
 				}
@@ -319,7 +319,7 @@ export class DraftStore<Row, D extends object> {
 			this.saving = false;
 			const { waiting } = this;
 			this.waiting = null;
-			if (waiting) this.receive(waiting.server, waiting.by);
+			if (waiting) this.receive(waiting.server, waiting.author);
 			this.keeper?.keep();
 			this.emit();
 		}
@@ -338,11 +338,11 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	/** Joins what was read of the record in order to save it. */
-	private takes(server: Versioned<Row>, by: Actor | null) {
-		if (!server.revision || server.revision !== this.base.revision) this.join(server, by);
+	private takes(server: Versioned<Row>, author: Actor | null) {
+		if (!server.revision || server.revision !== this.base.revision) this.join(server, author);
 	}
 
-	private answered(values: D, todo: (keyof D & string)[], got: Versioned<Row> | undefined) {
+	private answered(values: D, todo: (keyof D & string)[], response: Versioned<Row> | undefined) {
 		const onDemand = this.environment.autosaveAfter === null;
 		this.failures = 0;
 		this.sent = {};
@@ -356,9 +356,9 @@ export class DraftStore<Row, D extends object> {
 				this.same(this.mine[value], values[value]) &&
 				(todo.includes(value) || this.same(values[value], before.fields[value])),
 		);
-		if (!got) this.base = { ...before, revision: null, fields: values, stored: values };
+		if (!response) this.base = { ...before, revision: null, fields: values, stored: values };
 		else {
-			this.adopt(got);
+			this.adopt(response);
 			if (!onDemand && !this.codec.takesAnswer) this.base.fields = { ...this.base.fields, ...pick(values, todo) };
 		}
 		this.mine = { ...this.mine, ...pick(this.base.fields, untouched) };
@@ -374,7 +374,7 @@ export class DraftStore<Row, D extends object> {
 			this.refuse(sent, refusals(error));
 			return true;
 		}
-		this.lost = [...this.lost, this.sent].slice(-mostLost);
+		this.lost = [...this.lost, this.sent].slice(-maxUnanswered);
 		if (!refusals) throw error;
 		this.failure = error;
 		const { autosaveAfter, clock } = this.environment;

@@ -40,9 +40,9 @@ export function useDraft<Row, D extends object>(
 	const copies = useCopies();
 	const [store] = useState(() => {
 		const environment = { device, copies, clock, autosaveAfter, readOnly };
-		const made = new DraftStore(codec, { ...environment, mark: crypto.randomUUID() }, server);
-		if (begin) made.change(begin);
-		return made;
+		const store = new DraftStore(codec, { ...environment, mark: crypto.randomUUID() }, server);
+		if (begin) store.change(begin);
+		return store;
 	});
 	useSyncExternalStore(store.subscribe, () => store.state);
 	useLayoutEffect(() => store.configure({ autosaveAfter, readOnly }), [store, autosaveAfter, readOnly]);

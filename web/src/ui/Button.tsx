@@ -11,7 +11,7 @@ type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> & {
 	look?: Look;
 	small?: boolean;
 	/** Why the button cannot be pressed now, and where that is fixed. The button stays focusable. */
-	why?: ReactNode;
+	disabledReason?: ReactNode;
 	busy?: boolean;
 	icon?: ReactNode;
 	/** What it does for the page: it creates a record, and looks and is reached by key like it, or it edits this one. */
@@ -24,11 +24,11 @@ function offer(
 	label: ReactNode,
 	look: Look,
 	kind: "create" | "edit" | undefined,
-	why: ReactNode,
+	disabledReason: ReactNode,
 	run: () => void,
 ): Offer[] {
 	return typeof label === "string"
-		? [{ title: label, kind: kind ?? (look === "primary" ? "primary" : undefined), why, run }]
+		? [{ title: label, kind: kind ?? (look === "primary" ? "primary" : undefined), disabledReason, run }]
 		: [];
 }
 
@@ -37,7 +37,7 @@ export function Button({
 	kind,
 	look = kind === "create" ? "primary" : "default",
 	small,
-	why,
+	disabledReason,
 	busy,
 	icon = kind === "create" && <Plus aria-hidden />,
 	children,
@@ -49,11 +49,11 @@ export function Button({
 	const id = useId();
 	const own = useRef<HTMLButtonElement>(null);
 	const current = useContext(CurrentRow);
-	useOffers(offer(children, look, kind, why, () => own.current?.click()));
-	const off = Boolean(why) || busy;
+	useOffers(offer(children, look, kind, disabledReason, () => own.current?.click()));
+	const off = Boolean(disabledReason) || busy;
 	// A button that begins or ceases to say why is another element: it keeps the focus.
 	const focused = useRef(false);
-	const says = Boolean(why);
+	const says = Boolean(disabledReason);
 	useLayoutEffect(() => {
 		if (says !== undefined && focused.current && document.activeElement === document.body)
 			own.current?.focus({ preventScroll: true });
@@ -82,7 +82,7 @@ export function Button({
 			className={[css.button, css[look], small && css.small, !children && css.square].filter(Boolean).join(" ")}
 			aria-disabled={off || undefined}
 			aria-busy={busy || undefined}
-			aria-describedby={why ? id : rest["aria-describedby"]}
+			aria-describedby={disabledReason ? id : rest["aria-describedby"]}
 			onClick={(event) => {
 				if (off) {
 					event.preventDefault();
@@ -95,12 +95,12 @@ export function Button({
 			{children && <span>{children}</span>}
 		</button>
 	);
-	if (!why) return button;
+	if (!disabledReason) return button;
 	return (
 		<span className={css.explained}>
 			{button}
 			<span id={id} role="tooltip" className={css.why}>
-				{why}
+				{disabledReason}
 			</span>
 		</span>
 	);
@@ -110,7 +110,7 @@ export function Button({
 export function LinkButton({
 	to,
 	kind,
-	why,
+	disabledReason,
 	look = kind === "create" ? "primary" : "default",
 	small,
 	icon = kind === "create" && <Plus aria-hidden />,
@@ -120,17 +120,17 @@ export function LinkButton({
 	to: string;
 	hint?: string;
 	kind?: "create" | "edit";
-	why?: ReactNode;
+	disabledReason?: ReactNode;
 	look?: Look;
 	small?: boolean;
 	icon?: ReactNode;
 	children: ReactNode;
 }) {
 	const [, navigate] = useLocation();
-	useOffers(why ? [] : offer(children, look, kind, undefined, () => navigate(to)));
-	if (why)
+	useOffers(disabledReason ? [] : offer(children, look, kind, undefined, () => navigate(to)));
+	if (disabledReason)
 		return (
-			<Button kind={kind} look={look} small={small} icon={icon} why={why}>
+			<Button kind={kind} look={look} small={small} icon={icon} disabledReason={disabledReason}>
 				{children}
 			</Button>
 		);

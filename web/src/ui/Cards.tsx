@@ -39,7 +39,7 @@ let made = 0;
 
 /** Cards is a list of what has parts of its own: cards that are opened, moved (by buttons, Alt and arrows, or dragging), copied and removed. */
 export function Cards<T>({ items, onChange, title, children, copy, full, detail, open, readOnly }: Props<T>) {
-	const [said, setSaid] = useState("");
+	const [announcement, setAnnouncement] = useState("");
 	const list = useRef<HTMLOListElement>(null);
 	// Items have no names of their own: each gets one here, which moves with it, so that its fields keep the focus.
 	const ids = useRef<number[]>([]);
@@ -63,7 +63,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 		next.splice(to, 0, item);
 		nextIds.splice(to, 0, id);
 		put(next, nextIds);
-		setSaid(words.moved({ title: title(item, from), to: to + 1 }));
+		setAnnouncement(words.moved({ title: title(item, from), to: to + 1 }));
 		if (refocus) focus(to);
 	};
 	const sorting = useSorting((from, to) => move(from, to, false));
@@ -100,7 +100,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 	return (
 		<>
 			<p className="visually-hidden" role="status">
-				{said}
+				{announcement}
 			</p>
 			<ol ref={list} className={css.cards}>
 				{items.map((item, i) => (
@@ -118,14 +118,14 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 									small
 									label={words.up}
 									icon={<ArrowUp aria-hidden />}
-									why={i === 0 ? words.first : undefined}
+									disabledReason={i === 0 ? words.first : undefined}
 									onClick={() => move(i, i - 1)}
 								/>
 								<IconButton
 									small
 									label={words.down}
 									icon={<ArrowDown aria-hidden />}
-									why={i === items.length - 1 ? words.last : undefined}
+									disabledReason={i === items.length - 1 ? words.last : undefined}
 									onClick={() => move(i, i + 1)}
 								/>
 								{copy && (
@@ -133,7 +133,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 										small
 										label={words.duplicate}
 										icon={<Copy aria-hidden />}
-										why={full}
+										disabledReason={full}
 										onClick={() => duplicate(i)}
 									/>
 								)}

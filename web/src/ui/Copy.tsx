@@ -10,7 +10,7 @@ const words = catalogue("shell.copy", {
 });
 
 /** Copy puts a text on the clipboard. With children it is a button with words. */
-export function Copy({ text, what, children }: { text: string; what: string; children?: string }) {
+export function Copy({ text, subject, children }: { text: string; subject: string; children?: string }) {
 	const [state, setState] = useState<"" | "copied" | "failed">("");
 	const copy = async () => {
 		try {
@@ -29,7 +29,7 @@ export function Copy({ text, what, children }: { text: string; what: string; chi
 					{children}
 				</Button>
 			) : (
-				<IconButton small label={words.copy({ what })} icon={icon} onClick={() => void copy()} />
+				<IconButton small label={words.copy({ what: subject })} icon={icon} onClick={() => void copy()} />
 			)}
 			<span className="visually-hidden" role="status">
 				{state === "copied" ? words.copied : state === "failed" ? words.failed : ""}

@@ -32,8 +32,8 @@ type Props = {
  */
 export function DateTime({ label, optional, path, value, onChange, help, ifEmpty, error, readOnly }: Props) {
 	const zone = timeZone();
-	const [typed, setTyped] = useState<string | null>(null);
-	const wall = typed ?? (value ? wallTime(new Date(value), zone) : "");
+	const [text, setText] = useState<string | null>(null);
+	const wall = text ?? (value ? wallTime(new Date(value), zone) : "");
 	const times = wall ? timesOf(wall, zone) : [];
 	const gap = wall !== "" && times.length === 0;
 	const where =
@@ -53,7 +53,7 @@ export function DateTime({ label, optional, path, value, onChange, help, ifEmpty
 				value={wall}
 				onChange={(value) => {
 					const found = value ? timesOf(value, zone) : [];
-					setTyped(value && found.length === 0 ? value : null);
+					setText(value && found.length === 0 ? value : null);
 					if (!value) onChange(null);
 					else if (found[0]) onChange(found[0].toISOString());
 				}}

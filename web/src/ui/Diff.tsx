@@ -12,7 +12,7 @@ const words = catalogue("shell.diff", {
 export type Line = { kind: "same" | "added" | "removed"; text: string };
 
 /** Above this many pairs of lines, texts are not compared. */
-const most = 4_000_000;
+const maxCells = 4_000_000;
 
 /** diffLines returns the lines of two texts, with those that are in one of them alone; null if they are too long. */
 export function diffLines(was: string, now: string): Line[] | null {
@@ -24,7 +24,7 @@ export function diffLines(was: string, now: string): Line[] | null {
 	while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
 	const x = a.slice(start, a.length - end);
 	const y = b.slice(start, b.length - end);
-	if (x.length * y.length > most) return null;
+	if (x.length * y.length > maxCells) return null;
 	// The longest common subsequence, from the ends.
 	const width = y.length + 1;
 	const length = new Uint32Array((x.length + 1) * width);

@@ -14,7 +14,7 @@ type Props = {
 	title: string;
 	form: KeptForm;
 	/** Why the record cannot be changed. */
-	why?: string;
+	disabledReason?: string;
 	/** How the record is deleted, if there is one already. */
 	remove?: {
 		title: string;
@@ -28,7 +28,7 @@ type Props = {
 };
 
 /** EditDrawer is the drawer in which a record is created, changed or deleted. Cancel drops what was typed; closing it in another way keeps that for the next time. */
-export function EditDrawer({ title, form, why, remove, onSave, onClose, children }: Props) {
+export function EditDrawer({ title, form, disabledReason, remove, onSave, onClose, children }: Props) {
 	const [deleting, setDeleting] = useState(false);
 	const removing = useMutation({
 		mutationFn: async () => remove?.run(),
@@ -39,11 +39,11 @@ export function EditDrawer({ title, form, why, remove, onSave, onClose, children
 			drawer="narrow"
 			title={title}
 			onClose={onClose}
-			onSubmit={() => !why && onSave()}
+			onSubmit={() => !disabledReason && onSave()}
 			footer={
 				<>
 					{remove && (
-						<Button look="quiet" why={why} onClick={() => setDeleting(true)}>
+						<Button look="quiet" disabledReason={disabledReason} onClick={() => setDeleting(true)}>
 							{words.remove}
 						</Button>
 					)}
@@ -55,7 +55,7 @@ export function EditDrawer({ title, form, why, remove, onSave, onClose, children
 					>
 						{words.cancel}
 					</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={why}>
+					<Button type="submit" look="primary" busy={form.busy} disabledReason={disabledReason}>
 						{words.save}
 					</Button>
 				</>

@@ -109,7 +109,7 @@ export function TextField(props: TextProps) {
 function Line({
 	label,
 	help,
-	error: found,
+	error: message,
 	optional,
 	hideLabel,
 	value,
@@ -121,14 +121,14 @@ function Line({
 	...rest
 }: TextProps) {
 	const id = useId();
-	const error = useShownError(id, value, found);
-	const most = rest.maxLength;
-	const full = most !== undefined && value.length >= most * 0.9;
+	const error = useShownError(id, value, message);
+	const maxLength = rest.maxLength;
+	const full = maxLength !== undefined && value.length >= maxLength * 0.9;
 	return (
 		<Frame
 			id={id}
 			label={label}
-			help={full ? words.left({ used: value.length, most }) : help}
+			help={full ? words.left({ used: value.length, most: maxLength }) : help}
 			error={error}
 			optional={optional}
 			hideLabel={hideLabel}
@@ -168,15 +168,15 @@ const textOf = (value: number) => (Number.isNaN(value) ? "" : String(value));
 export function NumberField({ value, onChange, ...rest }: NumberProps) {
 	const numberOf = (text: string) => (text.trim() === "" ? Number.NaN : Number(text));
 	const now = value ?? Number.NaN;
-	const [typed, setTyped] = useState(textOf(now));
-	const text = Object.is(numberOf(typed), now) ? typed : textOf(now);
+	const [input, setText] = useState(textOf(now));
+	const text = Object.is(numberOf(input), now) ? input : textOf(now);
 	return (
 		<TextField
 			{...rest}
 			type="number"
 			value={text}
 			onChange={(value) => {
-				setTyped(value);
+				setText(value);
 				onChange(numberOf(value));
 			}}
 		/>
@@ -195,7 +195,7 @@ type AreaProps = Common &
 export function TextArea({
 	label,
 	help,
-	error: found,
+	error: message,
 	optional,
 	hideLabel,
 	value,
@@ -205,7 +205,7 @@ export function TextArea({
 	...rest
 }: AreaProps) {
 	const id = useId();
-	const error = useShownError(id, value, found);
+	const error = useShownError(id, value, message);
 	return (
 		<Frame id={id} label={label} help={help} error={error} optional={optional} hideLabel={hideLabel}>
 			<textarea
@@ -235,7 +235,7 @@ type SelectProps = Common &
 export function Select({
 	label,
 	help,
-	error: found,
+	error: message,
 	optional,
 	hideLabel,
 	value,
@@ -245,7 +245,7 @@ export function Select({
 	...rest
 }: SelectProps) {
 	const id = useId();
-	const error = useShownError(id, value, found);
+	const error = useShownError(id, value, message);
 	return (
 		<Frame id={id} label={label} help={help} error={error} optional={optional} hideLabel={hideLabel}>
 			<div className={css.select}>
@@ -274,14 +274,14 @@ type CheckProps = {
 	help?: ReactNode;
 	checked: boolean;
 	onChange: (checked: boolean) => void;
-	why?: ReactNode;
+	disabledReason?: ReactNode;
 	path?: string;
 };
 
 /** Checkbox is a labelled yes or no, which is sent with its form. */
-export function Checkbox({ label, help, checked, onChange, why, path }: CheckProps) {
+export function Checkbox({ label, help, checked, onChange, disabledReason, path }: CheckProps) {
 	const id = useId();
-	const about = why ?? help;
+	const about = disabledReason ?? help;
 	return (
 		<div className={css.check}>
 			<input
@@ -289,9 +289,9 @@ export function Checkbox({ label, help, checked, onChange, why, path }: CheckPro
 				type="checkbox"
 				checked={checked}
 				data-path={path}
-				aria-disabled={why ? true : undefined}
+				aria-disabled={disabledReason ? true : undefined}
 				aria-describedby={about ? `${id}-help` : undefined}
-				onChange={(e) => !why && onChange(e.target.checked)}
+				onChange={(e) => !disabledReason && onChange(e.target.checked)}
 			/>
 			<div>
 				<label htmlFor={id}>{label}</label>
@@ -306,9 +306,9 @@ export function Checkbox({ label, help, checked, onChange, why, path }: CheckPro
 }
 
 /** Switch is a labelled yes or no that acts at once. */
-export function Switch({ label, help, checked, onChange, why }: CheckProps) {
+export function Switch({ label, help, checked, onChange, disabledReason }: CheckProps) {
 	const id = useId();
-	const about = why ?? help;
+	const about = disabledReason ?? help;
 	return (
 		<div className={css.check}>
 			<button
@@ -316,11 +316,11 @@ export function Switch({ label, help, checked, onChange, why }: CheckProps) {
 				type="button"
 				role="switch"
 				aria-checked={checked}
-				aria-disabled={why ? true : undefined}
+				aria-disabled={disabledReason ? true : undefined}
 				aria-labelledby={`${id}-label`}
 				aria-describedby={about ? `${id}-help` : undefined}
 				className={css.switch}
-				onClick={() => !why && onChange(!checked)}
+				onClick={() => !disabledReason && onChange(!checked)}
 			>
 				<span aria-hidden />
 			</button>
@@ -348,7 +348,7 @@ export function Radios({
 	label: string;
 	value: string;
 	onChange: (value: string) => void;
-	choices: { value: string; label: ReactNode; help?: ReactNode; why?: ReactNode }[];
+	choices: { value: string; label: ReactNode; help?: ReactNode; disabledReason?: ReactNode }[];
 	hideLabel?: boolean;
 	/** The choices stand beside each other. */
 	row?: boolean;
@@ -364,15 +364,15 @@ export function Radios({
 						type="radio"
 						name={name}
 						checked={choice.value === value}
-						aria-disabled={choice.why ? true : undefined}
-						aria-describedby={choice.help || choice.why ? `${name}-${choice.value}-help` : undefined}
-						onChange={() => !choice.why && onChange(choice.value)}
+						aria-disabled={choice.disabledReason ? true : undefined}
+						aria-describedby={choice.help || choice.disabledReason ? `${name}-${choice.value}-help` : undefined}
+						onChange={() => !choice.disabledReason && onChange(choice.value)}
 					/>
 					<div>
 						<label htmlFor={`${name}-${choice.value}`}>{choice.label}</label>
-						{(choice.help || choice.why) && (
+						{(choice.help || choice.disabledReason) && (
 							<p id={`${name}-${choice.value}-help`} className={css.help}>
-								{choice.why ?? choice.help}
+								{choice.disabledReason ?? choice.help}
 							</p>
 						)}
 					</div>

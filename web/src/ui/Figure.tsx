@@ -84,7 +84,7 @@ export function Figure({
 type RateProps = {
 	name: ReactNode;
 	part: number;
-	whole: number;
+	total: number;
 	of: string;
 	decimals?: number;
 	tone?: "danger" | "warning";
@@ -93,10 +93,10 @@ type RateProps = {
 };
 
 /** Rate is a share of a whole, with both beside it. Of fewer than a hundred, the count comes first. */
-export function Rate({ name, part, whole, of, decimals, tone, about, more }: RateProps) {
-	const share = percent(whole > 0 ? part / whole : null, decimals);
-	const counts = `${full(part)} ${of} ${full(whole)}`;
-	const few = whole > 0 && whole < 100;
+export function Rate({ name, part, total, of, decimals, tone, about, more }: RateProps) {
+	const share = percent(total > 0 ? part / total : null, decimals);
+	const counts = `${full(part)} ${of} ${full(total)}`;
+	const few = total > 0 && total < 100;
 	return (
 		<Figure
 			name={name}

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { workingCopy } from "../base/collections";
 import { held, release } from "../sync/device";
-import { useWhyNot } from "../base/session";
+import { useDisabledReason } from "../base/session";
 import { catalogue } from "../base/words/catalogue";
 import { explain } from "../base/words/errors";
 import { Button } from "./Button";
@@ -59,9 +59,9 @@ const both = <T extends object>(earlier: T, later: T): T =>
 /** KeptWork shows the working copies of a record that does not exist any more. Without any it shows nothing. */
 export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 	const client = useQueryClient();
-	const may = useWhyNot("GET /working-copies") === undefined;
+	const may = useDisabledReason("GET /working-copies") === undefined;
 	const [busy, setBusy] = useState(false);
-	const found = useQuery({
+	const query = useQuery({
 		...answer("working_copies.of", id),
 		queryFn: async () => {
 			const copies = await Promise.all(kinds.map((kind) => (may ? workingCopy(kind, id) : null)));
@@ -76,7 +76,7 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 			return list;
 		},
 	});
-	const list = found.data ?? [];
+	const list = query.data ?? [];
 	if (list.length === 0) return null;
 	const parts = list.flatMap((item) => item.parts);
 	const remove = async () => {
@@ -99,7 +99,7 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 			title={words.title}
 			actions={
 				<>
-					<Copy text={parts.map((part) => `${part.path}:\n${part.text}`).join("\n\n")} what={words.title}>
+					<Copy text={parts.map((part) => `${part.path}:\n${part.text}`).join("\n\n")} subject={words.title}>
 						{words.copy}
 					</Copy>
 					<Button small busy={busy} onClick={() => void remove()}>

@@ -3,11 +3,11 @@ import css from "./Field.module.css";
 import { Callout } from "./Page";
 
 /** Locked is around fields that a person may look at. With `why` it says who may change them, and they cannot be changed. */
-export function Locked({ why, children }: { why?: string; children: ReactNode }) {
+export function Locked({ disabledReason, children }: { disabledReason?: string; children: ReactNode }) {
 	return (
 		<>
-			{why && <Callout>{why}</Callout>}
-			<Fixed when={why !== undefined}>{children}</Fixed>
+			{disabledReason && <Callout>{disabledReason}</Callout>}
+			<Fixed when={disabledReason !== undefined}>{children}</Fixed>
 		</>
 	);
 }

@@ -14,7 +14,7 @@ export type Action = {
 	icon?: ReactNode;
 	danger?: boolean;
 	/** Why it cannot be done now; it is shown below the label. */
-	why?: string;
+	disabledReason?: string;
 	help?: string;
 	run: () => void;
 };
@@ -40,18 +40,18 @@ export function Menu({ label = words.more, actions, children, small, className, 
 	const trigger = useRef<HTMLButtonElement>(null);
 	const current = useContext(CurrentRow);
 	// What is chosen runs when the list is gone: a dialog that it opens then gives the focus back to the button.
-	const [chosen, setChosen] = useState<Action | null>(null);
+	const [selected, setSelected] = useState<Action | null>(null);
 	useEffect(() => {
-		if (!chosen || open) return;
-		setChosen(null);
+		if (!selected || open) return;
+		setSelected(null);
 		if (document.activeElement === null || document.activeElement === document.body) trigger.current?.focus();
-		chosen.run();
-	}, [chosen, open]);
+		selected.run();
+	}, [selected, open]);
 	const of = typeof children === "string" ? `${children}: ` : "";
 	useOffers(
 		actions
 			.filter((action): action is Action => Boolean(action))
-			.map((action) => ({ title: of + action.label, why: action.why, run: action.run })),
+			.map((action) => ({ title: of + action.label, disabledReason: action.disabledReason, run: action.run })),
 	);
 	return (
 		<>
@@ -87,7 +87,7 @@ export function Menu({ label = words.more, actions, children, small, className, 
 						actions={actions.filter((action): action is Action => Boolean(action))}
 						trigger={trigger}
 						start={start}
-						onChoose={setChosen}
+						onChoose={setSelected}
 						onClose={() => setOpen(false)}
 					/>
 				</Suspense>

@@ -9,13 +9,13 @@ const words = catalogue("shell.newPassword", {
 	strong: "Strong.",
 });
 
-const least = 10;
+const minLength = 10;
 
 /** strength describes a password in words. The server has the last word: it knows the common ones. */
 function strength(password: string): string {
 	const n = [...password].length;
 	if (n === 0) return words.rule;
-	if (n < least) return words.more({ count: least - n });
+	if (n < minLength) return words.more({ count: minLength - n });
 	// Guesses in bits: characters repeated or in a row add little.
 	let steps = 0;
 	for (let i = 1; i < n; i++) {

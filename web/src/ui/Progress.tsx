@@ -6,9 +6,9 @@ import css from "./Progress.module.css";
 export function Progress({ label, value, max, text }: { label: string; value: number; max?: number; text: string }) {
 	const share = max ? Math.min(1, value / max) : undefined;
 	const tenth = share === undefined ? 0 : Math.floor(share * 10);
-	const [said, setSaid] = useState("");
+	const [announcement, setAnnouncement] = useState("");
 	useEffect(() => {
-		if (tenth > 0) setSaid(percent(tenth / 10, 0));
+		if (tenth > 0) setAnnouncement(percent(tenth / 10, 0));
 	}, [tenth]);
 	return (
 		<div className={css.progress}>
@@ -28,7 +28,7 @@ export function Progress({ label, value, max, text }: { label: string; value: nu
 			</div>
 			<p>{text}</p>
 			<span className="visually-hidden" role="status">
-				{said}
+				{announcement}
 			</span>
 		</div>
 	);

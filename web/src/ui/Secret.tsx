@@ -23,7 +23,7 @@ export function Secret({ title, secret, onClose }: { title: string; secret: stri
 			onClose={onClose}
 			onSubmit={() => stored && onClose()}
 			footer={
-				<Button type="submit" look="primary" why={stored ? undefined : words.once}>
+				<Button type="submit" look="primary" disabledReason={stored ? undefined : words.once}>
 					{words.done}
 				</Button>
 			}
@@ -31,7 +31,7 @@ export function Secret({ title, secret, onClose }: { title: string; secret: stri
 			<p>{words.once}</p>
 			<div className={css.secret}>
 				<code>{secret}</code>
-				<Copy text={secret} what={title}>
+				<Copy text={secret} subject={title}>
 					{words.copy}
 				</Copy>
 			</div>

@@ -30,7 +30,7 @@ const words = catalogue("shell.table", {
 });
 
 /** How many rows the box of the header selects at most: as many as one request may name. */
-const mostSelected = 1000;
+const maxSelected = 1000;
 
 export type Column<T> = ColumnSize & {
 	id: string;
@@ -51,8 +51,8 @@ type Props<T> = {
 	rowName: (row: T) => string;
 	/** How many rows there are on the server, if known. */
 	total?: number;
-	sort?: { by: string; dir: "asc" | "desc" };
-	onSort?: (by: string, dir: "asc" | "desc") => void;
+	sort?: { column: string; dir: "asc" | "desc" };
+	onSort?: (column: string, dir: "asc" | "desc") => void;
 	selected?: ReadonlySet<string>;
 	onSelect?: (keys: Set<string>) => void;
 	onOpen?: (row: T) => void;
@@ -116,7 +116,7 @@ export function Table<T>(props: Props<T>) {
 		if (near) onEnd?.();
 	}, [near, onEnd]);
 
-	const view = `${props.found ?? ""} ${props.sort?.by ?? ""} ${props.sort?.dir ?? ""}`;
+	const view = `${props.found ?? ""} ${props.sort?.column ?? ""} ${props.sort?.dir ?? ""}`;
 	const shown = useRef(view);
 	const { showFirst } = grid;
 	useEffect(() => {
@@ -211,7 +211,7 @@ export function Table<T>(props: Props<T>) {
 		[phone, props.columns, room, pick],
 	);
 	const width = minWidth(columns, pick);
-	const loaded = props.onSelect ? props.rows.slice(0, mostSelected) : [];
+	const loaded = props.onSelect ? props.rows.slice(0, maxSelected) : [];
 	const allSelected = selected.size > 0 && loaded.every((row) => selected.has(props.rowKey(row)));
 	return (
 		<div
@@ -252,7 +252,7 @@ export function Table<T>(props: Props<T>) {
 						</div>
 					)}
 					{columns.map((column, i) => {
-						const sorted = props.sort?.by === column.id ? props.sort.dir : undefined;
+						const sorted = props.sort?.column === column.id ? props.sort.dir : undefined;
 						return (
 							<div
 								key={column.id}
@@ -295,7 +295,7 @@ export function Table<T>(props: Props<T>) {
 					const row = item && props.rows[item.index];
 					if (item === undefined || row === undefined) return null;
 					const id = props.rowKey(row);
-					const chosen = selected.has(id);
+					const selection = selected.has(id);
 					return (
 						<Row<T>
 							key={slot ?? id}
@@ -304,7 +304,7 @@ export function Table<T>(props: Props<T>) {
 							index={item.index}
 							start={item.start}
 							size={item.size}
-							chosen={chosen}
+							selected={selection}
 							current={item.index === current}
 							phone={phone}
 							columns={columns}

@@ -45,10 +45,10 @@ const dismiss = (id: number) => set(toasts.filter((toast) => toast.id !== id));
 
 /** undo undoes what a message offers to undo, once. */
 function undo(id: number) {
-	const found = undoable.find((entry) => entry.id === id);
+	const match = undoable.find((entry) => entry.id === id);
 	undoable = undoable.filter((entry) => entry.id !== id);
 	dismiss(id);
-	found?.undo();
+	match?.undo();
 }
 
 const lastUndoable = () => undoable.findLast((entry) => entry.until > Date.now());

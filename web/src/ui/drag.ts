@@ -57,11 +57,11 @@ export function follow(
 /** placeAt returns the place of the item of a list that is nearest to a height of the window. */
 function placeAt(list: string, y: number): number | null {
 	let nearest: number | null = null;
-	let least = Number.POSITIVE_INFINITY;
+	let shortest = Number.POSITIVE_INFINITY;
 	for (const element of document.querySelectorAll<HTMLElement>(`[data-list="${CSS.escape(list)}"]`)) {
 		const { top, bottom } = element.getBoundingClientRect();
 		const away = Math.max(top - y, y - bottom, 0);
-		if (away < least) [nearest, least] = [Number(element.dataset.place), away];
+		if (away < shortest) [nearest, shortest] = [Number(element.dataset.place), away];
 	}
 	return nearest;
 }

@@ -5,10 +5,10 @@ const none: Problems = { byPath: {}, general: [] };
 
 /** firstField returns the field that comes first on the page among those of some paths: of a list, its element. */
 function firstField(paths: string[]): HTMLElement | undefined {
-	const found = paths.flatMap((path) => [
+	const fields = paths.flatMap((path) => [
 		...document.querySelectorAll<HTMLElement>(`[data-path="${CSS.escape(path)}"]`),
 	]);
-	const inner = found.filter((element) => !found.some((other) => other !== element && element.contains(other)));
+	const inner = fields.filter((element) => !fields.some((other) => other !== element && element.contains(other)));
 	return inner.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0];
 }
 
@@ -38,9 +38,9 @@ export function useSubmit(paths: string[]) {
 			try {
 				await send();
 			} catch (error) {
-				const found = problemsOf(error, paths);
-				setProblems(found);
-				requestAnimationFrame(() => firstField(Object.keys(found.byPath))?.focus());
+				const problems = problemsOf(error, paths);
+				setProblems(problems);
+				requestAnimationFrame(() => firstField(Object.keys(problems.byPath))?.focus());
 			} finally {
 				setBusy(false);
 			}
@@ -61,8 +61,8 @@ export function useForm<T extends { [field: string]: unknown }>(initial: T, sent
 		dirty: JSON.stringify(values) !== JSON.stringify(initial),
 		set: (changes: Partial<T>) => {
 			setValues((previous) => ({ ...previous, ...changes }));
-			const made = Object.keys(sent).filter((path) => (sent[path] ?? "") in changes);
-			clear([...Object.keys(changes), ...made]);
+			const corrected = Object.keys(sent).filter((path) => (sent[path] ?? "") in changes);
+			clear([...Object.keys(changes), ...corrected]);
 		},
 		reset: (next: T = initial) => {
 			setValues(next);

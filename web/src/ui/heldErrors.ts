@@ -43,9 +43,9 @@ export function useShownError(id: string, value: unknown, error: string | undefi
 	const atOnce = useContext(AtOnce);
 	const born = useRef(acts);
 	const empty = value === "" || value === null || value === undefined;
-	const typed = useRef(!empty);
-	if (!empty) typed.current = true;
-	const holds = !atOnce && !typed.current && error !== undefined;
+	const edited = useRef(!empty);
+	if (!empty) edited.current = true;
+	const holds = !atOnce && !edited.current && error !== undefined;
 	const shown = useSyncExternalStore(subscribe, () => !holds || acts > born.current || left.has(id));
 	return shown ? error : undefined;
 }

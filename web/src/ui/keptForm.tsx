@@ -81,7 +81,7 @@ export function useKeptForm<T extends Fields>(
 ) {
 	const workspace = useWorkspace();
 	const { submit, clear, ...sending } = useSubmit(Object.keys(initial));
-	const [asked, setAsked] = useState<Send<T> | null>(null); // how it is saved once somebody has chosen
+	const [asked, setSave] = useState<Send<T> | null>(null); // how it is saved once somebody has chosen
 	const server = useRef<Versioned<T>>({ data: initial, revision: null });
 	if (!equal(server.current.data, initial)) server.current = { data: initial, revision: null };
 	const draft = useDraft<T, T>(
@@ -90,8 +90,8 @@ export function useKeptForm<T extends Fields>(
 			id: id ?? `new-${workspace?.tenant_id}`,
 			title: () => title,
 			load: async () => {
-				const got = read && id ? await read() : { values: server.current.data };
-				return { data: got.values, revision: got.revision ?? null };
+				const response = read && id ? await read() : { values: server.current.data };
+				return { data: response.values, revision: response.revision ?? null };
 			},
 			save: async () => undefined,
 			fieldsOf: (values) => values,
@@ -110,7 +110,7 @@ export function useKeptForm<T extends Fields>(
 			return undefined;
 		});
 		const told = joined.map((field) => names?.[field]).filter((name) => name !== undefined);
-		if (draft.state.conflict) setAsked(() => send);
+		if (draft.state.conflict) setSave(() => send);
 		else if (told.length > 0) toast(words.joined({ parts: and(told) }));
 	};
 	return {
@@ -139,10 +139,10 @@ export function useKeptForm<T extends Fields>(
 					}))}
 					onSettle={(theirs) => {
 						draft.settle(theirs);
-						setAsked(null);
+						setSave(null);
 						void submit(() => save(asked));
 					}}
-					onClose={() => setAsked(null)}
+					onClose={() => setSave(null)}
 				/>
 			</Suspense>
 		),
@@ -170,9 +170,9 @@ export const keptText = (place: Place) => words.kept[place];
 
 /** rowOf finds a record in a list, for what is not read by itself. */
 export function rowOf<R extends { id: string }>(list: { data: R[] }, id: string | undefined): R {
-	const found = list.data.find((row) => row.id === id);
-	if (!found) throw new ApiError(404, "NOT_FOUND", words.gone, {});
-	return found;
+	const match = list.data.find((row) => row.id === id);
+	if (!match) throw new ApiError(404, "NOT_FOUND", words.gone, {});
+	return match;
 }
 
 /** useEdited returns the record of a list that a drawer edits. It stays when somebody deletes it, so that what was typed is not lost with the drawer. */

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react";
 
 /** useSettled returns a value once it has not changed for some milliseconds; at first, at once. */
-export function useSettled<T extends string>(value: T, after: number): T {
-	const [settled, setSettled] = useState(value);
+export function useDebounced<T extends string>(value: T, after: number): T {
+	const [debounced, setDebounced] = useState(value);
 	useEffect(() => {
-		const timer = setTimeout(() => setSettled(value), after);
+		const timer = setTimeout(() => setDebounced(value), after);
 		return () => clearTimeout(timer);
 	}, [value, after]);
-	return settled;
+	return debounced;
 }

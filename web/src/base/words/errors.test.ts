@@ -2,29 +2,32 @@ import { ApiError } from "../../api/client";
 import { equals, holds, type Tests } from "../testing";
 import { explain, fieldSentenceOf, hasWords } from "./errors";
 
-const said = (code: string, message = "", details: { [key: string]: unknown } = {}, status = 400) =>
+const sentenceOf = (code: string, message = "", details: { [key: string]: unknown } = {}, status = 400) =>
 	explain(new ApiError(status, code, message, details));
 
 const tests: Tests = {
 	"a code with words of ours is told by them, whatever the server says"() {
 		for (const code of ["OFFLINE", "FORBIDDEN", "NOT_FOUND", "REVISION_CONFLICT", "INTERNAL_ERROR"]) {
 			holds(hasWords(code), `${code} has no words`);
-			holds(said(code, "of the server") !== "of the server", `${code} is told by the server's words`);
-			equals(said(code), said(code, "of the server"), code);
+			holds(sentenceOf(code, "of the server") !== "of the server", `${code} is told by the server's words`);
+			equals(sentenceOf(code), sentenceOf(code, "of the server"), code);
 		}
 	},
 	"a server that stopped or gave up says so, whatever its code"() {
-		const interrupted = said("UNAVAILABLE", "", { reason: "interrupted" });
-		const late = said("UNAVAILABLE", "", { reason: "deadline" });
-		equals(new Set([interrupted, late, said("UNAVAILABLE")]).size, 3, "the number of different sentences");
-		equals(said("INTERNAL_ERROR", "", { reason: "interrupted" }), interrupted);
-		equals(said("TIMEOUT", "x", { reason: "deadline" }), late);
-		equals(said("UNAVAILABLE", "", { reason: "another" }), said("UNAVAILABLE"));
+		const interrupted = sentenceOf("UNAVAILABLE", "", { reason: "interrupted" });
+		const late = sentenceOf("UNAVAILABLE", "", { reason: "deadline" });
+		equals(new Set([interrupted, late, sentenceOf("UNAVAILABLE")]).size, 3, "the number of different sentences");
+		equals(sentenceOf("INTERNAL_ERROR", "", { reason: "interrupted" }), interrupted);
+		equals(sentenceOf("TIMEOUT", "x", { reason: "deadline" }), late);
+		equals(sentenceOf("UNAVAILABLE", "", { reason: "another" }), sentenceOf("UNAVAILABLE"));
 	},
 	"a circle of segments, and a chain that is too long, are named"() {
-		holds(said("SEGMENT_CYCLE", "x", { cycle: ["a", "b"] }).includes("on itself: a → b → a."), "a circle");
+		holds(sentenceOf("SEGMENT_CYCLE", "x", { cycle: ["a", "b"] }).includes("on itself: a → b → a."), "a circle");
 		const chain = ["a", "b", "c", "d", "e", "f"];
-		holds(said("SEGMENT_CYCLE", "x", { cycle: [], chain }).includes("each other: a → b → c → d → e → f."), "a chain");
+		holds(
+			sentenceOf("SEGMENT_CYCLE", "x", { cycle: [], chain }).includes("each other: a → b → c → d → e → f."),
+			"a chain",
+		);
 		const field = { path: "definition", message: "x" };
 		const error = new ApiError(400, "SEGMENT_CYCLE", "x", { cycle: ["a"], ...field });
 		holds(fieldSentenceOf(error, field).includes("a → a."), "a circle of one");

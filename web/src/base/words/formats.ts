@@ -45,11 +45,11 @@ export const pointsOf = (difference: number) =>
 /** percent writes a rate between 0 and 1 with one decimal, without rounding to 0 or to 100. */
 export function percent(rate: number | null | undefined, decimals = 1): string {
 	if (rate === null || rate === undefined || Number.isNaN(rate)) return "–";
-	const least = 10 ** -decimals;
+	const smallest = 10 ** -decimals;
 	const value = rate * 100;
 	const written = (value: number) => decimal(value, decimals) + (language() === "en" ? " %" : "\u00a0%");
-	if (value > 0 && value < least / 2) return `< ${written(least)}`;
-	if (value < 100 && value >= 100 - least / 2) return written(100 - least);
+	if (value > 0 && value < smallest / 2) return `< ${written(smallest)}`;
+	if (value < 100 && value >= 100 - smallest / 2) return written(100 - smallest);
 	return written(value);
 }
 

@@ -64,9 +64,9 @@ export function translation(id: string): Texts | undefined {
 
 /** loadTexts loads the texts of all catalogues that were made until now. */
 export async function loadTexts() {
-	const made = [...unread];
+	const versions = [...unread];
 	if (wanted !== "en") await Promise.all([...names].map((name) => loadFile(wanted, name)));
-	for (const id of made) unread.delete(id);
+	for (const id of versions) unread.delete(id);
 }
 
 /** loadFile loads a file of texts, once. */
@@ -90,22 +90,22 @@ function loadFile(of: Language, name: string): Promise<void> {
 export const startLanguage = () => showLanguage(chosenLanguage() ?? preferred(navigator.languages));
 
 /** chooseLanguage shows a language, and stores it; null is that of the browser. */
-export async function chooseLanguage(chosen: Language | null) {
+export async function chooseLanguage(language: Language | null) {
 	try {
-		if (chosen) localStorage.setItem(key, chosen);
+		if (language) localStorage.setItem(key, language);
 		else localStorage.removeItem(key);
 	} catch {
 		// Storage is off: the language lasts until the page is closed.
 	}
-	await showLanguage(chosen ?? preferred(navigator.languages));
+	await showLanguage(language ?? preferred(navigator.languages));
 }
 
 /** showLanguage shows a language, as soon as its texts are loaded. */
-export async function showLanguage(chosen: Language) {
-	wanted = chosen;
+export async function showLanguage(language: Language) {
+	wanted = language;
 	await loadTexts();
-	if (wanted !== chosen) return; // another was chosen meanwhile
-	current = chosen;
-	document.documentElement.lang = chosen;
+	if (wanted !== language) return; // another was chosen meanwhile
+	current = language;
+	document.documentElement.lang = language;
 	for (const tell of listeners) tell();
 }

@@ -28,10 +28,10 @@ export function parse(text: string): Parsed {
 	let at = 0;
 	const need = (expected: RegExp): string => {
 		expected.lastIndex = at;
-		const found = expected.exec(text);
-		if (!found) throw new SyntaxError(`“${text}” is no message, as its character ${at + 1} shows`);
+		const match = expected.exec(text);
+		if (!match) throw new SyntaxError(`“${text}” is no message, as its character ${at + 1} shows`);
 		at = expected.lastIndex;
-		return found[1] ?? found[0];
+		return match[1] ?? match[0];
 	};
 	const message = (counted: string): Parsed => {
 		const parts: Part[] = [];
@@ -73,16 +73,17 @@ export function parse(text: string): Parsed {
 }
 
 /** write fills a message. The place of a value that is missing stays, so that it can be seen. */
-export function write(message: Parsed, values: Values, by: Formatter): string {
+export function write(message: Parsed, values: Values, formatter: Formatter): string {
 	return message
 		.map((part) => {
 			if (typeof part === "string") return part;
 			const { name, kind, style, forms } = part;
 			const value = values[name];
 			if (value === undefined) return `{${name}}`;
-			if (!forms) return by.value(value, kind, style);
-			const form = kind === "plural" ? (forms[`=${value}`] ?? forms[by.category(Number(value))]) : forms[`${value}`];
-			return write(form ?? (forms.other as Parsed), values, by);
+			if (!forms) return formatter.value(value, kind, style);
+			const form =
+				kind === "plural" ? (forms[`=${value}`] ?? forms[formatter.category(Number(value))]) : forms[`${value}`];
+			return write(form ?? (forms.other as Parsed), values, formatter);
 		})
 		.join("");
 }

@@ -13,21 +13,27 @@ const refused = (fields: { path: string; message: string }[], headers?: Headers)
 const tests: Tests = {
 	async "a fragment becomes a sentence with the name that the page gives to the field"() {
 		await loadProblems();
-		const said = (path: string, message: string, name?: string) => fieldSentence({ path, message }, name);
+		const sentenceOf = (path: string, message: string, name?: string) => fieldSentence({ path, message }, name);
 		equals(
-			said("custom_fields.geburtsdatum", "must be a date as YYYY-MM-DD", "Birthday"),
+			sentenceOf("custom_fields.geburtsdatum", "must be a date as YYYY-MM-DD", "Birthday"),
 			"Birthday must be a date, such as 2026-05-09.",
 		);
 		equals(
-			said("custom_fields.geburtsdatum", "must be a date as YYYY-MM-DD"),
+			sentenceOf("custom_fields.geburtsdatum", "must be a date as YYYY-MM-DD"),
 			"Geburtsdatum must be a date, such as 2026-05-09.",
 		);
-		equals(said("password", "must have at least 10 characters"), "Password must have at least 10 characters.");
-		equals(said("name", "required, 1 to 200 characters"), "Name must have 1 to 200 characters.");
-		equals(said("throttle_per_hour", "must be 1 to 1000000"), "At most an hour must be a number from 1 to 1000000.");
-		equals(said("tags", "3 elements: must have 1 to 64 characters"), "3 entries of Tags must have 1 to 64 characters.");
-		equals(said("tags", "1 element: is there twice"), "One entry of Tags must be different from the others.");
-		equals(said("", "required"), "This value must be filled in.");
+		equals(sentenceOf("password", "must have at least 10 characters"), "Password must have at least 10 characters.");
+		equals(sentenceOf("name", "required, 1 to 200 characters"), "Name must have 1 to 200 characters.");
+		equals(
+			sentenceOf("throttle_per_hour", "must be 1 to 1000000"),
+			"At most an hour must be a number from 1 to 1000000.",
+		);
+		equals(
+			sentenceOf("tags", "3 elements: must have 1 to 64 characters"),
+			"3 entries of Tags must have 1 to 64 characters.",
+		);
+		equals(sentenceOf("tags", "1 element: is there twice"), "One entry of Tags must be different from the others.");
+		equals(sentenceOf("", "required"), "This value must be filled in.");
 	},
 	async "of several problems in one text, the first is told"() {
 		await loadProblems();

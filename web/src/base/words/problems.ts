@@ -334,10 +334,10 @@ export function problemSentence(fragment: string, name: string): string | null {
 	const [, count, rest = ""] = /^(?:(\d+) elements?: )?(.*)$/s.exec(fragment) ?? [];
 	const subject = count ? words.elements({ count: Number(count), name }) : name;
 	for (const [key, form] of fragments) {
-		const found = form.exec(rest);
-		if (!found) continue;
+		const match = form.exec(rest);
+		if (!match) continue;
 		const places: Place = { ...nowhere, name: subject };
-		for (const [place, value] of Object.entries(found.groups ?? {}))
+		for (const [place, value] of Object.entries(match.groups ?? {}))
 			if (value) places[place.replace(/\d$/, "") as keyof Place] = value;
 		return say(words[key], places);
 	}
@@ -382,8 +382,8 @@ export function clauseSentence(message: string): string | null {
 		return problemSentence(behindPath, name) ?? (rest && clauses.about({ name, what: rest }));
 	}
 	for (const [key, form] of clauseForms) {
-		const found = form.exec(message);
-		if (found) return say(clauses[key], { ...nowhere, ...found.groups });
+		const match = form.exec(message);
+		if (match) return say(clauses[key], { ...nowhere, ...match.groups });
 	}
 	return plainSentence(message);
 }

@@ -5,13 +5,13 @@ const words = catalogue("shell.replies", { render: "The content could not be fil
 
 /** attemptError writes why a mail was not sent: the reply of a server as it was, or why there was nothing to send. */
 export function attemptError(error: string): string {
-	const [, why] = /^render_error: (.*)$/s.exec(error) ?? [];
-	return why === undefined ? error : words.render({ why: capitalized(why) });
+	const [, reason] = /^render_error: (.*)$/s.exec(error) ?? [];
+	return reason === undefined ? error : words.render({ why: capitalized(reason) });
 }
 
 /** replyOf writes a server's reply from its codes and its text, which often begins with them. */
 export function replyOf(...parts: (string | number | null | undefined)[]): string {
 	const texts = parts.map((part) => String(part ?? "")).filter(Boolean);
-	const said = (texts.at(-1) ?? "").split(/[\s-]/, 2);
-	return texts.filter((text, index) => index === texts.length - 1 || !said.includes(text)).join(" ");
+	const words = (texts.at(-1) ?? "").split(/[\s-]/, 2);
+	return texts.filter((text, index) => index === texts.length - 1 || !words.includes(text)).join(" ");
 }

@@ -23,11 +23,11 @@ const states: [kind: Kind, state: string, tone: string][] = [
 const tests: Tests = {
 	"states have a word and a tone"() {
 		for (const [kind, state, tone] of states) {
-			const said = stateOf(kind, state);
-			equals(said.tone, tone, `the tone of ${kind} ${state}`);
-			holds(said.word !== "" && !said.word.includes("_"), `${kind} ${state} is called ${said.word}`);
+			const shown = stateOf(kind, state);
+			equals(shown.tone, tone, `the tone of ${kind} ${state}`);
+			holds(shown.word !== "" && !shown.word.includes("_"), `${kind} ${state} is called ${shown.word}`);
 			holds(knows(kind, state), `${kind} ${state} has no words`);
-			holds(toneNames[said.tone] !== "", `${said.tone} has no name`);
+			holds(toneNames[shown.tone] !== "", `${shown.tone} has no name`);
 		}
 	},
 	"a sentence ends as one"() {

@@ -74,9 +74,9 @@ const tests: Tests = {
 		const random = new Random(5);
 		for (let round = 0; round < 500; round++) {
 			const from = random.below(24 * hour) - 12 * hour;
-			const said = ago(new Date(now + from), now);
-			const [, count] = /(\d+) minutes?/.exec(said) ?? [];
-			holds(count === undefined || Number(count) < 60, `${from} milliseconds from now are ${said}`);
+			const text = ago(new Date(now + from), now);
+			const [, count] = /(\d+) minutes?/.exec(text) ?? [];
+			holds(count === undefined || Number(count) < 60, `${from} milliseconds from now are ${text}`);
 		}
 	},
 };

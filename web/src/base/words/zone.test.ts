@@ -69,7 +69,7 @@ const tests: Tests = {
 			["", 1, ""],
 			["soon", 1, ""],
 		];
-		for (const [date, by, want] of days) equals(addDays(date, by), want, `${by} days after ${date}`);
+		for (const [date, count, want] of days) equals(addDays(date, count), want, `${count} days after ${date}`);
 	},
 	"a day begins with its first moment, also on days when clocks are changed"() {
 		const days: [date: string, zone: string, want: string | undefined][] = [

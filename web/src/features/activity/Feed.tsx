@@ -54,17 +54,17 @@ export function Feed() {
 		limit: pageSize,
 	};
 	const of = { kind, event, contact };
-	const found = useInfiniteQuery(feedQuery(of, query));
-	const fresh = useQuery({ ...newestQuery(of, query), enabled: found.isSuccess, initialData: found.data?.pages[0] });
+	const result = useInfiniteQuery(feedQuery(of, query));
+	const fresh = useQuery({ ...newestQuery(of, query), enabled: result.isSuccess, initialData: result.data?.pages[0] });
 	const names = useQuery(eventNamesQuery(""));
-	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
-	const newer = found.data && fresh.data ? newerThan(rows, fresh.data.data, pageSize) : { count: 0, more: false };
+	const rows = result.data?.pages.flatMap((page) => page.data) ?? [];
+	const newer = result.data && fresh.data ? newerThan(rows, fresh.data.data, pageSize) : { count: 0, more: false };
 	const show = () => {
 		if (fresh.data) client.setQueryData(feedQuery(of, query).queryKey, { pages: [fresh.data], pageParams: [null] });
 		document.getElementById("main")?.scrollTo({ top: 0 });
 	};
 	const options = (names.data?.data ?? []).map((suggestion) => ({ id: suggestion.value, label: suggestion.value }));
-	const none = found.isSuccess && rows.length === 0 && !filtered;
+	const none = result.isSuccess && rows.length === 0 && !filtered;
 	let before = "";
 	return (
 		<div className={css.feed}>
@@ -104,10 +104,10 @@ export function Feed() {
 					</Button>
 				</div>
 			)}
-			{found.isPending ? (
+			{result.isPending ? (
 				<Skeleton rows={10} height={36} />
-			) : found.isError && rows.length === 0 ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : result.isError && rows.length === 0 ? (
+				<Failure error={result.error} retry={() => void result.refetch()} />
 			) : rows.length === 0 && filtered ? (
 				<Empty title={words.noMatch}>{words.noMatchText}</Empty>
 			) : rows.length === 0 ? (
@@ -138,10 +138,10 @@ export function Feed() {
 					</ol>
 				</section>
 			)}
-			{found.isError && rows.length > 0 && <Failure error={found.error} retry={() => void found.fetchNextPage()} />}
-			{found.hasNextPage ? (
+			{result.isError && rows.length > 0 && <Failure error={result.error} retry={() => void result.fetchNextPage()} />}
+			{result.hasNextPage ? (
 				<div>
-					<Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+					<Button busy={result.isFetchingNextPage} onClick={() => void result.fetchNextPage()}>
 						{words.more}
 					</Button>
 				</div>

@@ -44,7 +44,7 @@ const words = catalogue("activity.seen", {
 const example = `packetboat("event", "order_placed", { total: 119, currency: "EUR" })`;
 
 /** The most names that an answer has. */
-const most = 50;
+const maxNames = 50;
 
 const kindsOf = (suggestion: Suggestion) =>
 	suggestion.kinds?.length
@@ -56,14 +56,14 @@ export function Seen() {
 	const [params, set] = useParams();
 	const query = params.get("q") ?? "";
 	const open = params.get("name");
-	const found = useQuery(eventNamesQuery(query));
-	const rows = found.data?.data ?? [];
+	const result = useQuery(eventNamesQuery(query));
+	const rows = result.data?.data ?? [];
 	return (
 		<>
-			{found.isPending ? (
+			{result.isPending ? (
 				<Skeleton rows={6} height={36} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : result.isError ? (
+				<Failure error={result.error} retry={() => void result.refetch()} />
 			) : rows.length === 0 && !query ? (
 				<Empty
 					title={words.none}
@@ -137,7 +137,7 @@ export function Seen() {
 							]}
 						/>
 					)}
-					{rows.length >= most && <p className={css.about}>{words.most}</p>}
+					{rows.length >= maxNames && <p className={css.about}>{words.most}</p>}
 				</Card>
 			)}
 			{open && <Properties name={open} onClose={() => set({ name: null })} />}
@@ -147,19 +147,19 @@ export function Seen() {
 
 /** Properties lists the properties that events with a name have. */
 function Properties({ name, onClose }: { name: string; onClose: () => void }) {
-	const found = useQuery(eventPropertiesQuery(name, ""));
+	const query = useQuery(eventPropertiesQuery(name, ""));
 	return (
 		<Dialog drawer="narrow" title={words.propertiesOf({ name })} onClose={onClose}>
-			{found.isPending ? (
+			{query.isPending ? (
 				<Skeleton rows={6} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
-			) : found.data.data.length === 0 ? (
+			) : query.isError ? (
+				<Failure error={query.error} retry={() => void query.refetch()} />
+			) : query.data.data.length === 0 ? (
 				<p>{words.noProperties}</p>
 			) : (
 				<List
 					label={words.propertiesOf({ name })}
-					rows={found.data.data}
+					rows={query.data.data}
 					rowKey={(suggestion) => suggestion.value}
 					columns={[
 						{ id: "name", name: words.property, cell: (suggestion) => <code>{suggestion.value}</code> },

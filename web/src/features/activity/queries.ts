@@ -30,20 +30,23 @@ export const newestQuery = ({ kind, event, contact }: FeedOf, query: FeedQuery) 
 	});
 
 /** eventNamesQuery suggests names of events that begin as somebody types. */
-export const eventNamesQuery = (typed: string) =>
+export const eventNamesQuery = (search: string) =>
 	queryOptions({
-		...answer("suggestions.event_names", typed),
-		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_names", q: typed || undefined }, signal }),
+		...answer("suggestions.event_names", search),
+		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "event_names", q: search || undefined }, signal }),
 		placeholderData: keepPreviousData,
 		retry: false,
 	});
 
 /** eventPropertiesQuery suggests properties of the events with a name. */
-export const eventPropertiesQuery = (event: string, typed: string) =>
+export const eventPropertiesQuery = (event: string, search: string) =>
 	queryOptions({
-		...answer("suggestions.event_properties", event, typed),
+		...answer("suggestions.event_properties", event, search),
 		queryFn: ({ signal }) =>
-			api("GET /suggestions", { query: { for: "event_properties", event_name: event, q: typed || undefined }, signal }),
+			api("GET /suggestions", {
+				query: { for: "event_properties", event_name: event, q: search || undefined },
+				signal,
+			}),
 		placeholderData: keepPreviousData,
 		retry: false,
 	});

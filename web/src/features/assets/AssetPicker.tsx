@@ -3,7 +3,7 @@ import { Trash2, Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import { api } from "../../api/client";
 import type { AssetRow } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button, IconButton } from "../../ui/Button";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
@@ -37,7 +37,7 @@ const words = catalogue("assets.assetPicker", {
 /** AssetPicker is a dialog that chooses an image of the account, or uploads one. */
 export default function AssetPicker({ onPick, onClose }: { onPick: (asset: AssetRow) => void; onClose: () => void }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /assets");
+	const disabledReason = useDisabledReason("POST /assets");
 	const [search, setSearch] = useState("");
 	const [over, setOver] = useState(false);
 	const [deleting, setDeleting] = useState<AssetRow | null>(null);
@@ -58,7 +58,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 			await client.invalidateQueries(within("assets"));
 			return files.length === 1 ? last : null;
 		},
-		onSuccess: (made) => made && onPick(made),
+		onSuccess: (created) => created && onPick(created),
 	});
 	const remove = useMutation({
 		mutationFn: (asset: AssetRow) => api("DELETE /assets/{id}", { path: { id: asset.id } }),
@@ -68,7 +68,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 		},
 	});
 	const take = (files: File[]) => {
-		if (!why && files.length > 0) add.mutate(files);
+		if (!disabledReason && files.length > 0) add.mutate(files);
 	};
 	const rows = list.data?.data ?? [];
 	return (
@@ -111,7 +111,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 					<Button
 						look="primary"
 						icon={<Upload aria-hidden />}
-						why={why}
+						disabledReason={disabledReason}
 						busy={add.isPending}
 						onClick={() => input.current?.click()}
 					>
@@ -142,7 +142,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 										small
 										label={words.remove({ name: asset.name })}
 										icon={<Trash2 aria-hidden />}
-										why={why}
+										disabledReason={disabledReason}
 										onClick={() => setDeleting(asset)}
 									/>
 								</span>

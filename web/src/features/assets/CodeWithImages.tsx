@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { Suspense, useState } from "react";
 import { later } from "../../base/lazy";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Code, type CodeProps } from "../../ui/Code";
 import { toast } from "../../ui/Toast";
@@ -19,7 +19,7 @@ const words = catalogue("assets.codeWithImages", { insert: "Insert image" });
 /** CodeWithImages is a code editor into which images of the account are inserted: chosen, dropped or pasted. */
 export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml" | "html" }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /assets");
+	const disabledReason = useDisabledReason("POST /assets");
 	const [choosing, setChoosing] = useState(false);
 	const [inserted, setInserted] = useState<{ text: string } | null>(null);
 	const take = async (files: File[]) => {
@@ -40,21 +40,27 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 			onDragOver={(e) => hasFiles(e.dataTransfer) && e.preventDefault()}
 			onDropCapture={(event) => {
 				const files = imagesOf(event.dataTransfer);
-				if (files.length === 0 || why) return;
+				if (files.length === 0 || disabledReason) return;
 				event.preventDefault();
 				event.stopPropagation();
 				void take(files);
 			}}
 			onPasteCapture={(event) => {
 				const files = imagesOf(event.clipboardData);
-				if (files.length === 0 || why) return;
+				if (files.length === 0 || disabledReason) return;
 				event.preventDefault();
 				event.stopPropagation();
 				void take(files);
 			}}
 		>
 			<div>
-				<Button small look="quiet" icon={<Image aria-hidden />} why={why} onClick={() => setChoosing(true)}>
+				<Button
+					small
+					look="quiet"
+					icon={<Image aria-hidden />}
+					disabledReason={disabledReason}
+					onClick={() => setChoosing(true)}
+				>
 					{words.insert}
 				</Button>
 			</div>

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { type ReactNode, Suspense, useState } from "react";
 import { later } from "../../base/lazy";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
@@ -28,12 +28,12 @@ export function ImageField({
 	children: ReactNode;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /assets");
+	const disabledReason = useDisabledReason("POST /assets");
 	const [choosing, setChoosing] = useState(false);
 	const [over, setOver] = useState(false);
 	const [busy, setBusy] = useState(false);
 	const take = async (file: File | undefined) => {
-		if (!file || why) return;
+		if (!file || disabledReason) return;
 		setBusy(true);
 		try {
 			onChange((await upload(file)).url);
@@ -75,7 +75,13 @@ export function ImageField({
 				{children}
 			</div>
 			<div>
-				<Button small icon={<Image aria-hidden />} why={why} busy={busy} onClick={() => setChoosing(true)}>
+				<Button
+					small
+					icon={<Image aria-hidden />}
+					disabledReason={disabledReason}
+					busy={busy}
+					onClick={() => setChoosing(true)}
+				>
 					{words.choose}
 				</Button>
 			</div>

@@ -7,7 +7,7 @@ import type { Automation, AutomationAction, AutomationBody } from "../../api/sch
 import { useCopyAhead } from "../../base/collections";
 import { later } from "../../base/lazy";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import type { Group } from "../rules/groups";
 import type { Config } from "../sequences/graph";
 import { RuleField } from "../sequences/fields/Rule";
@@ -97,14 +97,14 @@ export default function AutomationPage() {
 	const names = useNames();
 	// With the names: the form asks for its copy when the automation is there.
 	const fresh = id === "new";
-	useCopyAhead("automation", id, !useWhyNot("GET /working-copies") && !fresh);
-	const found = useQuery({ ...automationQuery(id), enabled: !fresh });
+	useCopyAhead("automation", id, !useDisabledReason("GET /working-copies") && !fresh);
+	const query = useQuery({ ...automationQuery(id), enabled: !fresh });
 	if (fresh) return <Edit names={names} server={null} />;
-	if (!found.data || isGone(found.error))
+	if (!query.data || isGone(query.error))
 		return (
-			<Missing query={found} list={words.automations} to={to.automations()} kept={{ kinds: ["automation"], id }} />
+			<Missing query={query} list={words.automations} to={to.automations()} kept={{ kinds: ["automation"], id }} />
 		);
-	return <Edit key={id} names={names} server={found.data} />;
+	return <Edit key={id} names={names} server={query.data} />;
 }
 
 /** Edit changes an automation, or creates one if there is none yet. */
@@ -113,17 +113,17 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 	const [, navigate] = useLocation();
 	const [tab] = useParam("tab", "rule");
 	const automation = server?.data;
-	const whyRole = useWhyNot(automation ? "PUT /automations/{id}" : "POST /automations");
-	const why = whyRole ?? (automation?.status === "archived" ? words.archived : undefined);
+	const roleDisabledReason = useDisabledReason(automation ? "PUT /automations/{id}" : "POST /automations");
+	const disabledReason = roleDisabledReason ?? (automation?.status === "archived" ? words.archived : undefined);
 	const form = useKeptForm<Values>(automation ? valuesOf(automation) : blank, {
 		kind: "automation",
 		id: automation?.id,
 		title: automation?.name ?? words.fresh,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
-			const got = await request("GET /automations/{id}", { path: { id: automation?.id ?? "" } });
-			client.setQueryData(automationQuery(got.data.id).queryKey, got);
-			return { values: valuesOf(got.data), revision: got.revision };
+			const response = await request("GET /automations/{id}", { path: { id: automation?.id ?? "" } });
+			client.setQueryData(automationQuery(response.data.id).queryKey, response);
+			return { values: valuesOf(response.data), revision: response.revision };
 		},
 		names: {
 			name: words.name,
@@ -137,10 +137,10 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 	const answered = (form.problems.answered ?? []).filter((problem) => problem.path in form.problems.byPath);
 	const problems = [...answered.map((problem) => fieldSentence(problem)), ...form.problems.general];
 	const problem = (path: string) => {
-		const found = answered.find((problem) => isInside(problem.path, path));
+		const problem = answered.find((problem) => isInside(problem.path, path));
 		// What is wrong inside a rule is shown at its condition.
-		if (found && /^(?:definition|conditions)[\w.[\]]*: /.test(found.message)) return found.message;
-		return found && fieldSentence(found, ownName(found.path));
+		if (problem && /^(?:definition|conditions)[\w.[\]]*: /.test(problem.message)) return problem.message;
+		return problem && fieldSentence(problem, ownName(problem.path));
 	};
 	const trail = [{ name: words.automations, to: to.automations() }];
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
@@ -148,13 +148,13 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 		form.submit(async (values, revision) => {
 			const body = { ...values, definition: values.definition ?? (automation ? null : undefined) } as AutomationBody;
 			try {
-				const got = automation
+				const response = automation
 					? await request("PUT /automations/{id}", { path: { id: automation.id }, body, revision })
 					: await request("POST /automations", { body, idempotencyKey });
-				client.setQueryData(automationQuery(got.data.id).queryKey, got);
+				client.setQueryData(automationQuery(response.data.id).queryKey, response);
 				void client.invalidateQueries(within("automations"));
 				toast(automation ? words.saved : words.created);
-				if (!automation) navigate(to.automation(got.data.id));
+				if (!automation) navigate(to.automation(response.data.id));
 			} catch (error) {
 				if (error instanceof ApiError && error.status !== 0) setIdempotencyKey(newKey());
 				throw error;
@@ -163,11 +163,11 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 	const turn = async (on: boolean) => {
 		if (!automation) return;
 		try {
-			const got = await request("PUT /automations/{id}", {
+			const response = await request("PUT /automations/{id}", {
 				path: { id: automation.id },
 				body: { status: on ? "active" : "paused" },
 			});
-			client.setQueryData(automationQuery(automation.id).queryKey, got);
+			client.setQueryData(automationQuery(automation.id).queryKey, response);
 			void client.invalidateQueries(within("automations"));
 		} catch (error) {
 			toast(explain(error), { tone: "danger" });
@@ -184,7 +184,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 					<Button
 						look="primary"
 						busy={busy}
-						why={why ?? (dirty || !automation ? undefined : words.clean)}
+						disabledReason={disabledReason ?? (dirty || !automation ? undefined : words.clean)}
 						onClick={() => void save()}
 					>
 						{automation ? words.save : words.create}
@@ -197,7 +197,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 					label={words.active}
 					help={words.activeHelp}
 					checked={automation.status === "active"}
-					why={whyRole}
+					disabledReason={roleDisabledReason}
 					onChange={(on) => void turn(on)}
 				/>
 			)}
@@ -211,7 +211,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 					]}
 				/>
 			)}
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			{tab === "runs" && automation ? (
 				<Suspense fallback={<Skeleton rows={8} />}>
 					<Runs automation={automation} />
@@ -228,7 +228,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 							</ul>
 						</Callout>
 					)}
-					<fieldset disabled={why !== undefined} className={fields.bare}>
+					<fieldset disabled={disabledReason !== undefined} className={fields.bare}>
 						<Card title={words.name}>
 							<TextField
 								label={words.name}
@@ -275,7 +275,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 								title={(action) => actionTitle(action)}
 								copy={(action) => structuredClone(action)}
 								full={values.actions.length >= mostActions ? words.most : undefined}
-								readOnly={why !== undefined}
+								readOnly={disabledReason !== undefined}
 								open
 								onChange={(actions) => set({ actions })}
 							>
@@ -293,7 +293,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 									</Suspense>
 								)}
 							</Cards>
-							{!why && (
+							{!disabledReason && (
 								<div>
 									<Menu
 										start
@@ -305,7 +305,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 												label: nameOfKind(actionKind.id).name,
 												help: nameOfKind(actionKind.id).help,
 												icon: <Icon aria-hidden />,
-												why: values.actions.length >= mostActions ? words.most : undefined,
+												disabledReason: values.actions.length >= mostActions ? words.most : undefined,
 												run: () =>
 													set({ actions: [...values.actions, { type: actionKind.type, config: actionKind.config() }] }),
 											};

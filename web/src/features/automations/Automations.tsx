@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { api } from "../../api/client";
 import type { Automation } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import own from "../sequences/Sequences.module.css";
 import { type Names, titleOf, triggerWords } from "../sequences/steps";
 import { useNames } from "../sequences/useNames";
@@ -62,14 +62,14 @@ export const whatWords = (automation: Pick<Automation, "actions">, names: Names)
 /** Automations lists the automations. */
 export default function Automations() {
 	const names = useNames();
-	const why = useWhyNot("POST /automations");
+	const disabledReason = useDisabledReason("POST /automations");
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const statuses = status === "all" ? "" : status || "active,paused";
 	const list = useInfiniteQuery(automationsQuery(statuses, search));
 	const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
 	const add = (
-		<LinkButton kind="create" to={to.automation("new")} why={why}>
+		<LinkButton kind="create" to={to.automation("new")} disabledReason={disabledReason}>
 			{words.add}
 		</LinkButton>
 	);
@@ -159,7 +159,7 @@ export default function Automations() {
 
 function RowMenu({ automation }: { automation: Automation }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /automations/{id}");
+	const disabledReason = useDisabledReason("PUT /automations/{id}");
 	const [deleting, setDeleting] = useState(false);
 	const refresh = () => void client.invalidateQueries(within("automations"));
 	const put = useMutation({
@@ -182,20 +182,25 @@ function RowMenu({ automation }: { automation: Automation }) {
 				small
 				label={words.actions({ name: automation.name })}
 				actions={[
-					automation.status === "active" && { id: "pause", label: words.pause, why, run: () => put.mutate("paused") },
+					automation.status === "active" && {
+						id: "pause",
+						label: words.pause,
+						disabledReason,
+						run: () => put.mutate("paused"),
+					},
 					automation.status !== "active" && {
 						id: "activate",
 						label: words.activate,
-						why,
+						disabledReason,
 						run: () => put.mutate("active"),
 					},
 					automation.status !== "archived" && {
 						id: "archive",
 						label: words.archive,
-						why,
+						disabledReason,
 						run: () => put.mutate("archived"),
 					},
-					{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
+					{ id: "delete", label: words.delete, danger: true, disabledReason, run: () => setDeleting(true) },
 				]}
 			/>
 			{deleting && (

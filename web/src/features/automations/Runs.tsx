@@ -52,8 +52,8 @@ const tones: { [status: string]: Tone } = {
 /** Runs lists the runs of an automation with the result of each action. */
 export default function Runs({ automation }: { automation: Automation }) {
 	const [status, setStatus] = useParam("status");
-	const found = useInfiniteQuery(runsQuery(automation.id, status));
-	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
+	const query = useInfiniteQuery(runsQuery(automation.id, status));
+	const rows = query.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<>
 			<div className={rowsCss.tools}>
@@ -68,10 +68,10 @@ export default function Runs({ automation }: { automation: Automation }) {
 					]}
 				/>
 			</div>
-			{found.isPending ? (
+			{query.isPending ? (
 				<Skeleton rows={6} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : query.isError ? (
+				<Failure error={query.error} retry={() => void query.refetch()} />
 			) : rows.length === 0 && status ? (
 				<NoMatch
 					title={words.noMatch}
@@ -115,9 +115,9 @@ export default function Runs({ automation }: { automation: Automation }) {
 					]}
 				/>
 			)}
-			{found.hasNextPage && (
+			{query.hasNextPage && (
 				<div>
-					<Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+					<Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
 						{words.more}
 					</Button>
 				</div>

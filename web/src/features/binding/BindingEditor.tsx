@@ -7,7 +7,7 @@ import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
 import { Callout } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
-import { useSettled } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Binding.module.css";
 import {
@@ -258,7 +258,7 @@ type OfTemplate = {
 export default function TemplateBinding({ template, record, value, onChange, readOnly, preview }: OfTemplate) {
 	const options = useBindingOptions(template);
 	const text = JSON.stringify(value ?? {});
-	const checked = useSettled(text, 350) === text && preview.data !== undefined && !preview.isPlaceholderData;
+	const checked = useDebounced(text, 350) === text && preview.data !== undefined && !preview.isPlaceholderData;
 	const { error } = preview;
 	const issues = issuesOf(preview.data?.problems ?? [], "content.template_binding.");
 	const picked = usePicked(template, record, value, options.data?.slots_schema ?? []);

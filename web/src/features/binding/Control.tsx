@@ -83,16 +83,16 @@ function Input({ parameter: p, path, value, onChange, error, readOnly }: Props) 
 	const common = { label, help, error, optional, path, placeholder, readOnly };
 	switch (p.type) {
 		case "text":
-			return <TokenField {...common} value={text} onChange={write} most={mostOf(p)} />;
+			return <TokenField {...common} value={text} onChange={write} maxLength={mostOf(p)} />;
 		case "textarea":
-			return <TokenField {...common} lines value={text} onChange={write} most={mostOf(p)} />;
+			return <TokenField {...common} lines value={text} onChange={write} maxLength={mostOf(p)} />;
 		case "url":
 			return (
 				<TokenField
 					{...common}
 					value={text}
 					onChange={write}
-					most={mostOf(p)}
+					maxLength={mostOf(p)}
 					inputMode="url"
 					placeholder={placeholder ?? "https://"}
 				/>
@@ -102,7 +102,7 @@ function Input({ parameter: p, path, value, onChange, error, readOnly }: Props) 
 				<TextField {...common} value={text} onChange={write} inputMode="email" autoComplete="off" spellCheck={false} />
 			);
 		case "rich_text":
-			return <RichText {...common} value={text} onChange={write} most={mostOf(p)} />;
+			return <RichText {...common} value={text} onChange={write} maxLength={mostOf(p)} />;
 		case "html":
 			return <Markup {...common} value={text} onChange={write} />;
 		case "image":
@@ -113,7 +113,7 @@ function Input({ parameter: p, path, value, onChange, error, readOnly }: Props) 
 						{...common}
 						value={text}
 						onChange={write}
-						most={mostOf(p)}
+						maxLength={mostOf(p)}
 						inputMode="url"
 						placeholder={placeholder ?? "https://"}
 					/>

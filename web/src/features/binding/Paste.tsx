@@ -37,7 +37,7 @@ type Props = {
 };
 
 /** At most so many rows are read from what is pasted. */
-const most = 1000;
+const maxRows = 1000;
 
 /** Paste makes rows of cells of a spreadsheet, whose columns it matches to fields by name. */
 export function Paste({ section, present, onPaste, onClose }: Props) {
@@ -50,7 +50,7 @@ export function Paste({ section, present, onPaste, onClose }: Props) {
 		(best, column) => (first.split(column).length > first.split(best).length ? column : best),
 		"\t",
 	);
-	const cells = parseRows(text, separator, most);
+	const cells = parseRows(text, separator, maxRows);
 	const fields = section.item_schema.map((parameter) => ({ field: parameter.name, name: nameOf(parameter) }));
 	const head = (cells[0] ?? []).map((column) => column.trim());
 	const width = Math.max(0, ...cells.map((cell) => cell.length));
@@ -72,7 +72,7 @@ export function Paste({ section, present, onPaste, onClose }: Props) {
 			return out;
 		});
 	const replaced = replace === "replace";
-	const why =
+	const disabledReason =
 		rows.length === 0
 			? words.nothing
 			: columns.every((column) => target(column) === "")
@@ -85,11 +85,11 @@ export function Paste({ section, present, onPaste, onClose }: Props) {
 			drawer="wide"
 			title={words.title({ section: nameOf(section) })}
 			onClose={onClose}
-			onSubmit={() => why === undefined && onPaste(rows, replaced)}
+			onSubmit={() => disabledReason === undefined && onPaste(rows, replaced)}
 			footer={
 				<>
 					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button look="primary" type="submit" why={why}>
+					<Button look="primary" type="submit" disabledReason={disabledReason}>
 						{words.insert({ count: rows.length })}
 					</Button>
 				</>

@@ -54,13 +54,13 @@ type Props = {
 	optional?: boolean;
 	path: string;
 	readOnly?: boolean;
-	most?: number;
+	maxLength?: number;
 };
 
 const blocks = ["p", "h1", "h2", "h3", "h4", "blockquote"] as const;
 
 /** RichText edits text with the elements that the server keeps, formatted or as its source. Nothing is changed until somebody types. */
-export function RichText({ label, value, onChange, help, error, optional, path, readOnly, most }: Props) {
+export function RichText({ label, value, onChange, help, error, optional, path, readOnly, maxLength }: Props) {
 	const id = useId();
 	const area = useRef<HTMLDivElement>(null);
 	const shown = useRef<string | null>(null);
@@ -113,7 +113,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		</button>
 	);
 	const size = 16;
-	const full = most !== undefined && value.length >= most * 0.9;
+	const full = maxLength !== undefined && value.length >= maxLength * 0.9;
 	const toggle = !readOnly && (
 		<button
 			type="button"
@@ -131,7 +131,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		<>
 			{full && (
 				<span className={css.count} role="status">
-					{words.used({ used: value.length, most })}
+					{words.used({ used: value.length, most: maxLength })}
 				</span>
 			)}
 			{toggle}

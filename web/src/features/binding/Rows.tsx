@@ -100,7 +100,7 @@ export function Rows({ section, path, of, onChange, faults, readOnly }: Props) {
 			</Cards>
 			{!readOnly && (
 				<div className={css.actions}>
-					<Button small icon={<Plus aria-hidden />} why={full} onClick={add}>
+					<Button small icon={<Plus aria-hidden />} disabledReason={full} onClick={add}>
 						{words.add}
 					</Button>
 					<Button small look="quiet" icon={<ClipboardPaste aria-hidden />} onClick={() => setPasting(true)}>

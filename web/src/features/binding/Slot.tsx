@@ -68,7 +68,7 @@ export function Slot({ slot, path, value, onChange, faults, readOnly, template, 
 	const block = textOf(given.block_id);
 	const allowed = slot.allowed_strategies as Strategy[];
 	const label = nameOf(slot);
-	const chosen = useBlock(slot, block);
+	const selected = useBlock(slot, block);
 	const set = (name: string, value: unknown) =>
 		onChange(withMember(given.strategy === undefined ? { strategy, ...given } : given, name, value));
 	const choices = allowed.map((a) => ({
@@ -83,7 +83,7 @@ export function Slot({ slot, path, value, onChange, faults, readOnly, template, 
 						.filter(Boolean)
 						.join(" ")
 				: undefined,
-		why:
+		disabledReason:
 			readOnly && a !== strategy
 				? " "
 				: a !== "empty" && slot.eligible_blocks_total === 0 && a !== strategy
@@ -95,9 +95,9 @@ export function Slot({ slot, path, value, onChange, faults, readOnly, template, 
 			value: strategy as Strategy,
 			label: words.other({ value: strategy }),
 			help: undefined,
-			why: undefined,
+			disabledReason: undefined,
 		});
-	const scope: Scope | undefined = strategy === "fixed" ? chosen.block : undefined;
+	const scope: Scope | undefined = strategy === "fixed" ? selected.block : undefined;
 	const fault = faults(path);
 	const strategyFault = faults(`${path}.strategy`);
 	const blockFault = faults(`${path}.block_id`);
@@ -117,16 +117,16 @@ export function Slot({ slot, path, value, onChange, faults, readOnly, template, 
 			</div>
 			{strategy === "fixed" && (
 				<div className={css.chosen} data-path={`${path}.block_id`} tabIndex={-1}>
-					{chosen.block ? (
+					{selected.block ? (
 						<>
-							<BlockThumb slug={block} name={chosen.block.name} />
+							<BlockThumb slug={block} name={selected.block.name} />
 							<div className={css.chosenText}>
-								<b>{chosen.block.name}</b>
-								<Tags tags={chosen.block.tags} />
+								<b>{selected.block.name}</b>
+								<Tags tags={selected.block.tags} />
 							</div>
 						</>
 					) : (
-						<p className={css.hint}>{block === "" ? words.none : chosen.loading ? "" : words.unknown({ block })}</p>
+						<p className={css.hint}>{block === "" ? words.none : selected.loading ? "" : words.unknown({ block })}</p>
 					)}
 					{!readOnly &&
 						(slot.eligible_blocks_total === 0 ? (
@@ -283,7 +283,7 @@ function BlockPicker({
 	const all = ((more.data?.data ?? []) as BlockRow[]).filter((block) =>
 		slot.eligible_blocks_truncated ? block.active : near.has(block.slug),
 	);
-	const found = all.filter((block) =>
+	const matches = all.filter((block) =>
 		`${block.name} ${block.tags.join(" ")}`.toLowerCase().includes(search.trim().toLowerCase()),
 	);
 	return (
@@ -306,11 +306,11 @@ function BlockPicker({
 				<Skeleton rows={4} height={80} />
 			) : more.isError ? (
 				<Failure error={more.error} retry={() => void more.refetch()} />
-			) : found.length === 0 ? (
+			) : matches.length === 0 ? (
 				<p className={css.hint}>{words.nothing}</p>
 			) : (
 				<ul className={css.picker}>
-					{found.map((block) => (
+					{matches.map((block) => (
 						<li key={block.id}>
 							<button
 								type="button"

@@ -60,7 +60,7 @@ function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
 		{ name: words.unsubscribe, group: words.links, text: "{{ unsubscribe_url }}" },
 		{ name: words.preferences, group: words.links, text: "{{ preferences_url }}" },
 	];
-	const found = all.filter((token) =>
+	const matches = all.filter((token) =>
 		`${token.name} ${token.text}`.toLowerCase().includes(search.trim().toLowerCase()),
 	);
 	return (
@@ -75,7 +75,7 @@ function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
 				onChange={(e) => setSearch(e.target.value)}
 			/>
 			<ul className={css.fields}>
-				{found.map((token) => (
+				{matches.map((token) => (
 					<li key={token.text}>
 						<button type="button" onClick={() => onChoose(token.text)}>
 							<span>{token.name}</span>
@@ -84,7 +84,7 @@ function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
 					</li>
 				))}
 			</ul>
-			{found.length === 0 && <p className={css.none}>{words.none}</p>}
+			{matches.length === 0 && <p className={css.none}>{words.none}</p>}
 		</div>
 	);
 }
@@ -119,7 +119,7 @@ type Props = {
 	readOnly?: boolean;
 	lines?: boolean;
 	/** Beyond this many characters the server refuses the text; nothing is cut. */
-	most?: number;
+	maxLength?: number;
 	inputMode?: "url" | "email" | "text";
 	/** Beside the label. */
 	aside?: ReactNode;
@@ -137,7 +137,7 @@ export function TokenField({
 	placeholder,
 	readOnly,
 	lines,
-	most,
+	maxLength,
 	inputMode,
 	aside,
 }: Props) {
@@ -145,7 +145,7 @@ export function TokenField({
 	const at = useRef({ start: value.length, end: value.length });
 	const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
 	const marks = useRef<HTMLDivElement>(null);
-	const full = most !== undefined && value.length >= most * 0.9;
+	const full = maxLength !== undefined && value.length >= maxLength * 0.9;
 	const follow = () => {
 		if (!marks.current || !input.current) return;
 		marks.current.scrollLeft = input.current.scrollLeft;
@@ -184,8 +184,8 @@ export function TokenField({
 		<>
 			{aside}
 			{full && (
-				<span className={css.count} role="status" data-over={value.length > most || undefined}>
-					{words.used({ used: value.length, most })}
+				<span className={css.count} role="status" data-over={value.length > maxLength || undefined}>
+					{words.used({ used: value.length, most: maxLength })}
 				</span>
 			)}
 			{!readOnly && <MergeMenu label={label} onInsert={insert} />}

@@ -191,11 +191,11 @@ const tests: Tests = {
 		equals(withoutUnknown(binding, []), binding);
 	},
 	"the choices of a template are all, or the chosen one until they are loaded"() {
-		const chosen = { slug: "news", name: "News" } as BindingOptions;
+		const selected = { slug: "news", name: "News" } as BindingOptions;
 		const all = [{ slug: "news", name: "News", format: "mjml" }];
 		equals(templateOptions(all, undefined), [{ id: "news", label: "News", detail: "MJML" }]);
-		equals(templateOptions(undefined, chosen), [{ id: "news", label: "News" }]);
-		equals([templateOptions(undefined, undefined), templateOptions([], chosen)], [[], []]);
+		equals(templateOptions(undefined, selected), [{ id: "news", label: "News" }]);
+		equals([templateOptions(undefined, undefined), templateOptions([], selected)], [[], []]);
 	},
 };
 

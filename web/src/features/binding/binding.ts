@@ -53,12 +53,12 @@ export type Scope = { parameters_schema: ParameterEntry[]; sections_schema: Sect
 /** templateOptions are the choices of a template: all, or the chosen one until they are loaded. */
 export const templateOptions = (
 	all: { slug: string; name: string; format: string }[] | undefined,
-	chosen: BindingOptions | undefined,
+	selected: BindingOptions | undefined,
 ) =>
 	all
 		? all.map((template) => ({ id: template.slug, label: template.name, detail: template.format.toUpperCase() }))
-		: chosen
-			? [{ id: chosen.slug, label: chosen.name }]
+		: selected
+			? [{ id: selected.slug, label: selected.name }]
 			: [];
 
 /** issuesOf returns the problems of values in a preview, by their paths in them. */
@@ -151,10 +151,10 @@ export function fromText(parameter: ParameterEntry, text: string): unknown {
 		case "list":
 			return t.split(/\s*[;\n]\s*/).filter(Boolean);
 		case "select": {
-			const found = optionsOf(parameter).find(
+			const match = optionsOf(parameter).find(
 				(option) => option.value === t || option.label.toLowerCase() === t.toLowerCase(),
 			);
-			return found?.value ?? t;
+			return match?.value ?? t;
 		}
 		default:
 			return t;

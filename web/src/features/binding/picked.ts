@@ -14,9 +14,9 @@ export function usePicked(
 		.filter((slot) => (objectAt(given, slot.name).strategy ?? slot.default_strategy) === "random")
 		.map((slot) => slot.name);
 	// Which block is picked depends on the pool, and on values that a block needs.
-	const asked = JSON.stringify({
+	const requestKey = JSON.stringify({
 		slots: Object.fromEntries(random.map((name) => [name, { strategy: "random", ...objectAt(given, name) }])),
 	});
-	const found = useQuery({ ...pickedQuery(template, record, asked), enabled: random.length > 0 });
-	return Object.fromEntries(random.map((name) => [name, found.data?.slots[name]?.block_name ?? null]));
+	const query = useQuery({ ...pickedQuery(template, record, requestKey), enabled: random.length > 0 });
+	return Object.fromEntries(random.map((name) => [name, query.data?.slots[name]?.block_name ?? null]));
 }

@@ -7,24 +7,24 @@ type Kind = "template" | "block";
 type Request = { workspace: string; refs: { [K in Kind]: Set<string> }; answer: Promise<Map<string, string | null>> };
 
 /** How many a request may ask for. */
-const most = 25;
+const batchSize = 25;
 
 let next: Request | null = null;
 
 const nameOf = (kind: Kind, ref: string) => `${kind} ${ref}`;
 
 async function ask({ workspace, refs }: Pick<Request, "workspace" | "refs">) {
-	const got = await api("GET /thumbnails", {
+	const response = await api("GET /thumbnails", {
 		query: { templates: [...refs.template].join(), blocks: [...refs.block].join() },
 		workspace,
 	});
-	return new Map(got.data.map((thumbnail) => [nameOf(thumbnail.kind, thumbnail.ref), thumbnail.html]));
+	return new Map(response.data.map((thumbnail) => [nameOf(thumbnail.kind, thumbnail.ref), thumbnail.html]));
 }
 
 /** thumbnail reads the small picture of a template or a block, by its id or slug; null if there is none. */
 export async function thumbnail(kind: Kind, ref: string): Promise<string | null> {
 	const workspace = workspaceSlug();
-	if (next?.workspace !== workspace || next.refs.template.size + next.refs.block.size >= most) {
+	if (next?.workspace !== workspace || next.refs.template.size + next.refs.block.size >= batchSize) {
 		const refs = { template: new Set<string>(), block: new Set<string>() };
 		const mine: Request = {
 			workspace,

@@ -4,7 +4,7 @@ import { api, request, type Versioned } from "../../api/client";
 import type { BlockRow, PreviewBlock, UpdateBlockRequestBody } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { ScopeFields } from "../binding/Slot";
 import { blockDraft, type Draft, schemaOf } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
@@ -61,16 +61,16 @@ function bodyOf(draft: Draft): UpdateBlockRequestBody {
 /** BlockPage is the editor of a block, previewed in a template that takes it. */
 export default function BlockPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const found = useQuery(blockQuery(id));
-	if (!found.data || isGone(found.error))
-		return <Missing query={found} list={words.blocks} to={to.blocks()} kept={{ kinds: ["block"], id }} />;
-	return <Editor key={found.data.data.id} server={found.data} />;
+	const query = useQuery(blockQuery(id));
+	if (!query.data || isGone(query.error))
+		return <Missing query={query} list={words.blocks} to={to.blocks()} kept={{ kinds: ["block"], id }} />;
+	return <Editor key={query.data.data.id} server={query.data} />;
 }
 
 function Editor({ server }: { server: Versioned<BlockRow> }) {
 	const { data: block, revision } = server;
 	const path = { id: block.id };
-	const why = useWhyNot("PUT /blocks/{id}");
+	const disabledReason = useDisabledReason("PUT /blocks/{id}");
 	const { draft, remove } = useStored<BlockRow>(
 		{
 			kind: "block",
@@ -78,7 +78,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 			list: to.blocks(),
 			draftOf: blockDraft,
 			get: () => request("GET /blocks/{id}", { path }),
-			put: (draft, made) => request("PUT /blocks/{id}", { path, body: bodyOf(draft), revision: made }),
+			put: (draft, created) => request("PUT /blocks/{id}", { path, body: bodyOf(draft), revision: created }),
 			delete: (force) =>
 				api("DELETE /blocks/{id}", {
 					path,
@@ -87,7 +87,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 				}),
 		},
 		server,
-		why !== undefined,
+		disabledReason !== undefined,
 	);
 	const [within, setWithin] = useParam("in");
 	const templates = useCollection("templates");
@@ -108,7 +108,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 			id={block.id}
 			list={{ name: words.blocks, to: to.blocks() }}
 			store={draft}
-			why={why}
+			disabledReason={disabledReason}
 			bodies={["mjml", "html"]}
 			slugHelp={words.slugHelp}
 			schemaParts={["parameters", "sections", "groups"]}
@@ -126,7 +126,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 						help={words.slotsHelp}
 						options={slotNames.map((slotName) => ({ id: slotName, label: slotName }))}
 						values={draft.slot_keys}
-						readOnly={why !== undefined}
+						readOnly={disabledReason !== undefined}
 						onChange={(slot_keys) => set({ slot_keys })}
 					/>
 					<Switch
@@ -134,7 +134,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 						help={draft.active ? words.activeHelp : words.inactiveHelp}
 						checked={draft.active}
 						onChange={(active) => set({ active })}
-						why={why}
+						disabledReason={disabledReason}
 					/>
 				</>
 			)}
@@ -168,8 +168,8 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 							value={values}
 							onChange={set}
 							faults={(path) => {
-								const found = issues.find((issue) => issue.path === path);
-								return found && mailProblem({ field: path, message: found.message });
+								const problem = issues.find((issue) => issue.path === path);
+								return problem && mailProblem({ field: path, message: problem.message });
 							}}
 						/>
 					</div>

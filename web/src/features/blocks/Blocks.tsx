@@ -5,7 +5,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { BlockRow } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { BlockThumb, Tags } from "../binding/Slot";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -64,7 +64,7 @@ const begin = {
 
 /** Blocks lists the parts that fill slots. */
 export default function Blocks() {
-	const why = useWhyNot("POST /blocks");
+	const disabledReason = useDisabledReason("POST /blocks");
 	const [search, setSearch] = useTyped("q");
 	const [tag, setTag] = useParam("tag");
 	const [adding, setAdding] = useParam("new");
@@ -78,7 +78,7 @@ export default function Blocks() {
 	const tags = [...new Set(all.flatMap((block) => block.tags))].sort();
 	const none = blocks.isSuccess && all.length === 0;
 	const add = (
-		<Button look="primary" icon={<Plus aria-hidden />} why={why} onClick={() => setAdding("1")}>
+		<Button look="primary" icon={<Plus aria-hidden />} disabledReason={disabledReason} onClick={() => setAdding("1")}>
 			{words.add}
 		</Button>
 	);
@@ -199,9 +199,9 @@ function NewBlock({ onClose }: { onClose: () => void }) {
 			onClose={onClose}
 			onSubmit={() =>
 				void form.submit(async () => {
-					const made = await make.mutateAsync();
+					const created = await make.mutateAsync();
 					void client.invalidateQueries(within("blocks"));
-					navigate(to.block(made.id));
+					navigate(to.block(created.id));
 				})
 			}
 			submit={{ label: words.create, busy: form.busy }}

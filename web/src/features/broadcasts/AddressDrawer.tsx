@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { CodeField } from "../../ui/CodeField";
 import { Dialog } from "../../ui/Dialog";
 import { Columns, TextField } from "../../ui/Field";
@@ -49,7 +49,7 @@ function AddressForm({
 	onDone: () => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /settings/account");
+	const disabledReason = useDisabledReason("PUT /settings/account");
 	const address = account.postal_address as { [field: string]: string | null };
 	const form = useForm(Object.fromEntries(fields.map((field) => [`postal_address.${field}`, address[field] ?? ""])));
 	const send = () =>
@@ -81,8 +81,8 @@ function AddressForm({
 			drawer="narrow"
 			title={words.title}
 			onClose={onClose}
-			onSubmit={() => !why && void send()}
-			submit={{ label: words.save, busy: form.busy, why }}
+			onSubmit={() => !disabledReason && void send()}
+			submit={{ label: words.save, busy: form.busy, disabledReason }}
 		>
 			<p>{words.about}</p>
 			<FormProblems problems={form.problems} />

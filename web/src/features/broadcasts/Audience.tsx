@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import type { BroadcastSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { LinkButton } from "../../ui/Button";
 import { Picks } from "../../ui/Combo";
 import { Callout } from "../../ui/Page";
@@ -48,13 +48,13 @@ export function Audience({
 }) {
 	const known = useCollection("segments");
 	const segments = known.data?.data ?? [];
-	const whyNot = useWhyNot("POST /segments");
+	const disabledReason = useDisabledReason("POST /segments");
 	const options = segments.map((segment) => ({
 		id: segment.segment_key,
 		label: segment.name,
 		detail: segment.member_count === null ? undefined : full(segment.member_count),
 	}));
-	const chosen = segments.filter((segment) => broadcast.include_segment_keys.includes(segment.segment_key));
+	const selected = segments.filter((segment) => broadcast.include_segment_keys.includes(segment.segment_key));
 	const answer = broadcast.include_segment_keys.length > 0 ? forecast.data : undefined;
 	const link = (reason: string | null) => draft.saved && peopleOf(draft.saved, segments, reason);
 	return (
@@ -104,9 +104,9 @@ export function Audience({
 					</>
 				)}
 			</div>
-			{chosen.some((segment) => segment.member_count !== null) && (
+			{selected.some((segment) => segment.member_count !== null) && (
 				<ul className={css.counts}>
-					{chosen.map((segment) => (
+					{selected.map((segment) => (
 						<li key={segment.segment_key}>
 							<Link href={to.segment(segment.segment_key)}>{segment.name}</Link>{" "}
 							{segment.member_count !== null && (
@@ -121,7 +121,7 @@ export function Audience({
 			)}
 			{draft.status.is === "offline" && <Callout tone="warning">{explain(draft.status.error)}</Callout>}
 			<div>
-				<LinkButton small to={to.newSegment()} why={whyNot}>
+				<LinkButton small to={to.newSegment()} disabledReason={disabledReason}>
 					{words.make}
 				</LinkButton>
 			</div>

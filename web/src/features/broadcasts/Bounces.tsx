@@ -48,11 +48,11 @@ const words = catalogue("broadcasts.bounces", {
 /** Bounces lists the mail that servers returned, with their words. */
 export default function Bounces({ broadcast }: { broadcast: BroadcastSessionView }) {
 	const id = broadcast.id;
-	const found = useInfiniteQuery(bouncesQuery(id));
-	const summary = found.data?.pages[0]?.summary;
+	const query = useInfiniteQuery(bouncesQuery(id));
+	const summary = query.data?.pages[0]?.summary;
 	const file = useExport<BounceRow>({
 		broadcast,
-		what: "bounces",
+		subject: "bounces",
 		query: {},
 		total: summary && summary.hard + summary.soft + summary.block,
 		read: (cursor) =>
@@ -62,9 +62,9 @@ export default function Bounces({ broadcast }: { broadcast: BroadcastSessionView
 			}),
 		fields: ["contact_id", "email", "type", "category", "smtp_code", "enhanced_code", "message", "bounced_at"],
 	});
-	if (found.isPending) return <Skeleton rows={8} />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	const rows = found.data.pages.flatMap((page) => page.data);
+	if (query.isPending) return <Skeleton rows={8} />;
+	if (query.isError) return <Failure error={query.error} retry={() => void query.refetch()} />;
+	const rows = query.data.pages.flatMap((page) => page.data);
 	if (rows.length === 0) return <Empty title={words.none} />;
 	return (
 		<>
@@ -116,7 +116,7 @@ export default function Bounces({ broadcast }: { broadcast: BroadcastSessionView
 						icon={<Download aria-hidden size={14} />}
 						aria-label={words.csvLabel}
 						busy={file.busy}
-						why={file.why}
+						disabledReason={file.disabledReason}
 						onClick={file.save}
 					>
 						{words.csv}
@@ -153,10 +153,10 @@ export default function Bounces({ broadcast }: { broadcast: BroadcastSessionView
 						{ id: "when", name: words.when, cell: (bounce) => <Time at={bounce.bounced_at} /> },
 					]}
 				/>
-				{found.hasNextPage && <p className={css.muted}>{words.first({ count: rows.length })}</p>}
-				{found.hasNextPage && (
+				{query.hasNextPage && <p className={css.muted}>{words.first({ count: rows.length })}</p>}
+				{query.hasNextPage && (
 					<div>
-						<Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+						<Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
 							{words.more}
 						</Button>
 					</div>

@@ -248,10 +248,10 @@ function Hits({
 
 /** Breakdown compares variants, senders, providers, programs, devices and countries. */
 export default function Breakdown({ broadcast, live }: { broadcast: BroadcastSessionView; live: boolean }) {
-	const found = useQuery(engagementQuery(broadcast.id, live));
-	if (found.isPending) return <Skeleton rows={8} />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	const engagement = found.data;
+	const query = useQuery(engagementQuery(broadcast.id, live));
+	if (query.isPending) return <Skeleton rows={8} />;
+	if (query.isError) return <Failure error={query.error} retry={() => void query.refetch()} />;
+	const engagement = query.data;
 	if (engagement.by_provider.length === 0) return <Empty title={words.none} />;
 	const ofVariant = (row: Whole, event: string) =>
 		to.broadcast(broadcast.id, { tab: "people", who: event, variant: row.id });

@@ -6,7 +6,7 @@ import type { BroadcastSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { later } from "../../base/lazy";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { isGone, Missing } from "../../ui/Missing";
@@ -84,10 +84,10 @@ export default function BroadcastPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /broadcasts/{broadcast_id}/pause");
+	const disabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/pause");
 	const [cancelling, setCancelling] = useState(false);
-	const found = useQuery(broadcastQuery(id));
-	const broadcast = found.data;
+	const query = useQuery(broadcastQuery(id));
+	const broadcast = query.data;
 	const live = broadcast !== undefined && ["scheduled", "sending", "paused"].includes(broadcast.status);
 	const [tab] = useParam("tab", live ? "sending" : "overview");
 	const act = useMutation({
@@ -105,13 +105,13 @@ export default function BroadcastPage() {
 		},
 		onError: (error) => {
 			toast(explain(error), { tone: "danger" });
-			void found.refetch();
+			void query.refetch();
 		},
 	});
 	const copy = useMutation({
 		mutationFn: () =>
 			api("POST /broadcasts/{broadcast_id}/clone", { path: { broadcast_id: id }, body: {}, idempotencyKey: newKey() }),
-		onSuccess: (made) => navigate(to.broadcastDraft(made.id)),
+		onSuccess: (created) => navigate(to.broadcastDraft(created.id)),
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	// The last figures of a report are those after the end of the send.
@@ -125,8 +125,8 @@ export default function BroadcastPage() {
 	const segments = useSegments(named);
 	const types = useCollection("email_types", { enabled: named });
 	const trail = [{ name: words.broadcasts, to: to.broadcasts() }];
-	if (!broadcast || isGone(found.error))
-		return <Missing query={found} list={words.broadcasts} to={to.broadcasts()} trail={trail} />;
+	if (!broadcast || isGone(query.error))
+		return <Missing query={query} list={words.broadcasts} to={to.broadcasts()} trail={trail} />;
 	if (broadcast.status === "draft") return <Redirect to={to.broadcastDraft(id)} replace />;
 	const can = (action: string) => broadcast.view_model.available_actions.includes(action);
 	const progress = broadcast.view_model.delivery_progress;
@@ -140,7 +140,7 @@ export default function BroadcastPage() {
 			actions={
 				<>
 					{can("pause") && (
-						<Button why={why} busy={act.isPending} onClick={() => act.mutate("pause")}>
+						<Button disabledReason={disabledReason} busy={act.isPending} onClick={() => act.mutate("pause")}>
 							{words.pause}
 						</Button>
 					)}
@@ -148,24 +148,40 @@ export default function BroadcastPage() {
 						<Button
 							look="primary"
 							busy={act.isPending}
-							why={why ?? (can("resume") ? undefined : words.cause)}
+							disabledReason={disabledReason ?? (can("resume") ? undefined : words.cause)}
 							onClick={() => act.mutate("resume")}
 						>
 							{words.resume}
 						</Button>
 					)}
 					{broadcast.status === "scheduled" && (
-						<Button why={why} busy={act.isPending} onClick={() => act.mutate("unschedule")}>
+						<Button disabledReason={disabledReason} busy={act.isPending} onClick={() => act.mutate("unschedule")}>
 							{words.unschedule}
 						</Button>
 					)}
 					{started && <MakeSegment id={id} name={broadcast.name} />}
 					<Menu
 						actions={[
-							{ id: "copy", label: words.copy, why, run: () => copy.mutate() },
-							can("archive") && { id: "archive", label: words.archive, why, run: () => act.mutate("archive") },
-							can("unarchive") && { id: "unarchive", label: words.unarchive, why, run: () => act.mutate("unarchive") },
-							can("cancel") && { id: "cancel", label: words.cancel, danger: true, why, run: () => setCancelling(true) },
+							{ id: "copy", label: words.copy, disabledReason, run: () => copy.mutate() },
+							can("archive") && {
+								id: "archive",
+								label: words.archive,
+								disabledReason,
+								run: () => act.mutate("archive"),
+							},
+							can("unarchive") && {
+								id: "unarchive",
+								label: words.unarchive,
+								disabledReason,
+								run: () => act.mutate("unarchive"),
+							},
+							can("cancel") && {
+								id: "cancel",
+								label: words.cancel,
+								danger: true,
+								disabledReason,
+								run: () => setCancelling(true),
+							},
 						]}
 					/>
 				</>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { BroadcastRow, MetricsRow } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { NextStep } from "../home/NextStep";
 import { ActionBar } from "../../ui/ActionBar";
 import { Badge, StateBadge } from "../../ui/Badge";
@@ -93,9 +93,9 @@ export default function Broadcasts() {
 	const [peek, setPeek] = useParam("peek");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [deleting, setDeleting] = useState<BroadcastRow | null>(null);
-	const why = useWhyNot("POST /broadcasts");
-	const whyArchive = useWhyNot("POST /broadcasts/bulk-archive");
-	const whySend = useWhyNot("POST /broadcasts/{broadcast_id}/pause");
+	const disabledReason = useDisabledReason("POST /broadcasts");
+	const whyArchive = useDisabledReason("POST /broadcasts/bulk-archive");
+	const sendDisabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/pause");
 	const archived = status === "archived";
 	const { list, rows: all, since } = useBroadcasts(archived);
 	const unsaved = useUnsaved();
@@ -114,7 +114,7 @@ export default function Broadcasts() {
 	const { act, archive, busy } = useActions();
 	const cancelling = useCancelling();
 	const peeked = all.find((broadcast) => broadcast.id === peek);
-	const chosen = shown.filter((broadcast) => selected.has(broadcast.id)).map((broadcast) => broadcast.id);
+	const selection = shown.filter((broadcast) => selected.has(broadcast.id)).map((broadcast) => broadcast.id);
 	const rate = (metrics: MetricsRow | undefined, of: "opened_rate" | "clicked_rate") =>
 		metrics ? percent(metrics[of]) : <NotSet />;
 	const actions = (broadcast: BroadcastRow) => [
@@ -127,57 +127,57 @@ export default function Broadcasts() {
 		can(broadcast, "pause") && {
 			id: "pause",
 			label: words.pause,
-			why: whySend,
+			disabledReason: sendDisabledReason,
 			run: () => act({ id: broadcast.id, do: "pause" }),
 		},
 		can(broadcast, "resume") && {
 			id: "resume",
 			label: words.resume,
-			why: whySend,
+			disabledReason: sendDisabledReason,
 			run: () => act({ id: broadcast.id, do: "resume" }),
 		},
 		can(broadcast, "unschedule") && {
 			id: "unschedule",
 			label: words.unschedule,
-			why: whySend,
+			disabledReason: sendDisabledReason,
 			run: () => act({ id: broadcast.id, do: "unschedule" }),
 		},
 		can(broadcast, "clone") && {
 			id: "copy",
 			label: words.copy,
-			why,
+			disabledReason,
 			run: () => act({ id: broadcast.id, do: "clone" }),
 		},
 		can(broadcast, "archive") && {
 			id: "archive",
 			label: words.archive,
-			why: whyArchive,
+			disabledReason: whyArchive,
 			run: () => archive([broadcast.id]),
 		},
 		can(broadcast, "unarchive") && {
 			id: "unarchive",
 			label: words.unarchive,
-			why: whyArchive,
+			disabledReason: whyArchive,
 			run: () => act({ id: broadcast.id, do: "unarchive" }),
 		},
 		can(broadcast, "cancel") && {
 			id: "cancel",
 			label: words.cancel,
 			danger: true,
-			why: whySend,
+			disabledReason: sendDisabledReason,
 			run: () => cancelling.ask(broadcast.id),
 		},
 		can(broadcast, "delete") && {
 			id: "delete",
 			label: words.delete,
 			danger: true,
-			why,
+			disabledReason,
 			run: () => setDeleting(broadcast),
 		},
 	];
 	const none = list.isSuccess && all.length === 0 && !archived && !status && !search;
 	const addButton = (
-		<Button kind="create" why={why} onClick={() => navigate(to.newBroadcast())}>
+		<Button kind="create" disabledReason={disabledReason} onClick={() => navigate(to.newBroadcast())}>
 			{words.add}
 		</Button>
 	);
@@ -220,16 +220,16 @@ export default function Broadcasts() {
 					</fieldset>
 				</Tools>
 			)}
-			{chosen.length > 0 && (
+			{selection.length > 0 && (
 				<ActionBar>
-					<p role="status">{words.selected({ count: chosen.length })}</p>
+					<p role="status">{words.selected({ count: selection.length })}</p>
 					{!archived && (
 						<Button
 							small
-							why={whyArchive}
+							disabledReason={whyArchive}
 							busy={busy}
 							onClick={() => {
-								archive(chosen);
+								archive(selection);
 								setSelected(new Set());
 							}}
 						>
@@ -294,14 +294,14 @@ export default function Broadcasts() {
 							id: "status",
 							name: words.status,
 							width: 136,
-							least: 128,
+							minWidth: 128,
 							cell: (broadcast) => <StateBadge kind="broadcast" state={broadcast.status} />,
 						},
 						{
 							id: "audience",
 							name: words.audience,
 							width: 160,
-							least: 120,
+							minWidth: 120,
 							droppable: true,
 							cell: (broadcast) =>
 								broadcast.include_segment_keys.map((key) => segmentNames.get(key) ?? key).join(", ") || words.noSegment,
@@ -310,7 +310,7 @@ export default function Broadcasts() {
 							id: "when",
 							name: words.when,
 							width: 140,
-							least: 124,
+							minWidth: 124,
 							cell: (broadcast) =>
 								broadcast.status === "scheduled" && broadcast.scheduled_at ? (
 									<time dateTime={broadcast.scheduled_at} title={exact(broadcast.scheduled_at)}>
@@ -325,7 +325,7 @@ export default function Broadcasts() {
 							name: words.recipients,
 							about: term("recipients").definition,
 							width: 104,
-							least: 100,
+							minWidth: 100,
 							droppable: true,
 							align: "end",
 							cell: (broadcast) =>
@@ -336,7 +336,7 @@ export default function Broadcasts() {
 							name: words.opened,
 							about: term("opened").definition,
 							width: 104,
-							least: 76,
+							minWidth: 76,
 							align: "end",
 							cell: (broadcast) => rate(metrics.of.get(broadcast.id), "opened_rate"),
 						},
@@ -345,7 +345,7 @@ export default function Broadcasts() {
 							name: words.clicked,
 							about: term("clicked").definition,
 							width: 104,
-							least: 76,
+							minWidth: 76,
 							align: "end",
 							cell: (broadcast) => rate(metrics.of.get(broadcast.id), "clicked_rate"),
 						},
@@ -402,7 +402,7 @@ export default function Broadcasts() {
 					)}
 				</div>
 			)}
-			{creating && !why && <NewBroadcast onClose={() => navigate(to.broadcasts())} />}
+			{creating && !disabledReason && <NewBroadcast onClose={() => navigate(to.broadcasts())} />}
 			{peeked && <Peek broadcast={peeked} to={pageOf(peeked)} onClose={() => setPeek("")} />}
 			{cancelling.broadcast && (
 				<CancelSend

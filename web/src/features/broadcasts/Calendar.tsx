@@ -24,12 +24,12 @@ export type CalendarDay = {
 
 const weekday = () => dates({ weekday: "short", timeZone: "UTC" });
 const dayOfMonth = () => dates({ day: "numeric", month: "short", timeZone: "UTC" });
-const whole = () => dates({ weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+const fullDate = () => dates({ weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
 const utc = (date: string) => new Date(`${date}T00:00:00Z`);
 
 /** dayName writes a day of a plan, such as "Monday 9 May 2026". */
-export const dayName = (date: string) => whole().format(utc(date));
+export const dayName = (date: string) => fullDate().format(utc(date));
 
 type Props = {
 	label: string;
@@ -48,7 +48,7 @@ export function Calendar({ label, days: planned, onToggle, canToggle, skipped }:
 		.filter((date) => date > first && !planned.some((day) => day.date === date))
 		.map((date): CalendarDay => ({ date, planned: 0, status: "skipped" }));
 	const days = [...planned, ...added].sort((a, b) => (a.date < b.date ? -1 : 1));
-	const most = Math.max(1, ...days.map((day) => Math.max(day.planned, day.sent ?? 0) + (day.taken ?? 0)));
+	const max = Math.max(1, ...days.map((day) => Math.max(day.planned, day.sent ?? 0) + (day.taken ?? 0)));
 	const monday = days[0] ? (utc(days[0].date).getUTCDay() + 6) % 7 : 0;
 	return (
 		<figure className={css.figure} aria-label={label}>
@@ -56,7 +56,7 @@ export function Calendar({ label, days: planned, onToggle, canToggle, skipped }:
 				{days.map((day) => {
 					const off = skipped ? skipped.has(day.date) : day.status === "skipped";
 					const status = stateOf("day", off ? "skipped" : day.status === "skipped" ? "planned" : day.status);
-					const scale = day.capacity ? Math.max(day.capacity, day.planned + (day.taken ?? 0)) : most;
+					const scale = day.capacity ? Math.max(day.capacity, day.planned + (day.taken ?? 0)) : max;
 					const facts = [
 						status.word,
 						words.planned({ count: day.planned }),

@@ -4,7 +4,7 @@ import { Redirect, useLocation, useParams } from "wouter";
 import type { Versioned } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
 import { keepsTyped } from "../../sync/device";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -175,9 +175,9 @@ function Editor({
 	value: BroadcastSessionView;
 }) {
 	const [, navigate] = useLocation();
-	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
-	const whyTest = useWhyNot("POST /broadcasts/{broadcast_id}/test-send");
-	const whySend = useWhyNot("POST /broadcasts/{broadcast_id}/schedule");
+	const disabledReason = useDisabledReason("PUT /broadcasts/{broadcast_id}");
+	const whyTest = useDisabledReason("POST /broadcasts/{broadcast_id}/test-send");
+	const sendDisabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/schedule");
 	const [testing, setTesting] = useState(false);
 	const [scheduling, setScheduling] = useState(false);
 	const [merging, setMerging] = useState(true);
@@ -195,7 +195,10 @@ function Editor({
 		await draft.query.refetch();
 		setScheduling(true);
 	};
-	useShortcuts({ "mod+s": () => void draft.flush(), "mod+enter": () => !locked && !whySend && void openSchedule() });
+	useShortcuts({
+		"mod+s": () => void draft.flush(),
+		"mod+enter": () => !locked && !sendDisabledReason && void openSchedule(),
+	});
 	useEffect(() => {
 		// What is refused is kept as a working copy; without the server and without storage there is only this page.
 		if (draft.status.is !== "offline" || keepsTyped()) return;
@@ -221,7 +224,7 @@ function Editor({
 	const missing = Number(over) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + draft.problems.length;
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
 		<Section id={id} title={words[id]} summary={summaries[id]} open={!folded.has(id)} onOpen={(open) => fold(id, open)}>
-			<Fixed when={why !== undefined && id !== "content"}>{children}</Fixed>
+			<Fixed when={disabledReason !== undefined && id !== "content"}>{children}</Fixed>
 		</Section>
 	);
 	return (
@@ -239,13 +242,13 @@ function Editor({
 					>
 						{stateText(draft)}
 					</span>
-					<Button why={whyTest} onClick={() => setTesting(true)}>
+					<Button disabledReason={whyTest} onClick={() => setTesting(true)}>
 						{words.test}
 					</Button>
 					{!locked && (
 						<Button
 							look="primary"
-							why={whySend ?? (status.is === "conflict" ? words.conflict : undefined)}
+							disabledReason={sendDisabledReason ?? (status.is === "conflict" ? words.conflict : undefined)}
 							onClick={() => void openSchedule()}
 						>
 							{words.send}
@@ -259,13 +262,18 @@ function Editor({
 					<p>
 						<Countdown to={saved.scheduled_at} />
 					</p>
-					<Button small busy={unschedule.isPending} why={whySend} onClick={() => unschedule.mutate()}>
+					<Button
+						small
+						busy={unschedule.isPending}
+						disabledReason={sendDisabledReason}
+						onClick={() => unschedule.mutate()}
+					>
 						{words.unschedule}
 					</Button>
 					{unschedule.error && <p>{explain(unschedule.error)}</p>}
 				</Callout>
 			)}
-			{why && !locked && <Callout>{why}</Callout>}
+			{disabledReason && !locked && <Callout>{disabledReason}</Callout>}
 			{draft.joined && <JoinedCallout joined={draft.joined} onDismiss={draft.dismissJoined} />}
 			{draft.conflict && (
 				<Callout tone="warning" title={words.conflictTitle}>
@@ -289,7 +297,7 @@ function Editor({
 						<fieldset className={css.sections}>
 							<legend className="visually-hidden">{broadcast.name}</legend>
 							<Card id="name">
-								<Fixed when={why !== undefined}>
+								<Fixed when={disabledReason !== undefined}>
 									<TextField
 										label={words.name}
 										value={broadcast.name}
@@ -302,7 +310,7 @@ function Editor({
 							</Card>
 							{section("audience", <Audience draft={draft} value={broadcast} forecast={forecast} />)}
 							{section("from", <From draft={draft} value={broadcast} forecast={forecast} />)}
-							{section("content", <Content draft={draft} value={broadcast} fixed={why !== undefined} />)}
+							{section("content", <Content draft={draft} value={broadcast} fixed={disabledReason !== undefined} />)}
 							{section(
 								"variants",
 								<Suspense fallback={<Skeleton rows={2} />}>

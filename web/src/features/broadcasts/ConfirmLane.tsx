@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { VerifiedLane } from "../../api/schema";
-import { useSession, useWhyNot } from "../../base/session";
+import { useSession, useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
@@ -34,7 +34,7 @@ export function ConfirmLane({
 	onDone: () => void;
 }) {
 	const { user } = useSession();
-	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
+	const disabledReason = useDisabledReason("POST /sending-identities/{id}/verify-lane");
 	const form = useForm({ to: user.email });
 	const [answer, setAnswer] = useState<VerifiedLane | null>(null);
 	const close = () => (answer?.accepted ? onDone() : onClose());
@@ -43,7 +43,7 @@ export function ConfirmLane({
 			title={words.title}
 			onClose={close}
 			onSubmit={() =>
-				!why &&
+				!disabledReason &&
 				void form.submit(async () =>
 					setAnswer(
 						await api("POST /sending-identities/{id}/verify-lane", {
@@ -57,7 +57,7 @@ export function ConfirmLane({
 				<>
 					<Button onClick={close}>{words.close}</Button>
 					{!answer?.accepted && (
-						<Button type="submit" look="primary" busy={form.busy} why={why}>
+						<Button type="submit" look="primary" busy={form.busy} disabledReason={disabledReason}>
 							{words.send}
 						</Button>
 					)}

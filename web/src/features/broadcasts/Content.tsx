@@ -48,8 +48,8 @@ export function Content({
 	fixed: boolean;
 }) {
 	const c = broadcast.content;
-	const [chosen, setKind] = useState("own");
-	const kind = c.template_slug ? "template" : chosen;
+	const [selected, setKind] = useState("own");
+	const kind = c.template_slug ? "template" : selected;
 	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
 	const [opened, setOpened] = useState(false);
 	const templates = useQuery({ ...templateNamesQuery(), enabled: opened });
@@ -65,7 +65,7 @@ export function Content({
 				<TokenField
 					label={words.subject}
 					value={c.subject ?? ""}
-					most={500}
+					maxLength={500}
 					path="content.subject"
 					error={draft.problem("content.subject")}
 					onChange={(subject) => change({ subject })}
@@ -78,7 +78,7 @@ export function Content({
 					optional
 					help={words.preheaderHelp}
 					value={c.preheader ?? ""}
-					most={500}
+					maxLength={500}
 					path="content.preheader"
 					error={draft.problem("content.preheader")}
 					onChange={(preheader) => change({ preheader: preheader || null })}

@@ -81,7 +81,7 @@ export function From({
 	const [confirming, setConfirming] = useState<{ identity: string; lane: string } | null>(null);
 	const type = types.find((type) => type.type_key === broadcast.email_type_key);
 	const fitting = senders.filter((sender) => sender.active && (!type || sender.email_type_ids.includes(type.id)));
-	const chosen = broadcast.sending_identity_emails ?? [];
+	const selected = broadcast.sending_identity_emails ?? [];
 	const nameOf = (email: string) => {
 		const sender = senders.find((sender) => sender.email_address === email);
 		return sender ? `${sender.display_name} <${sender.email_address}>` : email;
@@ -123,14 +123,14 @@ export function From({
 				/>
 				<Picks
 					label={words.sender}
-					help={chosen.length === 0 ? words.any : chosen.length > 1 ? words.several : undefined}
+					help={selected.length === 0 ? words.any : selected.length > 1 ? words.several : undefined}
 					path="sending_identity_emails"
 					options={fitting.map((sender) => ({
 						id: sender.email_address,
 						label: `${sender.display_name} <${sender.email_address}>`,
 					}))}
 					nameOf={nameOf}
-					values={chosen}
+					values={selected}
 					error={draft.problem("sending_identity_emails")}
 					onChange={(sending_identity_emails) => draft.change({ sending_identity_emails })}
 				/>

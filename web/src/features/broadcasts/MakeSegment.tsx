@@ -1,6 +1,6 @@
 import { Suspense, useState } from "react";
 import { later } from "../../base/lazy";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Menu } from "../../ui/Menu";
 import { catalogue } from "../../base/words/catalogue";
 import { type Criterion, criteria, segmentName } from "./criteria";
@@ -11,11 +11,17 @@ const NameSegment = later(() => import("./NameSegment"));
 
 /** MakeSegment makes a segment of those to whom something happened by a broadcast. */
 export function MakeSegment({ id, name }: { id: string; name: string }) {
-	const why = useWhyNot("POST /segments/from-broadcast");
+	const disabledReason = useDisabledReason("POST /segments/from-broadcast");
 	const [criterion, setCriterion] = useState<Criterion | null>(null);
 	return (
 		<>
-			<Menu actions={criteria().map((criterion) => ({ ...criterion, why, run: () => setCriterion(criterion.id) }))}>
+			<Menu
+				actions={criteria().map((criterion) => ({
+					...criterion,
+					disabledReason,
+					run: () => setCriterion(criterion.id),
+				}))}
+			>
 				{words.menu}
 			</Menu>
 			{criterion && (

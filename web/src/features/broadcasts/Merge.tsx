@@ -59,7 +59,7 @@ export function Merge({
 	return (
 		<Suspense>
 			<Versions
-				text={words.text({ who: conflict.by?.name || words.somebody, at: clock(conflict.theirs.data.updated_at) })}
+				text={words.text({ who: conflict.author?.name || words.somebody, at: clock(conflict.theirs.data.updated_at) })}
 				versions={conflict.clashes.map((clash) => ({
 					id: clash.group,
 					name: partName(clash.group),
@@ -79,7 +79,7 @@ export function JoinedCallout({ joined, onDismiss }: { joined: Joined<BroadcastS
 	return (
 		<Callout
 			tone="progress"
-			title={words.joinedTitle({ who: joined.by?.name || words.somebody, at: clock(joined.row.updated_at) })}
+			title={words.joinedTitle({ who: joined.author?.name || words.somebody, at: clock(joined.row.updated_at) })}
 		>
 			<p>{words.joinedParts({ parts: and([...new Set(joined.fields.map(groupOf))].map(partName)) })}</p>
 			<Button small onClick={onDismiss}>

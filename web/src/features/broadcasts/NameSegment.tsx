@@ -37,12 +37,12 @@ export default function NameSegment({
 	const send = () =>
 		form.submit(async () => {
 			try {
-				const made = await api("POST /segments/from-broadcast", {
+				const created = await api("POST /segments/from-broadcast", {
 					body: { broadcast_id: id, criterion, name: form.values.name },
 					idempotencyKey: idempotencyKey.current,
 				});
 				void client.invalidateQueries(within("segments"));
-				navigate(to.segment(made.segment_key));
+				navigate(to.segment(created.segment_key));
 			} catch (error) {
 				if (error instanceof ApiError && error.status !== 0) idempotencyKey.current = newKey();
 				throw error;

@@ -90,7 +90,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 		} catch (error) {
 			if (!(error instanceof ApiError) || error.status !== 400) throw error;
 			const types = await collection("email_types");
-			const made = await api("POST /broadcasts", {
+			const created = await api("POST /broadcasts", {
 				idempotencyKey: newKey(),
 				body: {
 					name,
@@ -105,10 +105,10 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 				problems: 1,
 			};
 			await api("PUT /working-copies/{kind}/{id}", {
-				path: { kind: "broadcast", id: made.id },
+				path: { kind: "broadcast", id: created.id },
 				body: { title: name, data },
 			});
-			return made;
+			return created;
 		}
 	};
 	/** Creates a draft of a starter, of which a template is made. */
@@ -123,7 +123,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 		form.submit(async () => {
 			const name = options.find((option) => option.id === of)?.label ?? words.untitled;
 			try {
-				const made =
+				const created =
 					kind === "own"
 						? await create({ subject: words.untitled, body_mjml: blankMjml }, words.untitled)
 						: kind === "starter"
@@ -137,19 +137,19 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 											body: {},
 											idempotencyKey,
 										});
-				navigate(to.broadcastDraft(made.id));
+				navigate(to.broadcastDraft(created.id));
 			} catch (error) {
 				if (error instanceof ApiError && error.status !== 0) setIdempotencyKey(newKey());
 				throw error;
 			}
 		});
-	const why = kind !== "own" && !of ? words.none : undefined;
+	const disabledReason = kind !== "own" && !of ? words.none : undefined;
 	return (
 		<Dialog
 			title={words.title}
 			onClose={onClose}
-			onSubmit={() => !why && void send()}
-			submit={{ label: words.create, busy: form.busy, why }}
+			onSubmit={() => !disabledReason && void send()}
+			submit={{ label: words.create, busy: form.busy, disabledReason }}
 		>
 			<FormProblems problems={form.problems} />
 			<Radios

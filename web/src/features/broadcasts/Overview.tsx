@@ -94,10 +94,10 @@ export function Overview({
 	const out = Object.values(progress?.excluded ?? {}).reduce((sum, count) => sum + count, 0);
 	const matched = r.total_recipients + out;
 	const tab = (parameters: { [name: string]: string }) => to.broadcast(broadcast.id, { tab: "people", ...parameters });
-	const whole = earlier.reduce((sum, metrics) => sum + metrics.total_recipients, 0);
+	const total = earlier.reduce((sum, metrics) => sum + metrics.total_recipients, 0);
 	const grey = (of: "delivered" | "opened" | "clicked", now: number): ReactNode => {
-		if (whole === 0 || r.total_recipients === 0) return undefined;
-		const then = earlier.reduce((sum, metrics) => sum + metrics[of], 0) / whole;
+		if (total === 0 || r.total_recipients === 0) return undefined;
+		const then = earlier.reduce((sum, metrics) => sum + metrics[of], 0) / total;
 		return (
 			<span className={figure.before}>
 				{words.before({ rate: percent(then), count: earlier.length })} (
@@ -115,7 +115,7 @@ export function Overview({
 		<Rate
 			name={term(name).name}
 			part={count}
-			whole={r.total_recipients}
+			total={r.total_recipients}
 			of={words.of}
 			about={about(name, count, people)}
 			more={more}
@@ -148,7 +148,7 @@ export function Overview({
 					<Rate
 						name={term("complained").name}
 						part={r.total_complained}
-						whole={r.total_recipients}
+						total={r.total_recipients}
 						of={words.of}
 						decimals={3}
 						about={about("complained", r.total_complained, tab({ who: "complained" }))}
@@ -166,7 +166,7 @@ export function Overview({
 			</Card>
 			<Card title={words.funnel}>
 				<Bars
-					whole={matched}
+					total={matched}
 					base={r.total_recipients}
 					rows={[
 						{ name: "matched", label: term("matched").name, count: matched },
@@ -222,7 +222,7 @@ export function Overview({
 			</Card>
 			<Card title={words.who}>
 				<Bars
-					whole={r.total_recipients}
+					total={r.total_recipients}
 					base={r.total_recipients}
 					rows={[
 						{
@@ -282,7 +282,7 @@ function fell(reasons: [string, number][]): string | undefined {
 	const all = some.reduce((sum, [, count]) => sum + count, 0);
 	return words.fell({
 		count: all,
-		why: some.length === 1 ? first[0] : some.map(([why, n]) => `${full(n)} ${why}`).join(", "),
+		why: some.length === 1 ? first[0] : some.map(([disabledReason, n]) => `${full(n)} ${disabledReason}`).join(", "),
 	});
 }
 
@@ -325,7 +325,7 @@ type Bar = {
 };
 
 /** Bars compares counts on one scale, each with a sentence; shares are of the base. */
-export function Bars({ whole, base, rows }: { whole: number; base: number; rows: Bar[] }) {
+export function Bars({ total, base, rows }: { total: number; base: number; rows: Bar[] }) {
 	return (
 		<div className={css.bars}>
 			{rows.map((row) => (
@@ -334,7 +334,7 @@ export function Bars({ whole, base, rows }: { whole: number; base: number; rows:
 						<Explained name={row.label} about={{ definition: term(row.name).definition, people: row.to }} />
 					</span>
 					<div className={css.bar} data-kind={row.kind} aria-hidden>
-						<div hidden={row.count === 0} style={{ inlineSize: `${whole ? (100 * row.count) / whole : 0}%` }} />
+						<div hidden={row.count === 0} style={{ inlineSize: `${total ? (100 * row.count) / total : 0}%` }} />
 					</div>
 					<span className={css.number}>
 						{row.to ? <Link href={row.to}>{full(row.count)}</Link> : full(row.count)}

@@ -13,7 +13,7 @@ import { Table } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
 import { useMore } from "../../ui/useMore";
-import { useSettled } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
 import { inSentence } from "../../base/words/formats";
 import { stateOf } from "../../base/words/status";
@@ -163,25 +163,25 @@ const many = 10_000;
 /** Rows lists recipients by the state of their mail. */
 function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProps) {
 	const [, navigate] = useLocation();
-	const asked = useSettled(search, 250);
-	const query = { status, search: asked, variant_id: variant || undefined, limit: 200 };
-	const found = useInfiniteQuery(recipientsQuery(broadcast.id, query));
-	const onEnd = useMore(found);
+	const debounced = useDebounced(search, 250);
+	const query = { status, search: debounced, variant_id: variant || undefined, limit: 200 };
+	const result = useInfiniteQuery(recipientsQuery(broadcast.id, query));
+	const onEnd = useMore(result);
 	const searching =
 		search !== "" &&
 		broadcast.total_recipients > many &&
-		(found.isPending || found.isPlaceholderData || asked !== search);
-	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
-	const why = (recipient: RecipientRow) =>
+		(result.isPending || result.isPlaceholderData || debounced !== search);
+	const rows = result.data?.pages.flatMap((page) => page.data) ?? [];
+	const reasonText = (recipient: RecipientRow) =>
 		(recipient.error && attemptError(recipient.error)) ??
 		(recipient.skip_reason ? reasonName(recipient.skip_reason) : null);
 	const variantName = (id: string | null) => broadcast.variants?.find((variant) => variant.id === id)?.name ?? id;
-	const whole = !status && !search && !variant;
+	const unfiltered = !status && !search && !variant;
 	const file = useExport<RecipientRow>({
 		broadcast,
-		what: "recipients",
+		subject: "recipients",
 		query: { status: status || undefined, search: search || undefined, variant_id: variant || undefined },
-		total: whole ? broadcast.total_recipients : undefined,
+		total: unfiltered ? broadcast.total_recipients : undefined,
 		read: (cursor) =>
 			api("GET /broadcasts/{broadcast_id}/recipients", {
 				path: { broadcast_id: broadcast.id },
@@ -201,14 +201,21 @@ function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProp
 						</Button>
 					</>
 				)}
-				<Button small look="quiet" aria-label={words.csvLabel} busy={file.busy} why={file.why} onClick={file.save}>
+				<Button
+					small
+					look="quiet"
+					aria-label={words.csvLabel}
+					busy={file.busy}
+					disabledReason={file.disabledReason}
+					onClick={file.save}
+				>
 					{words.csv}
 				</Button>
 			</Tools>
-			{found.isPending ? (
+			{result.isPending ? (
 				<Skeleton rows={8} height={36} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : result.isError ? (
+				<Failure error={result.error} retry={() => void result.refetch()} />
 			) : rows.length === 0 ? (
 				<Empty title={words.none} />
 			) : (
@@ -235,7 +242,7 @@ function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProp
 							id: "state",
 							name: words.state,
 							width: 160,
-							least: 132,
+							minWidth: 132,
 							cell: (recipient) => <StateBadge kind="recipient" state={recipient.status} />,
 						},
 						...(broadcast.variants?.length
@@ -244,7 +251,7 @@ function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProp
 										id: "variant",
 										name: words.variant,
 										width: 100,
-										least: 84,
+										minWidth: 84,
 										droppable: true,
 										cell: (recipient: RecipientRow) => variantName(recipient.variant_id) ?? <NotSet />,
 									},
@@ -254,7 +261,7 @@ function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProp
 							id: "sent",
 							name: words.sent,
 							width: 120,
-							least: 96,
+							minWidth: 96,
 							droppable: true,
 							cell: (recipient) => <Time at={recipient.sent_at} />,
 						},
@@ -262,23 +269,29 @@ function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProp
 							id: "opened",
 							name: words.opened,
 							width: 120,
-							least: 100,
+							minWidth: 100,
 							cell: (recipient) => <Time at={recipient.first_opened_at} />,
 						},
 						{
 							id: "clicked",
 							name: words.clicked,
 							width: 120,
-							least: 100,
+							minWidth: 100,
 							cell: (recipient) => <Time at={recipient.first_clicked_at} />,
 						},
-						{ id: "why", name: words.why, width: 240, least: 148, cell: (recipient) => why(recipient) ?? <NotSet /> },
+						{
+							id: "why",
+							name: words.why,
+							width: 240,
+							minWidth: 148,
+							cell: (recipient) => reasonText(recipient) ?? <NotSet />,
+						},
 					]}
 					card={(recipient) => (
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
 								<b>{recipient.email}</b>
-								<span>{why(recipient)}</span>
+								<span>{reasonText(recipient)}</span>
 							</span>
 							<StateBadge kind="recipient" state={recipient.status} />
 						</span>
@@ -313,10 +326,10 @@ function Did({ broadcast, event, level, link, variant, picker }: DidProps) {
 	]
 		.filter(Boolean)
 		.join("");
-	const found = useInfiniteQuery(didQuery(broadcast.id, asSent(rule)));
+	const query = useInfiniteQuery(didQuery(broadcast.id, asSent(rule)));
 	const count = useQuery(didCountQuery(broadcast.id, asSent(rule)));
-	const onEnd = useMore(found);
-	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
+	const onEnd = useMore(query);
+	const rows = query.data?.pages.flatMap((page) => page.data) ?? [];
 	const full = (contact: Contact) => [contact.first_name, contact.last_name].filter(Boolean).join(" ");
 	return (
 		<>
@@ -330,10 +343,10 @@ function Did({ broadcast, event, level, link, variant, picker }: DidProps) {
 					{words.segment}
 				</LinkButton>
 			</div>
-			{found.isPending ? (
+			{query.isPending ? (
 				<Skeleton rows={8} height={36} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : query.isError ? (
+				<Failure error={query.error} retry={() => void query.refetch()} />
 			) : rows.length === 0 ? (
 				<Empty title={words.none} />
 			) : (

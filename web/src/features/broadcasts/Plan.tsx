@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { BroadcastSessionView, PlanDay } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Card, Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
@@ -32,7 +32,7 @@ const words = catalogue("broadcasts.plan", {
 /** Plan shows the days of a send, and skips days to come after showing the plan without them. */
 export function Plan({ broadcast, plan }: { broadcast: BroadcastSessionView; plan: PlanDay[] }) {
 	const [skipped, setSkipped] = useState<string[] | null>(null);
-	const why = useWhyNot("POST /broadcasts/{broadcast_id}/reschedule");
+	const disabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/reschedule");
 	const can = broadcast.view_model.available_actions.includes("reschedule");
 	return (
 		<Card
@@ -40,7 +40,7 @@ export function Plan({ broadcast, plan }: { broadcast: BroadcastSessionView; pla
 			actions={
 				can &&
 				skipped === null && (
-					<Button small why={why} onClick={() => setSkipped(broadcast.skipped_dates)}>
+					<Button small disabledReason={disabledReason} onClick={() => setSkipped(broadcast.skipped_dates)}>
 						{words.edit}
 					</Button>
 				)
@@ -127,7 +127,7 @@ function Reschedule({
 				<Button
 					look="primary"
 					busy={save.isPending || preview.isPlaceholderData}
-					why={!changed ? words.none : preview.isError ? explain(preview.error) : undefined}
+					disabledReason={!changed ? words.none : preview.isError ? explain(preview.error) : undefined}
 					onClick={() => save.mutate()}
 				>
 					{words.save}

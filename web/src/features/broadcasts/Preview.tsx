@@ -6,7 +6,7 @@ import { Combo } from "../../ui/Combo";
 import { Columns, Select } from "../../ui/Field";
 import { MailFrame } from "../../ui/MailFrame";
 import { Failure } from "../../ui/States";
-import { useSettled } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import { Problems } from "./Problems";
@@ -70,15 +70,15 @@ export function usePreview(broadcast: BroadcastSessionView, variant = "", contac
 	const own = broadcast.variants?.find((a) => a.id === variant)?.content_overrides;
 	const stored = Boolean(own && broadcast.content.template_slug);
 	const text = stored ? broadcast.updated_at : JSON.stringify(variantContent(broadcast, variant));
-	const asked = useSettled(text, 200);
+	const debounced = useDebounced(text, 200);
 	const opened = useContext(Opened);
 	const begun = useRef(false); // the first preview is of what the page shows at first
-	if (opened && asked === text) begun.current = true;
+	if (opened && debounced === text) begun.current = true;
 	const sender = broadcast.sending_identity_emails?.[0] ?? null;
 	const rest = { sending_identity_email: sender, contact_id: contact };
-	const body = asked.startsWith("{")
-		? { source: { content: JSON.parse(asked) as BroadcastContent }, ...rest }
-		: { source: { broadcast_id: broadcast.id }, variant_id: variant, ...rest, changed: asked };
+	const body = debounced.startsWith("{")
+		? { source: { content: JSON.parse(debounced) as BroadcastContent }, ...rest }
+		: { source: { broadcast_id: broadcast.id }, variant_id: variant, ...rest, changed: debounced };
 	return useQuery({ ...previewQuery(broadcast.id, body), enabled: begun.current });
 }
 
@@ -96,8 +96,8 @@ export function ContactPick({
 }) {
 	const [search, setSearch] = useState("");
 	const [opened, setOpened] = useState(false);
-	const found = useQuery({ ...foundContactsQuery(search), enabled: opened });
-	const options = (found.data?.data ?? []).map((contact) => ({
+	const query = useQuery({ ...foundContactsQuery(search), enabled: opened });
+	const options = (query.data?.data ?? []).map((contact) => ({
 		id: contact.id,
 		label: contact.email,
 		detail: [contact.first_name, contact.last_name].filter(Boolean).join(" "),
@@ -110,7 +110,7 @@ export function ContactPick({
 			value={value}
 			onSearch={setSearch}
 			onOpen={() => setOpened(true)}
-			loading={found.isPending}
+			loading={query.isPending}
 			onChange={onChange}
 			placeholder={words.samples}
 		/>

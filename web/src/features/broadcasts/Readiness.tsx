@@ -126,7 +126,7 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 		</button>
 	);
 	const domains = (): ReactNode => {
-		const chosen = senders.filter(
+		const selected = senders.filter(
 			(sender) =>
 				sender.active &&
 				(broadcast.sending_identity_emails?.length
@@ -134,7 +134,7 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 					: !broadcast.email_type_id || sender.email_type_ids.includes(broadcast.email_type_id)),
 		);
 		const first = new Map(
-			chosen.map((sender) => [sender.sending_domain_id, sender.email_address.split("@")[1] ?? sender.email_address]),
+			selected.map((sender) => [sender.sending_domain_id, sender.email_address.split("@")[1] ?? sender.email_address]),
 		);
 		return [...first].map(([id, name]) => (
 			<span key={id}>

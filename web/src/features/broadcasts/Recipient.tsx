@@ -41,16 +41,16 @@ const words = catalogue("broadcasts.recipient", {
 export default function Recipient() {
 	const { id = "", contact = "" } = useParams<{ id: string; contact: string }>();
 	const broadcast = useQuery(broadcastQuery(id));
-	const found = useEvidence(id, contact);
+	const query = useEvidence(id, contact);
 	const b = broadcast.data;
-	const evidence = found.data;
+	const evidence = query.data;
 	const report = to.broadcast(id, { tab: "people" });
 	const trail = [
 		{ name: words.broadcasts, to: to.broadcasts() },
 		...(b ? [{ name: b.name, to: to.broadcast(id) }] : []),
 		{ name: words.people, to: report },
 	];
-	if (!evidence || isGone(found.error)) return <Missing query={found} list={words.people} to={report} trail={trail} />;
+	if (!evidence || isGone(query.error)) return <Missing query={query} list={words.people} to={report} trail={trail} />;
 	const at = (time: string | null) => time && dateTime(time);
 	const facts: [string, string | null | undefined][] = [
 		[words.planned, evidence.planned_for],

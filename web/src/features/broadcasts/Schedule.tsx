@@ -83,7 +83,7 @@ export function Schedule({
 	const { senders } = useSending();
 	const [busy, setBusy] = useState(false);
 	const [error, setError] = useState("");
-	const [typed, setTyped] = useState("");
+	const [text, setText] = useState("");
 	const [changed, setChanged] = useState<{ was: BroadcastSessionView; now: BroadcastSessionView } | null>(null);
 	const reviewed = useRef(broadcast);
 	const unsaved = draft.problems;
@@ -179,7 +179,7 @@ export function Schedule({
 			</Dialog>
 		);
 	}
-	const confirmed = !unusual || typed.replace(/\D/g, "") === String(n);
+	const confirmed = !unusual || text.replace(/\D/g, "") === String(n);
 	return (
 		<Dialog
 			title={words.title({ name: broadcast.name })}
@@ -194,7 +194,7 @@ export function Schedule({
 						? words.schedulePlain
 						: words.sendPlain,
 				busy: busy || sum.isPending,
-				why: !forecast ? words.noForecast : confirmed ? undefined : unusual,
+				disabledReason: !forecast ? words.noForecast : confirmed ? undefined : unusual,
 			}}
 		>
 			{sum.isPending && <Skeleton rows={4} />}
@@ -250,8 +250,8 @@ export function Schedule({
 				<TextField
 					label={words.type}
 					help={unusual}
-					value={typed}
-					onChange={setTyped}
+					value={text}
+					onChange={setText}
 					inputMode="numeric"
 					autoComplete="off"
 				/>

@@ -7,8 +7,8 @@ const words = catalogue("broadcasts.sparkline", { label: "Opens and clicks by da
 /** Sparkline draws a few values as a line without axes; screen readers get the values. */
 export function Sparkline({ values }: { values: number[] }) {
 	if (values.length < 2) return null;
-	const most = Math.max(1, ...values);
-	const points = values.map((value, i) => `${(i / (values.length - 1)) * 80},${22 - (value / most) * 20}`).join(" ");
+	const max = Math.max(1, ...values);
+	const points = values.map((value, i) => `${(i / (values.length - 1)) * 80},${22 - (value / max) * 20}`).join(" ");
 	return (
 		<svg
 			className={css.spark}

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Diff } from "../../ui/Diff";
@@ -39,7 +39,7 @@ export function TemplateChanged({
 	onDone: () => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /broadcasts/{broadcast_id}");
+	const disabledReason = useDisabledReason("PUT /broadcasts/{broadcast_id}");
 	const was = useQuery(compareQuery(broadcast.id, broadcast.updated_at, "kept", { broadcast_id: broadcast.id }));
 	const now = useQuery(
 		compareQuery(broadcast.id, broadcast.updated_at, "anew", { content: contentOf(broadcast.content) }),
@@ -71,7 +71,7 @@ export function TemplateChanged({
 					<Button onClick={onClose}>{words.keep}</Button>
 					<Button
 						look="primary"
-						why={why ?? (gone ? words.gone : undefined)}
+						disabledReason={disabledReason ?? (gone ? words.gone : undefined)}
 						busy={take.isPending}
 						onClick={() => take.mutate()}
 					>

@@ -51,16 +51,16 @@ export function TestSend({
 	const form = useForm({ to: user.email });
 	const variants = broadcast.variants ?? [];
 	const [contact, setContact] = useState<string | null>(null);
-	const [chosen, setChosen] = useState(() => variants.map((variant) => variant.id));
+	const [selected, setSelected] = useState(() => variants.map((variant) => variant.id));
 	const [answer, setAnswer] = useState<TestSendAnswer | null>(null);
 	const to = [...new Set(addressesIn(form.values.to))];
-	const copies = to.length * Math.max(1, chosen.length) * senders;
-	const why =
+	const copies = to.length * Math.max(1, selected.length) * senders;
+	const disabledReason =
 		to.length === 0
 			? words.address
 			: to.length > 10
 				? words.most
-				: variants.length > 0 && chosen.length === 0
+				: variants.length > 0 && selected.length === 0
 					? words.variant
 					: undefined;
 	const idempotencyKey = useRef(newKey());
@@ -68,7 +68,7 @@ export function TestSend({
 		form.submit(async () => {
 			setAnswer(null);
 			await draft.flush();
-			const body = { to, contact_id: contact, ...(variants.length > 0 ? { variant_ids: chosen } : {}) };
+			const body = { to, contact_id: contact, ...(variants.length > 0 ? { variant_ids: selected } : {}) };
 			try {
 				setAnswer(
 					await api("POST /broadcasts/{broadcast_id}/test-send", {
@@ -92,11 +92,11 @@ export function TestSend({
 		<Dialog
 			title={words.title}
 			onClose={onClose}
-			onSubmit={() => !why && void send()}
+			onSubmit={() => !disabledReason && void send()}
 			footer={
 				<>
 					<Button onClick={onClose}>{words.close}</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={why}>
+					<Button type="submit" look="primary" busy={form.busy} disabledReason={disabledReason}>
 						{words.send({ count: copies })}
 					</Button>
 				</>
@@ -120,13 +120,15 @@ export function TestSend({
 						<Checkbox
 							key={variant.id}
 							label={variant.name}
-							checked={chosen.includes(variant.id)}
-							onChange={(on) => setChosen(on ? [...chosen, variant.id] : chosen.filter((id) => id !== variant.id))}
+							checked={selected.includes(variant.id)}
+							onChange={(on) =>
+								setSelected(on ? [...selected, variant.id] : selected.filter((id) => id !== variant.id))
+							}
 						/>
 					))}
 				</fieldset>
 			)}
-			<p className={css.muted}>{words.copies({ addresses: to.length, variants: chosen.length, senders })}</p>
+			<p className={css.muted}>{words.copies({ addresses: to.length, variants: selected.length, senders })}</p>
 			{answer && (
 				<ul className={css.results} role="status">
 					{answer.results.map((result) => (

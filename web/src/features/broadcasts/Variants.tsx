@@ -192,7 +192,7 @@ export function Variants({
 									small
 									look="quiet"
 									aria-label={words.removeOf({ name: variant.name })}
-									why={variants.length <= 2 ? words.last : undefined}
+									disabledReason={variants.length <= 2 ? words.last : undefined}
 									onClick={() => set(variants.filter((_, j) => i !== j))}
 								>
 									{words.remove}

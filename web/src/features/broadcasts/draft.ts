@@ -1,7 +1,7 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { request, type Versioned } from "../../api/client";
 import type { BroadcastBody, BroadcastSessionView } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { explain } from "../../base/words/errors";
 import { pick } from "../../sync/merge";
 import { useDraft } from "../../sync/useDraft";
@@ -26,10 +26,10 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 	const client = useQueryClient();
 	const { id, status } = server.data;
 	const path = { broadcast_id: id };
-	const why = useWhyNot("PUT /working-copies/{kind}/{id}");
-	const remember = (got: Server) => {
-		client.setQueryData(draftQuery(id).queryKey, got);
-		return got;
+	const disabledReason = useDisabledReason("PUT /working-copies/{kind}/{id}");
+	const remember = (response: Server) => {
+		client.setQueryData(draftQuery(id).queryKey, response);
+		return response;
 	};
 	const store = useDraft<BroadcastSessionView, Parts>(
 		{
@@ -39,9 +39,9 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 			load: () => request("GET /broadcasts/{broadcast_id}", { path }).then(remember),
 			save: async (changed, values, revision) => {
 				const body = requestOf(changed, values);
-				const got = remember(await request("PUT /broadcasts/{broadcast_id}", { path, body, revision }));
+				const response = remember(await request("PUT /broadcasts/{broadcast_id}", { path, body, revision }));
 				void client.invalidateQueries(within("broadcasts"));
-				return got;
+				return response;
 			},
 			fieldsOf: savedParts,
 			groupOf,
@@ -49,7 +49,7 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 			takesAnswer: true,
 		},
 		server,
-		{ autosaveAfter: pause, readOnly: why !== undefined || status !== "draft" },
+		{ autosaveAfter: pause, readOnly: disabledReason !== undefined || status !== "draft" },
 	);
 	const { state } = store;
 	const { row: saved, status: saving } = state;

@@ -32,11 +32,11 @@ const tests: Tests = {
 		);
 	},
 	"the senders are those that will send"() {
-		const chosen = { sending_identity_emails: ["a@example.com", "b@example.com"] };
-		equals(sendersOf(chosen, undefined), ["a@example.com", "b@example.com"]);
+		const selected = { sending_identity_emails: ["a@example.com", "b@example.com"] };
+		equals(sendersOf(selected, undefined), ["a@example.com", "b@example.com"]);
 		equals(sendersOf({ sending_identity_emails: null }, { senders: [share("n@example.com", 10)] }), ["n@example.com"]);
 		equals(
-			sendersOf(chosen, {
+			sendersOf(selected, {
 				senders: [
 					share("a@example.com", 2, "x"),
 					share("b@example.com", 5),
@@ -49,7 +49,7 @@ const tests: Tests = {
 		);
 		equals(sendersOf({ sending_identity_emails: null }, { senders: [] }), []);
 		equals(
-			sendersOf(chosen, {
+			sendersOf(selected, {
 				senders: [share("a@example.com", 3, "x"), share("b@example.com", 1, "x"), share("b@example.com", 4, "y")],
 			}),
 			["b@example.com", "a@example.com"],

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { BroadcastSessionView } from "../../api/schema";
-import { useSettled } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
 import { forecastQuery } from "./queries";
 
@@ -21,9 +21,9 @@ export const reasonName = (reason: string) =>
 /** useForecast asks who would get a draft, from whom and when, by the code that sends. */
 export function useForecast(broadcast: BroadcastSessionView | undefined, enabled = true) {
 	const version = broadcast?.updated_at ?? "";
-	const asked = useSettled(version, 400);
+	const debounced = useDebounced(version, 400);
 	return useQuery({
-		...forecastQuery(broadcast?.id ?? "", asked),
+		...forecastQuery(broadcast?.id ?? "", debounced),
 		enabled: enabled && broadcast !== undefined && broadcast.include_segment_keys.length > 0,
 	});
 }

@@ -44,10 +44,13 @@ const tests: Tests = {
 		equals(groupOf("variants[1].content_overrides.subject"), "variants");
 	},
 	"what a template makes is not written by anybody"() {
-		const made = savedParts(
+		const parts = savedParts(
 			broadcast({}, { template_slug: "shop", template_binding: { parameters: {} }, body_mjml: "<mjml/>" }),
 		);
-		equals([made["content.template_slug"], made["content.body_mjml"], made["content.body_html"]], ["shop", null, null]);
+		equals(
+			[parts["content.template_slug"], parts["content.body_mjml"], parts["content.body_html"]],
+			["shop", null, null],
+		);
 		const compiled = savedParts(broadcast({}, { body_mjml: "<mjml/>" }));
 		equals([compiled["content.body_mjml"], compiled["content.body_html"]], ["<mjml/>", null]);
 	},
@@ -99,9 +102,9 @@ const tests: Tests = {
 			{ path: "variants[0].name", message: "missing" },
 			{ path: "variants[1].name", message: "missing, too" },
 		];
-		const found = refusalsOf(new ApiError(400, "INVALID", "wrong", { fields }));
+		const problems = refusalsOf(new ApiError(400, "INVALID", "wrong", { fields }));
 		equals(
-			found.map((problem) => problem.path),
+			problems.map((problem) => problem.path),
 			["throttle_per_hour", "variants[0].name"],
 		);
 		const binding = refusalsOf(new ApiError(400, "INVALID_BINDING", "wrong", { path: "parameters.title" }));

@@ -76,16 +76,16 @@ export function refusalsOf(error: ApiError): Problem[] {
 	const [first] = error.fields;
 	if (group)
 		return [{ path: first?.path ?? group, message: first ? fieldSentenceOf(error, first) : explain(error), group }];
-	const found = new Map<string, Problem>();
+	const problems = new Map<string, Problem>();
 	for (const field of error.fields)
-		if (field.path && !found.has(groupOf(field.path)))
-			found.set(groupOf(field.path), {
+		if (field.path && !problems.has(groupOf(field.path)))
+			problems.set(groupOf(field.path), {
 				path: field.path,
 				message: error.details.line
 					? sentenceFor(error.code, error.message)
 					: fieldSentenceOf(error, field, nameOfPart(field.path)),
 			});
-	return [...found.values()];
+	return [...problems.values()];
 }
 
 /** partOf returns the value of a part on the server. */

@@ -44,15 +44,15 @@ export function peopleOf(
 	segments: SegmentSession[],
 	reason: string | null,
 ): string | null {
-	const why = reason === null ? null : reasonRule(broadcast, reason);
-	return reason !== null && !why ? null : inAudience(broadcast, segments, why);
+	const exclusionRule = reason === null ? null : reasonRule(broadcast, reason);
+	return reason !== null && !exclusionRule ? null : inAudience(broadcast, segments, exclusionRule);
 }
 
 /** inAudience returns a link to those of the audience of a broadcast who match a condition, or to all of it; null without an audience. */
 export function inAudience(
 	broadcast: BroadcastSessionView,
 	segments: SegmentSession[],
-	why: Condition | null,
+	exclusionRule: Condition | null,
 ): string | null {
 	const include = members(broadcast.include_segment_keys, segments, "in");
 	const [first] = include;
@@ -62,7 +62,7 @@ export function inAudience(
 		conditions: [
 			include.length > 1 ? { logic: "or", conditions: include } : first,
 			...members(broadcast.exclude_segment_keys, segments, "not_in"),
-			...(why ? [why] : []),
+			...(exclusionRule ? [exclusionRule] : []),
 		],
 	});
 }

@@ -72,14 +72,14 @@ export const broadcastQuery = (id: string) =>
 	queryOptions({
 		...answer("broadcast", id),
 		queryFn: async ({ client, signal }) => {
-			const got = await request("GET /broadcasts/{broadcast_id}", {
+			const response = await request("GET /broadcasts/{broadcast_id}", {
 				path: { broadcast_id: id },
 				query: { embed: "draft" },
 				signal,
 			});
 			// A draft is edited: the composer goes on with this answer.
-			if (got.data.status === "draft") client.setQueryData(draftQuery(id).queryKey, got);
-			return got.data;
+			if (response.data.status === "draft") client.setQueryData(draftQuery(id).queryKey, response);
+			return response.data;
 		},
 		refetchInterval: (query) => {
 			const now = query.state.data;
@@ -109,11 +109,11 @@ export const asSentQuery = (id: string, variant: string) =>
 	});
 
 /** previewQuery renders the mail of a draft, or of what is typed of it. */
-export const previewQuery = (id: string, asked: PreviewRequestBody & { changed?: string }) =>
+export const previewQuery = (id: string, request: PreviewRequestBody & { changed?: string }) =>
 	queryOptions({
-		...answer("broadcast.preview", id, asked),
+		...answer("broadcast.preview", id, request),
 		queryFn: ({ signal }) => {
-			const { changed: _, ...body } = asked;
+			const { changed: _, ...body } = request;
 			return api("POST /preview", { body, signal });
 		},
 		retry: false,

@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { BroadcastRow, BroadcastSessionView } from "../../api/schema";
 import { collection, workingCopy } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
@@ -55,10 +55,10 @@ export function useMetrics(rows: BroadcastRow[]) {
 
 /** useUnsaved reads the working copies of drafts: how many problems each has, by the id of the draft. */
 export function useUnsaved(): Map<string, number> {
-	const why = useWhyNot("GET /working-copies/{kind}/{id}");
-	const found = useQuery({
+	const disabledReason = useDisabledReason("GET /working-copies/{kind}/{id}");
+	const query = useQuery({
 		...answer("working_copies.problems"),
-		enabled: !why,
+		enabled: !disabledReason,
 		queryFn: async () => {
 			const all = await collection("working_copies");
 			const copies = await Promise.all(
@@ -70,11 +70,11 @@ export function useUnsaved(): Map<string, number> {
 			return copies.filter((copy) => copy !== null).map((copy) => [copy.id, problemsIn(copy.data)] as const);
 		},
 	});
-	return new Map(found.data ?? []);
+	return new Map(query.data ?? []);
 }
 
 /** How many broadcasts one request archives. */
-const most = 100;
+const batchSize = 100;
 
 /** useCancelling reads a send before somebody is asked whether to cancel it: how many would not get it. */
 export function useCancelling() {
@@ -131,8 +131,8 @@ export function useActions() {
 	const archive = useMutation({
 		mutationFn: async (ids: string[]) => {
 			const all: { archived: string[]; skipped: string[] } = { archived: [], skipped: [] };
-			for (let at = 0; at < ids.length; at += most) {
-				const done = await api("POST /broadcasts/bulk-archive", { body: { ids: ids.slice(at, at + most) } });
+			for (let at = 0; at < ids.length; at += batchSize) {
+				const done = await api("POST /broadcasts/bulk-archive", { body: { ids: ids.slice(at, at + batchSize) } });
 				all.archived.push(...done.archived);
 				all.skipped.push(...done.skipped);
 			}

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, newKey } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
@@ -13,13 +13,13 @@ const words = catalogue("broadcasts.useExport", {
 });
 
 /** The most rows that a file made in the browser has; a job makes files with more. */
-const mostRows = 10_000;
+const maxRows = 10_000;
 
 type Page<R> = { data: R[]; next_cursor: string | null };
 
 type Props<R> = {
 	broadcast: BroadcastSessionView;
-	what: "recipients" | "bounces";
+	subject: "recipients" | "bounces";
 	/** What is selected, as the list and the job take it. */
 	query: { status?: string; search?: string; variant_id?: string };
 	/** How many rows there are, if it is known. */
@@ -30,18 +30,18 @@ type Props<R> = {
 };
 
 /** useExport makes a file of what became of a broadcast: here if there are few rows, else in a job. */
-export function useExport<R>({ broadcast, what, query, total, read, fields }: Props<R>) {
+export function useExport<R>({ broadcast, subject, query, total, read, fields }: Props<R>) {
 	const client = useQueryClient();
-	const whyNot = useWhyNot("POST /broadcasts/{broadcast_id}/export");
-	const large = total !== undefined && total > mostRows;
+	const disabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/export");
+	const large = total !== undefined && total > maxRows;
 	const inJob = async () => {
 		await api("POST /broadcasts/{broadcast_id}/export", {
 			path: { broadcast_id: broadcast.id },
 			idempotencyKey: newKey(),
-			body: { what, format: "csv", ...query },
+			body: { what: subject, format: "csv", ...query },
 		});
 		jobsChanged(client);
-		toast(words.job({ most: mostRows }));
+		toast(words.job({ most: maxRows }));
 	};
 	const run = useMutation({
 		mutationFn: async () => {
@@ -52,10 +52,10 @@ export function useExport<R>({ broadcast, what, query, total, read, fields }: Pr
 				const page: Page<R> = await read(cursor);
 				all.push(...page.data);
 				cursor = page.next_cursor;
-			} while (cursor && all.length < mostRows);
+			} while (cursor && all.length < maxRows);
 			if (cursor) return inJob();
 			download(
-				`${what}.csv`,
+				`${subject}.csv`,
 				csvText(
 					[...fields],
 					all.map((row) => fields.map((field) => row[field] as Cell)),
@@ -64,5 +64,5 @@ export function useExport<R>({ broadcast, what, query, total, read, fields }: Pr
 		},
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	return { save: () => run.mutate(), busy: run.isPending, why: large ? whyNot : undefined };
+	return { save: () => run.mutate(), busy: run.isPending, disabledReason: large ? disabledReason : undefined };
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, newKey } from "../../api/client";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { LinkButton } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Columns, TextField } from "../../ui/Field";
@@ -31,7 +31,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 	const [other, setOther] = useState<string | null>(null);
 	const [idempotencyKey] = useState(newKey);
 	const client = useQueryClient();
-	const why = useWhyNot("POST /contacts");
+	const disabledReason = useDisabledReason("POST /contacts");
 	const values = form.values;
 	const send = () =>
 		form.submit(async () => {
@@ -54,9 +54,11 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 				onAdded(added.id);
 			} catch (error) {
 				if (error instanceof ApiError && error.code === "DUPLICATE_EMAIL") {
-					const found = await api("GET /contacts/lookup", { query: { email: values.email.trim() } }).catch(() => null);
-					if (found) {
-						setOther(found.id);
+					const existing = await api("GET /contacts/lookup", { query: { email: values.email.trim() } }).catch(
+						() => null,
+					);
+					if (existing) {
+						setOther(existing.id);
 						return;
 					}
 				}
@@ -69,7 +71,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => void send()}
-			submit={{ label: words.add, busy: form.busy, why }}
+			submit={{ label: words.add, busy: form.busy, disabledReason }}
 		>
 			<FormProblems problems={form.problems} />
 			{other && (

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { BulkContactsRequestBody, Contact, ContactSelectorBody, ListContact } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { fieldOptions } from "../rules/fieldOptions";
 import { initialValue } from "../rules/fields";
 import { useFields } from "../rules/useFields";
@@ -138,8 +138,8 @@ type Question = "delete" | "suppress" | "anonymize" | "reset_status" | "restore"
 /** BulkBar acts on the selected contacts, or on all that match the filters. */
 export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody, onClear, onJob, exported }: Props) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /contacts/bulk");
-	const adminOnly = useWhyNot("POST /contacts/{id}/anonymize");
+	const disabledReason = useDisabledReason("POST /contacts/bulk");
+	const adminOnly = useDisabledReason("POST /contacts/{id}/anonymize");
 	const [ask, setAsk] = useState<Ask | null>(null);
 	const [confirm, setConfirm] = useState<Question | null>(null);
 	const [suppress, setSuppress] = useState(true);
@@ -159,15 +159,17 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 	};
 	const changed = () => void client.invalidateQueries(within("contacts"));
 	const takeBack = async (steps: UndoStep[]) => {
-		const done = new Set<string>();
+		const unavailable = new Set<string>();
 		try {
 			for (const { action, params, ids } of steps) {
 				await bulk({ action, params, contact_ids: ids });
-				for (const id of ids) done.add(id);
+				for (const id of ids) unavailable.add(id);
 			}
 			const marked = steps.some((step) => step.action === "set_do_not_contact" && step.params?.value === false);
 			toast(
-				marked ? `${words.undone({ count: done.size })}. ${words.leftSequences}` : words.undone({ count: done.size }),
+				marked
+					? `${words.undone({ count: unavailable.size })}. ${words.leftSequences}`
+					: words.undone({ count: unavailable.size }),
 			);
 		} catch (error) {
 			toast(explain(error), { tone: "danger" });
@@ -235,58 +237,108 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					{words.chooseAll({ count: total })}
 				</Button>
 			)}
-			<Button small icon={<Tag aria-hidden />} why={why ?? tooMany} onClick={() => setAsk("add_tags")}>
+			<Button
+				small
+				icon={<Tag aria-hidden />}
+				disabledReason={disabledReason ?? tooMany}
+				onClick={() => setAsk("add_tags")}
+			>
 				{words.tag}
 			</Button>
-			<Button small why={why ?? tooMany} onClick={() => setAsk("add_to_list")}>
+			<Button small disabledReason={disabledReason ?? tooMany} onClick={() => setAsk("add_to_list")}>
 				{words.list}
 			</Button>
 			<Menu
 				small
 				label={words.more}
 				actions={[
-					{ id: "untag", label: words.untag, why: why ?? tooMany, run: () => setAsk("remove_tags") },
-					{ id: "unlist", label: words.unlist, why: why ?? tooMany, run: () => setAsk("remove_from_list") },
-					{ id: "stage", label: words.stage, why: why ?? tooMany, run: () => setAsk("set_stage") },
-					{ id: "field", label: words.field, why: why ?? tooMany, run: () => setAsk("set_field") },
-					{ id: "enroll", label: words.enroll, why: why ?? tooMany, run: () => setAsk("enroll") },
-					{ id: "exit", label: words.exit, why: why ?? tooMany, run: () => setAsk("exit_sequence") },
-					{ id: "subscribe", label: words.subscribe, why: why ?? tooMany, run: () => setAsk("subscribe") },
-					{ id: "unsubscribe", label: words.unsubscribe, why: why ?? tooMany, run: () => setAsk("unsubscribe") },
+					{
+						id: "untag",
+						label: words.untag,
+						disabledReason: disabledReason ?? tooMany,
+						run: () => setAsk("remove_tags"),
+					},
+					{
+						id: "unlist",
+						label: words.unlist,
+						disabledReason: disabledReason ?? tooMany,
+						run: () => setAsk("remove_from_list"),
+					},
+					{
+						id: "stage",
+						label: words.stage,
+						disabledReason: disabledReason ?? tooMany,
+						run: () => setAsk("set_stage"),
+					},
+					{
+						id: "field",
+						label: words.field,
+						disabledReason: disabledReason ?? tooMany,
+						run: () => setAsk("set_field"),
+					},
+					{ id: "enroll", label: words.enroll, disabledReason: disabledReason ?? tooMany, run: () => setAsk("enroll") },
+					{
+						id: "exit",
+						label: words.exit,
+						disabledReason: disabledReason ?? tooMany,
+						run: () => setAsk("exit_sequence"),
+					},
+					{
+						id: "subscribe",
+						label: words.subscribe,
+						disabledReason: disabledReason ?? tooMany,
+						run: () => setAsk("subscribe"),
+					},
+					{
+						id: "unsubscribe",
+						label: words.unsubscribe,
+						disabledReason: disabledReason ?? tooMany,
+						run: () => setAsk("unsubscribe"),
+					},
 					{
 						id: "dnc",
 						label: words.dnc,
-						why: why ?? tooMany,
+						disabledReason: disabledReason ?? tooMany,
 						run: () => oneOrAsk("block", "set_do_not_contact", { value: true }),
 					},
 					{
 						id: "undnc",
 						label: words.undnc,
-						why: why ?? tooMany,
+						disabledReason: disabledReason ?? tooMany,
 						run: () => oneOrAsk("unblock", "set_do_not_contact", { value: false }),
 					},
-					{ id: "export", label: words.export, why, run: () => void exportThem() },
-					{ id: "restore", label: words.restore, why: why ?? tooMany, run: () => oneOrAsk("restore", "restore") },
-					{ id: "reset", label: words.reset, why: adminOnly ?? tooMany, run: () => setConfirm("reset_status") },
+					{ id: "export", label: words.export, disabledReason, run: () => void exportThem() },
+					{
+						id: "restore",
+						label: words.restore,
+						disabledReason: disabledReason ?? tooMany,
+						run: () => oneOrAsk("restore", "restore"),
+					},
+					{
+						id: "reset",
+						label: words.reset,
+						disabledReason: adminOnly ?? tooMany,
+						run: () => setConfirm("reset_status"),
+					},
 					{
 						id: "suppress",
 						label: words.suppress,
 						danger: true,
-						why: why ?? tooMany,
+						disabledReason: disabledReason ?? tooMany,
 						run: () => setConfirm("suppress"),
 					},
 					{
 						id: "delete",
 						label: words.delete,
 						danger: true,
-						why: why ?? tooMany,
+						disabledReason: disabledReason ?? tooMany,
 						run: () => oneOrAsk("delete", "delete"),
 					},
 					{
 						id: "anonymize",
 						label: words.anonymize,
 						danger: true,
-						why: adminOnly ?? tooMany,
+						disabledReason: adminOnly ?? tooMany,
 						run: () => setConfirm("anonymize"),
 					},
 				]}
@@ -439,7 +491,7 @@ type AskProps = {
 
 function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps) {
 	const [tags, setTags] = useState<string[]>([]);
-	const [typed, setTyped] = useState("");
+	const [text, setText] = useState("");
 	const [value, setValue] = useState<unknown>("");
 	const [empty, setEmpty] = useState(false);
 	const ofSequence = kind === "enroll" || kind === "exit_sequence";
@@ -448,13 +500,13 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 	const segments = useCollection("segments", { enabled: kind.endsWith("_list") });
 	const stages = useCollection("stages", { enabled: kind === "set_stage" });
 	const types = useCollection("email_types", { enabled: kind.endsWith("subscribe") });
-	const known = useQuery({ ...tagsQuery(typed), enabled: tagged });
+	const known = useQuery({ ...tagsQuery(text), enabled: tagged });
 	const sequences = useCollection("sequences", { enabled: ofSequence });
 	const settable = useFields().filter(
 		(useField) => !notMany.includes(useField.field) && !computed.test(useField.field),
 	);
 	const field = settable.find((field) => field.field === choice);
-	const fresh = typed.trim();
+	const fresh = text.trim();
 	const tagOptions = (known.data?.data ?? []).map((suggestion) => ({
 		id: suggestion.value,
 		label: suggestion.value,
@@ -506,7 +558,7 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 			title={titles()[kind]}
 			onClose={onClose}
 			onSubmit={() => ready && onApply(params())}
-			submit={{ label: words.apply, busy, why: ready ? undefined : words.choose }}
+			submit={{ label: words.apply, busy, disabledReason: ready ? undefined : words.choose }}
 		>
 			<p>
 				{words.concerns({ count })} {job && words.cannotUndo}
@@ -518,7 +570,7 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 					options={tagOptions}
 					values={tags}
 					onChange={setTags}
-					onSearch={setTyped}
+					onSearch={setText}
 					error={error}
 				/>
 			) : (

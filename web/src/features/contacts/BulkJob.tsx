@@ -3,7 +3,7 @@ import { X } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { api, url } from "../../api/client";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
 import { StateBadge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
@@ -34,7 +34,7 @@ const words = catalogue("contacts.bulkJob", {
 });
 
 const ended = ["completed", "failed", "cancelled"];
-const mostShown = 3; // errors
+const maxShown = 3; // errors
 
 type Result = {
 	affected?: number;
@@ -48,7 +48,7 @@ type Result = {
 /** BulkJob shows a job that changes or exports contacts: its progress, a way to cancel it, and then its result. */
 export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /jobs/{id}/cancel");
+	const disabledReason = useDisabledReason("POST /jobs/{id}/cancel");
 	const job = useQuery(jobQuery(id));
 	const cancel = useMutation({
 		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
@@ -102,7 +102,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 								: full(j.progress.processed)
 						}
 					/>
-					<Button small why={why} busy={cancel.isPending} onClick={() => cancel.mutate()}>
+					<Button small disabledReason={disabledReason} busy={cancel.isPending} onClick={() => cancel.mutate()}>
 						{words.cancel}
 					</Button>
 				</>
@@ -115,7 +115,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 			{done && <IconButton small label={words.close} icon={<X aria-hidden />} onClick={onClose} />}
 			{done && result.errors && result.errors.length > 0 && (
 				<ul className={css.refused}>
-					{result.errors.slice(0, mostShown).map((error) => (
+					{result.errors.slice(0, maxShown).map((error) => (
 						<li key={error.contact_id}>
 							<Link href={to.contact(error.contact_id)}>{words.contact}</Link>: {reasonOf(error.code)}
 						</li>

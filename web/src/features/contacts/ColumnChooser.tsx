@@ -23,28 +23,28 @@ const words = catalogue("contacts.columnChooser", {
 /** ColumnChooser chooses the columns of a table, and their order. */
 export function ColumnChooser({
 	all,
-	chosen,
+	selected,
 	onChange,
 	icon,
 	children,
 }: {
 	all: FieldInfo[];
-	chosen: string[];
-	onChange: (chosen: string[]) => void;
+	selected: string[];
+	onChange: (selected: string[]) => void;
 	icon: ReactNode;
 	children: ReactNode;
 }) {
-	const [typed, setTyped] = useState("");
+	const [search, setSearch] = useState("");
 	const rows = useSyncExternalStore(subscribeDensity, density);
-	const match = (field: FieldInfo) => field.name.toLowerCase().includes(typed.toLowerCase());
-	const shown = chosen
+	const match = (field: FieldInfo) => field.name.toLowerCase().includes(search.toLowerCase());
+	const shown = selected
 		.map((column) => all.find((field) => field.field === column))
 		.filter((field): field is FieldInfo => Boolean(field));
-	const others = all.filter((field) => !chosen.includes(field.field) && field.field !== "email" && match(field));
-	const move = (index: number, by: number) => {
-		const next = [...chosen];
+	const others = all.filter((field) => !selected.includes(field.field) && field.field !== "email" && match(field));
+	const move = (index: number, offset: number) => {
+		const next = [...selected];
 		const [field] = next.splice(index, 1);
-		if (field) next.splice(index + by, 0, field);
+		if (field) next.splice(index + offset, 0, field);
 		onChange(next);
 	};
 	const sorting = useSorting((from, to) => move(from, to - from));
@@ -61,7 +61,7 @@ export function ColumnChooser({
 		>
 			{() => (
 				<div className={css.chooser}>
-					<TextField label={words.search} value={typed} onChange={setTyped} />
+					<TextField label={words.search} value={search} onChange={setSearch} />
 					<Switch
 						label={words.compact}
 						checked={rows === "compact"}
@@ -75,7 +75,7 @@ export function ColumnChooser({
 								<Checkbox
 									label={field.name}
 									checked
-									onChange={() => onChange(chosen.filter((column) => column !== field.field))}
+									onChange={() => onChange(selected.filter((column) => column !== field.field))}
 								/>
 								<span>
 									{i > 0 && (
@@ -102,7 +102,7 @@ export function ColumnChooser({
 					<ul>
 						{others.map((field) => (
 							<li key={field.field}>
-								<Checkbox label={field.name} checked={false} onChange={() => onChange([...chosen, field.field])} />
+								<Checkbox label={field.name} checked={false} onChange={() => onChange([...selected, field.field])} />
 							</li>
 						))}
 					</ul>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { Contact, EmailTypeRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { CsvButton } from "../../ui/CsvButton";
@@ -68,9 +68,9 @@ const sourceOf = (source: string, forms: Map<string, string>) =>
 
 /** Consent shows the email types by category, and whether the contact gets them. */
 export function Consent({ contact, onChanged }: { contact: Contact; onChanged: () => void }) {
-	const why = useWhyNot("POST /contacts/bulk");
-	const locked = useWhyNot("PUT /contacts/{id}");
-	const whyNotReset = useWhyNot("POST /contacts/{id}/anonymize");
+	const disabledReason = useDisabledReason("POST /contacts/bulk");
+	const locked = useDisabledReason("PUT /contacts/{id}");
+	const resetDisabledReason = useDisabledReason("POST /contacts/{id}/anonymize");
 	const [resetting, setResetting] = useState(false);
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
@@ -161,14 +161,14 @@ export function Consent({ contact, onChanged }: { contact: Contact; onChanged: (
 								: words.complained
 					}
 				>
-					<Button small why={whyNotReset} onClick={() => setResetting(true)}>
+					<Button small disabledReason={resetDisabledReason} onClick={() => setResetting(true)}>
 						{words.reset}
 					</Button>
 				</Callout>
 			) : (
 				<p>{words.note}</p>
 			)}
-			<Locked why={locked}>
+			<Locked disabledReason={locked}>
 				{groups.map((group) => {
 					const of = types.data.data.filter((emailType) => emailType.active && emailType.category_id === group.id);
 					return (
@@ -188,7 +188,7 @@ export function Consent({ contact, onChanged }: { contact: Contact; onChanged: (
 											contact.subscriptions[emailType.type_key] !== false &&
 											(group.id === null || contact.category_subscriptions[group.id] !== false)
 										}
-										why={stopped ? words.from : locked ? undefined : why}
+										disabledReason={stopped ? words.from : locked ? undefined : disabledReason}
 										onChange={(on) => change.mutate({ type: emailType.type_key, on })}
 									/>
 								))}

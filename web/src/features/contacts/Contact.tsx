@@ -4,7 +4,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { ApiError, api, newKey, url } from "../../api/client";
 import type { Contact } from "../../api/schema";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Confirm } from "../../ui/Dialog";
 import { Checkbox } from "../../ui/Field";
@@ -60,8 +60,8 @@ export default function ContactPage() {
 	const [, navigate] = useLocation();
 	const [tab] = useParam("tab", "timeline");
 	const [anonymising, setAnonymising] = useState(false);
-	const whyNotEdit = useWhyNot("PUT /contacts/{id}");
-	const whyNotAnonymise = useWhyNot("POST /contacts/{id}/anonymize");
+	const editDisabledReason = useDisabledReason("PUT /contacts/{id}");
+	const anonymiseDisabledReason = useDisabledReason("POST /contacts/{id}/anonymize");
 	const contact = useQuery(contactQuery(id));
 	const refresh = () => {
 		void client.invalidateQueries(within("contact", id));
@@ -105,13 +105,25 @@ export default function ContactPage() {
 							label: words.export,
 							run: () => window.location.assign(url("GET /contacts/{id}/export", { id })),
 						},
-						gone && !erased && { id: "restore", label: words.restore, why: whyNotEdit, run: () => restore.mutate() },
-						!gone && { id: "delete", label: words.delete, danger: true, why: whyNotEdit, run: () => remove.mutate() },
+						gone &&
+							!erased && {
+								id: "restore",
+								label: words.restore,
+								disabledReason: editDisabledReason,
+								run: () => restore.mutate(),
+							},
+						!gone && {
+							id: "delete",
+							label: words.delete,
+							danger: true,
+							disabledReason: editDisabledReason,
+							run: () => remove.mutate(),
+						},
 						!erased && {
 							id: "anonymise",
 							label: words.anonymise,
 							danger: true,
-							why: whyNotAnonymise,
+							disabledReason: anonymiseDisabledReason,
 							run: () => setAnonymising(true),
 						},
 					]}
@@ -119,8 +131,10 @@ export default function ContactPage() {
 			}
 		>
 			{erased ? <Callout>{words.anonymised}</Callout> : gone && <Callout tone="warning">{words.isDeleted}</Callout>}
-			{!erased && <Eligibility key={c.id} contact={c} onRestore={() => restore.mutate()} whyNot={whyNotEdit} />}
-			<About contact={c} off={erased || whyNotEdit !== undefined} />
+			{!erased && (
+				<Eligibility key={c.id} contact={c} onRestore={() => restore.mutate()} disabledReason={editDisabledReason} />
+			)}
+			<About contact={c} off={erased || editDisabledReason !== undefined} />
 			<Tabs
 				label={words.views}
 				current={tab}

@@ -6,7 +6,7 @@ import { api, newKey } from "../../api/client";
 import type { Contact, SavedFilterRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParams } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { FilterBar } from "../rules/FilterBar";
 import { filtersIn } from "../rules/filters";
 import { useRuleFields } from "../rules/useFields";
@@ -32,7 +32,7 @@ import { exportOf, nameOf, parseWidths } from "./contactFields";
 import { Peek } from "./Peek";
 import { SavedFilters } from "./SavedFilters";
 import { within } from "../../base/queries";
-import { contactCountQuery, contactQuery, contactsQuery, mostContacts } from "./queries";
+import { contactCountQuery, contactQuery, contactsQuery, maxContacts } from "./queries";
 import { outside, to } from "../../base/paths";
 
 const words = catalogue("contacts.contacts", {
@@ -67,12 +67,12 @@ export default function Contacts() {
 	const [params, setParams] = useParams();
 	const [, navigate] = useLocation();
 	const fields = useRuleFields();
-	const whyNot = useWhyNot("POST /contacts");
-	const whyNotSegment = useWhyNot("POST /segments");
-	const whyNotImport = useWhyNot("POST /contacts/import");
+	const disabledReason = useDisabledReason("POST /contacts");
+	const segmentDisabledReason = useDisabledReason("POST /segments");
+	const importDisabledReason = useDisabledReason("POST /contacts/import");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [everybody, setEverybody] = useState(false);
-	const [typed, setTyped] = useState(params.get("q") ?? "");
+	const [searchText, setSearchText] = useState(params.get("q") ?? "");
 	const search = useDeferredValue(params.get("q") ?? "");
 	const filterText = params.get("filters");
 	const widthText = params.get("widths");
@@ -81,7 +81,7 @@ export default function Contacts() {
 	const dir = params.get("dir") === "asc" ? "asc" : "desc";
 	const widths = useMemo(() => parseWidths(widthText), [widthText]);
 	const columnText = params.get("columns");
-	const chosen = useMemo(() => columnText?.split(",").filter(Boolean) ?? initialColumns, [columnText]);
+	const selection = useMemo(() => columnText?.split(",").filter(Boolean) ?? initialColumns, [columnText]);
 
 	// What is typed goes into the address a moment later; Back and saved filters bring other words.
 	const inAddress = params.get("q") ?? "";
@@ -89,16 +89,16 @@ export default function Contacts() {
 	useEffect(() => {
 		if (inAddress !== written.current) {
 			written.current = inAddress;
-			setTyped(inAddress);
+			setSearchText(inAddress);
 			return;
 		}
-		if (typed === inAddress) return;
+		if (searchText === inAddress) return;
 		const timer = setTimeout(() => {
-			written.current = typed;
-			setParams({ q: typed || null }, { replace: true });
+			written.current = searchText;
+			setParams({ q: searchText || null }, { replace: true });
 		}, 250);
 		return () => clearTimeout(timer);
-	}, [typed, inAddress, setParams]);
+	}, [searchText, inAddress, setParams]);
 
 	const selector = useMemo(() => ({ search: search || undefined, filters }), [search, filters]);
 	const rows = useInfiniteQuery(contactsQuery(selector, sort, dir));
@@ -108,7 +108,7 @@ export default function Contacts() {
 		() => new Map((stages.data?.data ?? []).map((stage) => [stage.id, stage.name])),
 		[stages.data],
 	);
-	const { columns, all } = useColumns(chosen, stageNames, widths, !columnText);
+	const { columns, all } = useColumns(selection, stageNames, widths, !columnText);
 	const contacts = useMemo(() => rows.data?.pages.flatMap((page) => page.data) ?? [], [rows.data]);
 
 	// Contacts that are selected stay so when the table shows others. They are kept as they were last seen, for Undo.
@@ -127,7 +127,7 @@ export default function Contacts() {
 	const onEnd = useMore(rows);
 
 	const apply = (savedFilter: SavedFilterRow) => {
-		setTyped(savedFilter.search ?? "");
+		setSearchText(savedFilter.search ?? "");
 		setParams({
 			q: savedFilter.search,
 			filters: savedFilter.filters.length ? JSON.stringify(savedFilter.filters) : null,
@@ -140,7 +140,7 @@ export default function Contacts() {
 	const save = useMutation({
 		mutationFn: (variables: { name: string; shared: boolean }) =>
 			api("POST /saved-filters", {
-				body: { ...variables, search: search || null, filters, sort, dir, columns: chosen },
+				body: { ...variables, search: search || null, filters, sort, dir, columns: selection },
 			}),
 		onSuccess: (savedFilter) => {
 			void client.invalidateQueries(within("saved_filters"));
@@ -150,7 +150,7 @@ export default function Contacts() {
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const clear = () => {
-		setTyped("");
+		setSearchText("");
 		setParams({ q: null, filters: null, saved: null });
 	};
 	const change = (action: "delete" | "restore", id: string) =>
@@ -193,7 +193,7 @@ export default function Contacts() {
 								id: "delete",
 								label: words.delete,
 								danger: true,
-								why: whyNot,
+								disabledReason,
 								run: () => acts.current.remove(contact),
 							},
 						]}
@@ -201,7 +201,7 @@ export default function Contacts() {
 				),
 			},
 		],
-		[columns, whyNot],
+		[columns, disabledReason],
 	);
 	const peek = params.get("peek") ?? "";
 	const listed = contacts.find((contact) => contact.id === peek);
@@ -213,7 +213,7 @@ export default function Contacts() {
 	};
 	const filtered = search !== "" || filters.length > 0;
 	const total = count.data?.count;
-	const none = rows.isSuccess && contacts.length === 0 && !filtered && !typed;
+	const none = rows.isSuccess && contacts.length === 0 && !filtered && !searchText;
 
 	return (
 		<Page
@@ -227,14 +227,14 @@ export default function Contacts() {
 			actions={
 				<div className={css.actions} data-coming={rows.isPending || undefined}>
 					{!none && (
-						<LinkButton to={to.contactImport()} icon={<Upload aria-hidden />} why={whyNotImport}>
+						<LinkButton to={to.contactImport()} icon={<Upload aria-hidden />} disabledReason={importDisabledReason}>
 							{words.import}
 						</LinkButton>
 					)}
 					<Button
 						kind="create"
 						look={none ? "default" : "primary"}
-						why={whyNot}
+						disabledReason={disabledReason}
 						onClick={() => setParams({ new: "1" })}
 					>
 						{words.add}
@@ -246,7 +246,7 @@ export default function Contacts() {
 				<>
 					<SavedFilters
 						current={params.get("saved")}
-						state={{ search, filters, sort, dir, columns: chosen }}
+						state={{ search, filters, sort, dir, columns: selection }}
 						onApply={apply}
 						onReset={clear}
 						onSave={(name, shared) => save.mutate({ name, shared })}
@@ -258,22 +258,22 @@ export default function Contacts() {
 								type="search"
 								aria-label={words.search}
 								placeholder={words.search}
-								value={typed}
+								value={searchText}
 								maxLength={200}
-								onChange={(e) => setTyped(e.target.value)}
+								onChange={(e) => setSearchText(e.target.value)}
 							/>
 						</div>
 						<FilterBar
 							filters={filters}
 							fields={fields}
 							search={search}
-							why={whyNotSegment}
+							disabledReason={segmentDisabledReason}
 							onChange={(value) => setParams({ filters: value.length ? JSON.stringify(value) : null })}
 						/>
 						<div className={css.end}>
 							<ColumnChooser
 								all={all}
-								chosen={chosen}
+								selected={selection}
 								onChange={(value) =>
 									setParams({ columns: value.join(",") === initialColumns.join(",") ? null : value.join(",") })
 								}
@@ -292,7 +292,7 @@ export default function Contacts() {
 					everybody={everybody}
 					total={total}
 					selector={selector}
-					exported={exportOf(chosen)}
+					exported={exportOf(selection)}
 					onEverybody={setEverybody}
 					onClear={deselect}
 					onJob={(job) => {
@@ -316,7 +316,7 @@ export default function Contacts() {
 						title={words.empty}
 						example={<Example />}
 						action={
-							<LinkButton look="primary" to={to.contactImport()} why={whyNotImport}>
+							<LinkButton look="primary" to={to.contactImport()} disabledReason={importDisabledReason}>
 								{words.import}
 							</LinkButton>
 						}
@@ -335,9 +335,9 @@ export default function Contacts() {
 					rowName={nameOf}
 					total={total}
 					found={`${search} ${filterText}`}
-					sort={{ by: sort, dir }}
-					onSort={(by, direction) =>
-						setParams({ sort: by === "created_at" ? null : by, dir: direction === "desc" ? null : direction })
+					sort={{ column: sort, dir }}
+					onSort={(column, direction) =>
+						setParams({ sort: column === "created_at" ? null : column, dir: direction === "desc" ? null : direction })
 					}
 					selected={selected}
 					onSelect={(value) => {
@@ -368,7 +368,7 @@ export default function Contacts() {
 					)}
 				/>
 			)}
-			{contacts.length >= mostContacts && <p className={css.limit}>{words.loaded({ count: mostContacts })}</p>}
+			{contacts.length >= maxContacts && <p className={css.limit}>{words.loaded({ count: maxContacts })}</p>}
 			{params.get("new") && (
 				<AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(to.contact(id))} />
 			)}

@@ -71,7 +71,7 @@ function place(contact: Contact, action: Exclude<NonNullable<EligibilityRow["act
 }
 
 /** whyOf says why a check failed: why the address is on the suppression list, or else the server's sentence. */
-function whyOf(check: EligibilityRow): string | undefined {
+function reasonText(check: EligibilityRow): string | undefined {
 	if (check.check === "suppressed_address" && check.reason) return suppressionReason(check.reason) ?? undefined;
 	return (check.detail && plainSentence(check.detail)) || undefined;
 }
@@ -89,28 +89,28 @@ function useTypes() {
 }
 
 /** useUsualVerdict says whether the contact gets mail of the account's default type, and if not, the first reason. */
-export function useUsualVerdict(contact: Contact): { eligible: boolean; why: string } | undefined {
+export function useUsualVerdict(contact: Contact): { eligible: boolean; reason: string } | undefined {
 	const { usual } = useTypes();
 	const verdict = useQuery(eligibilityQuery(contact.id, usual ? `email_type_key:${usual.type_key}` : "")).data;
 	const first = verdict?.checks.find((check) => !check.ok);
-	return verdict && { eligible: verdict.eligible, why: first ? words.failed[first.check] : "" };
+	return verdict && { eligible: verdict.eligible, reason: first ? words.failed[first.check] : "" };
 }
 
 /** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */
 export function Eligibility({
 	contact,
 	onRestore,
-	whyNot,
+	disabledReason,
 }: {
 	contact: Contact;
 	onRestore: () => void;
-	whyNot?: string;
+	disabledReason?: string;
 }) {
 	const { all, usual, pending } = useTypes();
 	const broadcasts = useCollection("broadcasts");
 	const sequences = useCollection("sequences");
-	const [chosen, choose] = useParam("for");
-	const about = chosen || (usual ? `email_type_key:${usual.type_key}` : "");
+	const [selected, choose] = useParam("for");
+	const about = selected || (usual ? `email_type_key:${usual.type_key}` : "");
 	const choices = [
 		...all.map((emailType) => ({
 			value: `email_type_key:${emailType.type_key}`,
@@ -157,9 +157,9 @@ export function Eligibility({
 									{(check.ok ? words.checks : words.failed)[check.check]}
 									{!check.ok && (
 										<small>
-											{[whyOf(check), check.since && words.since({ at: check.since })].filter(Boolean).join(", ")}{" "}
+											{[reasonText(check), check.since && words.since({ at: check.since })].filter(Boolean).join(", ")}{" "}
 											{check.action === "restore" ? (
-												<Button small why={whyNot} onClick={onRestore}>
+												<Button small disabledReason={disabledReason} onClick={onRestore}>
 													{words.actions.restore}
 												</Button>
 											) : (

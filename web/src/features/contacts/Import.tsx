@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { api, newKey } from "../../api/client";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import type { FieldInfo } from "../rules/fields";
 import { useFields } from "../rules/useFields";
 import { AddField } from "../settings/Fields";
@@ -57,7 +57,7 @@ const words = catalogue("contacts.import", {
 
 /** Import is the wizard that reads contacts from a file: choose, map, check, run. */
 export default function Import() {
-	const why = useWhyNot("POST /contacts/import");
+	const disabledReason = useDisabledReason("POST /contacts/import");
 	const [job, setJob] = useParam("job");
 	const [file, setFile] = useState<File | null>(null);
 	const [sample, setSample] = useState<Sample | null>(null);
@@ -77,7 +77,7 @@ export default function Import() {
 	};
 	return (
 		<Page title={words.title} trail={[{ name: words.contacts, to: to.contacts() }]} description={words.about}>
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			{job && (
 				<ImportJob
 					id={job}
@@ -93,7 +93,7 @@ export default function Import() {
 				/>
 			)}
 			{error !== null && <Failure error={error} />}
-			{!job && !sample && !why && (
+			{!job && !sample && !disabledReason && (
 				<label
 					className={css.drop}
 					onDragOver={(e) => e.preventDefault()}
@@ -140,10 +140,10 @@ function Mapping({
 	onStarted: (job: string) => void;
 	onOther: () => void;
 }) {
-	const whyNoField = useWhyNot("POST /settings/custom-fields");
+	const fieldDisabledReason = useDisabledReason("POST /settings/custom-fields");
 	const fields = useTargets();
 	const segments = useCollection("segments");
-	const [chosen, setChosen] = useState<{ [column: string]: string }>({});
+	const [selected, setSelected] = useState<{ [column: string]: string }>({});
 	const [adding, setAdding] = useState<string | null>(null); // the column that becomes a new field
 	const [mode, setMode] = useState("upsert");
 	const [blank, setBlank] = useState(false);
@@ -154,7 +154,7 @@ function Mapping({
 	const [error, setError] = useState<unknown>(null);
 	const shown = sample.header.map((name, at) => ({ name, at })).filter((column) => !column.name.startsWith("error_"));
 	const mapping = Object.fromEntries(
-		shown.map((column) => [column.name, chosen[column.name] ?? guessField(column.name, fields)]),
+		shown.map((column) => [column.name, selected[column.name] ?? guessField(column.name, fields)]),
 	);
 	const targets = Object.values(mapping).filter(Boolean);
 	const doubled = targets.find((target, i) => targets.indexOf(target) !== i && !repeatable.includes(target));
@@ -166,7 +166,7 @@ function Mapping({
 			: undefined;
 
 	// biome-ignore lint/correctness/useExhaustiveDependencies: whatever changes makes the check old
-	useEffect(() => setChecked(null), [chosen, mode, blank, list, tags]);
+	useEffect(() => setChecked(null), [selected, mode, blank, list, tags]);
 
 	const send = async (dry: boolean) => {
 		setBusy(dry ? "check" : "run");
@@ -238,8 +238,8 @@ function Mapping({
 											label={`${words.target}: ${name}`}
 											fields={fields}
 											value={mapping[name] ?? ""}
-											onChange={(value) => setChosen({ ...chosen, [name]: value })}
-											onNew={whyNoField ? undefined : () => setAdding(name)}
+											onChange={(value) => setSelected({ ...selected, [name]: value })}
+											onNew={fieldDisabledReason ? undefined : () => setAdding(name)}
 										/>
 									</td>
 								</tr>
@@ -273,10 +273,10 @@ function Mapping({
 				<p>{words.consent}</p>
 				{error !== null && <Failure error={error} />}
 				<div className={css.actions}>
-					<Button busy={busy === "check"} why={problem} onClick={() => void send(true)}>
+					<Button busy={busy === "check"} disabledReason={problem} onClick={() => void send(true)}>
 						{words.check}
 					</Button>
-					<Button look="primary" busy={busy === "run"} why={problem} onClick={() => void send(false)}>
+					<Button look="primary" busy={busy === "run"} disabledReason={problem} onClick={() => void send(false)}>
 						{words.run}
 					</Button>
 					<span className={css.muted}>{words.checkHelp}</span>
@@ -287,7 +287,7 @@ function Mapping({
 				<AddField
 					name={adding}
 					onClose={() => setAdding(null)}
-					onAdded={(field) => setChosen({ ...chosen, [adding]: `custom_fields.${field.field_key}` })}
+					onAdded={(field) => setSelected({ ...selected, [adding]: `custom_fields.${field.field_key}` })}
 				/>
 			)}
 		</>

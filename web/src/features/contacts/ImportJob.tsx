@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api, url } from "../../api/client";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { Progress } from "../../ui/Progress";
@@ -60,8 +60,8 @@ type Result = {
 };
 
 /** How many rows with errors are shown, and how much of their file is read for it. */
-const mostRows = 10;
-const mostBytes = 64 * 1024;
+const maxRows = 10;
+const maxBytes = 64 * 1024;
 
 const errorsOf = (id: string) => url("GET /jobs/{id}/download", { id }, { file: "errors" });
 
@@ -80,14 +80,14 @@ async function readErrors(id: string, signal: AbortSignal): Promise<BadRow[]> {
 	const reader = answer.body.getReader();
 	const decoder = new TextDecoder();
 	let text = "";
-	for (let read = 0; read < mostBytes; ) {
+	for (let read = 0; read < maxBytes; ) {
 		const { done, value } = await reader.read();
 		if (done) break;
 		read += value.length;
 		text += decoder.decode(value, { stream: true });
 	}
 	void reader.cancel();
-	const [header = [], ...rows] = parseRows(text, ",", mostRows + 1);
+	const [header = [], ...rows] = parseRows(text, ",", maxRows + 1);
 	return rows.map((cells) => {
 		const cell = (name: string) => cells[header.indexOf(name)] ?? "";
 		const column = cell("error_column");
@@ -113,7 +113,7 @@ export function ImportJob({
 	onRetry?: (rows: File) => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /jobs/{id}/cancel");
+	const disabledReason = useDisabledReason("POST /jobs/{id}/cancel");
 	const job = useQuery(jobQuery(id, dry ? 500 : undefined));
 	const cancel = useMutation({
 		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
@@ -135,7 +135,7 @@ export function ImportJob({
 				<b>{dry ? words.checking : words.running}</b>
 				<StateBadge kind="job" state={j.status} />
 				{!ended && (
-					<Button small why={why} busy={cancel.isPending} onClick={() => cancel.mutate()}>
+					<Button small disabledReason={disabledReason} busy={cancel.isPending} onClick={() => cancel.mutate()}>
 						{words.cancel}
 					</Button>
 				)}
@@ -193,13 +193,13 @@ export function ImportJob({
 
 /** Errors shows the first rows that an import refused, each with its problem. */
 function Errors({ id, all }: { id: string; all: number }) {
-	const found = useQuery({ ...answer("job.errors", id), queryFn: ({ signal }) => readErrors(id, signal) });
-	if (!found.data?.length) return null;
+	const query = useQuery({ ...answer("job.errors", id), queryFn: ({ signal }) => readErrors(id, signal) });
+	if (!query.data?.length) return null;
 	return (
 		<div className={css.scroll}>
 			<table className={css.table}>
 				<caption className={css.caption}>
-					{all > found.data.length ? words.first({ count: found.data.length, all }) : words.all({ count: all })}
+					{all > query.data.length ? words.first({ count: query.data.length, all }) : words.all({ count: all })}
 				</caption>
 				<thead>
 					<tr>
@@ -210,7 +210,7 @@ function Errors({ id, all }: { id: string; all: number }) {
 					</tr>
 				</thead>
 				<tbody>
-					{found.data.map((row) => (
+					{query.data.map((row) => (
 						<tr key={row.row}>
 							<td>{full(Number(row.row))}</td>
 							<td>{row.column}</td>

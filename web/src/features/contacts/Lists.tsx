@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, newKey } from "../../api/client";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Card } from "../../ui/Page";
@@ -28,7 +28,7 @@ const words = catalogue("contacts.lists", {
 /** Lists shows the lists that a contact is a member of. */
 export function Lists({ id }: { id: string }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /contacts/bulk");
+	const disabledReason = useDisabledReason("POST /contacts/bulk");
 	const lists = useQuery(listsQuery(id));
 	const segments = useCollection("segments");
 	const change = useMutation({
@@ -67,7 +67,7 @@ export function Lists({ id }: { id: string }) {
 						<Button
 							small
 							look="quiet"
-							why={why}
+							disabledReason={disabledReason}
 							onClick={() => change.mutate({ add: false, segment: row.segment_key, name: row.name })}
 						>
 							{words.remove}
@@ -75,7 +75,7 @@ export function Lists({ id }: { id: string }) {
 					</li>
 				))}
 			</ul>
-			{!why && others.length > 0 && (
+			{!disabledReason && others.length > 0 && (
 				<Combo
 					key={rows.length}
 					label={words.add}

@@ -93,23 +93,23 @@ function Name({ row }: { row: Parameters<typeof useTitle>[0] }) {
 }
 
 function Sent({ contact, broadcast, onClose }: { contact: string; broadcast: string; onClose: () => void }) {
-	const found = useEvidence(broadcast, contact);
+	const query = useEvidence(broadcast, contact);
 	return (
-		<Dialog drawer="wide" title={found.data?.message?.subject ?? words.mail} onClose={onClose}>
-			{found.isPending ? (
+		<Dialog drawer="wide" title={query.data?.message?.subject ?? words.mail} onClose={onClose}>
+			{query.isPending ? (
 				<Skeleton rows={8} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : query.isError ? (
+				<Failure error={query.error} retry={() => void query.refetch()} />
 			) : (
 				<>
 					<p>
 						<Link href={to.recipient(broadcast, contact)}>{words.page}</Link>
 					</p>
-					<SentMail evidence={found.data} />
+					<SentMail evidence={query.data} />
 					<h3>{words.servers}</h3>
-					<Attempts evidence={found.data} />
+					<Attempts evidence={query.data} />
 					<h3>{words.hits}</h3>
-					<Hits evidence={found.data} />
+					<Hits evidence={query.data} />
 				</>
 			)}
 		</Dialog>

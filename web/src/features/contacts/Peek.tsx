@@ -39,7 +39,7 @@ export function Peek({
 	onClose,
 }: {
 	contact: Contact;
-	onWalk: (by: number) => void;
+	onWalk: (offset: number) => void;
 	onClose: () => void;
 }) {
 	useShortcuts({ j: () => onWalk(1), k: () => onWalk(-1) }, { drawer: true });
@@ -61,7 +61,7 @@ export function Peek({
 					[words.email, contact.email],
 					[words.status, <StateBadge key="s" kind="contact" state={contact.global_status} />],
 					[words.deliverability, <StateBadge key="d" kind="deliverability" state={contact.deliverability_status} />],
-					[words.mailed, verdict && (verdict.eligible ? words.yes : words.no({ why: verdict.why }))],
+					[words.mailed, verdict && (verdict.eligible ? words.yes : words.no({ why: verdict.reason }))],
 					[words.company, contact.company],
 					[words.tags, contact.tags.join(", ") || null],
 				]}

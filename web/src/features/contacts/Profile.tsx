@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ApiError, api } from "../../api/client";
 import type { Contact, UpdateContactRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { CodeField } from "../../ui/CodeField";
 import { Combo } from "../../ui/Combo";
 import { Columns, Select, Switch, TextField } from "../../ui/Field";
@@ -72,8 +72,8 @@ export function Profile({
 	onSaved: (contact: Contact) => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /contacts/{id}");
-	const off = readOnly || why !== undefined;
+	const disabledReason = useDisabledReason("PUT /contacts/{id}");
+	const off = readOnly || disabledReason !== undefined;
 	const [problems, setProblems] = useState<{ [path: string]: string }>({});
 	const stages = useCollection("stages");
 	const custom = useCollection("custom_fields");
@@ -93,13 +93,13 @@ export function Profile({
 			void client.invalidateQueries(within("contact", contact.id));
 		},
 		onError: (error, v) => {
-			const found =
+			const problem =
 				error instanceof ApiError && error.code === "DUPLICATE_EMAIL"
 					? words.duplicate
 					: error instanceof ApiError && error.fields[0]
 						? fieldSentenceOf(error, error.fields[0], v.name)
 						: explain(error);
-			setProblems((previous) => ({ ...previous, [v.path]: found }));
+			setProblems((previous) => ({ ...previous, [v.path]: problem }));
 		},
 	});
 	const nameOf = (field: Key) => (words as unknown as { [key: string]: string })[field] ?? field;
@@ -126,7 +126,7 @@ export function Profile({
 		);
 	return (
 		<>
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			<Card title={words.person}>
 				<Columns>{person.map((field) => text(field))}</Columns>
 				<Columns>
@@ -145,7 +145,7 @@ export function Profile({
 					label={words.dnc}
 					help={words.dncHelp}
 					checked={contact.do_not_contact}
-					why={why}
+					disabledReason={disabledReason}
 					onChange={(do_not_contact) => save.mutate({ path: "do_not_contact", body: { do_not_contact } })}
 				/>
 			</Card>
@@ -260,12 +260,12 @@ function Saved({
 	error?: string;
 	onSave: (value: string) => void;
 }) {
-	const [typed, setTyped] = useState<string | null>(null);
+	const [text, setText] = useState<string | null>(null);
 	const commit = () => {
-		if (typed !== null && typed.trim() !== value) onSave(typed.trim());
-		else setTyped(null);
+		if (text !== null && text.trim() !== value) onSave(text.trim());
+		else setText(null);
 	};
-	const shown = typed !== null && (error || typed.trim() !== value) ? typed : value;
+	const shown = text !== null && (error || text.trim() !== value) ? text : value;
 	return (
 		<TextField
 			label={label}
@@ -274,11 +274,11 @@ function Saved({
 			readOnly={readOnly}
 			error={error || undefined}
 			autoComplete="off"
-			onChange={setTyped}
+			onChange={setText}
 			onBlur={commit}
 			onKeyDown={(event) => {
 				if (event.key === "Enter") commit();
-				if (event.key === "Escape") setTyped(null);
+				if (event.key === "Escape") setText(null);
 			}}
 		/>
 	);

@@ -155,7 +155,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 						setNaming(false);
 						setName("");
 					}}
-					submit={{ label: words.save, why: name.trim() ? undefined : words.name }}
+					submit={{ label: words.save, disabledReason: name.trim() ? undefined : words.name }}
 				>
 					<TextField label={words.name} value={name} onChange={setName} maxLength={100} autoFocus />
 					<Checkbox label={words.share} checked={shared} onChange={setShared} />

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api } from "../../api/client";
 import type { Enrollment } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -29,7 +29,7 @@ const words = catalogue("contacts.sequences", {
 /** Sequences shows the sequences that a contact went or goes through. */
 export function Sequences({ id }: { id: string }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
+	const disabledReason = useDisabledReason("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
 	const [leaving, setLeaving] = useState<Enrollment | null>(null);
 	const all = useQuery(enrollmentsQuery(id));
 	const exit = useMutation({
@@ -56,7 +56,7 @@ export function Sequences({ id }: { id: string }) {
 							{words.entered} <Time at={enrollment.entered_at} />
 						</span>
 						{(enrollment.status === "active" || enrollment.status === "paused") && (
-							<Button small why={why} onClick={() => setLeaving(enrollment)}>
+							<Button small disabledReason={disabledReason} onClick={() => setLeaving(enrollment)}>
 								{words.exit}
 							</Button>
 						)}

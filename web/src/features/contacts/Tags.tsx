@@ -15,9 +15,9 @@ const words = catalogue("contacts.tags", { tags: "Tags" });
 /** Tags are changed by adding and removing, so that tags that others add meanwhile stay. */
 export function Tags({ contact, off }: { contact: Contact; off: boolean }) {
 	const client = useQueryClient();
-	const [typed, setTyped] = useState("");
+	const [search, setSearch] = useState("");
 	const [opened, setOpened] = useState(false);
-	const known = useQuery({ ...tagsQuery(typed), enabled: opened && !off });
+	const known = useQuery({ ...tagsQuery(search), enabled: opened && !off });
 	const change = useMutation({
 		mutationFn: (variables: { action: "add_tags" | "remove_tags"; tags: string[] }) =>
 			api("POST /contacts/bulk", {
@@ -42,7 +42,7 @@ export function Tags({ contact, off }: { contact: Contact; off: boolean }) {
 		label: suggestion.value,
 		detail: suggestion.count,
 	}));
-	const fresh = typed.trim();
+	const fresh = search.trim();
 	if (fresh && !options.some((option) => option.id === fresh))
 		options.push({ id: fresh, label: fresh, detail: undefined });
 	if (off) return <Facts rows={[[words.tags, contact.tags.join(", ") || null]]} />;
@@ -52,7 +52,7 @@ export function Tags({ contact, off }: { contact: Contact; off: boolean }) {
 			options={options}
 			values={contact.tags}
 			nameOf={(tag) => tag}
-			onSearch={setTyped}
+			onSearch={setSearch}
 			onOpen={() => setOpened(true)}
 			loading={known.isPending}
 			onChange={(next) => {

@@ -42,11 +42,11 @@ function cell(field: FieldInfo, stages: Map<string, string>) {
 const usualWidths: { [field: string]: number } = { tags: 200, country: 96, language: 104 };
 
 /** How narrow columns become where there is little room. Initial ones that are not here go then. */
-const leastWidths: { [field: string]: number } = { global_status: 152, tags: 122, last_activity_at: 126 };
+const minWidths: { [field: string]: number } = { global_status: 152, tags: 122, last_activity_at: 126 };
 
 /** useColumns returns the columns of a table of contacts: name and address first, then those chosen. Initial ones fit their place. */
 export function useColumns(
-	chosen: string[],
+	selected: string[],
 	stages: Map<string, string>,
 	widths: { [field: string]: number },
 	initial: boolean,
@@ -54,14 +54,14 @@ export function useColumns(
 	const fields = useRuleFields();
 	const all = useMemo(() => fields.filter((field) => field.kind !== "list" && field.kind !== "subscription"), [fields]);
 	const columns = useMemo(
-		() => columnsOf(chosen, all, stages, widths, initial),
-		[chosen, all, stages, widths, initial],
+		() => columnsOf(selected, all, stages, widths, initial),
+		[selected, all, stages, widths, initial],
 	);
 	return { columns, all };
 }
 
 function columnsOf(
-	chosen: string[],
+	selected: string[],
 	all: FieldInfo[],
 	stages: Map<string, string>,
 	widths: { [field: string]: number },
@@ -82,7 +82,7 @@ function columnsOf(
 			),
 		},
 	];
-	for (const field of chosen) {
+	for (const field of selected) {
 		const f = all.find((i) => i.field === field);
 		if (f && f.field !== "email") {
 			columns.push({
@@ -92,8 +92,8 @@ function columnsOf(
 					widths[f.field] ??
 					usualWidths[f.field] ??
 					(f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
-				least: widths[f.field] ? undefined : (leastWidths[f.field] ?? (f.kind === "date" ? 120 : 108)),
-				droppable: initial && !widths[f.field] && !leastWidths[f.field],
+				minWidth: widths[f.field] ? undefined : (minWidths[f.field] ?? (f.kind === "date" ? 120 : 108)),
+				droppable: initial && !widths[f.field] && !minWidths[f.field],
 				align: f.kind === "number" ? "end" : undefined,
 				sortable: sortable.includes(f.field),
 				cell: cell(f, stages),

@@ -4,7 +4,7 @@ import type { SearchContactsRequestBody } from "../../api/schema";
 import { answer } from "../../base/queries";
 
 /** How many rows the table of contacts holds at most. */
-export const mostContacts = 10_000;
+export const maxContacts = 10_000;
 const pageSize = 200;
 
 type Selector = Pick<SearchContactsRequestBody, "search" | "filters">;
@@ -16,7 +16,7 @@ export const contactsQuery = (selector: Selector, sort: string, dir: "asc" | "de
 		initialPageParam: null as string | null,
 		queryFn: ({ pageParam, signal }) =>
 			api("POST /contacts/search", { body: { ...selector, sort, dir, limit: pageSize, cursor: pageParam }, signal }),
-		getNextPageParam: (last, all) => (all.length * pageSize >= mostContacts ? null : last.next_cursor),
+		getNextPageParam: (last, all) => (all.length * pageSize >= maxContacts ? null : last.next_cursor),
 		placeholderData: keepPreviousData,
 	});
 
@@ -139,10 +139,10 @@ export const eligibilityQuery = (id: string, about: string) => {
 };
 
 /** tagsQuery suggests tags that begin as somebody types. */
-export const tagsQuery = (typed: string) =>
+export const tagsQuery = (search: string) =>
 	queryOptions({
-		...answer("suggestions.tags", typed),
-		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "tags", q: typed }, signal }),
+		...answer("suggestions.tags", search),
+		queryFn: ({ signal }) => api("GET /suggestions", { query: { for: "tags", q: search }, signal }),
 		retry: false,
 		placeholderData: keepPreviousData,
 	});

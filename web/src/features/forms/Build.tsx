@@ -9,7 +9,7 @@ import { Columns, Radios, Select, Switch, TextArea, TextField } from "../../ui/F
 import { Card, Callout } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
-import { useSettled } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { type FormWork, linesOf, shownOf } from "./draft";
@@ -81,9 +81,9 @@ function badOrigin(text: string): string | undefined {
 }
 
 /** Build edits a form beside its preview. */
-export function Build({ work, why }: { work: FormWork; why?: string }) {
+export function Build({ work, disabledReason }: { work: FormWork; disabledReason?: string }) {
 	const { values, set, problem, form } = work;
-	const shown = useSettled(JSON.stringify(shownOf(values)), 350);
+	const shown = useDebounced(JSON.stringify(shownOf(values)), 350);
 	const embed = useQuery(formPreviewQuery(form.id, shown));
 	const segments = useCollection("segments");
 	const stages = useCollection("stages");
@@ -96,7 +96,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 	const entry = messages.data?.data.find((message) => message.id === values.confirm_message_id);
 	return (
 		<div className={css.builder}>
-			<fieldset className={css.left} disabled={why !== undefined}>
+			<fieldset className={css.left} disabled={disabledReason !== undefined}>
 				<legend className="visually-hidden">{form.name}</legend>
 				<Card>
 					<TextField
@@ -119,7 +119,7 @@ export function Build({ work, why }: { work: FormWork; why?: string }) {
 						fields={values.fields}
 						onChange={(fields) => set({ fields })}
 						problem={problem}
-						readOnly={why !== undefined}
+						readOnly={disabledReason !== undefined}
 					/>
 					<TextField
 						label={words.button}
@@ -339,7 +339,7 @@ function CaptchaSecret({ work }: { work: FormWork }) {
 				error={problem ?? work.problem("captcha.secret_key")}
 				autoComplete="new-password"
 			/>
-			<Button busy={busy} why={secret ? undefined : words.secretHelp} onClick={() => void store()}>
+			<Button busy={busy} disabledReason={secret ? undefined : words.secretHelp} onClick={() => void store()}>
 				{words.store}
 			</Button>
 		</div>

@@ -58,7 +58,7 @@ export function Embed({ form }: { form: FormRow }) {
 			<Card
 				title={words.snippet}
 				actions={
-					<Copy text={code.snippet} what={words.snippet}>
+					<Copy text={code.snippet} subject={words.snippet}>
 						{words.copy}
 					</Copy>
 				}
@@ -70,7 +70,7 @@ export function Embed({ form }: { form: FormRow }) {
 			<Card
 				title={words.plain}
 				actions={
-					<Copy text={code.html} what={words.plain}>
+					<Copy text={code.html} subject={words.plain}>
 						{words.copy}
 					</Copy>
 				}

@@ -5,7 +5,7 @@ import { api, ApiError, type FieldProblem, isConflict, request, type Versioned }
 import type { FormRow } from "../../api/schema";
 import { keepsTyped } from "../../sync/device";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { Choose } from "../source/Review";
 import { StateBadge } from "../../ui/Badge";
@@ -95,10 +95,10 @@ const names: { [F in keyof FormDraft]: string } = catalogue("forms.form.names", 
 /** FormPage builds a form, gives the code for pages, and shows what was submitted. */
 export default function FormPage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const found = useQuery(formQuery(id));
-	if (!found.data || isGone(found.error))
-		return <Missing query={found} list={words.forms} to={to.forms()} kept={{ kinds: ["form"], id }} />;
-	return <Editor key={found.data.data.id} server={found.data} />;
+	const query = useQuery(formQuery(id));
+	if (!query.data || isGone(query.error))
+		return <Missing query={query} list={words.forms} to={to.forms()} kept={{ kinds: ["form"], id }} />;
+	return <Editor key={query.data.data.id} server={query.data} />;
 }
 
 /** problemText says what is wrong with a form, with the name that the page gives to the field. */
@@ -146,27 +146,27 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [tab, setTab] = useParam("tab", "build");
-	const may = useWhyNot("PUT /forms/{id}");
+	const may = useDisabledReason("PUT /forms/{id}");
 	const archived = server.data.status === "archived";
-	const why = may ?? (archived ? words.isArchived : undefined);
-	const work = useFormDraft(server, why === undefined);
+	const disabledReason = may ?? (archived ? words.isArchived : undefined);
+	const work = useFormDraft(server, disabledReason === undefined);
 	const form = work.form;
 	const [asking, setAsking] = useState<"unpublish" | "remove" | null>(null);
 	const [blocked, setBlocked] = useState(false);
 	const [choosing, setChoosing] = useState(false);
 	const draft = form.status === "draft";
 
-	const adopt = async (got: Versioned<FormRow>) => {
-		client.setQueryData(formQuery(form.id).queryKey, got);
+	const adopt = async (saved: Versioned<FormRow>) => {
+		client.setQueryData(formQuery(form.id).queryKey, saved);
 		await client.invalidateQueries(within("forms"));
 	};
 	const move = useMutation({
 		mutationFn: async (to: "publish" | "unpublish" | "archive" | "unarchive") => {
-			const got = await request(`POST /forms/{id}/${to}`, {
+			const response = await request(`POST /forms/{id}/${to}`, {
 				path: { id: form.id },
 				revision: work.revision ?? undefined,
 			});
-			await adopt(got);
+			await adopt(response);
 			return to;
 		},
 		onSuccess: (to) => {
@@ -204,8 +204,9 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 	const save = async () => {
 		setBlocked(!(await work.save()) && !work.conflict);
 	};
-	const whyNotSave = why ?? (work.conflict ? words.clash : undefined) ?? (work.dirty ? undefined : words.nothing);
-	useShortcuts({ "mod+s": () => void (whyNotSave || save()) });
+	const saveDisabledReason =
+		disabledReason ?? (work.conflict ? words.clash : undefined) ?? (work.dirty ? undefined : words.nothing);
+	useShortcuts({ "mod+s": () => void (saveDisabledReason || save()) });
 	return (
 		<Page
 			wide
@@ -227,7 +228,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					{draft && (
 						<Button
 							look="primary"
-							why={why ?? (work.conflict ? words.clash : undefined)}
+							disabledReason={disabledReason ?? (work.conflict ? words.clash : undefined)}
 							busy={move.isPending}
 							onClick={() => void publish()}
 						>
@@ -235,7 +236,12 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 						</Button>
 					)}
 					{form.status === "published" && (
-						<Button look="primary" why={whyNotSave} busy={work.status.is === "saving"} onClick={() => void save()}>
+						<Button
+							look="primary"
+							disabledReason={saveDisabledReason}
+							busy={work.status.is === "saving"}
+							onClick={() => void save()}
+						>
 							{words.save}
 						</Button>
 					)}
@@ -244,16 +250,26 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 							form.status === "published" && {
 								id: "unpublish",
 								label: words.unpublish,
-								why: may,
+								disabledReason: may,
 								run: () => setAsking("unpublish"),
 							},
-							!archived && { id: "archive", label: words.archive, why: may, run: () => move.mutate("archive") },
-							archived && { id: "unarchive", label: words.unarchive, why: may, run: () => move.mutate("unarchive") },
+							!archived && {
+								id: "archive",
+								label: words.archive,
+								disabledReason: may,
+								run: () => move.mutate("archive"),
+							},
+							archived && {
+								id: "unarchive",
+								label: words.unarchive,
+								disabledReason: may,
+								run: () => move.mutate("unarchive"),
+							},
 							{
 								id: "remove",
 								label: words.remove,
 								danger: true,
-								why: may ?? (archived ? undefined : words.whyRemove),
+								disabledReason: may ?? (archived ? undefined : words.whyRemove),
 								run: () => setAsking("remove"),
 							},
 						]}
@@ -319,7 +335,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			) : tab === "submissions" ? (
 				<Submissions form={form} />
 			) : (
-				<Build work={work} why={why} />
+				<Build work={work} disabledReason={disabledReason} />
 			)}
 			{asking === "unpublish" && (
 				<Confirm

@@ -5,7 +5,7 @@ import { api, newKey } from "../../api/client";
 import type { FormFieldInput } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -64,7 +64,7 @@ const words = catalogue("forms.forms", {
 /** Forms lists the forms of a workspace. */
 export default function Forms() {
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /forms");
+	const disabledReason = useDisabledReason("POST /forms");
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const [creating, setCreating] = useParam("new");
@@ -72,7 +72,7 @@ export default function Forms() {
 	const all = forms.data?.data ?? [];
 	const rows = all.filter((form) => form.name.toLowerCase().includes(search.toLowerCase()));
 	const button = (
-		<Button kind="create" why={why} onClick={() => setCreating("1")}>
+		<Button kind="create" disabledReason={disabledReason} onClick={() => setCreating("1")}>
 			{words.add}
 		</Button>
 	);
@@ -139,14 +139,14 @@ export default function Forms() {
 					]}
 				/>
 			)}
-			{creating && <NewForm onClose={() => setCreating("")} onMade={(id) => navigate(to.form(id))} />}
+			{creating && <NewForm onClose={() => setCreating("")} onCreated={(id) => navigate(to.form(id))} />}
 		</Page>
 	);
 }
 
 type Start = "newsletter" | "contact" | "blank";
 
-function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string) => void }) {
+function NewForm({ onClose, onCreated }: { onClose: () => void; onCreated: (id: string) => void }) {
 	const client = useQueryClient();
 	const form = useForm({ name: "", start: "newsletter" as Start });
 	const [idempotencyKey] = useState(newKey);
@@ -177,12 +177,12 @@ function NewForm({ onClose, onMade }: { onClose: () => void; onMade: (id: string
 	};
 	const send = () =>
 		form.submit(async () => {
-			const made = await api("POST /forms", {
+			const created = await api("POST /forms", {
 				body: { name: form.values.name, fields: await fields(form.values.start) },
 				idempotencyKey,
 			});
 			void client.invalidateQueries(within("forms"));
-			onMade(made.id);
+			onCreated(created.id);
 		});
 	return (
 		<Dialog

@@ -23,7 +23,7 @@ const words = catalogue("forms.preview", {
 });
 
 // What the script and the pages of the form say.
-const said = catalogue("forms.preview.said", {
+const formWords = catalogue("forms.preview.said", {
 	marked: "Please correct the marked fields.",
 	missing: "Please fill in this field.",
 	check: "Please check your email and confirm your address.",
@@ -67,10 +67,10 @@ function markup(html: string, state: State, message: string): string {
 			input.setAttribute("aria-invalid", "true");
 			const element = page.createElement("span");
 			element.className = "packetboat-error";
-			element.textContent = said.missing;
+			element.textContent = formWords.missing;
 			(input.closest(".packetboat-field") ?? box).append(element);
 		}
-		if (status) status.textContent = said.marked;
+		if (status) status.textContent = formWords.marked;
 	} else if (state !== "empty") {
 		box.dataset.packetboatState = state === "sent" ? "accepted" : "confirmation_sent";
 		if (status) status.textContent = message;
@@ -85,7 +85,10 @@ export function Preview({ html, success, redirect, doubleOptIn }: Props) {
 	const [width, setWidth] = useState("wide");
 	const [theme, setTheme] = useState("light");
 	const [state, setState] = useState<State>("empty");
-	const shown = useMemo(() => markup(html, state, state === "confirm" ? said.check : success), [html, state, success]);
+	const shown = useMemo(
+		() => markup(html, state, state === "confirm" ? formWords.check : success),
+		[html, state, success],
+	);
 	return (
 		<div className={css.preview}>
 			<div className={css.tools}>

@@ -112,17 +112,17 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 			id: form.id,
 			title: (values) => values.name,
 			load: async () => {
-				const got = await request("GET /forms/{id}", { path });
-				client.setQueryData(formQuery(form.id).queryKey, got);
-				return got;
+				const response = await request("GET /forms/{id}", { path });
+				client.setQueryData(formQuery(form.id).queryKey, response);
+				return response;
 			},
 			save: async (changed, values, revision) => {
 				const body = bodyOf(values, Object.keys(changed) as (keyof FormDraft)[]);
-				const got = await request("PUT /forms/{id}", { path, body, revision });
-				client.setQueryData(formQuery(form.id).queryKey, got);
+				const response = await request("PUT /forms/{id}", { path, body, revision });
+				client.setQueryData(formQuery(form.id).queryKey, response);
 				void client.invalidateQueries(within("forms"));
 				void client.invalidateQueries(within("form.embed", form.id));
-				return got;
+				return response;
 			},
 			fieldsOf: draftOf,
 			groupOf: partOf,
@@ -150,15 +150,15 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 		store: draft,
 		/** The problem of a field, by its path in the request. */
 		problem: (path: string) => {
-			const found = problems.find(
+			const problem = problems.find(
 				(problem) =>
 					problem.path === path || problem.path.startsWith(`${path}[`) || problem.path.startsWith(`${path}.`),
 			);
-			return found && fieldSentence(found, ownName(found.path));
+			return problem && fieldSentence(problem, ownName(problem.path));
 		},
 		problems,
 		/** Tells what keeps the form from being published. */
-		setMissing: (found: FieldProblem[]) => setMissing({ problems: found, values: state.values }),
+		setMissing: (problem: FieldProblem[]) => setMissing({ problems: problem, values: state.values }),
 	};
 }
 

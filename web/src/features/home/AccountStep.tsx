@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useId } from "react";
 import { api } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { zones } from "../settings/Account";
 import { CodeField } from "../../ui/CodeField";
 import { Combo } from "../../ui/Combo";
@@ -34,7 +34,7 @@ const words = catalogue("home.accountStep", {
 export function AccountStep({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const changed = useSetupChanged();
-	const why = useWhyNot("PUT /settings/account");
+	const disabledReason = useDisabledReason("PUT /settings/account");
 	const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 	const address = account.postal_address as { [field: string]: string | null };
 	const parts = ["line1", "line2", "postal_code", "city", "state", "country"] as const;
@@ -68,7 +68,7 @@ export function AccountStep({ account }: { account: AccountSessionView }) {
 			<TextField
 				label={words[field]}
 				path={path}
-				readOnly={Boolean(why)}
+				readOnly={Boolean(disabledReason)}
 				value={values[path] ?? ""}
 				onChange={(value) => form.set({ [path]: value })}
 				error={form.problems.byPath[path]}
@@ -82,7 +82,7 @@ export function AccountStep({ account }: { account: AccountSessionView }) {
 			style={{ display: "contents" }}
 			onSubmit={(event) => {
 				event.preventDefault();
-				if (!why) void save();
+				if (!disabledReason) void save();
 			}}
 		>
 			<FormProblems problems={form.problems} />
@@ -90,7 +90,7 @@ export function AccountStep({ account }: { account: AccountSessionView }) {
 				label={words.name}
 				help={words.nameHelp}
 				path="name"
-				readOnly={Boolean(why)}
+				readOnly={Boolean(disabledReason)}
 				value={values.name ?? ""}
 				onChange={(name) => form.set({ name })}
 				error={form.problems.byPath.name}
@@ -116,13 +116,13 @@ export function AccountStep({ account }: { account: AccountSessionView }) {
 					of="country"
 					label={words.country}
 					path="postal_address.country"
-					readOnly={Boolean(why)}
+					readOnly={Boolean(disabledReason)}
 					value={values["postal_address.country"] ?? ""}
 					onChange={(code) => form.set({ ["postal_address.country" as string]: code })}
 					error={form.problems.byPath["postal_address.country"]}
 				/>
 			</Columns>
-			<DrawerAction form={id} busy={form.busy} why={why}>
+			<DrawerAction form={id} busy={form.busy} disabledReason={disabledReason}>
 				{words.save}
 			</DrawerAction>
 		</form>

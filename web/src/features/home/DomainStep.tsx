@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { SendingDomain } from "../../api/schema";
-import { useWhyNot, useWorkspace } from "../../base/session";
+import { useDisabledReason, useWorkspace } from "../../base/session";
 import { Records } from "../sending/Records";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -36,7 +36,7 @@ const ready = (domain: SendingDomain) => domain.status === "verified" && domain.
 /** DomainStep adds a sending domain, and shows its records until they are found. */
 export function DomainStep() {
 	const changed = useSetupChanged();
-	const why = useWhyNot("POST /sending-domains");
+	const disabledReason = useDisabledReason("POST /sending-domains");
 	const [idempotencyKey] = useState(newKey);
 	const domains = useQuery({
 		...domainsQuery(),
@@ -61,7 +61,7 @@ export function DomainStep() {
 			style={{ display: "contents" }}
 			onSubmit={(event) => {
 				event.preventDefault();
-				if (!why) void add();
+				if (!disabledReason) void add();
 			}}
 		>
 			<FormProblems problems={form.problems} />
@@ -75,7 +75,7 @@ export function DomainStep() {
 				autoCapitalize="off"
 				spellCheck={false}
 			/>
-			<DrawerAction form={id} busy={form.busy} why={why}>
+			<DrawerAction form={id} busy={form.busy} disabledReason={disabledReason}>
 				{words.add}
 			</DrawerAction>
 		</form>
@@ -84,7 +84,7 @@ export function DomainStep() {
 
 function Waiting({ domain }: { domain: SendingDomain }) {
 	const changed = useSetupChanged();
-	const why = useWhyNot("POST /sending-domains/{id}/verify");
+	const disabledReason = useDisabledReason("POST /sending-domains/{id}/verify");
 	const verify = useMutation({
 		mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id: domain.id }, body: {} }),
 		onSuccess: () => changed("domains", "domain"),
@@ -94,7 +94,7 @@ function Waiting({ domain }: { domain: SendingDomain }) {
 			<Card
 				title={domain.domain}
 				actions={
-					<Button small why={why} busy={verify.isPending} onClick={() => verify.mutate()}>
+					<Button small disabledReason={disabledReason} busy={verify.isPending} onClick={() => verify.mutate()}>
 						{words.check}
 					</Button>
 				}

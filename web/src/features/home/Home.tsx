@@ -4,7 +4,7 @@ import { Suspense, useState } from "react";
 import { Link } from "wouter";
 import { later } from "../../base/lazy";
 import { useParam } from "../../base/params";
-import { useOptions, useWhyNot } from "../../base/session";
+import { useOptions, useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button, IconButton, LinkButton } from "../../ui/Button";
 import { Figure, Figures } from "../../ui/Figure";
@@ -109,7 +109,7 @@ export default function Home() {
 	const [dismissed, dismiss] = useDismissed();
 	const [open, setOpen] = useParam("step");
 	const options = useOptions();
-	const why = useWhyNot("POST /broadcasts");
+	const disabledReason = useDisabledReason("POST /broadcasts");
 	if (overview.isPending) {
 		return (
 			<Page title={words.title}>
@@ -148,7 +148,7 @@ export default function Home() {
 			title={words.title}
 			actions={
 				done && (
-					<LinkButton look="primary" to={to.newBroadcast()} why={why}>
+					<LinkButton look="primary" to={to.newBroadcast()} disabledReason={disabledReason}>
 						{words.broadcast}
 					</LinkButton>
 				)

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { AccountSessionView, MtaConfigRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Health } from "../sending/Mta";
 import { Editor } from "../sending/MtaEditor";
 import { mtaTypes } from "../sending/Sending";
@@ -33,7 +33,7 @@ const words = catalogue("home.laneStep", {
 export function LaneStep({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const changed = useSetupChanged();
-	const why = useWhyNot("POST /mta-configs");
+	const disabledReason = useDisabledReason("POST /mta-configs");
 	const [choosing, setChoosing] = useState(false);
 	const [adding, setAdding] = useState(false);
 	const [idempotencyKey] = useState(newKey);
@@ -64,7 +64,7 @@ export function LaneStep({ account }: { account: AccountSessionView }) {
 				<Card
 					title={words.now({ name: current.name })}
 					actions={
-						<Button small why={why} onClick={() => setChoosing(true)}>
+						<Button small disabledReason={disabledReason} onClick={() => setChoosing(true)}>
 							{words.other}
 						</Button>
 					}
@@ -85,7 +85,7 @@ export function LaneStep({ account }: { account: AccountSessionView }) {
 				<div>
 					<Button
 						look={adding ? "default" : "primary"}
-						why={why}
+						disabledReason={disabledReason}
 						busy={choose.isPending}
 						onClick={() => choose.mutate(sink ?? null)}
 					>
@@ -97,7 +97,7 @@ export function LaneStep({ account }: { account: AccountSessionView }) {
 				<Card title={words.there}>
 					{others.map((lane) => (
 						<div key={lane.id}>
-							<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(lane)}>
+							<Button disabledReason={disabledReason} busy={choose.isPending} onClick={() => choose.mutate(lane)}>
 								{words.use({ name: lane.name })}
 							</Button>
 						</div>
@@ -109,7 +109,7 @@ export function LaneStep({ account }: { account: AccountSessionView }) {
 			) : (
 				<Card title={words.live}>
 					<div>
-						<Button why={why} onClick={() => setAdding(true)}>
+						<Button disabledReason={disabledReason} onClick={() => setAdding(true)}>
 							{words.add}
 						</Button>
 					</div>

@@ -3,7 +3,7 @@ import { useId, useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import senders from "../sending/Senders.module.css";
 import { Button, LinkButton } from "../../ui/Button";
 import { DrawerAction } from "../../ui/DrawerAction";
@@ -38,7 +38,7 @@ const words = catalogue("home.senderStep", {
 export function SenderStep({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const changed = useSetupChanged();
-	const why = useWhyNot("POST /sending-identities");
+	const disabledReason = useDisabledReason("POST /sending-identities");
 	const [idempotencyKey] = useState(newKey);
 	const domains = useQuery(domainsQuery());
 	const types = useCollection("email_types");
@@ -62,7 +62,7 @@ export function SenderStep({ account }: { account: AccountSessionView }) {
 	const domain =
 		values.domain || known.find((domain) => domain.status === "verified")?.domain || known[0]?.domain || "";
 	const kinds = types.data?.data ?? [];
-	const chosen = values.email_type_ids ?? (kinds[0] ? [kinds[0].id] : []);
+	const selected = values.email_type_ids ?? (kinds[0] ? [kinds[0].id] : []);
 	const email = `${values.local.trim()}@${domain}`;
 	const all = identities.data?.data ?? [];
 	const current = all.find((sender) => sender.id === account.default_sending_identity_id);
@@ -73,7 +73,7 @@ export function SenderStep({ account }: { account: AccountSessionView }) {
 					email_address: email,
 					display_name: values.display_name,
 					reply_to: values.reply_to.trim() || null,
-					email_type_ids: chosen,
+					email_type_ids: selected,
 					active: true,
 				},
 				idempotencyKey,
@@ -100,7 +100,11 @@ export function SenderStep({ account }: { account: AccountSessionView }) {
 						.filter((sender) => sender.active)
 						.map((sender) => (
 							<div key={sender.id}>
-								<Button why={why} busy={choose.isPending} onClick={() => choose.mutate(sender.email_address)}>
+								<Button
+									disabledReason={disabledReason}
+									busy={choose.isPending}
+									onClick={() => choose.mutate(sender.email_address)}
+								>
 									{words.use({ email: sender.email_address })}
 								</Button>
 							</div>
@@ -114,7 +118,7 @@ export function SenderStep({ account }: { account: AccountSessionView }) {
 					style={{ display: "contents" }}
 					onSubmit={(event) => {
 						event.preventDefault();
-						if (!why) void save();
+						if (!disabledReason) void save();
 					}}
 				>
 					<FormProblems problems={form.problems} />
@@ -162,14 +166,14 @@ export function SenderStep({ account }: { account: AccountSessionView }) {
 							<Checkbox
 								key={kind.id}
 								label={kind.display_name}
-								checked={chosen.includes(kind.id)}
+								checked={selected.includes(kind.id)}
 								onChange={(on) =>
-									form.set({ email_type_ids: on ? [...chosen, kind.id] : chosen.filter((id) => id !== kind.id) })
+									form.set({ email_type_ids: on ? [...selected, kind.id] : selected.filter((id) => id !== kind.id) })
 								}
 							/>
 						))}
 					</fieldset>
-					<DrawerAction form={id} busy={form.busy} why={why}>
+					<DrawerAction form={id} busy={form.busy} disabledReason={disabledReason}>
 						{words.save}
 					</DrawerAction>
 				</form>

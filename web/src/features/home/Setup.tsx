@@ -3,7 +3,7 @@ import { useId, useMemo, useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useSession, useWhyNot, useWorkspace } from "../../base/session";
+import { useSession, useDisabledReason, useWorkspace } from "../../base/session";
 import { AddContact } from "../contacts/AddContact";
 import { Button, LinkButton } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
@@ -129,7 +129,7 @@ export function useSetupChanged() {
 function ContactsStep() {
 	const changed = useSetupChanged();
 	const [adding, setAdding] = useState(false);
-	const why = useWhyNot("POST /contacts");
+	const disabledReason = useDisabledReason("POST /contacts");
 	return (
 		<>
 			<Card title={words.import}>
@@ -141,7 +141,7 @@ function ContactsStep() {
 			<Card title={words.one}>
 				<p>{words.oneText}</p>
 				<div>
-					<Button why={why} onClick={() => setAdding(true)}>
+					<Button disabledReason={disabledReason} onClick={() => setAdding(true)}>
 						{words.addOne}
 					</Button>
 				</div>
@@ -162,7 +162,7 @@ function ContactsStep() {
 
 function FreshKey() {
 	const workspace = useWorkspace();
-	const why = useWhyNot("POST /auth/api-keys");
+	const disabledReason = useDisabledReason("POST /auth/api-keys");
 	const [secret, setSecret] = useState("");
 	const [idempotencyKey] = useState(newKey);
 	const form = useForm({});
@@ -186,14 +186,14 @@ function FreshKey() {
 				<>
 					<pre className={css.code}>{line}</pre>
 					<div>
-						<Copy text={line} what={words.programs}>
+						<Copy text={line} subject={words.programs}>
 							{words.copy}
 						</Copy>
 					</div>
 				</>
 			) : (
 				<div>
-					<Button why={why} busy={form.busy} onClick={() => void make()}>
+					<Button disabledReason={disabledReason} busy={form.busy} onClick={() => void make()}>
 						{words.makeKey}
 					</Button>
 				</div>
@@ -205,7 +205,7 @@ function FreshKey() {
 function FirstMailStep({ account }: { account: AccountSessionView }) {
 	const { user } = useSession();
 	const changed = useSetupChanged();
-	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
+	const disabledReason = useDisabledReason("POST /sending-identities/{id}/verify-lane");
 	const senders = useCollection("sending_identities");
 	const lanes = useCollection("mta_configs");
 	const id = useId();
@@ -242,7 +242,7 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 			style={{ display: "contents" }}
 			onSubmit={(event) => {
 				event.preventDefault();
-				if (!why && sender && lane) void send();
+				if (!disabledReason && sender && lane) void send();
 			}}
 		>
 			<p>{words.first}</p>
@@ -258,7 +258,7 @@ function FirstMailStep({ account }: { account: AccountSessionView }) {
 			<DrawerAction
 				form={id}
 				busy={form.busy}
-				why={why ?? (!sender ? words.noSender : !lane ? words.noLane : undefined)}
+				disabledReason={disabledReason ?? (!sender ? words.noSender : !lane ? words.noLane : undefined)}
 			>
 				{words.send}
 			</DrawerAction>

@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import type { WorkingCopyRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Card } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
@@ -81,12 +81,12 @@ const known = (kind: string): kind is Kind => kind in words.kinds;
 const pageOf = (kind: Kind, id: string) =>
 	id.startsWith("new-") ? (created[kind] ?? pages[kind](id)) : pages[kind](id);
 
-const most = 8;
+const maxShown = 8;
 
 /** Unfinished lists the working copies of the person, the latest first. Without any it shows nothing. */
 export function Unfinished() {
-	const why = useWhyNot("GET /working-copies");
-	const copies = useCollection("working_copies", { enabled: why === undefined });
+	const disabledReason = useDisabledReason("GET /working-copies");
+	const copies = useCollection("working_copies", { enabled: disabledReason === undefined });
 	const rows = (copies.data?.data ?? []).filter((copy): copy is WorkingCopyRow & { kind: Kind } => known(copy.kind));
 	if (rows.length === 0) return null;
 	return (
@@ -95,7 +95,7 @@ export function Unfinished() {
 			<ul className={css.list}>
 				{rows
 					.toSorted((a, b) => b.updated_at.localeCompare(a.updated_at))
-					.slice(0, most)
+					.slice(0, maxShown)
 					.map((row) => (
 						<li key={`${row.kind} ${row.id}`}>
 							<Link href={pageOf(row.kind, row.id)}>{row.title}</Link>

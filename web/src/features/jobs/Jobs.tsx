@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { api, url } from "../../api/client";
 import type { JobSession } from "../../api/schema";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
@@ -77,8 +77,8 @@ const day = 86_400_000;
 /** Jobs lists imports, exports and bulk actions. */
 export default function Jobs() {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /jobs/{id}/cancel");
-	const whyImport = useWhyNot("POST /contacts/import");
+	const disabledReason = useDisabledReason("POST /jobs/{id}/cancel");
+	const importDisabledReason = useDisabledReason("POST /contacts/import");
 	const [type, setType] = useParam("type");
 	const [mine, setMine] = useParam("mine");
 	const jobs = useInfiniteQuery(jobsQuery(type, mine === "true"));
@@ -123,7 +123,7 @@ export default function Jobs() {
 				<Empty
 					title={words.none}
 					action={
-						<LinkButton look="primary" to={to.contactImport()} why={whyImport}>
+						<LinkButton look="primary" to={to.contactImport()} disabledReason={importDisabledReason}>
 							{words.import}
 						</LinkButton>
 					}
@@ -180,7 +180,7 @@ export default function Jobs() {
 								<span className={css.actions}>
 									{(job.status === "queued" || job.status === "running") && (
 										<Cancel
-											why={why}
+											disabledReason={disabledReason}
 											busy={cancel.isPending && cancel.variables === job.id}
 											onCancel={() => cancel.mutate(job.id)}
 										/>
@@ -222,7 +222,7 @@ export default function Jobs() {
 }
 
 /** Cancel cancels a job. When it goes with the focus, the name of the job takes it. */
-function Cancel({ why, busy, onCancel }: { why?: string; busy: boolean; onCancel: () => void }) {
+function Cancel({ disabledReason, busy, onCancel }: { disabledReason?: string; busy: boolean; onCancel: () => void }) {
 	const here = useRef<HTMLSpanElement>(null);
 	useEffect(() => {
 		const row = here.current?.closest("tr, li");
@@ -234,7 +234,7 @@ function Cancel({ why, busy, onCancel }: { why?: string; busy: boolean; onCancel
 	}, []);
 	return (
 		<span ref={here}>
-			<Button small why={why} busy={busy} onClick={onCancel}>
+			<Button small disabledReason={disabledReason} busy={busy} onClick={onCancel}>
 				{words.cancel}
 			</Button>
 		</span>

@@ -5,7 +5,7 @@ import type { MessageSession, PreviewProblem, RebasedMessage } from "../../api/s
 import { useParams } from "../../base/params";
 import { handIn } from "../../sync/pendingSaves";
 import { useDraft } from "../../sync/useDraft";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import TemplateBinding from "../binding/BindingEditor";
 import { templateOptions, textOf } from "../binding/binding";
@@ -81,10 +81,10 @@ type Props = { server: Versioned<MessageSession>; rebase: boolean };
 /** EditEntry writes the next version of a library entry, or rebases one on its template as it is now. */
 export default function EditEntry(props: Props) {
 	const [params] = useParams();
-	const chosen = Number(params.get("v"));
+	const selected = Number(params.get("v"));
 	const version =
-		Number.isInteger(chosen) && chosen > 0 && chosen < props.server.data.current_version
-			? chosen
+		Number.isInteger(selected) && selected > 0 && selected < props.server.data.current_version
+			? selected
 			: props.server.data.current_version;
 	const rebase = props.rebase && version > 0;
 	const merged = useQuery({
@@ -116,11 +116,11 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const entry = server.data;
 	const client = useQueryClient();
 	const [, setParams] = useParams();
-	const why = useWhyNot("PATCH /messages/{id}");
+	const disabledReason = useDisabledReason("PATCH /messages/{id}");
 	const path = { id: entry.id };
-	const remember = (got: Versioned<MessageSession>) => {
-		client.setQueryData(entryQuery(entry.id).queryKey, got);
-		return got;
+	const remember = (response: Versioned<MessageSession>) => {
+		client.setQueryData(entryQuery(entry.id).queryKey, response);
+		return response;
 	};
 	const draft = useDraft<MessageSession, Content>(
 		{
@@ -134,7 +134,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			reviewed: true,
 		},
 		server,
-		{ autosaveAfter: null, readOnly: why !== undefined },
+		{ autosaveAfter: null, readOnly: disabledReason !== undefined },
 		// A rebase begins with the merged values; they are unsaved work like any other.
 		merged
 			? {
@@ -153,7 +153,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const names = useNames();
 	const set = (part: Partial<Content>) => draft.change(part);
 	const [kind, setKind] = useState<"template" | "own" | null>(null);
-	const made =
+	const origin =
 		kind ?? (values.template || (!entry.current_content && !values.mjml && !values.html) ? "template" : "own");
 	const [format, setFormat] = useState<"mjml" | "html">(values.html ? "html" : "mjml");
 	const [reviewing, setReviewing] = useState(false);
@@ -162,12 +162,13 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const [faults, setFaults] = useState<Problems>({ byPath: {}, general: [] });
 	const [opened, setOpened] = useState(false);
 	const templates = useQuery({ ...templateNamesQuery(), enabled: opened });
-	const named = useBindingOptions(made === "template" ? values.template : "").data;
+	const named = useBindingOptions(origin === "template" ? values.template : "").data;
 	const preview = useLivePreview("message", entry.id, () => ({ content: bodyOf(values) }), null);
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
 	const next = entry.current_version + 1;
 	const shown = preview.good?.answer ?? preview.query.data;
-	const whyNot = why ?? (conflict ? words.clash : undefined) ?? (dirty || merged ? undefined : words.nothing);
+	const saveDisabledReason =
+		disabledReason ?? (conflict ? words.clash : undefined) ?? (dirty || merged ? undefined : words.nothing);
 	const current = useVersions(entry.id, reviewing).data?.data.find(
 		(version) => version.version === entry.current_version,
 	);
@@ -192,7 +193,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	};
 	useShortcuts({
 		"mod+s": () => {
-			if (whyNot === undefined) setReviewing(true);
+			if (saveDisabledReason === undefined) setReviewing(true);
 		},
 	});
 	const go = (problem: PreviewProblem) => {
@@ -212,7 +213,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 				<>
 					<Button onClick={leave}>{words.leave}</Button>
 					{dirty && <Button onClick={() => draft.discard()}>{words.discard}</Button>}
-					<Button look="primary" why={whyNot} busy={busy} onClick={() => setReviewing(true)}>
+					<Button look="primary" disabledReason={saveDisabledReason} busy={busy} onClick={() => setReviewing(true)}>
 						{words.save({ number: next })}
 					</Button>
 				</>
@@ -234,16 +235,16 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 				</Callout>
 			)}
 			{merged && <Rebase merged={merged} />}
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			<div className={source.editor}>
 				<div className={source.left}>
-					<Fixed when={why !== undefined}>
+					<Fixed when={disabledReason !== undefined}>
 						<TokenField
 							label={contentNames.subject}
 							path="subject"
 							value={values.subject}
 							onChange={(subject) => set({ subject })}
-							readOnly={why !== undefined}
+							readOnly={disabledReason !== undefined}
 						/>
 						<TokenField
 							label={contentNames.preheader}
@@ -252,7 +253,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 							path="preheader"
 							value={values.preheader}
 							onChange={(preheader) => set({ preheader })}
-							readOnly={why !== undefined}
+							readOnly={disabledReason !== undefined}
 						/>
 						<Columns>
 							<TextField
@@ -261,7 +262,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 								path="from_name"
 								value={values.from_name}
 								onChange={(from_name) => set({ from_name })}
-								readOnly={why !== undefined}
+								readOnly={disabledReason !== undefined}
 							/>
 							<TextField
 								label={contentNames.reply_to}
@@ -269,13 +270,13 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 								path="reply_to"
 								value={values.reply_to}
 								onChange={(reply_to) => set({ reply_to })}
-								readOnly={why !== undefined}
+								readOnly={disabledReason !== undefined}
 							/>
 						</Columns>
 						<Radios
 							row
 							label={words.kind}
-							value={made}
+							value={origin}
 							onChange={(value) => {
 								setKind(value as "template" | "own");
 								if (value === "own")
@@ -287,7 +288,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 								{ value: "own", label: words.own },
 							]}
 						/>
-						{made === "template" ? (
+						{origin === "template" ? (
 							<>
 								<Combo
 									label={words.choice}
@@ -303,7 +304,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 										record={entry.id}
 										value={values.binding}
 										preview={preview.query}
-										readOnly={why !== undefined}
+										readOnly={disabledReason !== undefined}
 										onChange={(binding) => set({ binding })}
 									/>
 								)}
@@ -332,7 +333,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 									names={names}
 									onChange={(code) => set({ [format]: code })}
 									problems={problems.filter((problem) => problem.field === `content.body_${format}`)}
-									readOnly={why !== undefined}
+									readOnly={disabledReason !== undefined}
 								/>
 								<TextArea
 									rows={4}
@@ -341,7 +342,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 									help={words.textHelp}
 									value={values.text}
 									onChange={(text) => set({ text })}
-									readOnly={why !== undefined}
+									readOnly={disabledReason !== undefined}
 								/>
 							</>
 						)}
@@ -408,7 +409,8 @@ function Rebase({ merged }: { merged: RebasedMessage }) {
 										words.wasEmpty
 									) : (
 										<>
-											{words.oldIs({ v: textOf(removed.value) })} <Copy what={words.old} text={textOf(removed.value)} />
+											{words.oldIs({ v: textOf(removed.value) })}{" "}
+											<Copy subject={words.old} text={textOf(removed.value)} />
 										</>
 									)}
 								</li>
@@ -425,7 +427,7 @@ function Rebase({ merged }: { merged: RebasedMessage }) {
 									<code>{change.path}</code> {words.from({ a: typeOf(change.from), b: typeOf(change.to) })},{" "}
 									{change.value_kept ? words.valueKept : words.valueLost}{" "}
 									{!change.value_kept && change.value !== undefined && (
-										<Copy what={words.old} text={textOf(change.value)} />
+										<Copy subject={words.old} text={textOf(change.value)} />
 									)}
 								</li>
 							))}

@@ -5,7 +5,7 @@ import { ApiError, api, isConflict, newKey, request } from "../../api/client";
 import type { MessageBody, MessageSession, MessageUse, MessageVersionSession } from "../../api/schema";
 import { later } from "../../base/lazy";
 import { useParam, useParams } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Changes } from "../source/Review";
 import { TagPicks } from "../source/Schema";
 import source from "../source/Source.module.css";
@@ -89,22 +89,22 @@ function holderOf(use: MessageUse): string {
 /** EntryPage shows a library entry: its versions, what each says and who uses it, and what differs between two. */
 export default function EntryPage() {
 	const { id = "" } = useRoute<{ id: string }>();
-	const found = useQuery(entryQuery(id));
+	const query = useQuery(entryQuery(id));
 	const [edit] = useParam("edit");
 	const writes = edit !== ""; // the next version needs no other
 	const versions = useVersions(id, !writes);
-	if (!found.data || isGone(found.error))
+	if (!query.data || isGone(query.error))
 		return (
 			<Missing
-				query={found}
+				query={query}
 				list={words.library}
 				to={to.library()}
 				kept={{ kinds: ["message", "message_rebase"], id }}
 			/>
 		);
 	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to={to.library()} />;
-	const { data: entry, revision } = found.data;
-	if (edit) return <EditEntry key={`${entry.id} ${edit}`} server={found.data} rebase={edit === "rebase"} />;
+	const { data: entry, revision } = query.data;
+	if (edit) return <EditEntry key={`${entry.id} ${edit}`} server={query.data} rebase={edit === "rebase"} />;
 	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;
 }
 
@@ -120,7 +120,7 @@ function Entry({
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [params, setParams] = useParams();
-	const why = useWhyNot("PATCH /messages/{id}");
+	const disabledReason = useDisabledReason("PATCH /messages/{id}");
 	const [deleting, setDeleting] = useState(false);
 	const [settings, setSettings] = useState(false);
 	const shown =
@@ -180,26 +180,31 @@ function Entry({
 			actions={
 				<>
 					{entry.status === "draft" && entry.current_version > 0 && (
-						<Button why={why} busy={move.isPending} onClick={() => move.mutate("published")}>
+						<Button disabledReason={disabledReason} busy={move.isPending} onClick={() => move.mutate("published")}>
 							{words.publish}
 						</Button>
 					)}
 					<Button
 						look="primary"
-						why={why}
+						disabledReason={disabledReason}
 						onClick={() => setParams({ edit: "1", v: null, compare: null }, { replace: false })}
 					>
 						{entry.current_version > 0 ? words.edit : words.write}
 					</Button>
 					<Menu
 						actions={[
-							{ id: "settings", label: words.settings, why, run: () => setSettings(true) },
-							entry.status === "published" && { id: "draft", label: words.draft, why, run: () => move.mutate("draft") },
-							{ id: "duplicate", label: words.duplicate, why, run: () => duplicate.mutate() },
+							{ id: "settings", label: words.settings, disabledReason, run: () => setSettings(true) },
+							entry.status === "published" && {
+								id: "draft",
+								label: words.draft,
+								disabledReason,
+								run: () => move.mutate("draft"),
+							},
+							{ id: "duplicate", label: words.duplicate, disabledReason, run: () => duplicate.mutate() },
 							entry.status === "archived"
-								? { id: "restore", label: words.restore, why, run: () => move.mutate("draft") }
-								: { id: "archive", label: words.archive, why, run: () => move.mutate("archived") },
-							{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
+								? { id: "restore", label: words.restore, disabledReason, run: () => move.mutate("draft") }
+								: { id: "archive", label: words.archive, disabledReason, run: () => move.mutate("archived") },
+							{ id: "delete", label: words.delete, danger: true, disabledReason, run: () => setDeleting(true) },
 						]}
 					/>
 				</>
@@ -256,7 +261,7 @@ function Entry({
 								after={other.version < shown.version ? shown : other}
 							/>
 						) : (
-							<Version entry={entry} version={shown} why={why} />
+							<Version entry={entry} version={shown} disabledReason={disabledReason} />
 						)}
 					</div>
 				</div>
@@ -304,7 +309,15 @@ function Stored({ id, version }: { id: string; version: number }) {
 	return <MailFrame html={preview.data.html} text={preview.data.text} size={preview.data.size} />;
 }
 
-function Version({ entry, version, why }: { entry: MessageSession; version: MessageVersionSession; why?: string }) {
+function Version({
+	entry,
+	version,
+	disabledReason,
+}: {
+	entry: MessageSession;
+	version: MessageVersionSession;
+	disabledReason?: string;
+}) {
 	const [, setParams] = useParams();
 	const content = version.content;
 	const rebase = useQuery({ ...rebaseQuery(entry.id, version.version), enabled: content.template_id !== null });
@@ -328,7 +341,7 @@ function Version({ entry, version, why }: { entry: MessageSession; version: Mess
 					<div className={source.calloutActions}>
 						<Button
 							small
-							why={why}
+							disabledReason={disabledReason}
 							onClick={() => setParams({ edit: "rebase", v: String(version.version) }, { replace: false })}
 						>
 							{words.rebase}

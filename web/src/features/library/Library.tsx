@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { MessageRow, TemplateStarter } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Starters } from "../templates/Starters";
 import { begin } from "../templates/fromStarter";
@@ -71,7 +71,7 @@ function Origin({ of: message }: { of: MessageRow }) {
 
 /** Library lists the mails that are written once and used in many places. */
 export default function Library() {
-	const why = useWhyNot("POST /messages");
+	const disabledReason = useDisabledReason("POST /messages");
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const [offset, setOffset] = useParam("offset");
@@ -81,7 +81,7 @@ export default function Library() {
 	const total = entries.data?.total ?? rows.length;
 	const from = Number(offset) || 0;
 	const add = (
-		<Button look="primary" icon={<Plus aria-hidden />} why={why} onClick={() => setAdding("1")}>
+		<Button look="primary" icon={<Plus aria-hidden />} disabledReason={disabledReason} onClick={() => setAdding("1")}>
 			{words.add}
 		</Button>
 	);
@@ -161,14 +161,16 @@ export default function Library() {
 							<span>{words.pages({ from: from + 1, to: from + rows.length, of: total })}</span>
 							<Button
 								small
-								why={from === 0 ? words.pages({ from: from + 1, to: from + rows.length, of: total }) : undefined}
+								disabledReason={
+									from === 0 ? words.pages({ from: from + 1, to: from + rows.length, of: total }) : undefined
+								}
 								onClick={() => setOffset(from > size ? String(from - size) : "")}
 							>
 								{words.before}
 							</Button>
 							<Button
 								small
-								why={
+								disabledReason={
 									from + rows.length >= total
 										? words.pages({ from: from + 1, to: from + rows.length, of: total })
 										: undefined
@@ -190,24 +192,24 @@ export default function Library() {
 function FromStarter() {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /templates");
+	const disabledReason = useDisabledReason("POST /templates");
 	const make = useMutation({
 		mutationFn: async (starter: TemplateStarter) =>
 			api("POST /messages", {
 				body: { name: starter.name, content: { ...(await begin(starter)), subject: starter.subject } },
 				idempotencyKey: newKey(),
 			}),
-		onSuccess: (made) => {
+		onSuccess: (created) => {
 			void client.invalidateQueries(within("messages"));
 			void client.invalidateQueries(within("templates"));
-			navigate(to.entry(made.id, { edit: "1" }));
+			navigate(to.entry(created.id, { edit: "1" }));
 		},
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	return (
 		<>
 			<h3 className={css.begin}>{words.starters}</h3>
-			<Starters busy={make.isPending} why={why} onChoose={(starter) => make.mutate(starter)} />
+			<Starters busy={make.isPending} disabledReason={disabledReason} onChoose={(starter) => make.mutate(starter)} />
 		</>
 	);
 }
@@ -225,9 +227,9 @@ function NewEntry({ onClose }: { onClose: () => void }) {
 			onClose={onClose}
 			onSubmit={() =>
 				void form.submit(async () => {
-					const made = await make.mutateAsync();
+					const created = await make.mutateAsync();
 					void client.invalidateQueries(within("messages"));
-					navigate(to.entry(made.id, { edit: "1" }));
+					navigate(to.entry(created.id, { edit: "1" }));
 				})
 			}
 			submit={{ label: words.create, busy: form.busy }}

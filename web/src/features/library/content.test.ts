@@ -16,16 +16,19 @@ const nothing = {
 
 const content = (parts: object) => ({ ...nothing, ...parts }) as unknown as FullSessionContent;
 
-const made = { body_mjml: "<mjml/>", body_html: "<p>compiled</p>", body_text: "compiled" };
+const compiled = { body_mjml: "<mjml/>", body_html: "<p>compiled</p>", body_text: "compiled" };
 
 const tests: Tests = {
 	"content of a template is its values, other content its code"() {
-		const ofTemplate = editable("News", content({ template_slug: "t", template_binding: { parameters: {} }, ...made }));
+		const ofTemplate = editable(
+			"News",
+			content({ template_slug: "t", template_binding: { parameters: {} }, ...compiled }),
+		);
 		equals(
 			[ofTemplate.template, ofTemplate.binding, ofTemplate.mjml, ofTemplate.html, ofTemplate.text],
 			["t", { parameters: {} }, "", "", ""],
 		);
-		const ofCode = editable("News", content(made));
+		const ofCode = editable("News", content(compiled));
 		equals([ofCode.template, ofCode.mjml, ofCode.html, ofCode.text], ["", "<mjml/>", "", "compiled"]);
 		equals(editable("News", content({ body_html: "<p>own</p>" })).html, "<p>own</p>");
 	},
@@ -34,7 +37,7 @@ const tests: Tests = {
 		equals([name, binding, [...new Set(Object.values(rest))]], ["News", {}, [""]]);
 	},
 	"what was made of a template is compared, too"() {
-		const c = comparable(content({ template_slug: "t", ...made }));
+		const c = comparable(content({ template_slug: "t", ...compiled }));
 		equals([c.template, c.mjml, c.html, c.text], ["t", "<mjml/>", "", "compiled"]);
 		equals(comparable(content({ template_slug: "t", body_html: "<p>x</p>" })).html, "<p>x</p>");
 	},

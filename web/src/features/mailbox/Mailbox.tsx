@@ -4,7 +4,7 @@ import { Link, useParams } from "wouter";
 import { api, url } from "../../api/client";
 import { useCollection } from "../../base/collections";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button, LinkButton } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { Select } from "../../ui/Field";
@@ -53,15 +53,15 @@ const words = catalogue("mailbox.mailbox", {
 /** Mailbox lists the mail that an MTA config of the built-in kind accepted. */
 export default function Mailbox() {
 	const client = useQueryClient();
-	const [chosen, choose] = useParam("mta");
+	const [selected, choose] = useParam("mta");
 	const [search, setSearch] = useTyped("q");
 	const [clearing, setClearing] = useState(false);
-	const why = useWhyNot("DELETE /mta-configs/{id}/messages");
-	const whyAdd = useWhyNot("POST /mta-configs");
-	const whyWrite = useWhyNot("POST /broadcasts");
+	const disabledReason = useDisabledReason("DELETE /mta-configs/{id}/messages");
+	const addDisabledReason = useDisabledReason("POST /mta-configs");
+	const writeDisabledReason = useDisabledReason("POST /broadcasts");
 	const lanes = useCollection("mta_configs");
 	const sinks = (lanes.data?.data ?? []).filter((lane) => lane.type === "sink");
-	const lane = sinks.find((sink) => sink.id === chosen) ?? sinks[0];
+	const lane = sinks.find((sink) => sink.id === selected) ?? sinks[0];
 	const mails = useInfiniteQuery({ ...mailsQuery(lane?.id ?? "", search), enabled: lane !== undefined });
 	const clear = useMutation({
 		mutationFn: () => api("DELETE /mta-configs/{id}/messages", { path: { id: lane?.id ?? "" } }),
@@ -78,7 +78,7 @@ export default function Mailbox() {
 			description={words.about}
 			actions={
 				rows.length > 0 && (
-					<Button why={why} onClick={() => setClearing(true)}>
+					<Button disabledReason={disabledReason} onClick={() => setClearing(true)}>
 						{words.clear}
 					</Button>
 				)
@@ -101,7 +101,7 @@ export default function Mailbox() {
 				<Empty
 					title={words.noSink}
 					action={
-						<LinkButton look="primary" to={to.mta("new")} why={whyAdd}>
+						<LinkButton look="primary" to={to.mta("new")} disabledReason={addDisabledReason}>
 							{words.addSink}
 						</LinkButton>
 					}
@@ -118,7 +118,7 @@ export default function Mailbox() {
 				<Empty
 					title={words.none}
 					action={
-						<LinkButton look="primary" to={to.newBroadcast()} why={whyWrite}>
+						<LinkButton look="primary" to={to.newBroadcast()} disabledReason={writeDisabledReason}>
 							{words.write}
 						</LinkButton>
 					}

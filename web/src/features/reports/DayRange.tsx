@@ -4,7 +4,7 @@ import { useParams } from "../../base/params";
 import { Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import { today } from "../../base/words/zone";
-import { daysOf, defaultDays, mostDays, presets, rangeOf } from "./range";
+import { daysOf, defaultDays, maxDays, presets, rangeOf } from "./range";
 import css from "./Reports.module.css";
 
 const words = catalogue("reports.dayRange", {
@@ -24,7 +24,7 @@ export function useDayRange() {
 	const zone = account.data?.timezone;
 	const range = rangeOf(params, zone ?? "UTC");
 	const days = daysOf(range.from, range.to);
-	const problem = days < 1 ? words.backwards : days > mostDays ? words.tooMany({ most: mostDays }) : undefined;
+	const problem = days < 1 ? words.backwards : days > maxDays ? words.tooMany({ most: maxDays }) : undefined;
 	return {
 		range,
 		problem,

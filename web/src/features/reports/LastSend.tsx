@@ -17,11 +17,11 @@ const words = catalogue("reports.lastSend", {
 
 /** LastSend reads the last broadcast that was sent, and shows what its function makes of it; null if there is none. */
 export function LastSend({ children }: { children: (last: ReactNode) => ReactNode }) {
-	const found = useQuery(lastSendQuery());
-	if (found.isPending) return <Skeleton rows={6} />;
-	if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
-	if (!found.data) return children(null);
-	const { last, metrics } = found.data;
+	const query = useQuery(lastSendQuery());
+	if (query.isPending) return <Skeleton rows={6} />;
+	if (query.isError) return <Failure error={query.error} retry={() => void query.refetch()} />;
+	if (!query.data) return children(null);
+	const { last, metrics } = query.data;
 	const rate = (count: number) => percent(metrics?.total_recipients ? count / metrics.total_recipients : null);
 	return children(
 		<div className={css.last}>

@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import type { OverviewDay, OverviewTotals, OverviewType, ReportsOverview } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParams } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { LinePlot } from "../../ui/plots/LinePlot";
 import { Button } from "../../ui/Button";
 import { CsvButton } from "../../ui/CsvButton";
@@ -103,16 +103,16 @@ const nothing = (totals: OverviewTotals) =>
 export default function Reports() {
 	const [params, set] = useParams();
 	const [, navigate] = useLocation();
-	const whyNew = useWhyNot("POST /broadcasts");
+	const createDisabledReason = useDisabledReason("POST /broadcasts");
 	const types = useCollection("email_types");
 	const type = params.get("type") ?? "";
 	const days = useDayRange();
 	const { range, problem } = days;
-	const found = useQuery({ ...overviewReportQuery(range.from, range.to, type), enabled: days.ready });
+	const query = useQuery({ ...overviewReportQuery(range.from, range.to, type), enabled: days.ready });
 	const typeName = (key: string | null) =>
 		types.data?.data.find((emailType) => emailType.type_key === key)?.display_name ?? key ?? words.unknownType;
-	const report = found.data;
-	const failed = days.account.error ?? found.error;
+	const report = query.data;
+	const failed = days.account.error ?? query.error;
 	const unknown =
 		type !== "" && types.data !== undefined && !types.data.data.some((emailType) => emailType.type_key === type);
 	const nothingOfType = (
@@ -142,10 +142,10 @@ export default function Reports() {
 					]}
 				/>
 			</DayRange>
-			{problem ? null : unknown && found.isError ? (
+			{problem ? null : unknown && query.isError ? (
 				nothingOfType
 			) : failed && !report ? (
-				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : found.refetch())} />
+				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : query.refetch())} />
 			) : !report ? (
 				<Skeleton rows={10} />
 			) : nothing(report.totals) && type ? (
@@ -161,7 +161,11 @@ export default function Reports() {
 							<Empty
 								title={words.never}
 								action={
-									<Button look="primary" why={whyNew} onClick={() => navigate(to.newBroadcast())}>
+									<Button
+										look="primary"
+										disabledReason={createDisabledReason}
+										onClick={() => navigate(to.newBroadcast())}
+									>
 										{words.write}
 									</Button>
 								}
@@ -173,7 +177,7 @@ export default function Reports() {
 				</LastSend>
 			) : (
 				<>
-					<Totals report={report} at={new Date(found.dataUpdatedAt).toISOString()} />
+					<Totals report={report} at={new Date(query.dataUpdatedAt).toISOString()} />
 					<Days report={report} />
 					{!type && <Types report={report} name={typeName} onType={(value) => set({ type: value })} />}
 				</>
@@ -217,7 +221,7 @@ function Totals({ report, at }: { report: ReportsOverview; at: string }) {
 			<Rate
 				name={term(name).name}
 				part={a}
-				whole={now.total_recipients}
+				total={now.total_recipients}
 				of={words.of}
 				decimals={decimals}
 				about={{

@@ -8,7 +8,7 @@ export const presets = [7, 30, 90, 365] as const;
 export const defaultDays = 30;
 
 /** The most days of a range. */
-export const mostDays = 400;
+export const maxDays = 400;
 
 const dayLength = 86_400_000;
 

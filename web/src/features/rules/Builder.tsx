@@ -91,7 +91,7 @@ type Drop = { to: number[]; at: number[]; edge: "before" | "after" | "inside" };
 /** Moves is what moves conditions: by keys, or by dragging. */
 type Moves = {
 	move: (from: number[], to: number[]) => void;
-	step: (path: number[], by: 1 | -1) => boolean;
+	step: (path: number[], direction: 1 | -1) => boolean;
 	wrap: (path: number[]) => void;
 	remove: (path: number[]) => void;
 	begin: (path: number[], event: PointerEvent<HTMLElement>) => void;
@@ -151,8 +151,8 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 	};
 	const moves: Moves = {
 		move,
-		step: (path, by) => {
-			const to = stepTo(value, path, by);
+		step: (path, direction) => {
+			const to = stepTo(value, path, direction);
 			if (to) move(path, to);
 			return to !== null;
 		},
@@ -193,10 +193,10 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 		dragged: drag?.from ?? null,
 		drop: drag?.drop ?? null,
 		warning: (path, leaf) => {
-			const found = warnings.find((warning) => dotted(pathOf(warning.path)) === dotted(path));
-			if (!found) return undefined;
+			const match = warnings.find((warning) => dotted(pathOf(warning.path)) === dotted(path));
+			if (!match) return undefined;
 			if (
-				/\[\d+\]$/.test(found.path.slice(pathText(path).length)) &&
+				/\[\d+\]$/.test(match.path.slice(pathText(path).length)) &&
 				(leaf.segment_keys ?? leaf.email_type_keys ?? []).length > 1
 			)
 				return words.goneOne;

@@ -33,11 +33,11 @@ type Props = {
 	/** Words that are searched for beside the filters. */
 	search?: string;
 	/** Why no segment can be made. */
-	why?: string;
+	disabledReason?: string;
 };
 
 /** FilterBar shows filters as sentences, which are edited in place. All of them must match. */
-export function FilterBar({ filters, onChange, fields, search, why }: Props) {
+export function FilterBar({ filters, onChange, fields, search, disabledReason }: Props) {
 	return (
 		<div className={css.bar}>
 			{filters.map((filter, i) => {
@@ -70,7 +70,7 @@ export function FilterBar({ filters, onChange, fields, search, why }: Props) {
 					small
 					look="quiet"
 					icon={<SlidersHorizontal aria-hidden />}
-					why={why}
+					disabledReason={disabledReason}
 					hint={search ? words.left : words.advancedHint}
 					to={to.newSegment({ rule: JSON.stringify(ruleOf(filters)), ...(search ? { left: search } : {}) })}
 				>

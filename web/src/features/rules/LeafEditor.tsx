@@ -262,8 +262,8 @@ function Broadcast({ leaf, set, error }: Part) {
 
 /** EventName chooses a custom event by its name. */
 export function EventName({ leaf, set, error }: Part) {
-	const [typed, setTyped] = useState("");
-	const names = useQuery(eventNamesQuery(typed));
+	const [search, setSearch] = useState("");
+	const names = useQuery(eventNamesQuery(search));
 	return (
 		<Combo
 			free
@@ -274,7 +274,7 @@ export function EventName({ leaf, set, error }: Part) {
 				detail: suggestion.count,
 			}))}
 			value={leaf.event_name || null}
-			onSearch={setTyped}
+			onSearch={setSearch}
 			onChange={(value) => set({ event_name: value ?? "" })}
 			error={error}
 		/>

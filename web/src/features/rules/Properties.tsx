@@ -75,9 +75,9 @@ export function Condition({
 	onChange: (filter: PropertyFilter) => void;
 	error?: string;
 }) {
-	const [typed, setTyped] = useState("");
+	const [search, setSearch] = useState("");
 	const [kind, setKind] = useState(propertyKind(filter));
-	const known = useQuery({ ...eventPropertiesQuery(eventName ?? "", typed), enabled: Boolean(eventName) });
+	const known = useQuery({ ...eventPropertiesQuery(eventName ?? "", search), enabled: Boolean(eventName) });
 	// A text of a property has no suggestions, so its field is of a kind that has none either.
 	const valueKind: FieldKind = kind === "text" ? "reference" : kind;
 	const change = (operator: string, of: PropertyKind) =>
@@ -98,7 +98,7 @@ export function Condition({
 					detail: suggestion.kinds?.join(", "),
 				}))}
 				value={filter.property || null}
-				onSearch={setTyped}
+				onSearch={setSearch}
 				onChange={(value) => onChange({ ...filter, property: value ?? "" })}
 			/>
 			<Select

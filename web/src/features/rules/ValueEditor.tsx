@@ -125,10 +125,10 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 }
 
 /** useSuggestions returns values that contacts have in a field, frequent ones first. */
-function useSuggestions(field: FieldInfo, typed: string) {
+function useSuggestions(field: FieldInfo, search: string) {
 	const tags = field.field === "tags";
-	const values = useQuery({ ...valuesQuery(field.field, typed), enabled: !tags });
-	const known = useQuery({ ...tagsQuery(typed), enabled: tags });
+	const values = useQuery({ ...valuesQuery(field.field, search), enabled: !tags });
+	const known = useQuery({ ...tagsQuery(search), enabled: tags });
 	return tags ? known : values;
 }
 
@@ -143,9 +143,9 @@ function Suggested({
 	onChange: (value: unknown) => void;
 	error?: string;
 }) {
-	const [typed, setTyped] = useState("");
-	const found = useSuggestions(field, typed);
-	const options = (found.data?.data ?? []).map((suggestion) => ({
+	const [search, setSearch] = useState("");
+	const query = useSuggestions(field, search);
+	const options = (query.data?.data ?? []).map((suggestion) => ({
 		id: suggestion.value,
 		label: suggestion.value,
 		detail: suggestion.count,
@@ -157,7 +157,7 @@ function Suggested({
 			options={options}
 			value={value || null}
 			onChange={(value) => onChange(value ?? "")}
-			onSearch={setTyped}
+			onSearch={setSearch}
 			error={error}
 		/>
 	);
@@ -174,16 +174,16 @@ function Many({
 	onChange: (value: unknown) => void;
 	error?: string;
 }) {
-	const [typed, setTyped] = useState("");
-	const found = useSuggestions(field, typed);
+	const [search, setSearch] = useState("");
+	const query = useSuggestions(field, search);
 	const known =
 		field.choices?.map((choice) => ({ id: choice.value, label: choice.label })) ??
-		(found.data?.data ?? []).map((suggestion) => ({
+		(query.data?.data ?? []).map((suggestion) => ({
 			id: suggestion.value,
 			label: suggestion.value,
 			detail: suggestion.count,
 		}));
-	const fresh = typed.trim();
+	const fresh = search.trim();
 	const options =
 		!field.choices && fresh && !known.some((option) => option.id === fresh)
 			? [...known, { id: fresh, label: fresh }]
@@ -196,7 +196,7 @@ function Many({
 			options={options}
 			values={values}
 			onChange={change}
-			onSearch={field.choices ? undefined : setTyped}
+			onSearch={field.choices ? undefined : setSearch}
 			error={error}
 		/>
 	);

@@ -32,8 +32,8 @@ const every = (group: Group, path: number[] = []): number[][] =>
 
 const rule = group(leaf("a"), group(leaf("b"), leaf("c")), leaf("d"));
 
-const stepped = (path: number[], by: 1 | -1) => {
-	const to = stepTo(rule, path, by);
+const stepped = (path: number[], direction: 1 | -1) => {
+	const to = stepTo(rule, path, direction);
 	return to ? names(moveTo(rule, path, to).group) : null;
 };
 
@@ -141,18 +141,18 @@ const tests: Tests = {
 		for (let round = 0; round < 300; round++) {
 			const group = anyRule(random);
 			const path = random.of(every(group));
-			const by = random.of([1, -1] as const);
-			const to = stepTo(group, path, by);
+			const direction = random.of([1, -1] as const);
+			const to = stepTo(group, path, direction);
 			if (!to || !fits(group, path, to)) continue;
 			const there = moveTo(group, path, to);
-			holds(names(there.group) !== names(group), `${names(group)} ${path} by ${by} stays as it is`);
-			const back = stepTo(there.group, there.path, by === 1 ? -1 : 1);
+			holds(names(there.group) !== names(group), `${names(group)} ${path} by ${direction} stays as it is`);
+			const back = stepTo(there.group, there.path, direction === 1 ? -1 : 1);
 			holds(back !== null, `${names(there.group)} ${there.path} has no way back`);
 			if (back)
 				equals(
 					names(moveTo(there.group, there.path, back).group),
 					names(group),
-					`${names(group)} ${path} by ${by} and back`,
+					`${names(group)} ${path} by ${direction} and back`,
 				);
 		}
 	},

@@ -85,21 +85,21 @@ export function moveTo(group: Group, from: number[], to: number[]): { group: Gro
 }
 
 /** stepTo returns the place one step up or down from a path: over a leaf, into a group, or out of one. */
-export function stepTo(g: Group, path: number[], by: 1 | -1): number[] | null {
+export function stepTo(g: Group, path: number[], direction: 1 | -1): number[] | null {
 	const parent = path.slice(0, -1);
 	const i = path.at(-1) ?? 0;
 	const group = conditionAt(g, parent);
 	if (!group || !isGroup(group) || path.length === 0) return null;
-	const beside = group.conditions[i + by];
+	const beside = group.conditions[i + direction];
 	if (!beside) {
 		if (parent.length === 0) return null;
-		return by < 0 ? parent : [...parent.slice(0, -1), (parent.at(-1) ?? 0) + 1];
+		return direction < 0 ? parent : [...parent.slice(0, -1), (parent.at(-1) ?? 0) + 1];
 	}
 	if (isGroup(beside)) {
-		const within = [...parent, i + by, by < 0 ? beside.conditions.length : 0];
+		const within = [...parent, i + direction, direction < 0 ? beside.conditions.length : 0];
 		if (fits(g, path, within)) return within;
 	}
-	return [...parent, by < 0 ? i - 1 : i + 2];
+	return [...parent, direction < 0 ? i - 1 : i + 2];
 }
 
 /** pathOf reads a path as the server writes it, as far as it leads to a condition: "conditions[0].conditions[2].value". */

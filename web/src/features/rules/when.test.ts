@@ -72,8 +72,8 @@ const tests: Tests = {
 			const at = new Date(Date.UTC(2020 + random.below(10), random.below(12), 1 + random.below(28), random.below(24)));
 			const unit = random.of(["day", "week", "month", "year"]);
 			const amount = 1 + random.below(20);
-			const since = (by: number) => dayOf(meant("in_the_last", { amount: by, unit }, "UTC", at));
-			const until = (by: number) => dayOf(meant("in_the_next", { amount: by, unit }, "UTC", at));
+			const since = (amount: number) => dayOf(meant("in_the_last", { amount, unit }, "UTC", at));
+			const until = (amount: number) => dayOf(meant("in_the_next", { amount, unit }, "UTC", at));
 			holds(since(amount + 1) < since(amount), `${amount + 1} ${unit} reach less far back than ${amount}`);
 			holds(until(amount + 1) > until(amount), `${amount + 1} ${unit} reach less far ahead than ${amount}`);
 			holds(since(amount) < at.getTime() && at.getTime() < until(amount), `${amount} ${unit} do not include today`);

@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { AddedMembers, MembersRequestBody, SegmentSession } from "../../api/schema";
 import { useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { nameOf } from "../contacts/contactFields";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -55,10 +55,12 @@ const words = catalogue("segments.members", {
 });
 
 /** How many addresses one request takes. */
-const most = 1000;
+const batchSize = 1000;
 
 const inParts = (ids: string[]) =>
-	Array.from({ length: Math.ceil(ids.length / most) }, (_, index) => ids.slice(index * most, (index + 1) * most));
+	Array.from({ length: Math.ceil(ids.length / batchSize) }, (_, index) =>
+		ids.slice(index * batchSize, (index + 1) * batchSize),
+	);
 
 /** Members lists the members of a segment; those of a list can be added and removed. */
 export function Members({ segment }: { segment: SegmentSession }) {
@@ -67,10 +69,10 @@ export function Members({ segment }: { segment: SegmentSession }) {
 	const [search, setSearch] = useTyped("q");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [adding, setAdding] = useState(false);
-	const why = useWhyNot("POST /segments/{key}/members");
+	const disabledReason = useDisabledReason("POST /segments/{key}/members");
 	const list = segment.type === "static" && segment.system_key === null;
-	const found = useInfiniteQuery(membersQuery(segment.segment_key, search));
-	const onEnd = useMore(found);
+	const query = useInfiniteQuery(membersQuery(segment.segment_key, search));
+	const onEnd = useMore(query);
 	const refresh = () => {
 		void client.invalidateQueries(within("segment", segment.segment_key));
 		void client.invalidateQueries(within("segments"));
@@ -106,28 +108,28 @@ export function Members({ segment }: { segment: SegmentSession }) {
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: refresh,
 	});
-	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
+	const rows = query.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<>
 			<Tools label={words.search} value={search} onChange={setSearch}>
 				{list && (
-					<Button why={why} onClick={() => setAdding(true)}>
+					<Button disabledReason={disabledReason} onClick={() => setAdding(true)}>
 						{words.add}
 					</Button>
 				)}
 				{selected.size > 0 && (
 					<>
 						<span role="status">{words.selected({ count: selected.size })}</span>
-						<Button why={why} onClick={() => remove.mutate([...selected])}>
+						<Button disabledReason={disabledReason} onClick={() => remove.mutate([...selected])}>
 							{words.remove}
 						</Button>
 					</>
 				)}
 			</Tools>
-			{found.isPending ? (
+			{query.isPending ? (
 				<Skeleton rows={8} height={36} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : query.isError ? (
+				<Failure error={query.error} retry={() => void query.refetch()} />
 			) : rows.length === 0 ? (
 				<Empty title={words.none}>{list && words.noneText}</Empty>
 			) : (
@@ -198,13 +200,13 @@ export function Members({ segment }: { segment: SegmentSession }) {
 
 function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => void }) {
 	const form = useForm({ emails: "" });
-	const [chosen, setChosen] = useState<{ id: string; label: string }[]>([]);
-	const [typed, setTyped] = useState("");
-	const found = useQuery(foundContactsQuery(typed.trim()));
+	const [selected, setSelected] = useState<{ id: string; label: string }[]>([]);
+	const [search, setSearch] = useState("");
+	const query = useQuery(foundContactsQuery(search.trim()));
 	const options = [
-		...chosen,
-		...(found.data?.data ?? [])
-			.filter((contact) => !chosen.some((option) => option.id === contact.id))
+		...selected,
+		...(query.data?.data ?? [])
+			.filter((contact) => !selected.some((option) => option.id === contact.id))
 			.map((contact) => ({
 				id: contact.id,
 				label: nameOf(contact),
@@ -216,8 +218,9 @@ function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => voi
 	const send = () =>
 		form.submit(async () => {
 			const sum: AddedMembers = { added: 0, already_members: 0, not_found: [] };
-			const parts: MembersRequestBody[] = chosen.length > 0 ? [{ contact_ids: chosen.map((option) => option.id) }] : [];
-			for (let i = 0; i < emails.length; i += most) parts.push({ emails: emails.slice(i, i + most) });
+			const parts: MembersRequestBody[] =
+				selected.length > 0 ? [{ contact_ids: selected.map((option) => option.id) }] : [];
+			for (let i = 0; i < emails.length; i += batchSize) parts.push({ emails: emails.slice(i, i + batchSize) });
 			for (const [index, body] of parts.entries()) {
 				const part = await api("POST /segments/{key}/members", {
 					path: { key: segment.segment_key },
@@ -229,7 +232,7 @@ function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => voi
 				sum.not_found.push(...part.not_found);
 				// What is added is not sent again, should a later part fail.
 				setDone({ ...sum });
-				if (body.contact_ids) setChosen([]);
+				if (body.contact_ids) setSelected([]);
 				form.set({
 					emails: parts
 						.slice(index + 1)
@@ -238,22 +241,27 @@ function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => voi
 				});
 			}
 		});
-	const idle = emails.length === 0 && chosen.length === 0;
+	const idle = emails.length === 0 && selected.length === 0;
 	return (
 		<Dialog
 			title={words.add}
 			onClose={onClose}
 			onSubmit={() => !idle && void send()}
-			submit={{ label: words.add, cancel: words.cancel, busy: form.busy, why: idle ? words.nothing : undefined }}
+			submit={{
+				label: words.add,
+				cancel: words.cancel,
+				busy: form.busy,
+				disabledReason: idle ? words.nothing : undefined,
+			}}
 		>
 			<FormProblems problems={form.problems} />
 			<Picks
 				autoFocus
 				label={words.people}
 				options={options}
-				values={chosen.map((option) => option.id)}
-				onSearch={setTyped}
-				onChange={(ids) => setChosen(ids.flatMap((id) => options.find((option) => option.id === id) ?? []))}
+				values={selected.map((option) => option.id)}
+				onSearch={setSearch}
+				onChange={(ids) => setSelected(ids.flatMap((id) => options.find((option) => option.id === id) ?? []))}
 			/>
 			<TextArea
 				rows={6}
@@ -276,7 +284,7 @@ function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => voi
 							<p className={own.missing} tabIndex={0}>
 								{done.not_found.join(", ")}
 							</p>
-							<Copy text={done.not_found.join("\n")} what={words.them}>
+							<Copy text={done.not_found.join("\n")} subject={words.them}>
 								{words.copy}
 							</Copy>
 						</>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import { useParams } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { asSent, type Group, ruleIn } from "../rules/groups";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
@@ -38,8 +38,8 @@ const example: Group = {
 export default function NewSegment() {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /segments");
-	const locked = useWhyNot("PUT /segments/{key}");
+	const disabledReason = useDisabledReason("POST /segments");
+	const locked = useDisabledReason("PUT /segments/{key}");
 	const [params] = useParams();
 	const [rule, setRule] = useState(() => ruleIn(params.get("rule")) ?? example);
 	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
@@ -49,12 +49,12 @@ export default function NewSegment() {
 		form.submit(async () => {
 			setFault(null);
 			try {
-				const made = await api("POST /segments", {
+				const created = await api("POST /segments", {
 					body: { name: form.values.name, type: "dynamic", definition: asSent(rule) },
 					idempotencyKey,
 				});
 				void client.invalidateQueries(within("segments"));
-				navigate(to.segment(made.segment_key));
+				navigate(to.segment(created.segment_key));
 			} catch (error) {
 				setIdempotencyKey(newKey());
 				setFault(definitionFault(error));
@@ -67,14 +67,14 @@ export default function NewSegment() {
 			title={words.title}
 			trail={[{ name: words.segments, to: to.segments() }]}
 			actions={
-				<Button look="primary" busy={form.busy} why={why} onClick={() => void send()}>
+				<Button look="primary" busy={form.busy} disabledReason={disabledReason} onClick={() => void send()}>
 					{words.save}
 				</Button>
 			}
 		>
 			<FormProblems problems={form.problems} />
 			{params.get("left") && <Callout>{words.left({ search: params.get("left") ?? "" })}</Callout>}
-			<Locked why={locked}>
+			<Locked disabledReason={locked}>
 				<Card>
 					<TextField
 						label={words.name}

@@ -4,7 +4,7 @@ import { nameOf } from "../contacts/contactFields";
 import { Builder, type Fault } from "../rules/Builder";
 import type { Group } from "../rules/groups";
 import { Card } from "../../ui/Page";
-import { useSettled } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useSettled";
 import { catalogue } from "../../base/words/catalogue";
 import { ago } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
@@ -52,20 +52,20 @@ function compared(total: number | undefined, { total: before, at }: { total: num
 /** Rules edits a rule and counts who matches it, a moment after the last change. */
 export function Rules({ value, onChange, saved, fault, warnings }: Props) {
 	const text = JSON.stringify(value);
-	const asked = useSettled(text, 400);
-	const preview = useQuery({ ...segmentPreviewQuery(asked), enabled: value.conditions.length > 0 });
+	const debounced = useDebounced(text, 400);
+	const preview = useQuery({ ...segmentPreviewQuery(debounced), enabled: value.conditions.length > 0 });
 	const answer = preview.data;
-	const found = definitionFault(preview.error);
+	const problem = definitionFault(preview.error);
 	return (
 		<div className={css.rules}>
 			<Card title={words.rule}>
-				<Builder value={value} onChange={onChange} fault={fault ?? found} warnings={warnings} />
+				<Builder value={value} onChange={onChange} fault={fault ?? problem} warnings={warnings} />
 			</Card>
 			<Card title={words.matches}>
 				<p role="status" className={preview.isFetching ? css.dim : undefined}>
 					{preview.isFetching && answer && <Clock role="img" aria-label={words.counting} size={14} />}
-					{found && found.path !== ""
-						? words.incomplete({ count: 1 + (found.others?.length ?? 0) })
+					{problem && problem.path !== ""
+						? words.incomplete({ count: 1 + (problem.others?.length ?? 0) })
 						: preview.isError
 							? explain(preview.error)
 							: answer

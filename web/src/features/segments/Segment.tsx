@@ -4,7 +4,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { api, isConflict, request, type Versioned } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { asSent, conditionAt, type Group, pathOf } from "../rules/groups";
 import { useDraft } from "../../sync/useDraft";
 import { Badge } from "../../ui/Badge";
@@ -79,16 +79,16 @@ export default function SegmentPage() {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [tab] = useParam("tab", "");
-	const why = useWhyNot("PUT /segments/{key}");
+	const disabledReason = useDisabledReason("PUT /segments/{key}");
 	const [deleting, setDeleting] = useState(false);
-	const found = useQuery(segmentQuery(id));
+	const query = useQuery(segmentQuery(id));
 	const remove = useMutation({
-		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id }, revision: found.data?.revision ?? undefined }),
+		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id }, revision: query.data?.revision ?? undefined }),
 		onSuccess: () => {
 			void client.invalidateQueries(within("segments"));
 			navigate(to.segments());
 		},
-		onError: () => void found.refetch(), // it, or what uses it, may be new
+		onError: () => void query.refetch(), // it, or what uses it, may be new
 	});
 	const recount = useMutation({
 		mutationFn: () => api("POST /segments/{key}/refresh-count", { path: { key: id } }),
@@ -96,10 +96,10 @@ export default function SegmentPage() {
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const trail = [{ name: words.segments, to: to.segments() }];
-	const segment = found.data?.data;
-	if (!segment || isGone(found.error))
+	const segment = query.data?.data;
+	if (!segment || isGone(query.error))
 		return (
-			<Missing query={found} list={words.segments} to={to.segments()} trail={trail} kept={{ kinds: ["segment"], id }} />
+			<Missing query={query} list={words.segments} to={to.segments()} trail={trail} kept={{ kinds: ["segment"], id }} />
 		);
 	const system = segment.system_key !== null;
 	const shown = tab || (segment.type === "dynamic" && !system ? "rules" : "members");
@@ -123,7 +123,11 @@ export default function SegmentPage() {
 						{words.recount}
 					</Button>
 					{!system && (
-						<Menu actions={[{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) }]} />
+						<Menu
+							actions={[
+								{ id: "delete", label: words.delete, danger: true, disabledReason, run: () => setDeleting(true) },
+							]}
+						/>
 					)}
 				</>
 			}
@@ -137,8 +141,13 @@ export default function SegmentPage() {
 					...(system ? [] : [{ id: "use", name: words.use, count: holders.length }]),
 				]}
 			/>
-			{shown === "rules" && found.data && (
-				<Edit key={segment.segment_key} server={found.data} why={why} onSaved={() => void found.refetch()} />
+			{shown === "rules" && query.data && (
+				<Edit
+					key={segment.segment_key}
+					server={query.data}
+					disabledReason={disabledReason}
+					onSaved={() => void query.refetch()}
+				/>
 			)}
 			<Suspense fallback={<Skeleton rows={6} />}>{shown === "members" && <Members segment={segment} />}</Suspense>
 			{shown === "use" && (
@@ -206,7 +215,15 @@ const draftOf = (segment: SegmentSession): Draft => ({
 	rule: (segment.definition as Group | null) ?? { logic: "and", conditions: [] },
 });
 
-function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why?: string; onSaved: () => void }) {
+function Edit({
+	server,
+	disabledReason,
+	onSaved,
+}: {
+	server: Versioned<SegmentSession>;
+	disabledReason?: string;
+	onSaved: () => void;
+}) {
 	const client = useQueryClient();
 	const segment = server.data;
 	const path = { key: segment.segment_key };
@@ -222,7 +239,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 			reviewed: true,
 		},
 		server,
-		{ autosaveAfter: null, readOnly: why !== undefined },
+		{ autosaveAfter: null, readOnly: disabledReason !== undefined },
 	);
 	const { values: draft, changed, conflict, joined, restored } = store.state;
 	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
@@ -256,7 +273,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 		});
 	return (
 		<>
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			{conflict ? (
 				<Callout tone="warning" title={words.conflict}>
 					<div className={css.choices}>
@@ -288,7 +305,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 					label={words.settings}
 					path="name"
 					value={draft.name}
-					readOnly={why !== undefined}
+					readOnly={disabledReason !== undefined}
 					onChange={(name) => {
 						form.set({ name });
 						store.change({ name });
@@ -298,7 +315,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 						<Button
 							look="primary"
 							busy={form.busy}
-							why={why ?? idle}
+							disabledReason={disabledReason ?? idle}
 							onClick={() => (ruleChanged && live.length > 0 ? setAsking(true) : void send())}
 						>
 							{words.save}
@@ -306,7 +323,7 @@ function Edit({ server, why, onSaved }: { server: Versioned<SegmentSession>; why
 					}
 				/>
 			</Card>
-			<Fixed when={why !== undefined}>
+			<Fixed when={disabledReason !== undefined}>
 				<Rules
 					value={draft.rule}
 					onChange={(rule) => {

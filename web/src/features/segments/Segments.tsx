@@ -6,7 +6,7 @@ import { api, newKey } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
@@ -72,7 +72,7 @@ const words = catalogue("segments.segments", {
 /** Segments lists segments by rule and lists. */
 export default function Segments() {
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /segments");
+	const disabledReason = useDisabledReason("POST /segments");
 	const [search, setSearch] = useTyped("q");
 	const [kind, setKind] = useParam("kind");
 	const [creating, setCreating] = useState(false);
@@ -104,13 +104,13 @@ export default function Segments() {
 			description={words.about}
 			actions={
 				<>
-					<Button why={why} onClick={() => setReporting("1")}>
+					<Button disabledReason={disabledReason} onClick={() => setReporting("1")}>
 						{words.fromReport}
 					</Button>
-					<Button why={why} onClick={() => setCreating(true)}>
+					<Button disabledReason={disabledReason} onClick={() => setCreating(true)}>
 						{words.addList}
 					</Button>
-					<LinkButton kind="create" to={to.newSegment()} why={why}>
+					<LinkButton kind="create" to={to.newSegment()} disabledReason={disabledReason}>
 						{words.add}
 					</LinkButton>
 				</>
@@ -207,7 +207,7 @@ export default function Segments() {
 				<Empty
 					title={words.empty}
 					action={
-						<LinkButton to={to.newSegment()} why={why}>
+						<LinkButton to={to.newSegment()} disabledReason={disabledReason}>
 							{words.example}
 						</LinkButton>
 					}
@@ -217,7 +217,10 @@ export default function Segments() {
 			)}
 			{reporting && <FromReport onClose={() => setReporting("")} />}
 			{creating && (
-				<NewList onClose={() => setCreating(false)} onMade={(key) => navigate(to.segment(key, { tab: "members" }))} />
+				<NewList
+					onClose={() => setCreating(false)}
+					onCreated={(key) => navigate(to.segment(key, { tab: "members" }))}
+				/>
 			)}
 		</Page>
 	);
@@ -230,14 +233,14 @@ function FromReport({ onClose }: { onClose: () => void }) {
 	const [naming, setNaming] = useState(false);
 	const sent = useCollection("broadcasts");
 	const rows = (sent.data?.data ?? []).filter((broadcast) => !["draft", "scheduled"].includes(broadcast.status));
-	const chosen = rows.find((b) => b.id === broadcast);
-	const ready = chosen !== undefined && criterion !== null;
+	const selected = rows.find((b) => b.id === broadcast);
+	const ready = selected !== undefined && criterion !== null;
 	if (naming && ready)
 		return (
 			<NameSegment
-				id={chosen.id}
+				id={selected.id}
 				criterion={criterion}
-				initial={segmentName(chosen.name, criterion)}
+				initial={segmentName(selected.name, criterion)}
 				onClose={onClose}
 			/>
 		);
@@ -246,7 +249,7 @@ function FromReport({ onClose }: { onClose: () => void }) {
 			title={words.fromReport}
 			onClose={onClose}
 			onSubmit={() => ready && setNaming(true)}
-			submit={{ label: words.next, why: ready ? undefined : words.choose }}
+			submit={{ label: words.next, disabledReason: ready ? undefined : words.choose }}
 		>
 			<Combo
 				autoFocus
@@ -265,12 +268,12 @@ function FromReport({ onClose }: { onClose: () => void }) {
 	);
 }
 
-function NewList({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
+function NewList({ onClose, onCreated }: { onClose: () => void; onCreated: (key: string) => void }) {
 	const form = useForm({ name: "" });
 	const [idempotencyKey] = useState(newKey);
 	const send = () =>
 		form.submit(async () =>
-			onMade(
+			onCreated(
 				(await api("POST /segments", { body: { name: form.values.name, type: "static" }, idempotencyKey })).segment_key,
 			),
 		);

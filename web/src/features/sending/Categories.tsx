@@ -4,7 +4,7 @@ import { api, newKey, tagOf } from "../../api/client";
 import type { EmailCategoryRow, EmailTypeRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
 import { TextArea, TextField } from "../../ui/Field";
@@ -31,7 +31,7 @@ const words = catalogue("sending.categories", {
 
 /** Categories lists the categories of email types, and changes them in a drawer. */
 export function Categories({ types }: { types: EmailTypeRow[] }) {
-	const why = useWhyNot("POST /email-categories");
+	const disabledReason = useDisabledReason("POST /email-categories");
 	const [open, setOpen] = useParam("category");
 	const rows = useCollection("email_categories").data?.data ?? [];
 	const edited = useEdited(rows, open);
@@ -39,7 +39,7 @@ export function Categories({ types }: { types: EmailTypeRow[] }) {
 		<Card
 			title={words.title}
 			actions={
-				<Button small why={why} onClick={() => setOpen("new")}>
+				<Button small disabledReason={disabledReason} onClick={() => setOpen("new")}>
 					{words.add}
 				</Button>
 			}
@@ -81,13 +81,13 @@ function Editor({
 	onClose: () => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /email-categories/{id}");
+	const disabledReason = useDisabledReason("PUT /email-categories/{id}");
 	const [idempotencyKey] = useState(newKey);
 	const form = useKeptForm(valuesOf(category), {
 		kind: "email_category",
 		id: category?.id,
 		title: category?.name ?? words.add,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
 			const row = rowOf(await api("GET /email-categories", {}), category?.id);
 			return { values: valuesOf(row), revision: tagOf(row) };
@@ -109,7 +109,7 @@ function Editor({
 		<EditDrawer
 			title={category ? words.edit({ name: category.name }) : words.add}
 			form={form}
-			why={why}
+			disabledReason={disabledReason}
 			remove={
 				category && {
 					title: words.removeTitle({ name: category.name }),

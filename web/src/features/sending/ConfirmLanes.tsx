@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, newKey } from "../../api/client";
 import type { IdentityRow } from "../../api/schema";
-import { useSession, useWhyNot } from "../../base/session";
+import { useSession, useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Callout } from "../../ui/Page";
@@ -22,7 +22,7 @@ const words = catalogue("sending.confirmLanes", {
 export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { id: string; name: string }[] }) {
 	const client = useQueryClient();
 	const { user } = useSession();
-	const why = useWhyNot("POST /sending-identities/{id}/verify-lane");
+	const disabledReason = useDisabledReason("POST /sending-identities/{id}/verify-lane");
 	const verify = useMutation({
 		mutationFn: (lane: string) =>
 			api("POST /sending-identities/{id}/verify-lane", {
@@ -47,7 +47,7 @@ export function ConfirmLanes({ sender, lanes }: { sender: IdentityRow; lanes: { 
 						) : (
 							<Button
 								small
-								why={why}
+								disabledReason={disabledReason}
 								busy={verify.isPending && verify.variables === lane.id}
 								onClick={() => verify.mutate(lane.id)}
 							>

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api } from "../../api/client";
 import type { SendingDomain } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -53,7 +53,7 @@ export default function DomainPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /sending-domains/{id}/verify");
+	const disabledReason = useDisabledReason("POST /sending-domains/{id}/verify");
 	const [deleting, setDeleting] = useState(false);
 	const [rotating, setRotating] = useState(false);
 	const domain = useQuery(domainQuery(id));
@@ -104,7 +104,12 @@ export default function DomainPage() {
 			}
 			actions={
 				<>
-					<Button look="primary" why={why} busy={verify.isPending} onClick={() => verify.mutate()}>
+					<Button
+						look="primary"
+						disabledReason={disabledReason}
+						busy={verify.isPending}
+						onClick={() => verify.mutate()}
+					>
 						{words.check}
 					</Button>
 					<Menu
@@ -112,10 +117,10 @@ export default function DomainPage() {
 							{
 								id: "rotate",
 								label: words.rotate,
-								why: why ?? (d.dkim_rotation ? words.rotation : undefined),
+								disabledReason: disabledReason ?? (d.dkim_rotation ? words.rotation : undefined),
 								run: () => setRotating(true),
 							},
-							{ id: "delete", label: words.delete, danger: true, why, run: () => setDeleting(true) },
+							{ id: "delete", label: words.delete, danger: true, disabledReason, run: () => setDeleting(true) },
 						]}
 					/>
 				</>
@@ -126,7 +131,7 @@ export default function DomainPage() {
 					<p>
 						{stateOf("domainPause", d.pause_reason ?? "").sentence} {words.resumeText}
 					</p>
-					<Button small why={why} busy={resume.isPending} onClick={() => resume.mutate()}>
+					<Button small disabledReason={disabledReason} busy={resume.isPending} onClick={() => resume.mutate()}>
 						{words.resume}
 					</Button>
 				</Callout>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useParams } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { MtaConfigRow } from "../../api/schema";
-import { useSession, useWhyNot } from "../../base/session";
+import { useSession, useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Columns, TextField } from "../../ui/Field";
@@ -40,12 +40,12 @@ const words = catalogue("sending.mta", {
 /** MtaPage shows or creates an MTA config. */
 export default function MtaPage() {
 	const { id = "new" } = useParams<{ id: string }>();
-	const found = useQuery({ ...mtaQuery(id), enabled: id !== "new" });
+	const query = useQuery({ ...mtaQuery(id), enabled: id !== "new" });
 	const trail = [{ name: words.sending, to: to.sending() }];
-	if ((id !== "new" && !found.data) || isGone(found.error))
+	if ((id !== "new" && !query.data) || isGone(query.error))
 		return (
 			<Missing
-				query={found}
+				query={query}
 				list={words.sending}
 				to={to.sending()}
 				trail={trail}
@@ -54,18 +54,18 @@ export default function MtaPage() {
 		);
 	return (
 		<Page
-			title={found.data?.name ?? words.add}
+			title={query.data?.name ?? words.add}
 			trail={trail}
-			status={found.data && <StateBadge kind="mta" state={found.data.active ? found.data.health.state : "off"} />}
+			status={query.data && <StateBadge kind="mta" state={query.data.active ? query.data.health.state : "off"} />}
 		>
-			{found.data && (
+			{query.data && (
 				<>
-					<Health lane={found.data} />
-					<Warmup warmup={found.data.warmup} />
-					<MtaLimits lane={found.data} />
+					<Health lane={query.data} />
+					<Warmup warmup={query.data.warmup} />
+					<MtaLimits lane={query.data} />
 				</>
 			)}
-			<Editor key={found.data?.id ?? "new"} lane={found.data} />
+			<Editor key={query.data?.id ?? "new"} lane={query.data} />
 		</Page>
 	);
 }
@@ -73,7 +73,7 @@ export default function MtaPage() {
 /** Health shows what an MTA config has sent, and tries it with one mail. */
 export function Health({ lane }: { lane: MtaConfigRow }) {
 	const { user } = useSession();
-	const why = useWhyNot("POST /mta-configs/{id}/test");
+	const disabledReason = useDisabledReason("POST /mta-configs/{id}/test");
 	const [to, setTo] = useState(user.email);
 	const test = useMutation({
 		mutationFn: () =>
@@ -117,7 +117,7 @@ export function Health({ lane }: { lane: MtaConfigRow }) {
 						value={to}
 						onChange={setTo}
 						after={
-							<Button type="submit" why={why} busy={test.isPending}>
+							<Button type="submit" disabledReason={disabledReason} busy={test.isPending}>
 								{words.test}
 							</Button>
 						}

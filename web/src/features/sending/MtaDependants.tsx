@@ -11,8 +11,8 @@ const words = catalogue("sending.mtaDependants", {
 
 /** MtaDependants lists what names an MTA config. */
 export function MtaDependants({ id }: { id: string }) {
-	const found = useQuery(mtaUseQuery(id));
-	const used = found.data?.usage;
+	const query = useQuery(mtaUseQuery(id));
+	const used = query.data?.usage;
 	if (!used) return null;
 	const { account, ...holders } = used;
 	const any = Object.values(holders).some((list) => list.length > 0);

@@ -3,7 +3,7 @@ import { useId, useState } from "react";
 import { useLocation } from "wouter";
 import { api, isConflict, newKey, request } from "../../api/client";
 import type { MtaConfigBody, MtaConfigRow, ReturnPathRecordRow } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { DrawerAction } from "../../ui/DrawerAction";
@@ -209,8 +209,8 @@ export function Editor({
 }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /mta-configs");
-	const locked = useWhyNot("PUT /mta-configs/{id}");
+	const disabledReason = useDisabledReason("POST /mta-configs");
+	const locked = useDisabledReason("PUT /mta-configs/{id}");
 	const [deleting, setDeleting] = useState(false);
 	const [idempotencyKey] = useState(newKey);
 	const s = (lane?.settings ?? {}) as Settings;
@@ -219,11 +219,11 @@ export function Editor({
 		kind: "mta_config",
 		id: lane?.id,
 		title: lane?.name ?? words.add,
-		may: !why,
+		may: !disabledReason,
 		secret: ["settings.password", "settings.secret_access_key"],
 		read: async () => {
-			const got = await request("GET /mta-configs/{id}", { path: { id: lane?.id ?? "" }, query: {} });
-			return { values: valuesOf(got.data), revision: got.revision };
+			const response = await request("GET /mta-configs/{id}", { path: { id: lane?.id ?? "" }, query: {} });
+			return { values: valuesOf(response.data), revision: response.revision };
 		},
 		names: names(),
 	});
@@ -305,12 +305,12 @@ export function Editor({
 				...(Object.keys(settings).length > 0 && { settings }),
 				...(!lane && { type }),
 			} as MtaConfigBody;
-			const got = lane
+			const response = lane
 				? await request("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision })
 				: await request("POST /mta-configs", { body, idempotencyKey });
-			const saved = got.data;
+			const saved = response.data;
 			void client.invalidateQueries(within("mta_configs"));
-			client.setQueryData(mtaQuery(saved.id).queryKey, { ...saved, revision: got.revision });
+			client.setQueryData(mtaQuery(saved.id).queryKey, { ...saved, revision: response.revision });
 			form.set({ "settings.password": "", "settings.secret_access_key": "" });
 			toast(words.saved);
 			if (onSaved) await onSaved(saved);
@@ -332,12 +332,12 @@ export function Editor({
 			style={{ display: "contents" }}
 			onSubmit={(event) => {
 				event.preventDefault();
-				if (!why) void send();
+				if (!disabledReason) void send();
 			}}
 		>
 			<KeptCallout form={form} />
 			<FormProblems problems={form.problems} />
-			<Locked why={locked}>
+			<Locked disabledReason={locked}>
 				{!lane && (
 					<Card>
 						<Radios
@@ -417,7 +417,7 @@ export function Editor({
 								add={words.addIp}
 								removeNamed={(row, index) => words.removeIp({ ip: row.ip || String(index + 1) })}
 								problems={problems}
-								why={why}
+								disabledReason={disabledReason}
 								onChange={(rows) => form.set({ "settings.ips": rows })}
 							/>
 						</>
@@ -436,7 +436,7 @@ export function Editor({
 							add={words.addPattern}
 							removeNamed={(row, index) => words.removePattern({ pattern: row.pattern || String(index + 1) })}
 							problems={problems}
-							why={why}
+							disabledReason={disabledReason}
 							onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
 						/>
 					)}
@@ -444,7 +444,7 @@ export function Editor({
 						label={words.active}
 						checked={values.active}
 						onChange={(active) => form.set({ active })}
-						why={locked ? undefined : why}
+						disabledReason={locked ? undefined : disabledReason}
 					/>
 					{lane?.active && !values.active && (
 						<Callout tone="warning" title={words.off}>
@@ -461,7 +461,7 @@ export function Editor({
 					<Throttles
 						list={values.domain_throttles}
 						problems={problems}
-						why={why}
+						disabledReason={disabledReason}
 						onChange={(domain_throttles) => form.set({ domain_throttles })}
 					/>
 					<Switch
@@ -469,7 +469,7 @@ export function Editor({
 						help={words.warmupHelp}
 						checked={values["warmup.enabled"]}
 						onChange={(value) => form.set({ "warmup.enabled": value })}
-						why={locked ? undefined : why}
+						disabledReason={locked ? undefined : disabledReason}
 					/>
 					{values["warmup.enabled"] && (
 						<Columns>
@@ -510,18 +510,18 @@ export function Editor({
 							add={words.addRecord}
 							removeNamed={(row, index) => words.removeRecord({ name: `${row.type} ${row.value || index + 1}` })}
 							problems={problems}
-							why={why}
+							disabledReason={disabledReason}
 							onChange={(return_path_records) => form.set({ return_path_records })}
 						/>
 					)}
 				</Card>
 			</Locked>
 			<FormFooter>
-				<DrawerAction form={id} busy={form.busy} why={why}>
+				<DrawerAction form={id} busy={form.busy} disabledReason={disabledReason}>
 					{words.save}
 				</DrawerAction>
 				{lane && (
-					<Button look="quiet" why={why} onClick={() => setDeleting(true)}>
+					<Button look="quiet" disabledReason={disabledReason} onClick={() => setDeleting(true)}>
 						{words.remove}
 					</Button>
 				)}

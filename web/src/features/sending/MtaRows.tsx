@@ -28,7 +28,7 @@ type Props = {
 	add: string;
 	removeNamed: (row: Row, index: number) => string;
 	problems: { [path: string]: string };
-	why?: string;
+	disabledReason?: string;
 	onChange: (rows: Row[]) => void;
 };
 
@@ -43,7 +43,7 @@ export function MtaRows({
 	add,
 	removeNamed,
 	problems,
-	why,
+	disabledReason,
 	onChange,
 }: Props) {
 	const change = (i: number, part: Row) => onChange(rows.map((row, j) => (j === i ? { ...row, ...part } : row)));
@@ -67,7 +67,7 @@ export function MtaRows({
 										onChange={(value) => change(i, { [column.name]: value })}
 										choices={column.choices}
 										error={problems[at]}
-										disabled={why !== undefined}
+										disabled={disabledReason !== undefined}
 									/>
 								) : (
 									<TextField
@@ -80,7 +80,7 @@ export function MtaRows({
 										value={row[column.name] ?? ""}
 										onChange={(value) => change(i, { [column.name]: value })}
 										error={problems[at]}
-										readOnly={why !== undefined}
+										readOnly={disabledReason !== undefined}
 										autoComplete="off"
 										spellCheck={false}
 									/>
@@ -89,14 +89,19 @@ export function MtaRows({
 						<IconButton
 							label={removeNamed(row, i)}
 							icon={<Trash2 aria-hidden />}
-							why={why}
+							disabledReason={disabledReason}
 							onClick={() => onChange(rows.filter((_, j) => j !== i))}
 						/>
 					</li>
 				))}
 			</ul>
 			{about && <p className={css.muted}>{about}</p>}
-			<Button small icon={<Plus aria-hidden />} why={why} onClick={() => onChange([...rows, blank])}>
+			<Button
+				small
+				icon={<Plus aria-hidden />}
+				disabledReason={disabledReason}
+				onClick={() => onChange([...rows, blank])}
+			>
 				{add}
 			</Button>
 		</fieldset>

@@ -41,10 +41,10 @@ export function Records({ domain }: { domain: SendingDomain }) {
 			title={words.records}
 			actions={
 				<>
-					<Copy text={zone} what={words.records}>
+					<Copy text={zone} subject={words.records}>
 						{words.all}
 					</Copy>
-					<Copy text={words.messageText({ domain: domain.domain, zone })} what={words.records}>
+					<Copy text={words.messageText({ domain: domain.domain, zone })} subject={words.records}>
 						{words.message}
 					</Copy>
 				</>
@@ -87,10 +87,10 @@ function Record({ record, domain }: { record: DNSRecord; domain: string }) {
 					<dd>
 						<code>{record.host}</code>
 						<span className={css.copies}>
-							<Copy text={relative} what={words.host}>
+							<Copy text={relative} subject={words.host}>
 								{words.copyRelative}
 							</Copy>
-							<Copy text={record.host} what={words.host}>
+							<Copy text={record.host} subject={words.host}>
 								{words.copyHost}
 							</Copy>
 						</span>
@@ -104,7 +104,7 @@ function Record({ record, domain }: { record: DNSRecord; domain: string }) {
 							{record.priority !== undefined && ` (${words.priority({ number: record.priority })})`}
 						</code>
 						<span className={css.copies}>
-							<Copy text={record.value} what={words.value}>
+							<Copy text={record.value} subject={words.value}>
 								{words.copyValue}
 							</Copy>
 						</span>

@@ -3,7 +3,7 @@ import { useLocation, useParams } from "wouter";
 import { api } from "../../api/client";
 import type { SeedListRow, SeedRow } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Select } from "../../ui/Field";
@@ -91,8 +91,8 @@ const words = catalogue("sending.seedList", {
 export default function SeedList() {
 	const { id = "" } = useParams<{ id: string }>();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("PUT /seed-lists/{id}/seeds");
-	const whyEdit = useWhyNot("PUT /seed-lists/{id}");
+	const disabledReason = useDisabledReason("PUT /seed-lists/{id}/seeds");
+	const editDisabledReason = useDisabledReason("PUT /seed-lists/{id}");
 	const [tab] = useParam("tab", "addresses");
 	const [editing, setEditing] = useParam("edit");
 	const [updating, setUpdating] = useParam("update");
@@ -115,10 +115,10 @@ export default function SeedList() {
 			status={<StateBadge kind="freshness" state={seedList.freshness} />}
 			actions={
 				<>
-					<Button kind="edit" why={whyEdit} onClick={() => setEditing("1")}>
+					<Button kind="edit" disabledReason={editDisabledReason} onClick={() => setEditing("1")}>
 						{words.edit}
 					</Button>
-					<Button look="primary" why={why} onClick={() => setUpdating("1")}>
+					<Button look="primary" disabledReason={disabledReason} onClick={() => setUpdating("1")}>
 						{words.update}
 					</Button>
 				</>
@@ -180,13 +180,13 @@ export default function SeedList() {
 			{tab === "history" ? (
 				<History id={id} />
 			) : (
-				<Addresses list={seedList} why={why} onUpdate={() => setUpdating("1")} />
+				<Addresses list={seedList} disabledReason={disabledReason} onUpdate={() => setUpdating("1")} />
 			)}
 			{editing && (
 				<EditSeedList
 					list={seedList}
 					onClose={() => setEditing("")}
-					onDone={(made) => (made ? setEditing("") : navigate(to.seedLists()))}
+					onDone={(created) => (created ? setEditing("") : navigate(to.seedLists()))}
 				/>
 			)}
 			{updating && <UpdateSeeds list={seedList} onClose={() => setUpdating("")} />}
@@ -201,15 +201,23 @@ const moves: { [status in SeedRow["status"]]: ("pause" | "resume" | "retire" | "
 	conflict: ["retire"],
 };
 
-function Addresses({ list, why, onUpdate }: { list: SeedListRow; why?: string; onUpdate: () => void }) {
+function Addresses({
+	list,
+	disabledReason,
+	onUpdate,
+}: {
+	list: SeedListRow;
+	disabledReason?: string;
+	onUpdate: () => void;
+}) {
 	const client = useQueryClient();
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
 	const seeds = useInfiniteQuery(seedsQuery(list.id, search, status));
 	const onEnd = useMore(seeds);
 	const act = useMutation({
-		mutationFn: (variables: { seed: SeedRow; what: "pause" | "resume" | "retire" | "reactivate" }) =>
-			api(`POST /seed-lists/{id}/seeds/{seed_id}/${variables.what}`, {
+		mutationFn: (variables: { seed: SeedRow; action: "pause" | "resume" | "retire" | "reactivate" }) =>
+			api(`POST /seed-lists/{id}/seeds/{seed_id}/${variables.action}`, {
 				path: { id: list.id, seed_id: variables.seed.id },
 			}),
 		onSuccess: (now) => {
@@ -224,11 +232,11 @@ function Addresses({ list, why, onUpdate }: { list: SeedListRow; why?: string; o
 		<Menu
 			small
 			label={words.actions({ email: seed.email })}
-			actions={moves[seed.status].map((what) => ({
-				id: what,
-				label: words[what],
-				why,
-				run: () => act.mutate({ seed, what }),
+			actions={moves[seed.status].map((action) => ({
+				id: action,
+				label: words[action],
+				disabledReason,
+				run: () => act.mutate({ seed, action }),
 			}))}
 		/>
 	);
@@ -267,7 +275,7 @@ function Addresses({ list, why, onUpdate }: { list: SeedListRow; why?: string; o
 					<Empty
 						title={words.empty}
 						action={
-							<Button look="primary" why={why} onClick={onUpdate}>
+							<Button look="primary" disabledReason={disabledReason} onClick={onUpdate}>
 								{words.update}
 							</Button>
 						}
@@ -292,10 +300,10 @@ function Addresses({ list, why, onUpdate }: { list: SeedListRow; why?: string; o
 							id: "status",
 							name: words.status,
 							width: 136,
-							least: 128,
+							minWidth: 128,
 							cell: (seed) => <StateBadge kind="seed" state={seed.status} />,
 						},
-						{ id: "reason", name: words.reason, width: 210, least: 140, cell: (seed) => reason(seed) ?? <NotSet /> },
+						{ id: "reason", name: words.reason, width: 210, minWidth: 140, cell: (seed) => reason(seed) ?? <NotSet /> },
 						{ id: "actions", name: "", width: 56, align: "end", cell: menu },
 					]}
 					card={(seed) => (

@@ -5,7 +5,7 @@ import { api, newKey, request } from "../../api/client";
 import type { SeedListRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
@@ -54,11 +54,11 @@ const words = catalogue("sending.seeds", {
 /** Seeds lists the seed lists. */
 export default function Seeds() {
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /seed-lists");
+	const disabledReason = useDisabledReason("POST /seed-lists");
 	const [creating, setCreating] = useParam("new");
 	const lists = useCollection("seed_lists");
 	const button = (
-		<Button kind="create" why={why} onClick={() => setCreating("1")}>
+		<Button kind="create" disabledReason={disabledReason} onClick={() => setCreating("1")}>
 			{words.add}
 		</Button>
 	);
@@ -148,20 +148,20 @@ export function EditSeedList({
 }: {
 	list?: SeedListRow & { revision: string | null };
 	onClose: () => void;
-	onDone: (made: SeedListRow | null) => void;
+	onDone: (created: SeedListRow | null) => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot(list ? "PUT /seed-lists/{id}" : "POST /seed-lists");
+	const disabledReason = useDisabledReason(list ? "PUT /seed-lists/{id}" : "POST /seed-lists");
 	const [idempotencyKey] = useState(newKey);
 	const senders = useCollection("sending_identities");
 	const form = useKeptForm(valuesOf(list), {
 		kind: "seed_list",
 		id: list?.id,
 		title: list?.name ?? words.add,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
-			const got = await request("GET /seed-lists/{id}", { path: { id: list?.id ?? "" } });
-			return { values: valuesOf(got.data), revision: got.revision };
+			const response = await request("GET /seed-lists/{id}", { path: { id: list?.id ?? "" } });
+			return { values: valuesOf(response.data), revision: response.revision };
 		},
 		names: {
 			name: words.name,
@@ -188,18 +188,18 @@ export function EditSeedList({
 				rotation_days: values.rotation_days ? Number(values.rotation_days) : null,
 				rotation_grace_days: Number(values.rotation_grace_days) || 0,
 			};
-			const made = list
+			const created = list
 				? await api("PUT /seed-lists/{id}", { path: { id: list.id }, body, revision })
 				: await api("POST /seed-lists", { body, idempotencyKey });
 			await refresh();
-			onDone(made);
+			onDone(created);
 		});
 	const all = list ? Object.values(list.address_counts).reduce((sum, count) => sum + count, 0) : 0;
 	return (
 		<EditDrawer
 			title={list ? words.edit({ name: list.name }) : words.add}
 			form={form}
-			why={why}
+			disabledReason={disabledReason}
 			remove={
 				list && {
 					title: words.removeTitle({ name: list.name }),

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { isGone, Missing } from "../../ui/Missing";
@@ -41,7 +41,7 @@ const words = catalogue("sending.sender", {
 export default function SenderPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("PUT /sending-identities/{id}");
+	const disabledReason = useDisabledReason("PUT /sending-identities/{id}");
 	const [edit, setEdit] = useParam("edit");
 	const sender = useQuery(senderQuery(id));
 	const types = useCollection("email_types");
@@ -66,7 +66,7 @@ export default function SenderPage() {
 			trail={trail}
 			status={<Badge tone={s.active ? "success" : "neutral"}>{s.active ? words.active : words.off}</Badge>}
 			actions={
-				<Button kind="edit" why={why} onClick={() => setEdit("1")}>
+				<Button kind="edit" disabledReason={disabledReason} onClick={() => setEdit("1")}>
 					{words.edit}
 				</Button>
 			}

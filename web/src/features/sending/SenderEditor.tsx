@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api, newKey, request } from "../../api/client";
 import type { IdentityRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { EditDrawer } from "../../ui/EditDrawer";
 import { Checkbox, Select, Switch, TextField } from "../../ui/Field";
 import { useKeptForm } from "../../ui/keptForm";
@@ -56,7 +56,7 @@ export function SenderEditor({
 	onDeleted?: () => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /sending-identities/{id}");
+	const disabledReason = useDisabledReason("PUT /sending-identities/{id}");
 	const [idempotencyKey] = useState(newKey);
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
@@ -64,10 +64,10 @@ export function SenderEditor({
 		kind: "sender",
 		id: sender?.id,
 		title: sender?.email_address ?? words.add,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
-			const got = await request("GET /sending-identities/{id}", { path: { id: sender?.id ?? "" } });
-			return { values: valuesOf(got.data), revision: got.revision };
+			const response = await request("GET /sending-identities/{id}", { path: { id: sender?.id ?? "" } });
+			return { values: valuesOf(response.data), revision: response.revision };
 		},
 		names: {
 			email_address: words.email,
@@ -88,7 +88,7 @@ export function SenderEditor({
 			client.invalidateQueries(within("sending_identities")),
 			sender && client.invalidateQueries(within("sending_identity", sender.id)),
 		]);
-	const done = async () => {
+	const finish = async () => {
 		await refresh();
 		onClose();
 	};
@@ -104,13 +104,13 @@ export function SenderEditor({
 			};
 			if (sender) await api("PUT /sending-identities/{id}", { path: { id: sender.id }, body, revision });
 			else await api("POST /sending-identities", { body, idempotencyKey });
-			await done();
+			await finish();
 		});
 	return (
 		<EditDrawer
 			title={sender ? words.edit({ email: sender.email_address }) : words.add}
 			form={form}
-			why={why}
+			disabledReason={disabledReason}
 			remove={
 				sender && {
 					title: words.removeTitle({ email: sender.email_address }),
@@ -120,7 +120,7 @@ export function SenderEditor({
 							path: { id: sender.id },
 							revision: sender.revision ?? undefined,
 						});
-						await done();
+						await finish();
 						onDeleted?.();
 					},
 					reload: refresh,

@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { List } from "../../ui/List";
@@ -30,14 +30,14 @@ const words = catalogue("sending.senders", {
 
 /** Senders lists the sending identities. */
 export default function Senders() {
-	const why = useWhyNot("POST /sending-identities");
+	const disabledReason = useDisabledReason("POST /sending-identities");
 	const [open, setOpen] = useParam("edit");
 	const senders = useCollection("sending_identities");
 	const types = useCollection("email_types");
 	const all = senders.data?.data ?? [];
 	const typeName = new Map((types.data?.data ?? []).map((emailType) => [emailType.id, emailType.display_name]));
 	const button = (
-		<Button kind="create" why={why} onClick={() => setOpen("new")}>
+		<Button kind="create" disabledReason={disabledReason} onClick={() => setOpen("new")}>
 			{words.add}
 		</Button>
 	);

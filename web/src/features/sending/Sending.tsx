@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Badge, StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -70,8 +70,8 @@ export const mtaTypes = catalogue("sending.sending.mtaTypes", {
 export default function Sending() {
 	const [, navigate] = useLocation();
 	const [adding, setAdding] = useState(false);
-	const whyDomain = useWhyNot("POST /sending-domains");
-	const whyLane = useWhyNot("POST /mta-configs");
+	const domainDisabledReason = useDisabledReason("POST /sending-domains");
+	const laneDisabledReason = useDisabledReason("POST /mta-configs");
 	const domains = useQuery(domainsQuery());
 	const lanes = useCollection("mta_configs");
 	const seeds = useCollection("seed_lists");
@@ -92,7 +92,7 @@ export default function Sending() {
 				title={words.domains}
 				actions={
 					domains.data?.data.length !== 0 && (
-						<Button small why={whyDomain} onClick={() => setAdding(true)}>
+						<Button small disabledReason={domainDisabledReason} onClick={() => setAdding(true)}>
 							{words.addDomain}
 						</Button>
 					)
@@ -106,7 +106,7 @@ export default function Sending() {
 					<Empty
 						title={words.noDomain}
 						action={
-							<Button kind="create" why={whyDomain} onClick={() => setAdding(true)}>
+							<Button kind="create" disabledReason={domainDisabledReason} onClick={() => setAdding(true)}>
 								{words.addDomain}
 							</Button>
 						}
@@ -160,7 +160,7 @@ export default function Sending() {
 				title={words.mta}
 				actions={
 					lanes.data?.data.length !== 0 && (
-						<LinkButton small to={to.mta("new")} why={whyLane}>
+						<LinkButton small to={to.mta("new")} disabledReason={laneDisabledReason}>
 							{words.addMta}
 						</LinkButton>
 					)
@@ -175,7 +175,7 @@ export default function Sending() {
 					<Empty
 						title={words.noMta}
 						action={
-							<LinkButton to={to.mta("new")} why={whyLane}>
+							<LinkButton to={to.mta("new")} disabledReason={laneDisabledReason}>
 								{words.addMta}
 							</LinkButton>
 						}
@@ -246,11 +246,11 @@ function AddDomain({ onClose, onAdded }: { onClose: () => void; onAdded: (id: st
 	const [idempotencyKey] = useState(newKey);
 	const send = () =>
 		form.submit(async () => {
-			const made = await api("POST /sending-domains", {
+			const created = await api("POST /sending-domains", {
 				body: { domain: form.values.domain.trim().toLowerCase() },
 				idempotencyKey,
 			});
-			onAdded(made.id);
+			onAdded(created.id);
 		});
 	return (
 		<Dialog

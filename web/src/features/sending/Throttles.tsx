@@ -45,12 +45,12 @@ export const throttlesTitle = () => words.title;
 type Props = {
 	list: Throttle[];
 	problems: { [path: string]: string };
-	why?: string;
+	disabledReason?: string;
 	onChange: (list: Throttle[]) => void;
 };
 
 /** Throttles edits the limits of an MTA config for single providers and domains. */
-export function Throttles({ list, problems, why, onChange }: Props) {
+export function Throttles({ list, problems, disabledReason, onChange }: Props) {
 	const change = (i: number, part: Partial<Throttle>) =>
 		onChange(list.map((throttle, j) => (j === i ? { ...throttle, ...part } : throttle)));
 	return (
@@ -64,7 +64,7 @@ export function Throttles({ list, problems, why, onChange }: Props) {
 							label={words.pattern}
 							value={throttle.pattern}
 							onChange={(pattern) => change(i, { pattern })}
-							readOnly={why !== undefined}
+							readOnly={disabledReason !== undefined}
 							autoComplete="off"
 							spellCheck={false}
 						/>
@@ -75,14 +75,14 @@ export function Throttles({ list, problems, why, onChange }: Props) {
 								type="number"
 								value={throttle[name]}
 								onChange={(value) => change(i, { [name]: value })}
-								readOnly={why !== undefined}
+								readOnly={disabledReason !== undefined}
 								autoComplete="off"
 							/>
 						))}
 						<IconButton
 							label={words.removeNamed({ pattern: throttle.pattern })}
 							icon={<Trash2 aria-hidden />}
-							why={why}
+							disabledReason={disabledReason}
 							onClick={() => onChange(list.filter((_, j) => j !== i))}
 						/>
 					</li>
@@ -92,7 +92,7 @@ export function Throttles({ list, problems, why, onChange }: Props) {
 			<Button
 				small
 				icon={<Plus aria-hidden />}
-				why={why}
+				disabledReason={disabledReason}
 				onClick={() => onChange([...list, { pattern: "", max_per_minute: "", max_per_hour: "", max_connections: "" }])}
 			>
 				{words.add}

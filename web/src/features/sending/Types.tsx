@@ -5,7 +5,7 @@ import { api, newKey, tagOf } from "../../api/client";
 import type { EmailCategoryRow, EmailTypeRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Select, Switch, TextArea, TextField } from "../../ui/Field";
@@ -50,7 +50,7 @@ const words = catalogue("sending.types", {
 
 /** Types lists the email types and their categories. */
 export default function Types() {
-	const why = useWhyNot("POST /email-types");
+	const disabledReason = useDisabledReason("POST /email-types");
 	const [open, setOpen] = useParam("edit");
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
@@ -63,7 +63,7 @@ export default function Types() {
 			trail={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={
-				<Button kind="create" why={why} onClick={() => setOpen("new")}>
+				<Button kind="create" disabledReason={disabledReason} onClick={() => setOpen("new")}>
 					{words.add}
 				</Button>
 			}
@@ -168,13 +168,13 @@ function Editor({
 	onClose: () => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /email-types/{id}");
+	const disabledReason = useDisabledReason("PUT /email-types/{id}");
 	const [idempotencyKey] = useState(newKey);
 	const form = useKeptForm(valuesOf(type), {
 		kind: "email_type",
 		id: type?.id,
 		title: type?.display_name ?? words.add,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
 			const row = rowOf(await api("GET /email-types", {}), type?.id);
 			return { values: valuesOf(row), revision: tagOf(row) };
@@ -191,7 +191,7 @@ function Editor({
 	});
 	const values = form.values;
 	const problems = form.problems.byPath;
-	const done = async () => {
+	const finish = async () => {
 		await client.invalidateQueries(within("email_types"));
 		onClose();
 	};
@@ -207,20 +207,20 @@ function Editor({
 			};
 			if (type) await api("PUT /email-types/{id}", { path: { id: type.id }, body, revision });
 			else await api("POST /email-types", { body: { ...body, ...(type_key && { type_key }) }, idempotencyKey });
-			await done();
+			await finish();
 		});
 	return (
 		<EditDrawer
 			title={type ? words.edit({ name: type.display_name }) : words.add}
 			form={form}
-			why={why}
+			disabledReason={disabledReason}
 			remove={
 				type && {
 					title: words.removeTitle({ name: type.display_name }),
 					text: words.removeText,
 					run: async () => {
 						await api("DELETE /email-types/{id}", { path: { id: type.id }, revision: tagOf(type) });
-						await done();
+						await finish();
 					},
 					reload: () => client.invalidateQueries(within("email_types")),
 				}

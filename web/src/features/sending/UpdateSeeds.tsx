@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Result, Sample, SeedChange, SeedListRow } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Radios, Select, TextArea, TextField } from "../../ui/Field";
@@ -84,12 +84,12 @@ export const summaryOf = (counts: Parameters<typeof words.summary>[0]) => words.
 /** UpdateSeeds replaces or changes the addresses of a seed list. It always shows first what would change. */
 export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () => void }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /seed-lists/{id}/seeds");
+	const disabledReason = useDisabledReason("PUT /seed-lists/{id}/seeds");
 	const [mode, setMode] = useState<"replace" | "change">("replace");
 	const [all, setAll] = useState("");
 	const [add, setAdd] = useState("");
 	const [remove, setRemove] = useState("");
-	const [typed, setTyped] = useState("");
+	const [text, setText] = useState("");
 	const [tried, setTried] = useState<Result | null>(null);
 	const path = { id: list.id };
 	const send = useMutation({
@@ -119,14 +119,14 @@ export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () 
 	});
 	const empty =
 		mode === "replace" ? seedEntries(all).length === 0 : seedEntries(add).length + seedEntries(remove).length === 0;
-	const unsure = tried?.large_change && typed.trim() !== String(tried.retired);
+	const unsure = tried?.large_change && text.trim() !== String(tried.retired);
 	const problems = send.error ? problemsOf(send.error, []) : { byPath: {}, general: [] };
 	return (
 		<Dialog
 			drawer="wide"
 			title={words.title}
 			onClose={onClose}
-			onSubmit={() => !why && !send.isPending && !(tried ? unsure : empty) && send.mutate(!tried)}
+			onSubmit={() => !disabledReason && !send.isPending && !(tried ? unsure : empty) && send.mutate(!tried)}
 			footer={
 				<>
 					{tried ? (
@@ -138,8 +138,8 @@ export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () 
 						type="submit"
 						look={tried?.large_change ? "danger" : "primary"}
 						busy={send.isPending}
-						why={
-							why ??
+						disabledReason={
+							disabledReason ??
 							(tried ? (unsure ? words.type({ count: tried.retired }) : undefined) : empty ? words.nothing : undefined)
 						}
 					>
@@ -150,7 +150,7 @@ export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () 
 		>
 			<FormProblems problems={problems} />
 			{tried ? (
-				<Tried result={tried} typed={typed} onType={setTyped} />
+				<Tried result={tried} text={text} onType={setText} />
 			) : (
 				<>
 					<Radios
@@ -193,7 +193,7 @@ export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () 
 }
 
 /** Tried shows what an update would change. */
-function Tried({ result, typed, onType }: { result: Result; typed: string; onType: (text: string) => void }) {
+function Tried({ result, text, onType }: { result: Result; text: string; onType: (text: string) => void }) {
 	const line = (kind: "added" | "removed" | "same", count: number, text: string) => count > 0 && { kind, text };
 	const lines = [
 		line("added", result.added, words.added({ count: result.added })),
@@ -230,7 +230,7 @@ function Tried({ result, typed, onType }: { result: Result; typed: string; onTyp
 					</Callout>
 					<TextField
 						label={words.type({ count: result.retired })}
-						value={typed}
+						value={text}
 						onChange={onType}
 						inputMode="numeric"
 						autoComplete="off"
@@ -254,13 +254,13 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 	const counts = new Map<SeedChange["change"], number>();
 	for (const change of all) counts.set(change.change, (counts.get(change.change) ?? 0) + 1);
 	const wanted = search.trim().toLowerCase();
-	const found = all.filter(
+	const matches = all.filter(
 		(change) => (!kind || change.change === kind) && change.email.toLowerCase().includes(wanted),
 	);
-	const rows = found
+	const rows = matches
 		.slice(page * pageSize, (page + 1) * pageSize)
 		.map((change, i) => ({ ...change, key: page * pageSize + i }));
-	const where = words.pages({ from: page * pageSize + 1, to: page * pageSize + rows.length, of: found.length });
+	const where = words.pages({ from: page * pageSize + 1, to: page * pageSize + rows.length, of: matches.length });
 	return (
 		<section aria-label={words.each} className={css.each}>
 			<h3>{words.each}</h3>
@@ -305,15 +305,15 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 					]}
 				/>
 			)}
-			{found.length > pageSize && (
+			{matches.length > pageSize && (
 				<div className={css.pages}>
 					<span role="status">{where}</span>
-					<Button small why={page === 0 ? where : undefined} onClick={() => setPage(page - 1)}>
+					<Button small disabledReason={page === 0 ? where : undefined} onClick={() => setPage(page - 1)}>
 						{words.before}
 					</Button>
 					<Button
 						small
-						why={(page + 1) * pageSize >= found.length ? where : undefined}
+						disabledReason={(page + 1) * pageSize >= matches.length ? where : undefined}
 						onClick={() => setPage(page + 1)}
 					>
 						{words.after}

@@ -30,9 +30,9 @@ const nowhere = "\u0000";
 export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 	const step = stepOf(graph, id);
 	const leads = step ? labelsOf(step).filter((label) => targetOf(graph, { from: id, label }) !== null) : [];
-	const [chosen, setChosen] = useState(leads[0] ?? "");
+	const [selected, setSelected] = useState(leads[0] ?? "");
 	if (!step) return null;
-	const keep = chosen === nowhere ? undefined : leads.includes(null) ? null : chosen;
+	const keep = selected === nowhere ? undefined : leads.includes(null) ? null : selected;
 	const gone = lost(graph, remove(graph, id, keep)).filter((step) => step.id !== id);
 	const title = (label: string | null) => {
 		const to = stepOf(graph, targetOf(graph, { from: id, label }));
@@ -47,8 +47,8 @@ export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 		>
 			<Radios
 				label={words.rejoin}
-				value={chosen}
-				onChange={setChosen}
+				value={selected}
+				onChange={setSelected}
 				choices={[
 					...leads.map((label) => ({
 						value: label ?? "",

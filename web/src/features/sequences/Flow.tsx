@@ -123,7 +123,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	const [adding, setAdding] = useState<{ place: Place; trigger: HTMLElement } | null>(null);
 	const [deleting, setDeleting] = useState<string | null>(null);
 	const [comparing, setComparing] = useState(false);
-	const [said, setSaid] = useState("");
+	const [announcement, setAnnouncement] = useState("");
 	const box = useRef<HTMLDivElement>(null);
 	const anchor = useRef<HTMLElement | null>(null);
 	const steps = useMemo(() => order(graph), [graph]);
@@ -162,7 +162,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			kind.type === "goal" && graph.entry !== null ? addApart(graph, step) : insert(graph, adding.place, step),
 		);
 		setAdding(null);
-		setSaid(words.added({ title: titleOf(step, names, graph) }));
+		setAnnouncement(words.added({ title: titleOf(step, names, graph) }));
 		setCurrent(step.id);
 		if (kind.type === "exit") focus(step.id);
 		else open(step.id);
@@ -177,16 +177,16 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		});
 		flow.change(next);
 		setAdding(null);
-		setSaid(words.pasted({ count: clip.steps.length }));
+		setAnnouncement(words.pasted({ count: clip.steps.length }));
 		setSelected(new Set(ids));
 		focus(ids[0]);
 	};
 	const copyOf = (id: string) => {
-		const found = copy(graph, selected.has(id) ? [...selected] : [id]);
-		if (!found) return;
-		clipboard = found;
-		setClip(found);
-		setSaid(words.copied({ count: found.steps.length }));
+		const copied = copy(graph, selected.has(id) ? [...selected] : [id]);
+		if (!copied) return;
+		clipboard = copied;
+		setClip(copied);
+		setAnnouncement(words.copied({ count: copied.steps.length }));
 	};
 	const took = (next: typeof graph, back: string | null) => {
 		const n = lost(graph, next).length;
@@ -226,15 +226,15 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		openTrigger: onTrigger,
 		openPeople: onPeople,
 		add: startAdding,
-		act: (id, what, trigger) => {
+		act: (id, action, trigger) => {
 			const button = trigger ?? box.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(id)}"]`);
 			const place = after(id);
-			if (what === "select") select(id);
-			else if (what === "copy") copyOf(id);
+			if (action === "select") select(id);
+			else if (action === "copy") copyOf(id);
 			else if (!editable) return;
-			else if (what === "delete") drop(id);
-			else if (what === "after" && place && button) startAdding(place, button);
-			else if (what === "paste" && place) pasteAt(place);
+			else if (action === "delete") drop(id);
+			else if (action === "after" && place && button) startAdding(place, button);
+			else if (action === "paste" && place) pasteAt(place);
 		},
 	};
 
@@ -251,7 +251,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		const i = flow.issues[issue.current];
 		if (i) {
 			goTo(i);
-			setSaid(problemWords(i.message));
+			setAnnouncement(problemWords(i.message));
 		}
 	};
 	const key = (event: KeyboardEvent) => {
@@ -326,14 +326,14 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 							small
 							label={words.undo}
 							icon={<Undo2 aria-hidden />}
-							why={flow.canUndo ? undefined : words.nothing}
+							disabledReason={flow.canUndo ? undefined : words.nothing}
 							onClick={flow.undo}
 						/>
 						<IconButton
 							small
 							label={words.redo}
 							icon={<Redo2 aria-hidden />}
-							why={flow.canRedo ? undefined : words.nothingRedo}
+							disabledReason={flow.canRedo ? undefined : words.nothingRedo}
 							onClick={flow.redo}
 						/>
 					</>
@@ -353,7 +353,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				)}
 			</div>
 			<p className="visually-hidden" role="status">
-				{said}
+				{announcement}
 			</p>
 			{saving.state === "conflict" && (
 				<Callout tone="warning" title={words.conflict}>
@@ -367,7 +367,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				<Suspense>
 					<Versions
 						text={words.clash({
-							who: saving.conflict.by?.name || words.somebody,
+							who: saving.conflict.author?.name || words.somebody,
 							at: clock(saving.conflict.theirs.data.updated_at),
 						})}
 						versions={saving.conflict.clashes.map((clash) => ({

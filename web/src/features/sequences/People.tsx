@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api } from "../../api/client";
 import type { Enrollment, Sequence } from "../../api/schema";
 import { useParams } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -66,12 +66,12 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [params, set] = useParams();
-	const why = useWhyNot("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
+	const disabledReason = useDisabledReason("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
 	const step = params.get("at") ?? "";
 	const status = params.get("status") ?? "";
 	const [leaving, setLeaving] = useState<Enrollment | null>(null);
 	const graph = graphOf(sequence);
-	const found = useInfiniteQuery(peopleQuery(sequence.id, step, status));
+	const query = useInfiniteQuery(peopleQuery(sequence.id, step, status));
 	const exit = useMutation({
 		mutationFn: (enrollment: Enrollment) =>
 			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
@@ -82,11 +82,11 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 			void client.invalidateQueries(within("sequence", sequence.id));
 		},
 	});
-	const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
+	const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
 	const onEnd = useCallback(() => {
 		if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
 	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-	const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
+	const rows = query.data?.pages.flatMap((page) => page.data) ?? [];
 	const title = (id: string | null) => {
 		const at = stepOf(graph, id);
 		return at ? titleOf(at, names, graph) : id;
@@ -119,10 +119,10 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 					]}
 				/>
 			</div>
-			{found.isPending ? (
+			{query.isPending ? (
 				<Skeleton rows={8} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : query.isError ? (
+				<Failure error={query.error} retry={() => void query.refetch()} />
 			) : rows.length === 0 ? (
 				step || status ? (
 					<NoMatch
@@ -155,7 +155,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 							id: "status",
 							name: words.status,
 							width: 132,
-							least: 128,
+							minWidth: 128,
 							cell: (enrollment) => (
 								<StateBadge
 									kind={open(enrollment) ? "enrollment" : "outcome"}
@@ -172,7 +172,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 							id: "since",
 							name: words.since,
 							width: 128,
-							least: 122,
+							minWidth: 122,
 							droppable: true,
 							cell: (enrollment) => <Time at={enrollment.entered_node_at} />,
 						},
@@ -180,14 +180,14 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 							id: "until",
 							name: words.until,
 							width: 128,
-							least: 122,
+							minWidth: 122,
 							cell: (enrollment) => <Time at={enrollment.due_at} />,
 						},
 						{
 							id: "entered",
 							name: words.entered,
 							width: 128,
-							least: 100,
+							minWidth: 100,
 							droppable: true,
 							cell: (enrollment) => <Time at={enrollment.entered_at} />,
 						},
@@ -195,7 +195,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 							id: "left",
 							name: words.left,
 							width: 128,
-							least: 100,
+							minWidth: 100,
 							droppable: true,
 							cell: (enrollment) => <Time at={enrollment.exited_at} />,
 						},
@@ -210,14 +210,14 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 							id: "exit",
 							name: "",
 							width: 80,
-							least: 72,
+							minWidth: 72,
 							cell: (enrollment) =>
 								open(enrollment) && (
 									<Button
 										small
 										look="quiet"
 										aria-label={words.exitOf({ email: enrollment.email })}
-										why={why}
+										disabledReason={disabledReason}
 										onClick={() => setLeaving(enrollment)}
 									>
 										{words.exit}

@@ -67,7 +67,7 @@ export default function Report({
 		return counts && step ? [{ ...counts, step, title: titleOf(step, names, graph) }] : [];
 	});
 	const people = to.sequence(sequence.id, { tab: "people" });
-	const least = rows.reduce((a, b) => (b.entered < a.entered ? b : a), rows[0] ?? { title: "", entered: 0 });
+	const smallest = rows.reduce((a, b) => (b.entered < a.entered ? b : a), rows[0] ?? { title: "", entered: 0 });
 	const share = (count: number) => percent(count / report.enrolled);
 	const mail = (row: (typeof rows)[number], v: number) => (row.step.type === "send" ? full(v) : <NotSet />);
 	const left = report.exited - report.converted;
@@ -88,7 +88,7 @@ export default function Report({
 					<Rate
 						name={words.completed}
 						part={report.completed}
-						whole={report.enrolled}
+						total={report.enrolled}
 						of={words.of}
 						about={{
 							definition: words.completedAbout,
@@ -99,7 +99,7 @@ export default function Report({
 					<Rate
 						name={words.converted}
 						part={report.converted}
-						whole={report.enrolled}
+						total={report.enrolled}
 						of={words.of}
 						about={{
 							definition: words.convertedAbout,
@@ -110,7 +110,7 @@ export default function Report({
 					<Rate
 						name={words.exited}
 						part={left}
-						whole={report.enrolled}
+						total={report.enrolled}
 						of={words.of}
 						about={{
 							definition: words.exitedAbout,
@@ -123,7 +123,7 @@ export default function Report({
 			<Card title={words.steps}>
 				<figure className={css.bars}>
 					<figcaption>
-						{words.stepsSentence({ count: rows.length, title: least.title, share: share(least.entered) })}
+						{words.stepsSentence({ count: rows.length, title: smallest.title, share: share(smallest.entered) })}
 					</figcaption>
 					<ul>
 						{rows.map((row) => (

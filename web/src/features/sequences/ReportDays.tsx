@@ -62,9 +62,9 @@ export function ReportDays({ sequence }: { sequence: Sequence }) {
 	const [table, setTable] = useState(false);
 	const days = useDayRange();
 	const { from, to } = days.range;
-	const found = useQuery({ ...sequenceDaysQuery(sequence.id, from, to), enabled: days.ready });
-	const timing = found.data;
-	const failed = days.account.error ?? found.error;
+	const query = useQuery({ ...sequenceDaysQuery(sequence.id, from, to), enabled: days.ready });
+	const timing = query.data;
+	const failed = days.account.error ?? query.error;
 	return (
 		<Card
 			title={words.title}
@@ -85,7 +85,7 @@ export function ReportDays({ sequence }: { sequence: Sequence }) {
 		>
 			<DayRange days={days} />
 			{days.problem ? null : failed && !timing ? (
-				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : found.refetch())} />
+				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : query.refetch())} />
 			) : !timing ? (
 				<Skeleton rows={6} />
 			) : (
@@ -118,9 +118,13 @@ export function ReportDays({ sequence }: { sequence: Sequence }) {
 function Plots({ series }: { series: SequenceDay[] }) {
 	const dates = series.map((day) => day.date);
 	const values = (of: (typeof columns)[number]) => series.map((day) => day[of]);
-	const sentence = (of: (typeof columns)[number], most: (value: number, when: string) => string, none: string) => {
+	const sentence = (
+		of: (typeof columns)[number],
+		peakSentence: (value: number, when: string) => string,
+		emptySentence: string,
+	) => {
 		const top = series.reduce((day, d) => (d[of] > day[of] ? d : day), series[0] as SequenceDay);
-		return top[of] > 0 ? most(top[of], named(top.date)) : none;
+		return top[of] > 0 ? peakSentence(top[of], named(top.date)) : emptySentence;
 	};
 	return (
 		<div className={css.charts}>

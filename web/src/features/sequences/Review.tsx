@@ -79,7 +79,7 @@ export default function Review({
 					<Button
 						look="primary"
 						busy={busy}
-						why={flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined}
+						disabledReason={flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined}
 						onClick={() => void save()}
 					>
 						{words.save}

@@ -6,7 +6,7 @@ import type { GraphIssue, Sequence } from "../../api/schema";
 import { later } from "../../base/lazy";
 import { useParam, useParams } from "../../base/params";
 import { useCopyAhead } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -85,21 +85,21 @@ export default function SequencePage() {
 	const { id = "" } = useRoute<{ id: string }>();
 	const names = useNames();
 	// With the names: the steps and the settings ask for their copies when the sequence is there.
-	const mayKeep = !useWhyNot("GET /working-copies");
+	const mayKeep = !useDisabledReason("GET /working-copies");
 	const [tab] = useParam("tab");
 	useCopyAhead("sequence", id, mayKeep);
 	useCopyAhead("sequence_settings", id, mayKeep && tab === "settings");
-	const found = useQuery(sequenceQuery(id));
-	if (!found.data || isGone(found.error))
+	const query = useQuery(sequenceQuery(id));
+	if (!query.data || isGone(query.error))
 		return (
 			<Missing
-				query={found}
+				query={query}
 				list={words.sequences}
 				to={to.sequences()}
 				kept={{ kinds: ["sequence", "sequence_settings"], id }}
 			/>
 		);
-	return <Loaded key={id} server={found.data} names={names} />;
+	return <Loaded key={id} server={query.data} names={names} />;
 }
 
 function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }) {
@@ -108,33 +108,33 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 	const [, navigate] = useLocation();
 	const [params, set] = useParams();
 	const tab = params.get("tab") ?? "flow";
-	const why = useWhyNot("PUT /sequences/{id}/graph");
-	const whyDelete = useWhyNot("DELETE /sequences/{id}");
-	const [asked, setAsked] = useState<Move | "test" | "review" | null>(null);
-	const flow = useFlow(server, !why);
+	const disabledReason = useDisabledReason("PUT /sequences/{id}/graph");
+	const deleteDisabledReason = useDisabledReason("DELETE /sequences/{id}");
+	const [pendingAction, setPendingAction] = useState<Move | "test" | "review" | null>(null);
+	const flow = useFlow(server, !disabledReason);
 	const report = useQuery(sequenceReportQuery(sequence.id, sequence.status === "active"));
 	const data = report.data;
-	const adopt = (got: Versioned<Sequence>) => {
-		client.setQueryData(sequenceQuery(sequence.id).queryKey, got);
+	const adopt = (saved: Versioned<Sequence>) => {
+		client.setQueryData(sequenceQuery(sequence.id).queryKey, saved);
 		void client.invalidateQueries(within("sequences"));
 		void client.invalidateQueries(within("sequence.report", sequence.id));
 	};
 	const move = useMutation({
-		mutationFn: async (what: Move) => {
+		mutationFn: async (action: Move) => {
 			const path = { id: sequence.id };
-			if (what === "delete") {
+			if (action === "delete") {
 				await api("DELETE /sequences/{id}", { path, revision: flow.revision() });
 				return null;
 			}
-			if (!(await flow.flush()) && what === "activate") return null;
-			return request(`POST /sequences/{id}/${what}`, { path });
+			if (!(await flow.flush()) && action === "activate") return null;
+			return request(`POST /sequences/{id}/${action}`, { path });
 		},
-		onSuccess: (got, what) => {
-			setAsked(null);
-			if (got) {
-				adopt(got);
-				toast(words.done[what as "pause"]);
-			} else if (what === "delete") {
+		onSuccess: (saved, action) => {
+			setPendingAction(null);
+			if (saved) {
+				adopt(saved);
+				toast(words.done[action as "pause"]);
+			} else if (action === "delete") {
 				void client.invalidateQueries(within("sequences"));
 				navigate(to.sequences());
 			}
@@ -145,20 +145,20 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				return;
 			flow.show(error.details.issues as GraphIssue[]);
 			set({ tab: null });
-			setAsked(null);
+			setPendingAction(null);
 		},
 	});
 	const duplicate = useMutation({
 		mutationFn: () => api("POST /sequences/{id}/duplicate", { path: { id: sequence.id }, idempotencyKey: newKey() }),
-		onSuccess: (made) => {
+		onSuccess: (created) => {
 			void client.invalidateQueries(within("sequences"));
-			navigate(to.sequence(made.id));
+			navigate(to.sequence(created.id));
 		},
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	const ask = (what: typeof asked) => {
+	const ask = (action: typeof pendingAction) => {
 		move.reset();
-		setAsked(what);
+		setPendingAction(action);
 	};
 	const trigger = triggerWords(
 		sequence.entry_trigger?.trigger_type as string | undefined,
@@ -178,17 +178,21 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 			actions={
 				<>
 					{sequence.status !== "archived" && (
-						<Button why={why ?? noSteps} onClick={() => ask("test")}>
+						<Button disabledReason={disabledReason ?? noSteps} onClick={() => ask("test")}>
 							{words.test}
 						</Button>
 					)}
 					{sequence.status === "draft" && (
-						<Button look="primary" why={why ?? noSteps ?? problems} onClick={() => ask("activate")}>
+						<Button
+							look="primary"
+							disabledReason={disabledReason ?? noSteps ?? problems}
+							onClick={() => ask("activate")}
+						>
 							{words.activate}
 						</Button>
 					)}
 					{sequence.status === "active" && (
-						<Button why={why} onClick={() => ask("pause")}>
+						<Button disabledReason={disabledReason} onClick={() => ask("pause")}>
 							{words.pause}
 						</Button>
 					)}
@@ -200,7 +204,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					{sequence.status === "paused" && (
 						<Button
 							look={flow.dirty ? "default" : "primary"}
-							why={why ?? (flow.dirty ? words.first : problems)}
+							disabledReason={disabledReason ?? (flow.dirty ? words.first : problems)}
 							onClick={() => ask("resume")}
 						>
 							{words.resume}
@@ -208,12 +212,17 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					)}
 					<Menu
 						actions={[
-							{ id: "duplicate", label: words.duplicate, why, run: () => duplicate.mutate() },
-							sequence.status !== "archived" && { id: "archive", label: words.archive, why, run: () => ask("archive") },
+							{ id: "duplicate", label: words.duplicate, disabledReason, run: () => duplicate.mutate() },
+							sequence.status !== "archived" && {
+								id: "archive",
+								label: words.archive,
+								disabledReason,
+								run: () => ask("archive"),
+							},
 							sequence.status === "archived" && {
 								id: "unarchive",
 								label: words.unarchive,
-								why,
+								disabledReason,
 								run: () => move.mutate("unarchive"),
 							},
 							sequence.status === "draft" &&
@@ -221,7 +230,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 									id: "delete",
 									label: words.delete,
 									danger: true,
-									why: whyDelete,
+									disabledReason: deleteDisabledReason,
 									run: () => ask("delete"),
 								},
 						]}
@@ -239,7 +248,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					{ id: "settings", name: words.settings },
 				]}
 			/>
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			{sequence.status === "paused" && tab === "flow" && (
 				<Callout tone="warning" title={words.paused}>
 					{words.pausedText}
@@ -265,37 +274,41 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					) : (
 						<Skeleton rows={8} />
 					))}
-				{tab === "settings" && <SettingsForm server={server} names={names} why={why} onSaved={adopt} />}
-				{asked === "test" && (
+				{tab === "settings" && (
+					<SettingsForm server={server} names={names} disabledReason={disabledReason} onSaved={adopt} />
+				)}
+				{pendingAction === "test" && (
 					<TestRun
 						sequence={sequence}
 						names={names}
 						flush={flow.flush}
 						unsaved={flow.dirty}
-						onClose={() => setAsked(null)}
+						onClose={() => setPendingAction(null)}
 					/>
 				)}
-				{asked === "review" && <Review flow={flow} names={names} inside={inside} onClose={() => setAsked(null)} />}
+				{pendingAction === "review" && (
+					<Review flow={flow} names={names} inside={inside} onClose={() => setPendingAction(null)} />
+				)}
 			</Suspense>
-			{asked && asked !== "test" && asked !== "review" && asked !== "unarchive" && (
+			{pendingAction && pendingAction !== "test" && pendingAction !== "review" && pendingAction !== "unarchive" && (
 				<Confirm
-					title={words[`${asked}Title`]({ name: sequence.name })}
-					action={asked === "pause" ? words.pauseAction : words[asked]}
-					danger={asked === "archive" || asked === "delete"}
-					type={asked === "archive" && inside > 0 ? sequence.name : undefined}
+					title={words[`${pendingAction}Title`]({ name: sequence.name })}
+					action={pendingAction === "pause" ? words.pauseAction : words[pendingAction]}
+					danger={pendingAction === "archive" || pendingAction === "delete"}
+					type={pendingAction === "archive" && inside > 0 ? sequence.name : undefined}
 					busy={move.isPending}
 					error={move.error && <p role="alert">{explain(move.error)}</p>}
-					onConfirm={() => move.mutate(asked)}
-					onClose={() => setAsked(null)}
+					onConfirm={() => move.mutate(pendingAction)}
+					onClose={() => setPendingAction(null)}
 				>
 					<p>
-						{asked === "activate"
+						{pendingAction === "activate"
 							? words.activateText({ trigger })
-							: asked === "pause"
+							: pendingAction === "pause"
 								? words.pauseText({ count: inside })
-								: asked === "resume"
+								: pendingAction === "resume"
 									? words.resumeText({ count: inside, overdue: data?.overdue ?? 0 })
-									: asked === "archive"
+									: pendingAction === "archive"
 										? words.archiveText({ count: inside })
 										: words.deleteText}
 					</p>

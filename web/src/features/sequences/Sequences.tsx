@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { Sequence } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
 import { Confirm, Dialog } from "../../ui/Dialog";
@@ -71,7 +71,7 @@ const words = catalogue("sequences.sequences", {
 /** Sequences lists the sequences. */
 export default function Sequences() {
 	const [path, navigate] = useLocation();
-	const why = useWhyNot("POST /sequences");
+	const disabledReason = useDisabledReason("POST /sequences");
 	const names = useNames();
 	const [search, setSearch] = useTyped("q");
 	const [status, setStatus] = useParam("status");
@@ -96,7 +96,7 @@ export default function Sequences() {
 			title={words.title}
 			description={words.about}
 			actions={
-				<LinkButton kind="create" to={to.newSequence()} why={why}>
+				<LinkButton kind="create" to={to.newSequence()} disabledReason={disabledReason}>
 					{words.add}
 				</LinkButton>
 			}
@@ -106,7 +106,7 @@ export default function Sequences() {
 			) : list.isError ? (
 				<Failure error={list.error} retry={() => void list.refetch()} />
 			) : all.length === 0 ? (
-				<Empty title={words.empty} choices={<Starters why={why} />}>
+				<Empty title={words.empty} choices={<Starters disabledReason={disabledReason} />}>
 					{words.emptyText}
 				</Empty>
 			) : (
@@ -195,7 +195,7 @@ export default function Sequences() {
 					)}
 				</>
 			)}
-			{creating && <NewSequence why={why} onClose={() => navigate(to.sequences())} />}
+			{creating && <NewSequence disabledReason={disabledReason} onClose={() => navigate(to.sequences())} />}
 		</Page>
 	);
 }
@@ -208,22 +208,22 @@ function share(sequence: Sequence, count: number | undefined) {
 function RowMenu({ sequence }: { sequence: Sequence }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /sequences/{id}/duplicate");
-	const [asked, setAsked] = useState<"archive" | "delete" | null>(null);
+	const disabledReason = useDisabledReason("POST /sequences/{id}/duplicate");
+	const [pendingAction, setPendingAction] = useState<"archive" | "delete" | null>(null);
 	const act = useMutation({
-		mutationFn: async (what: "duplicate" | "archive" | "unarchive" | "delete" | "pause") => {
+		mutationFn: async (action: "duplicate" | "archive" | "unarchive" | "delete" | "pause") => {
 			const path = { id: sequence.id };
-			if (what === "delete") await api("DELETE /sequences/{id}", { path });
-			else if (what === "archive") await api("POST /sequences/{id}/archive", { path });
-			else if (what === "unarchive") await api("POST /sequences/{id}/unarchive", { path });
-			else if (what === "pause") await api("POST /sequences/{id}/pause", { path });
+			if (action === "delete") await api("DELETE /sequences/{id}", { path });
+			else if (action === "archive") await api("POST /sequences/{id}/archive", { path });
+			else if (action === "unarchive") await api("POST /sequences/{id}/unarchive", { path });
+			else if (action === "pause") await api("POST /sequences/{id}/pause", { path });
 			else navigate(to.sequence((await api("POST /sequences/{id}/duplicate", { path, idempotencyKey: newKey() })).id));
 		},
-		onSuccess: (_, what) => {
-			setAsked(null);
-			if (what === "archive") toast(words.archived({ name: sequence.name }));
+		onSuccess: (_, action) => {
+			setPendingAction(null);
+			if (action === "archive") toast(words.archived({ name: sequence.name }));
 		},
-		onError: (error) => !asked && toast(explain(error), { tone: "danger" }),
+		onError: (error) => !pendingAction && toast(explain(error), { tone: "danger" }),
 		onSettled: () => void client.invalidateQueries(within("sequences")),
 	});
 	return (
@@ -232,18 +232,23 @@ function RowMenu({ sequence }: { sequence: Sequence }) {
 				small
 				label={words.actions({ name: sequence.name })}
 				actions={[
-					sequence.status === "active" && { id: "pause", label: words.pause, why, run: () => act.mutate("pause") },
-					{ id: "duplicate", label: words.duplicate, why, run: () => act.mutate("duplicate") },
+					sequence.status === "active" && {
+						id: "pause",
+						label: words.pause,
+						disabledReason,
+						run: () => act.mutate("pause"),
+					},
+					{ id: "duplicate", label: words.duplicate, disabledReason, run: () => act.mutate("duplicate") },
 					sequence.status !== "archived" && {
 						id: "archive",
 						label: words.archive,
-						why,
-						run: () => setAsked("archive"),
+						disabledReason,
+						run: () => setPendingAction("archive"),
 					},
 					sequence.status === "archived" && {
 						id: "unarchive",
 						label: words.unarchive,
-						why,
+						disabledReason,
 						run: () => act.mutate("unarchive"),
 					},
 					sequence.status === "draft" &&
@@ -251,25 +256,29 @@ function RowMenu({ sequence }: { sequence: Sequence }) {
 							id: "delete",
 							label: words.delete,
 							danger: true,
-							why,
-							run: () => setAsked("delete"),
+							disabledReason,
+							run: () => setPendingAction("delete"),
 						},
 				]}
 			/>
-			{asked && (
+			{pendingAction && (
 				<Confirm
 					title={
-						asked === "archive"
+						pendingAction === "archive"
 							? words.archiveTitle({ name: sequence.name })
 							: words.deleteTitle({ name: sequence.name })
 					}
-					action={asked === "archive" ? words.archive : words.delete}
+					action={pendingAction === "archive" ? words.archive : words.delete}
 					busy={act.isPending}
 					error={act.error && <p role="alert">{explain(act.error)}</p>}
-					onConfirm={() => act.mutate(asked)}
-					onClose={() => setAsked(null)}
+					onConfirm={() => act.mutate(pendingAction)}
+					onClose={() => setPendingAction(null)}
 				>
-					<p>{asked === "archive" ? words.archiveText({ count: sequence.counts?.active ?? 0 }) : words.deleteText}</p>
+					<p>
+						{pendingAction === "archive"
+							? words.archiveText({ count: sequence.counts?.active ?? 0 })
+							: words.deleteText}
+					</p>
 				</Confirm>
 			)}
 		</>
@@ -277,7 +286,7 @@ function RowMenu({ sequence }: { sequence: Sequence }) {
 }
 
 /** Starters are flows to begin with. */
-function Starters({ why }: { why?: string }) {
+function Starters({ disabledReason }: { disabledReason?: string }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const begin = useMutation({
@@ -291,15 +300,15 @@ function Starters({ why }: { why?: string }) {
 	});
 	return (
 		<>
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			<ul className={own.starters} aria-busy={begin.isPending}>
 				{starters().map((starter) => (
 					<li key={starter.id}>
 						<button
 							type="button"
-							aria-disabled={why || begin.isPending ? true : undefined}
-							title={why}
-							onClick={() => !why && !begin.isPending && begin.mutate(starter.id)}
+							aria-disabled={disabledReason || begin.isPending ? true : undefined}
+							title={disabledReason}
+							onClick={() => !disabledReason && !begin.isPending && begin.mutate(starter.id)}
 						>
 							<b>{starter.name}</b>
 							<span>{starter.text}</span>
@@ -312,24 +321,24 @@ function Starters({ why }: { why?: string }) {
 	);
 }
 
-function NewSequence({ why, onClose }: { why?: string; onClose: () => void }) {
+function NewSequence({ disabledReason, onClose }: { disabledReason?: string; onClose: () => void }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ name: "" });
 	const [idempotencyKey] = useState(newKey);
 	const send = () =>
 		form.submit(async () => {
-			const made = await api("POST /sequences", { body: { name: form.values.name }, idempotencyKey });
+			const created = await api("POST /sequences", { body: { name: form.values.name }, idempotencyKey });
 			void client.invalidateQueries(within("sequences"));
-			navigate(to.sequence(made.id));
+			navigate(to.sequence(created.id));
 		});
 	return (
 		<Dialog
 			drawer="wide"
 			title={words.add}
 			onClose={onClose}
-			onSubmit={() => !why && void send()}
-			submit={{ label: words.create, busy: form.busy, why }}
+			onSubmit={() => !disabledReason && void send()}
+			submit={{ label: words.create, busy: form.busy, disabledReason }}
 		>
 			<FormProblems problems={form.problems} />
 			<section className={own.blank} aria-label={words.blank}>
@@ -346,7 +355,7 @@ function NewSequence({ why, onClose }: { why?: string; onClose: () => void }) {
 			</section>
 			<section className={own.begin} aria-label={words.begin}>
 				<h3>{words.begin}</h3>
-				<Starters why={why} />
+				<Starters disabledReason={disabledReason} />
 			</section>
 		</Dialog>
 	);

@@ -61,22 +61,27 @@ const valuesOf = (sequence: Sequence): Values => ({
 	exits: (sequence.exit_conditions as Exits | null) ?? {},
 });
 
-type Props = { server: Versioned<Sequence>; names: Names; why?: string; onSaved: (got: Versioned<Sequence>) => void };
+type Props = {
+	server: Versioned<Sequence>;
+	names: Names;
+	disabledReason?: string;
+	onSaved: (saved: Versioned<Sequence>) => void;
+};
 
 /** SettingsForm edits what starts a sequence, who may enter, and what ends it early. */
-export default function SettingsForm({ server, names, why: role, onSaved }: Props) {
+export default function SettingsForm({ server, names, disabledReason: role, onSaved }: Props) {
 	const client = useQueryClient();
 	const sequence = server.data;
-	const why = role ?? (sequence.status === "archived" ? words.archived : undefined);
+	const disabledReason = role ?? (sequence.status === "archived" ? words.archived : undefined);
 	const form = useKeptForm<Values>(valuesOf(sequence), {
 		kind: "sequence_settings",
 		id: sequence.id,
 		title: sequence.name,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
-			const got = await request("GET /sequences/{id}", { path: { id: sequence.id } });
-			client.setQueryData(sequenceQuery(sequence.id).queryKey, got);
-			return { values: valuesOf(got.data), revision: got.revision };
+			const response = await request("GET /sequences/{id}", { path: { id: sequence.id } });
+			client.setQueryData(sequenceQuery(sequence.id).queryKey, response);
+			return { values: valuesOf(response.data), revision: response.revision };
 		},
 		names: {
 			name: words.nameLabel,
@@ -90,12 +95,12 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 	const dirty = !same(values, valuesOf(sequence));
 	const problems = form.problems.answered ?? [];
 	const at = (path: string) => {
-		const found = problems.find(
+		const problem = problems.find(
 			(problem) =>
 				problem.path.startsWith(`entry_trigger.${path}`) ||
 				problem.path.startsWith(`entry_trigger.trigger_config.${path}`),
 		);
-		return found && fieldSentence(found, ownName(found.path));
+		return problem && fieldSentence(problem, ownName(problem.path));
 	};
 	/** What is wrong with a rule, behind the path of the condition that it is wrong in. */
 	const ruleProblem = (of: string) => {
@@ -103,14 +108,16 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 		return texts.find((text) => new RegExp(`^${of}(?:: |\\.)definition`).test(text))?.replace(/^.*?(?=definition)/, "");
 	};
 	const exitProblem = (path: string) => {
-		const found = problems.find(
+		const problem = problems.find(
 			(problem) =>
 				problem.path.startsWith(`exit_conditions.${path}`) ||
 				(problem.path === "exit_conditions" && problem.message.startsWith(path)),
 		);
 		return (
-			found &&
-			(found.path === "exit_conditions" ? problemWords(found.message) : fieldSentence(found, ownName(found.path)))
+			problem &&
+			(problem.path === "exit_conditions"
+				? problemWords(problem.message)
+				: fieldSentence(problem, ownName(problem.path)))
 		);
 	};
 	const exits = (part: Partial<Exits>) => {
@@ -125,7 +132,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 	};
 	const save = () =>
 		form.submit(async (values, revision) => {
-			const got = await request("PUT /sequences/{id}", {
+			const response = await request("PUT /sequences/{id}", {
 				path: { id: sequence.id },
 				revision,
 				body: {
@@ -138,7 +145,7 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 				},
 			});
 			void client.invalidateQueries(within("sequences"));
-			onSaved(got);
+			onSaved(response);
 			toast(words.saved);
 		});
 	const rule = values.trigger_config.definition as Group | undefined;
@@ -153,12 +160,12 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 			className={css.form}
 			onSubmit={(event) => {
 				event.preventDefault();
-				if (!why && dirty) void save();
+				if (!disabledReason && dirty) void save();
 			}}
 		>
 			<KeptCallout form={form} />
 			<FormProblems problems={form.problems} />
-			<fieldset disabled={why !== undefined} className={css.bare}>
+			<fieldset disabled={disabledReason !== undefined} className={css.bare}>
 				<Card title={words.name}>
 					<TextField
 						label={words.nameLabel}
@@ -266,7 +273,12 @@ export default function SettingsForm({ server, names, why: role, onSaved }: Prop
 				</Card>
 			</fieldset>
 			<FormFooter>
-				<Button type="submit" look="primary" busy={form.busy} why={why ?? (dirty ? undefined : words.clean)}>
+				<Button
+					type="submit"
+					look="primary"
+					busy={form.busy}
+					disabledReason={disabledReason ?? (dirty ? undefined : words.clean)}
+				>
 					{words.save}
 				</Button>
 				<span className={css.help}>{words.atOnce}</span>

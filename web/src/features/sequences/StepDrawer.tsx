@@ -41,8 +41,10 @@ const shownAtField =
 
 /** sentenceAt says what is wrong with a field. What is wrong inside a rule stays behind its path, for its condition. */
 const sentenceAt = (messages: string[]) => (path: string) => {
-	const found = problemAt(messages)(path);
-	return found && !/^(?:definition|conditions)[\w.[\]]*: /.test(found) ? problemWords(`${path}: ${found}`) : found;
+	const problem = problemAt(messages)(path);
+	return problem && !/^(?:definition|conditions)[\w.[\]]*: /.test(problem)
+		? problemWords(`${path}: ${problem}`)
+		: problem;
 };
 
 type Props = { view: View; step: Step; onChange: (config: Config) => void; onDelete: () => void; onClose: () => void };

@@ -59,7 +59,7 @@ export function StepMenu(props: Props) {
 }
 
 function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Props) {
-	const [typed, setTyped] = useState("");
+	const [search, setSearch] = useState("");
 	const [at, setAt] = useState(0);
 	const id = useId();
 	const list = useRef<HTMLDivElement>(null);
@@ -106,7 +106,7 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 				run: () => onGo(step),
 			});
 	}
-	const want = typed.trim().toLowerCase();
+	const want = search.trim().toLowerCase();
 	const shown = all.filter(
 		(option) => !want || `${option.name} ${option.help} ${option.group}`.toLowerCase().includes(want),
 	);
@@ -139,9 +139,9 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 				placeholder={words.search}
 				autoComplete="off"
 				spellCheck={false}
-				value={typed}
+				value={search}
 				onChange={(event) => {
-					setTyped(event.target.value);
+					setSearch(event.target.value);
 					setAt(0);
 				}}
 				onKeyDown={key}

@@ -42,7 +42,7 @@ export default function TestRun({ sequence, names, flush, unsaved, onClose }: Pr
 	const [answer, setAnswer] = useState<TestSequenceAnswer | null>(null);
 	const idempotencyKey = useRef(newKey());
 	const to = [...new Set(addressesIn(form.values.to))];
-	const why = to.length === 0 ? words.address : form.values.contact_id ? undefined : words.choose;
+	const disabledReason = to.length === 0 ? words.address : form.values.contact_id ? undefined : words.choose;
 	const graph = graphOf(sequence);
 	const send = () =>
 		form.submit(async () => {
@@ -66,11 +66,11 @@ export default function TestRun({ sequence, names, flush, unsaved, onClose }: Pr
 		<Dialog
 			title={words.title}
 			onClose={onClose}
-			onSubmit={() => !why && void send()}
+			onSubmit={() => !disabledReason && void send()}
 			footer={
 				<>
 					<Button onClick={onClose}>{words.close}</Button>
-					<Button type="submit" look="primary" busy={form.busy} why={why}>
+					<Button type="submit" look="primary" busy={form.busy} disabledReason={disabledReason}>
 						{words.send}
 					</Button>
 				</>

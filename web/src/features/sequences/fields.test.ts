@@ -11,7 +11,7 @@ const fields = [
 
 const tests: Tests = {
 	"what is typed is a value of the field's kind"() {
-		const typed: [field: string, text: string, want: unknown][] = [
+		const cases: [field: string, text: string, want: unknown][] = [
 			["score", "3", 3],
 			["score", "-1.5", -1.5],
 			["score", "1.", "1."],
@@ -27,7 +27,7 @@ const tests: Tests = {
 			["company", "true", "true"],
 			["gone", "3", "3"],
 		];
-		for (const [field, text, want] of typed) equals(fieldValue(fields, field, text), want, `${field} "${text}"`);
+		for (const [field, text, want] of cases) equals(fieldValue(fields, field, text), want, `${field} "${text}"`);
 	},
 	"a number can be typed sign by sign"() {
 		for (const number of ["1.5", "-20", "0.25", "1000"]) {

@@ -34,7 +34,7 @@ const view = (graph = diamond(), parts: Partial<View> = {}): View => ({
 
 const issue = (node_id: string, message: string) => ({ node_id, message }) as GraphIssue;
 
-const said = (view: View, id: string) => {
+const textOf = (view: View, id: string) => {
 	const step = stepOf(view.graph, id);
 	return step ? spoken(view, step) : "";
 };
@@ -42,15 +42,15 @@ const said = (view: View, id: string) => {
 const tests: Tests = {
 	"a step says where it is, what it does and what follows"() {
 		const v = view(line(step("a", "tag", { tags: ["vip"] }), step("b", "stage"), step("c", "exit")));
-		equals(said(v, "a"), "Step 1 of 3, Add vip, then Move to …");
-		equals(said(v, "b"), "Step 2 of 3, Move to …, then Exit");
-		equals(said(v, "c"), "Step 3 of 3, Exit, the end");
-		equals(said(view(line(step("a"))), "a"), "Step 1 of 1, Add …, then the end");
+		equals(textOf(v, "a"), "Step 1 of 3, Add vip, then Move to …");
+		equals(textOf(v, "b"), "Step 2 of 3, Move to …, then Exit");
+		equals(textOf(v, "c"), "Step 3 of 3, Exit, the end");
+		equals(textOf(view(line(step("a"))), "a"), "Step 1 of 1, Add …, then the end");
 	},
 	"a step with several ways counts them"() {
-		equals(said(view(), "if"), "Step 1 of 4, no condition yet?, then 2 paths");
+		equals(textOf(view(), "if"), "Step 1 of 4, no condition yet?, then 2 paths");
 		const one = view(line(step("by", "branch", { branches: [] })));
-		holds(said(one, "by").endsWith("then the end"), said(one, "by"));
+		holds(textOf(one, "by").endsWith("then the end"), textOf(one, "by"));
 	},
 	async "problems, people and the selection are said, too"() {
 		await loadProblems();
@@ -58,13 +58,13 @@ const tests: Tests = {
 		const numbers = new Map([["yes", { waiting: 1 } as SequenceNodeReport]]);
 		const v = view(diamond(), { issues, numbers, selected: new Set(["yes", "no"]) });
 		equals(
-			said(v, "yes"),
+			textOf(v, "yes"),
 			"Step 2 of 4, Add …, Tags must be filled in, then Add …; 1 person is here; 2 problems; selected",
 		);
-		equals(said(v, "no"), "Step 3 of 4, Add …, Is wrong, then Add …; 1 problem; selected");
-		equals(said(v, "last"), "Step 4 of 4, Add …, then the end");
+		equals(textOf(v, "no"), "Step 3 of 4, Add …, Is wrong, then Add …; 1 problem; selected");
+		equals(textOf(v, "last"), "Step 4 of 4, Add …, then the end");
 		const alone = view(diamond(), { selected: new Set(["yes"]) });
-		holds(!said(alone, "yes").includes("selected"), "one step that is selected is the one that is open");
+		holds(!textOf(alone, "yes").includes("selected"), "one step that is selected is the one that is open");
 	},
 	async "below the title stands what is wrong, or else the detail"() {
 		await loadProblems();

@@ -34,7 +34,7 @@ export type View = {
 	openTrigger: () => void;
 	openPeople: (id: string) => void;
 	add: (place: Place, trigger: HTMLElement) => void;
-	act: (id: string, what: "after" | "copy" | "paste" | "delete" | "select", trigger?: HTMLElement) => void;
+	act: (id: string, action: "after" | "copy" | "paste" | "delete" | "select", trigger?: HTMLElement) => void;
 };
 
 export const issuesOf = (value: Pick<View, "issues">, id: string) =>

@@ -35,8 +35,8 @@ import {
 	undo,
 } from "./graph";
 
-let made = 0;
-const name = (type: StepType) => `${type}_${++made}`;
+let count = 0;
+const name = (type: StepType) => `${type}_${++count}`;
 const step = (id: string, type: StepType = "tag", config: Config = {}): Step => ({ id, type, config });
 const at = (from: string | null, label: string | null = null): Place => ({ from, label });
 
@@ -59,25 +59,25 @@ function diamond(): Graph {
 const wayTexts = (graph: Graph) => graph.ways.map((way) => `${way.from} ${way.label ?? "-"} ${way.to}`).sort();
 
 /** What holds of every graph that is edited. */
-function isSound(graph: Graph, what: string) {
+function isSound(graph: Graph, description: string) {
 	const ids = graph.steps.map((step) => step.id);
-	holds(new Set(ids).size === ids.length, `${what}: two steps have one id`);
-	holds(graph.entry === null || ids.includes(graph.entry), `${what}: it begins with a step that is not there`);
+	holds(new Set(ids).size === ids.length, `${description}: two steps have one id`);
+	holds(graph.entry === null || ids.includes(graph.entry), `${description}: it begins with a step that is not there`);
 	const places = new Set<string>();
 	for (const way of graph.ways) {
 		const from = stepOf(graph, way.from);
 		holds(
 			from !== undefined && stepOf(graph, way.to) !== undefined,
-			`${what}: the way ${way.from} to ${way.to} leads from or to nothing`,
+			`${description}: the way ${way.from} to ${way.to} leads from or to nothing`,
 		);
-		holds(labelsOf(from as Step).includes(way.label), `${what}: ${way.from} has no way ${way.label}`);
+		holds(labelsOf(from as Step).includes(way.label), `${description}: ${way.from} has no way ${way.label}`);
 		const place = `${way.from} ${way.label}`;
-		holds(!places.has(place), `${what}: ${place} leads to two steps`);
+		holds(!places.has(place), `${description}: ${place} leads to two steps`);
 		places.add(place);
 	}
-	equals(reached(graph).size, graph.steps.length, `${what}: the number of steps that people reach`);
+	equals(reached(graph).size, graph.steps.length, `${description}: the number of steps that people reach`);
 	// Both views show each step once.
-	equals([...order(graph)].sort(), [...ids].sort(), `${what}: the steps in order`);
+	equals([...order(graph)].sort(), [...ids].sort(), `${description}: the steps in order`);
 }
 
 /** One configuration of each type of step that has another kind of way out. */
@@ -253,11 +253,11 @@ const tests: Tests = {
 			equals(history.now, graph, "what redo brings back");
 		}
 		equals(redo(history), history);
-		const typed = ["a", "ab", "abc"].reduce(
+		const edited = ["a", "ab", "abc"].reduce(
 			(history, tag) => push(history, line(step("t", "tag", { tag })), "edit t"),
 			begin(empty),
 		);
-		equals(undo(typed).now, empty);
+		equals(undo(edited).now, empty);
 	},
 	"joins stand below all ways into them, loops lead back"() {
 		const graph = lead(diamond(), at("last"), "if");

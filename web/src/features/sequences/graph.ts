@@ -200,11 +200,11 @@ export type Clip = { entry: string; steps: Step[]; ways: Way[]; out: Place[] };
  * chosen, the chosen ones follow on each other.
  */
 export function copy(graph: Graph, ids: string[]): Clip | null {
-	const chosen = order(graph).filter((id) => ids.includes(id));
-	const [entry] = chosen;
+	const selected = order(graph).filter((id) => ids.includes(id));
+	const [entry] = selected;
 	if (!entry) return null;
-	const steps = chosen.map((id) => stepOf(graph, id)).filter((step): step is Step => step !== undefined);
-	const inside = (id: string) => chosen.includes(id);
+	const steps = selected.map((id) => stepOf(graph, id)).filter((step): step is Step => step !== undefined);
+	const inside = (id: string) => selected.includes(id);
 	let part: Graph = { entry, steps, ways: graph.ways.filter((way) => inside(way.from) && inside(way.to)) };
 	for (const step of steps) {
 		const found = reached(part);
@@ -385,16 +385,16 @@ export function neighbour(graph: Graph, id: string, to: Direction): string | nul
 		);
 	}
 	// Up to the nearest step with several ways, then to the way beside this one.
-	const by = to === "left" ? -1 : 1;
+	const offset = to === "left" ? -1 : 1;
 	for (let at = parents.get(id); at; at = parents.get(at.block.step.id)) {
 		if (at.slot === null || at.block.slots.length < 2) continue;
-		for (let i = at.slot + by; i >= 0 && i < at.block.slots.length; i += by) {
+		for (let i = at.slot + offset; i >= 0 && i < at.block.slots.length; i += offset) {
 			const slot = at.block.slots[i];
 			if (slot?.kind === "block") return slot.block.step.id;
 		}
 	}
 	const root = roots.findIndex((root) => has(root, id));
-	return roots[root + by]?.step.id ?? null;
+	return roots[root + offset]?.step.id ?? null;
 }
 
 const has = (block: Block, id: string): boolean =>
@@ -446,7 +446,7 @@ export function difference(was: Graph, now: Graph): Difference {
 
 export type History = { past: Graph[]; now: Graph; future: Graph[]; of: string };
 
-const most = 100;
+const maxSteps = 100;
 
 export const begin = (graph: Graph): History => ({ past: [], now: graph, future: [], of: "" });
 
@@ -454,7 +454,7 @@ export const begin = (graph: Graph): History => ({ past: [], now: graph, future:
 export function push(history: History, graph: Graph, of = ""): History {
 	if (graph === history.now) return history;
 	if (of && of === history.of) return { ...history, now: graph, future: [] };
-	return { past: [...history.past, history.now].slice(-most), now: graph, future: [], of };
+	return { past: [...history.past, history.now].slice(-maxSteps), now: graph, future: [], of };
 }
 
 export function undo(history: History): History {

@@ -54,8 +54,8 @@ export function merge(
 			const [byMe, byThem] = [!wasM || !alike(m, wasM), !wasT || !alike(t, wasT)];
 			const side = !byMe ? "theirs" : !byThem || alike(m, t) ? "mine" : clash(id);
 			// Ways belong to the labels of a configuration: where both changed these, the ways are those of the side.
-			const whole = byMe && byThem && !same(labelsOf(m), labelsOf(t));
-			kept.push({ step: side === "mine" ? m : t, from: whole ? side : null, restored: null });
+			const branchConflict = byMe && byThem && !same(labelsOf(m), labelsOf(t));
+			kept.push({ step: side === "mine" ? m : t, from: branchConflict ? side : null, restored: null });
 			continue;
 		}
 		const side = m ? "mine" : "theirs";
@@ -115,9 +115,9 @@ export function mergeDrafts(
 	theirs: Drawn,
 	choose: (group: string) => Side = () => "mine",
 ) {
-	const whole = (of: Drawn) => ({ merged: of, clashes: [], joined: [] });
-	if (equal(theirs.graph, bases.theirs.graph)) return whole(mine);
-	if (equal(mine.graph, bases.mine.graph) || equal(mine.graph, theirs.graph)) return whole(theirs);
+	const unmerged = (of: Drawn) => ({ merged: of, clashes: [], joined: [] });
+	if (equal(theirs.graph, bases.theirs.graph)) return unmerged(mine);
+	if (equal(mine.graph, bases.mine.graph) || equal(mine.graph, theirs.graph)) return unmerged(theirs);
 	const was = { mine: bases.mine.graph, theirs: bases.theirs.graph };
 	const { graph, clashes, taken } = merge(was, mine.graph, theirs.graph, (id) => choose(id ?? ""));
 	return {

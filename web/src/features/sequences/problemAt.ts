@@ -1,6 +1,6 @@
 /** problemAt returns the problem of a field among messages that begin with its path. */
 export const problemAt = (messages: string[]) => (path: string) => {
-	const found = messages.find(
+	const match = messages.find(
 		(message) =>
 			message === path ||
 			message.startsWith(`${path}:`) ||
@@ -8,5 +8,5 @@ export const problemAt = (messages: string[]) => (path: string) => {
 			message.startsWith(`${path}.`) ||
 			(path.includes("[") && message.startsWith(`${path} `)),
 	);
-	return found?.replace(/^[\w.[\]-]+: /, "");
+	return match?.replace(/^[\w.[\]-]+: /, "");
 };

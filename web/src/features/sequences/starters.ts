@@ -87,14 +87,14 @@ const mails = {
 /** library returns the id of a mail of the library with a name, which is made if there is none. */
 async function library(of: keyof typeof mails): Promise<string> {
 	const [name, subject, lines] = mails[of];
-	const found = await api("GET /messages", { query: { search: name, limit: 50 } });
-	const same = found.data.find((message) => message.name === name && message.status !== "archived");
+	const messages = await api("GET /messages", { query: { search: name, limit: 50 } });
+	const same = messages.data.find((message) => message.name === name && message.status !== "archived");
 	if (same) return same.id;
-	const made = await api("POST /messages", {
+	const created = await api("POST /messages", {
 		body: { name, content: { subject, body_mjml: mail([...lines]) } },
 		idempotencyKey: newKey(),
 	});
-	return made.id;
+	return created.id;
 }
 
 const step = (type: StepType, config: Config): Step => ({ id: newId(type), type, config });
@@ -102,9 +102,9 @@ const way = (from: Step, to: Step, label: string | null = null): Way => ({ from:
 const wait = (amount: number, unit = "day") => step("wait", { mode: "duration", amount, unit });
 
 async function make(body: SequenceBody, graph: Graph): Promise<Sequence> {
-	const made = await api("POST /sequences", { body, idempotencyKey: newKey() });
-	await api("PUT /sequences/{id}/graph", { path: { id: made.id }, body: bodyOf(graph) });
-	return made;
+	const created = await api("POST /sequences", { body, idempotencyKey: newKey() });
+	await api("PUT /sequences/{id}/graph", { path: { id: created.id }, body: bodyOf(graph) });
+	return created;
 }
 
 /** begin makes the draft of a starter. */

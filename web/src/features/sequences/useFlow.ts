@@ -20,7 +20,7 @@ export type Saving =
 	| { state: "conflict"; conflict: Conflict };
 
 /** Conflict is what both sides changed differently. */
-export type Conflict = { clashes: Clash[]; theirs: Versioned<Sequence>; graph: Graph; by: Actor | null };
+export type Conflict = { clashes: Clash[]; theirs: Versioned<Sequence>; graph: Graph; author: Actor | null };
 
 /** Found is what a check tells of a graph: what keeps it from being saved, what only from being activated, and how many people would leave. */
 type Found = { issues: GraphIssue[]; unready: GraphIssue[]; leaving: number };
@@ -37,16 +37,16 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	const { id, status } = server.data;
 	const path = { id };
 	const mode = may && (status === "draft" || status === "paused") ? status : "read";
-	const [found, setFound] = useState(nothing);
-	const remember = (got: Versioned<Sequence>) => {
-		client.setQueryData(sequenceQuery(id).queryKey, got);
-		return got;
+	const [checks, setChecks] = useState(nothing);
+	const remember = (response: Versioned<Sequence>) => {
+		client.setQueryData(sequenceQuery(id).queryKey, response);
+		return response;
 	};
 	/** Asks what is wrong with a graph, and how many people would leave. */
 	const check = async (graph: Graph): Promise<GraphCheck> => {
 		const body = { ...bodyOf(graph), dry_run: true };
 		const answer = (await api("PUT /sequences/{id}/graph", { path, body })) as GraphCheck;
-		if (draft.state.values.graph === graph && !draft.state.conflict) setFound(answer);
+		if (draft.state.values.graph === graph && !draft.state.conflict) setChecks(answer);
 		return answer;
 	};
 	const draft = useDraft<Sequence, { graph: Graph }>(
@@ -61,14 +61,14 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 					const { valid, issues } = await check(graph);
 					if (!valid) throw new ApiError(400, "INVALID_GRAPH", "", { issues });
 					const sent = request("PUT /sequences/{id}/graph", { path, body: bodyOf(graph), revision });
-					const got = remember((await sent) as Versioned<Sequence>);
-					setFound((found) => ({ ...nothing, unready: found.unready }));
+					const response = remember((await sent) as Versioned<Sequence>);
+					setChecks((checks) => ({ ...nothing, unready: checks.unready }));
 					void client.invalidateQueries(within("sequences"));
 					void client.invalidateQueries(within("sequence.report", id));
-					return got;
+					return response;
 				} catch (error) {
 					if (error instanceof ApiError && error.code === "INVALID_GRAPH")
-						setFound((found) => ({ ...found, issues: (error.details.issues as GraphIssue[] | undefined) ?? [] }));
+						setChecks((checks) => ({ ...checks, issues: (error.details.issues as GraphIssue[] | undefined) ?? [] }));
 					if (error instanceof ApiError && error.code === "NOT_EDITABLE")
 						void client.invalidateQueries(within("sequence", id));
 					throw error;
@@ -126,10 +126,10 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		graph,
 		base: saved.graph,
 		dirty,
-		issues: [...found.issues, ...found.unready],
+		issues: [...checks.issues, ...checks.unready],
 		/** How many problems keep the graph from being saved; the others only keep it from being activated. */
-		refused: found.issues.length,
-		leaving: found.leaving,
+		refused: checks.issues.length,
+		leaving: checks.leaving,
 		saving: ((): Saving => {
 			if (conflict) {
 				const clashes = conflict.clashes.map(
@@ -175,13 +175,13 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 			steps: joined.fields
 				.map((step) => [graph, ...history.past.toReversed()].map((graph) => stepOf(graph, step)).find(Boolean))
 				.filter((step): step is Step => step !== undefined),
-			by: joined.by,
+			by: joined.author,
 			at: joined.row.updated_at,
 		},
 		dismissJoined: () => draft.dismissJoined(),
 		/** Ends a conflict: for the steps that are named their version stays, for the others the own one. */
 		settle: (theirs: Set<string>) => draft.settle(theirs),
-		show: (unready: GraphIssue[]) => setFound((found) => ({ ...found, unready })),
+		show: (unready: GraphIssue[]) => setChecks((checks) => ({ ...checks, unready })),
 		/** The newest revision of the sequence. */
 		revision: () => draft.state.revision ?? undefined,
 	};

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { api, request } from "../../api/client";
 import type { AccountSessionView, UpdateAccountRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot, useWorkspace } from "../../base/session";
+import { useDisabledReason, useWorkspace } from "../../base/session";
 import { CodeField } from "../../ui/CodeField";
 import { Button } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
@@ -63,10 +63,10 @@ const words = catalogue("settings.account", {
 /** Account has the settings of the workspace. */
 export default function Account() {
 	const account = useQuery(accountQuery());
-	const why = useWhyNot("PUT /settings/account");
+	const disabledReason = useDisabledReason("PUT /settings/account");
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]}>
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			{account.isPending ? (
 				<Skeleton rows={10} />
 			) : account.isError ? (
@@ -104,15 +104,15 @@ function Concern<T extends { [field: string]: string | boolean }>({
 	) => ReactNode;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /settings/account");
+	const disabledReason = useDisabledReason("PUT /settings/account");
 	const form = useKeptForm(valuesOf(account), {
 		kind,
 		id: account.tenant_id,
 		title,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
-			const got = await request("GET /settings/account", {});
-			return { values: valuesOf(got.data), revision: got.revision };
+			const response = await request("GET /settings/account", {});
+			return { values: valuesOf(response.data), revision: response.revision };
 		},
 		names,
 	});
@@ -130,7 +130,7 @@ function Concern<T extends { [field: string]: string | boolean }>({
 			help={help}
 			path={field}
 			value={String(form.values[field])}
-			readOnly={why !== undefined}
+			readOnly={disabledReason !== undefined}
 			error={form.problems.byPath[field]}
 			autoComplete="off"
 			onChange={(value) => form.set({ [field]: value } as Partial<T>)}
@@ -143,15 +143,15 @@ function Concern<T extends { [field: string]: string | boolean }>({
 				style={{ display: "flex", flexDirection: "column", gap: 16 }}
 				onSubmit={(event) => {
 					event.preventDefault();
-					if (!why) void send();
+					if (!disabledReason) void send();
 				}}
 			>
 				{about && <p>{about}</p>}
 				<KeptCallout form={form} />
 				<FormProblems problems={form.problems} />
-				{children(form, text, why !== undefined)}
+				{children(form, text, disabledReason !== undefined)}
 				<div>
-					<Button type="submit" busy={form.busy} why={why}>
+					<Button type="submit" busy={form.busy} disabledReason={disabledReason}>
 						{words.save}
 					</Button>
 				</div>
@@ -366,7 +366,7 @@ function Forms({ account }: { account: AccountSessionView }) {
 
 function DeleteWorkspace({ account }: { account: AccountSessionView }) {
 	const workspace = useWorkspace();
-	const why = useWhyNot("DELETE /settings/account");
+	const disabledReason = useDisabledReason("DELETE /settings/account");
 	const [asking, setAsking] = useState(false);
 	const remove = useMutation({
 		mutationFn: () => api("DELETE /settings/account", { body: { confirm_slug: workspace?.tenant_slug ?? "" } }),
@@ -379,7 +379,7 @@ function DeleteWorkspace({ account }: { account: AccountSessionView }) {
 		<Card title={words.danger} tone="danger">
 			<p>{words.dangerText}</p>
 			<div>
-				<Button look="danger" why={why} onClick={() => setAsking(true)}>
+				<Button look="danger" disabledReason={disabledReason} onClick={() => setAsking(true)}>
 					{words.remove}
 				</Button>
 			</div>

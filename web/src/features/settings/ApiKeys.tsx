@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { APIKey } from "../../api/schema";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm, Dialog } from "../../ui/Dialog";
@@ -66,16 +66,16 @@ const example = `curl ${location.origin}/t/shop/api/contacts -H 'X-API-Key: pbk_
 /** ApiKeys lists the keys of programs. */
 export default function ApiKeys() {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /auth/api-keys");
+	const disabledReason = useDisabledReason("POST /auth/api-keys");
 	const [creating, setCreating] = useState(false);
 	const [secret, setSecret] = useState<string | null>(null);
 	const [grace, setGrace] = useState("86400");
-	const [asking, setAsking] = useState<{ key: APIKey; what: "rotate" | "revoke" } | null>(null);
-	const keys = useQuery({ ...apiKeysQuery(), enabled: !why });
+	const [asking, setAsking] = useState<{ key: APIKey; action: "rotate" | "revoke" } | null>(null);
+	const keys = useQuery({ ...apiKeysQuery(), enabled: !disabledReason });
 	const refresh = () => client.invalidateQueries(within("api_keys"));
 	const act = useMutation({
-		mutationFn: async (variables: { key: APIKey; what: "rotate" | "revoke" }) => {
-			if (variables.what === "rotate") {
+		mutationFn: async (variables: { key: APIKey; action: "rotate" | "revoke" }) => {
+			if (variables.action === "rotate") {
 				const fresh = await api("POST /auth/api-keys/{id}/rotate", {
 					path: { id: variables.key.id },
 					body: { grace_seconds: Number(grace) },
@@ -90,7 +90,7 @@ export default function ApiKeys() {
 		},
 	});
 	const add = (
-		<Button kind="create" why={why} onClick={() => setCreating(true)}>
+		<Button kind="create" disabledReason={disabledReason} onClick={() => setCreating(true)}>
 			{words.add}
 		</Button>
 	);
@@ -102,8 +102,8 @@ export default function ApiKeys() {
 			description={words.about}
 			actions={(!keys.isSuccess || rows.length > 0) && add}
 		>
-			{why ? (
-				<Callout>{why}</Callout>
+			{disabledReason ? (
+				<Callout>{disabledReason}</Callout>
 			) : keys.isPending ? (
 				<Skeleton rows={4} />
 			) : keys.isError ? (
@@ -149,12 +149,12 @@ export default function ApiKeys() {
 										small
 										label={words.actions({ name: apiKey.name })}
 										actions={[
-											{ id: "rotate", label: words.rotate, run: () => setAsking({ key: apiKey, what: "rotate" }) },
+											{ id: "rotate", label: words.rotate, run: () => setAsking({ key: apiKey, action: "rotate" }) },
 											{
 												id: "revoke",
 												label: words.revoke,
 												danger: true,
-												run: () => setAsking({ key: apiKey, what: "revoke" }),
+												run: () => setAsking({ key: apiKey, action: "revoke" }),
 											},
 										]}
 									/>
@@ -166,7 +166,7 @@ export default function ApiKeys() {
 			{creating && (
 				<Create
 					onClose={() => setCreating(false)}
-					onMade={(secret) => {
+					onCreated={(secret) => {
 						setCreating(false);
 						setSecret(secret);
 						void refresh();
@@ -177,20 +177,20 @@ export default function ApiKeys() {
 			{asking && (
 				<Confirm
 					title={
-						asking.what === "rotate"
+						asking.action === "rotate"
 							? words.rotateTitle({ name: asking.key.name })
 							: words.revokeTitle({ name: asking.key.name })
 					}
-					action={asking.what === "rotate" ? words.rotate : words.revoke}
-					danger={asking.what === "revoke"}
-					type={asking.what === "revoke" ? asking.key.name : undefined}
+					action={asking.action === "rotate" ? words.rotate : words.revoke}
+					danger={asking.action === "revoke"}
+					type={asking.action === "revoke" ? asking.key.name : undefined}
 					busy={act.isPending}
 					error={act.error && <p role="alert">{explain(act.error)}</p>}
 					onConfirm={() => act.mutate(asking)}
 					onClose={() => setAsking(null)}
 				>
-					<p>{asking.what === "rotate" ? words.rotateText : words.revokeText}</p>
-					{asking.what === "rotate" && (
+					<p>{asking.action === "rotate" ? words.rotateText : words.revokeText}</p>
+					{asking.action === "rotate" && (
 						<Select
 							label={words.grace}
 							value={grace}
@@ -204,19 +204,19 @@ export default function ApiKeys() {
 	);
 }
 
-function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: string) => void }) {
+function Create({ onClose, onCreated }: { onClose: () => void; onCreated: (secret: string) => void }) {
 	const [idempotencyKey] = useState(newKey);
 	const form = useForm({ name: "", scopes: [] as string[], expires: "" });
 	const scopes = useQuery(scopesQuery());
 	const all = scopes.data?.data ?? [];
 	const [search, setSearch] = useState("");
 	const wanted = search.trim().toLowerCase();
-	const found = all.filter((scope) => `${scope.scope} ${scope.description}`.toLowerCase().includes(wanted));
-	const areas = [...new Set(found.map((scope) => scope.scope.split(":")[0] ?? ""))];
+	const matches = all.filter((scope) => `${scope.scope} ${scope.description}`.toLowerCase().includes(wanted));
+	const areas = [...new Set(matches.map((scope) => scope.scope.split(":")[0] ?? ""))];
 	const values = form.values;
 	const send = () =>
 		form.submit(async () => {
-			const made = await api("POST /auth/api-keys", {
+			const created = await api("POST /auth/api-keys", {
 				body: {
 					name: values.name,
 					scopes: values.scopes,
@@ -224,7 +224,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 				},
 				idempotencyKey,
 			});
-			onMade(made.key);
+			onCreated(created.key);
 		});
 	const presets: { [name: string]: string[] } = {
 		none: [],
@@ -275,12 +275,12 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (secret: str
 				error={form.problems.byPath.scopes}
 			/>
 			<TextField label={words.search} type="search" value={search} onChange={setSearch} autoComplete="off" />
-			{found.length === 0 && all.length > 0 && <p>{words.noScope}</p>}
+			{matches.length === 0 && all.length > 0 && <p>{words.noScope}</p>}
 			<div className={css.scopes} data-path="scopes" tabIndex={-1}>
 				{areas.map((area) => (
 					<fieldset key={area}>
 						<legend className={css.area}>{area.replaceAll(/[_-]/g, " ")}</legend>
-						{found
+						{matches
 							.filter((scope) => scope.scope.split(":")[0] === area)
 							.map((scope) => (
 								<Checkbox

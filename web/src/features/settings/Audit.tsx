@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ListFilter } from "lucide-react";
 import { Link } from "wouter";
 import { useParams } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button, IconButton } from "../../ui/Button";
 import { Select, TextField } from "../../ui/Field";
 import { List } from "../../ui/List";
@@ -131,9 +131,11 @@ const pages: { [type: string]: (id: string) => string } = {
 };
 
 /** known are the kinds of actions, and the one chosen if it is another. */
-function known(chosen: string) {
+function known(selected: string) {
 	const all = Object.entries(words.kinds).map(([value, label]) => ({ value, label }));
-	return !chosen || all.some((option) => option.value === chosen) ? all : [...all, { value: chosen, label: chosen }];
+	return !selected || all.some((option) => option.value === selected)
+		? all
+		: [...all, { value: selected, label: selected }];
 }
 
 /** targetOf names what was acted on: by its name, or such as "sending domain …b081ac". */
@@ -142,7 +144,7 @@ const targetOf = (type: string, id: string, name?: string | null) =>
 
 /** Audit lists who did what. */
 export default function Audit() {
-	const why = useWhyNot("GET /audit-log");
+	const disabledReason = useDisabledReason("GET /audit-log");
 	const [params, set] = useParams();
 	const of = (name: string) => params.get(name) ?? "";
 	const query = {
@@ -155,14 +157,14 @@ export default function Audit() {
 		before: startOfDay(addDays(of("until"), 1), timeZone())?.toISOString(),
 	};
 	const filtered = Object.values(query).some(Boolean);
-	const users = useQuery({ ...membersQuery(), enabled: !why });
-	const keys = useQuery({ ...apiKeysQuery(), enabled: !why });
+	const users = useQuery({ ...membersQuery(), enabled: !disabledReason });
+	const keys = useQuery({ ...apiKeysQuery(), enabled: !disabledReason });
 	const clear = () => set({ who: null, what: null, type: null, target: null, since: null, until: null });
-	const log = useInfiniteQuery({ ...auditQuery(query), enabled: !why });
+	const log = useInfiniteQuery({ ...auditQuery(query), enabled: !disabledReason });
 	const rows = log.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]}>
-			{!why && (
+			{!disabledReason && (
 				<div className={css.filters}>
 					<Select
 						label={words.who}
@@ -208,8 +210,8 @@ export default function Audit() {
 					})}
 				</p>
 			)}
-			{why ? (
-				<Callout>{why}</Callout>
+			{disabledReason ? (
+				<Callout>{disabledReason}</Callout>
 			) : log.isPending ? (
 				<Skeleton rows={8} />
 			) : log.isError ? (

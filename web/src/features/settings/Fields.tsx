@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ApiError, api, newKey } from "../../api/client";
 import type { CustomFieldRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { Checkbox, Select, TextArea, TextField } from "../../ui/Field";
@@ -68,13 +68,13 @@ const example = `Your plan is {{ contact.custom_fields.plan | default: "Free" }}
 
 /** Fields lists the workspace's own fields of contacts. */
 export default function Fields() {
-	const why = useWhyNot("POST /settings/custom-fields");
+	const disabledReason = useDisabledReason("POST /settings/custom-fields");
 	const [adding, setAdding] = useState(false);
 	const [removing, setRemoving] = useState<CustomFieldRow | null>(null);
 	const fields = useCollection("custom_fields");
 	const rows = fields.data?.data ?? [];
 	const add = (
-		<Button kind="create" why={why} onClick={() => setAdding(true)}>
+		<Button kind="create" disabledReason={disabledReason} onClick={() => setAdding(true)}>
 			{words.add}
 		</Button>
 	);
@@ -107,7 +107,7 @@ export default function Fields() {
 							name: "",
 							end: true,
 							cell: (field) => (
-								<Button small look="quiet" why={why} onClick={() => setRemoving(field)}>
+								<Button small look="quiet" disabledReason={disabledReason} onClick={() => setRemoving(field)}>
 									{words.remove}
 								</Button>
 							),

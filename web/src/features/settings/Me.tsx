@@ -51,7 +51,7 @@ const words = catalogue("settings.me", {
 /** Me is the page of the signed-in person's own settings. */
 export default function Me() {
 	const signOut = useSignOut();
-	const [chosen, setChosen] = useState<Theme>(theme());
+	const [selectedTheme, setSelected] = useState<Theme>(theme());
 	const [keys, setKeys] = useState(singleKeys());
 	const rows = useSyncExternalStore(subscribeDensity, density);
 	return (
@@ -68,9 +68,9 @@ export default function Me() {
 					<LanguageChoice />
 					<Radios
 						label={words.theme}
-						value={chosen}
+						value={selectedTheme}
 						onChange={(value) => {
-							setChosen(value as Theme);
+							setSelected(value as Theme);
 							applyTheme(value as Theme);
 						}}
 						choices={[
@@ -140,7 +140,11 @@ function You() {
 				/>
 				<Facts rows={[[words.email, user.email]]} />
 				<div>
-					<Button type="submit" busy={form.busy} why={form.values.name.trim() === user.name ? words.same : undefined}>
+					<Button
+						type="submit"
+						busy={form.busy}
+						disabledReason={form.values.name.trim() === user.name ? words.same : undefined}
+					>
 						{words.rename}
 					</Button>
 				</div>

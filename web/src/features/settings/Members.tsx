@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { InvitedMember, Member } from "../../api/schema";
-import { useSession, useWhyNot, useWorkspace } from "../../base/session";
+import { useSession, useDisabledReason, useWorkspace } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
@@ -68,8 +68,8 @@ const rolesFor = (role: string | undefined) => allRoles.filter((allRole) => allR
 export default function Members() {
 	const client = useQueryClient();
 	const { user } = useSession();
-	const whyInvite = useWhyNot("POST /users/invite");
-	const why = useWhyNot("PUT /users/{id}");
+	const inviteDisabledReason = useDisabledReason("POST /users/invite");
+	const disabledReason = useDisabledReason("PUT /users/{id}");
 	const mine = useWorkspace()?.role;
 	const [inviting, setInviting] = useState<Member | "new" | null>(null);
 	const [removing, setRemoving] = useState<Member | null>(null);
@@ -99,8 +99,8 @@ export default function Members() {
 	const owners = all.filter((member) => member.role === "owner" && member.status === "active").length;
 	const offered = rolesFor(mine);
 	/** Why a member cannot be changed. */
-	const whyNot = (member: Member) =>
-		why ??
+	const disabledReasonOf = (member: Member) =>
+		disabledReason ??
 		(member.role !== "owner"
 			? undefined
 			: mine !== "owner"
@@ -113,7 +113,7 @@ export default function Members() {
 			title={words.title}
 			trail={[{ name: words.settings, to: to.settings() }]}
 			actions={
-				<Button kind="create" why={whyInvite} onClick={() => setInviting("new")}>
+				<Button kind="create" disabledReason={inviteDisabledReason} onClick={() => setInviting("new")}>
 					{words.invite}
 				</Button>
 			}
@@ -145,8 +145,8 @@ export default function Members() {
 							id: "role",
 							name: words.role,
 							cell: (member) =>
-								whyNot(member) ? (
-									<span title={whyNot(member)}>{roleName(member.role)}</span>
+								disabledReasonOf(member) ? (
+									<span title={disabledReasonOf(member)}>{roleName(member.role)}</span>
 								) : (
 									<Select
 										label={`${words.role}: ${member.email}`}
@@ -176,26 +176,26 @@ export default function Members() {
 										member.status === "invited" && {
 											id: "again",
 											label: member.invitation_failed ? words.copyLink : words.again,
-											why: whyNot(member),
+											disabledReason: disabledReasonOf(member),
 											run: () => setInviting(member),
 										},
 										member.status === "active" && {
 											id: "disable",
 											label: words.disable,
-											why: whyNot(member),
+											disabledReason: disabledReasonOf(member),
 											run: () => update.mutate({ id: member.id, status: "disabled" }),
 										},
 										member.status === "disabled" && {
 											id: "enable",
 											label: words.enable,
-											why: whyNot(member),
+											disabledReason: disabledReasonOf(member),
 											run: () => update.mutate({ id: member.id, status: "active" }),
 										},
 										{
 											id: "remove",
 											label: words.remove,
 											danger: true,
-											why: whyNot(member),
+											disabledReason: disabledReasonOf(member),
 											run: () => setRemoving(member),
 										},
 									]}
@@ -242,26 +242,26 @@ function Invite({
 	onClose: () => void;
 }) {
 	const [idempotencyKey] = useState(newKey);
-	const [made, setMade] = useState<InvitedMember | null>(null);
+	const [created, setCreated] = useState<InvitedMember | null>(null);
 	const form = useForm({ email: member?.email ?? "", role: (member?.role ?? "editor") as string });
 	const send = () =>
 		form.submit(async () =>
-			setMade(
+			setCreated(
 				await api("POST /users/invite", {
 					body: { email: form.values.email.trim(), role: form.values.role },
 					idempotencyKey,
 				}),
 			),
 		);
-	if (made) {
+	if (created) {
 		return (
 			<Dialog title={words.invited} onClose={onClose} footer={<Button onClick={onClose}>{words.close}</Button>}>
-				{made.accept_url ? (
+				{created.accept_url ? (
 					<Callout tone="success" title={words.link}>
 						<p>
-							<code>{made.accept_url}</code>
+							<code>{created.accept_url}</code>
 						</p>
-						<Copy text={made.accept_url} what={words.link}>
+						<Copy text={created.accept_url} subject={words.link}>
 							{words.copy}
 						</Copy>
 					</Callout>

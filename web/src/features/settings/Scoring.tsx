@@ -3,7 +3,7 @@ import { Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { ApiError, api, type FieldProblem, request } from "../../api/client";
 import type { ScoringView } from "../../api/schema";
-import { useWhyNot, useWorkspace } from "../../base/session";
+import { useDisabledReason, useWorkspace } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { EventName } from "../rules/LeafEditor";
 import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
@@ -98,12 +98,14 @@ const triggerName = (trigger: string) => (words.triggers as { [key: string]: str
 /** sentenceOf writes a rule as people say it: "A verified open gives 1 point, at most 3 times a day". */
 function sentenceOf(r: Rule): string {
 	const name = r.match.event_name || r.match.type;
-	const what = r.trigger === "event" && name ? words.named({ name }) : triggerName(r.trigger);
+	const triggerText = r.trigger === "event" && name ? words.named({ name }) : triggerName(r.trigger);
 	const filters = (r.match.filters ?? []) as PropertyFilter[];
 	const where = filters.length > 0 ? ` ${words.where({ conditions: and(filters.map(filterWords)) })}` : "";
 	const points = r.points || 0;
 	const rule =
-		points < 0 ? words.takes({ what: what + where, points: -points }) : words.gives({ what: what + where, points });
+		points < 0
+			? words.takes({ what: triggerText + where, points: -points })
+			: words.gives({ what: triggerText + where, points });
 	return rule + (r.daily_cap ? `, ${words.capped({ count: r.daily_cap })}` : "");
 }
 
@@ -138,16 +140,16 @@ export default function Scoring() {
 
 function Form({ saved }: { saved: ScoringView }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /settings/scoring");
+	const disabledReason = useDisabledReason("PUT /settings/scoring");
 	const workspace = useWorkspace();
 	const form = useKeptForm(saved, {
 		kind: "scoring",
 		id: workspace?.tenant_id,
 		title: words.title,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
-			const got = await request("GET /settings/scoring", {});
-			return { values: got.data, revision: got.revision };
+			const response = await request("GET /settings/scoring", {});
+			return { values: response.data, revision: response.revision };
 		},
 		names: { enabled: words.on, rules: words.rules, min: words.min, max: words.max, decay: words.decay },
 	});
@@ -163,8 +165,8 @@ function Form({ saved }: { saved: ScoringView }) {
 	};
 	const setRules = (rules: Rule[]) => set({ rules });
 	const errorOf = (path: string) => {
-		const found = problems.find((problem) => problem.path === path);
-		return found && fieldSentence(found, ownName(path));
+		const problem = problems.find((problem) => problem.path === path);
+		return problem && fieldSentence(problem, ownName(path));
 	};
 	const refuse = (fields: FieldProblem[], text: string) => {
 		setProblems(fields);
@@ -193,7 +195,7 @@ function Form({ saved }: { saved: ScoringView }) {
 			}
 		});
 	};
-	useShortcuts({ "mod+s": () => dirty && !why && !busy && void save() });
+	useShortcuts({ "mod+s": () => dirty && !disabledReason && !busy && void save() });
 	const { after_days: days, percent } = now.decay;
 	const once = (score: number) => Math.floor((score * (100 - percent)) / 100);
 	const example = Math.min(500, now.max);
@@ -204,7 +206,12 @@ function Form({ saved }: { saved: ScoringView }) {
 			trail={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={
-				<Button look="primary" busy={busy} why={why ?? (dirty ? undefined : words.clean)} onClick={() => void save()}>
+				<Button
+					look="primary"
+					busy={busy}
+					disabledReason={disabledReason ?? (dirty ? undefined : words.clean)}
+					onClick={() => void save()}
+				>
 					{words.save}
 				</Button>
 			}
@@ -215,7 +222,7 @@ function Form({ saved }: { saved: ScoringView }) {
 				<Switch
 					label={words.on}
 					help={words.onHelp}
-					why={why}
+					disabledReason={disabledReason}
 					checked={now.enabled}
 					onChange={(enabled) => set({ enabled })}
 				/>
@@ -226,7 +233,7 @@ function Form({ saved }: { saved: ScoringView }) {
 					<Button
 						small
 						icon={<Plus aria-hidden />}
-						why={why}
+						disabledReason={disabledReason}
 						onClick={() => {
 							setRules([...now.rules, { id: "", trigger: "email_clicked", match: {}, points: 5 }]);
 							setOpen(now.rules.length);
@@ -249,7 +256,7 @@ function Form({ saved }: { saved: ScoringView }) {
 										<Button
 											small
 											look="quiet"
-											why={why}
+											disabledReason={disabledReason}
 											aria-expanded={open === i}
 											aria-label={words.edit({ sentence })}
 											onClick={() => setOpen(open === i ? null : i)}
@@ -260,7 +267,7 @@ function Form({ saved }: { saved: ScoringView }) {
 											small
 											label={words.remove({ sentence })}
 											icon={<Trash2 aria-hidden />}
-											why={why}
+											disabledReason={disabledReason}
 											onClick={() => {
 												const before = now.rules;
 												setOpen(null);
@@ -287,14 +294,14 @@ function Form({ saved }: { saved: ScoringView }) {
 				<Columns>
 					<NumberField
 						label={words.min}
-						readOnly={Boolean(why)}
+						readOnly={Boolean(disabledReason)}
 						value={now.min}
 						onChange={(min) => set({ min })}
 						error={errorOf("min")}
 					/>
 					<NumberField
 						label={words.max}
-						readOnly={Boolean(why)}
+						readOnly={Boolean(disabledReason)}
 						value={now.max}
 						onChange={(max) => set({ max })}
 						error={errorOf("max")}
@@ -314,7 +321,7 @@ function Form({ saved }: { saved: ScoringView }) {
 						label={words.percent}
 						min={0}
 						max={100}
-						readOnly={Boolean(why)}
+						readOnly={Boolean(disabledReason)}
 						value={percent}
 						onChange={(value) => set({ decay: { after_days: days, percent: value } })}
 						error={errorOf("decay.percent")}
@@ -322,7 +329,7 @@ function Form({ saved }: { saved: ScoringView }) {
 					<NumberField
 						label={words.days}
 						min={1}
-						readOnly={Boolean(why)}
+						readOnly={Boolean(disabledReason)}
 						value={days}
 						onChange={(value) => set({ decay: { after_days: value, percent } })}
 						error={errorOf("decay.after_days")}

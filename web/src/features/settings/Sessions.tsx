@@ -75,7 +75,7 @@ export function Sessions() {
 				<Button
 					small
 					busy={end.isPending || sessions.isPending}
-					why={sessions.data && others.length === 0 ? words.alone : undefined}
+					disabledReason={sessions.data && others.length === 0 ? words.alone : undefined}
 					onClick={() => end.mutate(others)}
 				>
 					{words.others}

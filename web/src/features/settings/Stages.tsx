@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, isConflict, newKey, tagOf } from "../../api/client";
 import type { StageRow } from "../../api/schema";
 import { collectionQuery, useCollection } from "../../base/collections";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
 import { useSorting } from "../../ui/drag";
@@ -57,7 +57,7 @@ const words = catalogue("settings.stages", {
 /** Stages lists the stages of contacts, in their order. */
 export default function Stages() {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /settings/stages");
+	const disabledReason = useDisabledReason("POST /settings/stages");
 	const [editing, setEditing] = useState<StageRow | "new" | null>(null);
 	const [removing, setRemoving] = useState("");
 	const stages = useCollection("stages");
@@ -82,8 +82,8 @@ export default function Stages() {
 		onSettled: () => void client.invalidateQueries(within("stages")),
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	const move = (index: number, by: number) => {
-		const [stage, other] = [rows[index], rows[index + by]];
+	const move = (index: number, offset: number) => {
+		const [stage, other] = [rows[index], rows[index + offset]];
 		if (stage && other) order.mutate({ id: stage.id, to: other.id });
 	};
 	const sorting = useSorting((from, to) => move(from, to - from));
@@ -93,7 +93,7 @@ export default function Stages() {
 			trail={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={
-				<Button kind="create" why={why} onClick={() => setEditing("new")}>
+				<Button kind="create" disabledReason={disabledReason} onClick={() => setEditing("new")}>
 					{words.add}
 				</Button>
 			}
@@ -113,7 +113,7 @@ export default function Stages() {
 							name: words.name,
 							cell: (stage) => (
 								<div className={css.stage} {...sorting.item(rows.indexOf(stage))}>
-									{!why && <Grip {...sorting.handle(rows.indexOf(stage))} />}
+									{!disabledReason && <Grip {...sorting.handle(rows.indexOf(stage))} />}
 									<span aria-hidden className={css.dot} style={{ background: stage.color ?? "var(--neutral-tint)" }} />
 									<b>{stage.name}</b> {stage.is_default && <Badge tone="progress">{words.initial}</Badge>}
 								</div>
@@ -131,17 +131,17 @@ export default function Stages() {
 									<span
 										className={css.order}
 										onKeyDown={(event) => {
-											const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
-											if (!event.altKey || why || by === 0 || !rows[i + by]) return;
+											const offset = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+											if (!event.altKey || disabledReason || offset === 0 || !rows[i + offset]) return;
 											event.preventDefault();
-											move(i, by);
+											move(i, offset);
 										}}
 									>
 										<IconButton
 											small
 											label={words.up({ name: stage.name })}
 											icon={<ArrowUp aria-hidden />}
-											why={why}
+											disabledReason={disabledReason}
 											aria-disabled={i === 0 || undefined}
 											onClick={() => i > 0 && move(i, -1)}
 										/>
@@ -149,7 +149,7 @@ export default function Stages() {
 											small
 											label={words.down({ name: stage.name })}
 											icon={<ArrowDown aria-hidden />}
-											why={why}
+											disabledReason={disabledReason}
 											aria-disabled={i === rows.length - 1 || undefined}
 											onClick={() => i < rows.length - 1 && move(i, 1)}
 										/>
@@ -166,14 +166,20 @@ export default function Stages() {
 									small
 									label={words.actions({ name: stage.name })}
 									actions={[
-										{ id: "edit", label: words.rename, why, run: () => setEditing(stage) },
+										{ id: "edit", label: words.rename, disabledReason, run: () => setEditing(stage) },
 										!stage.is_default && {
 											id: "initial",
 											label: words.makeInitial,
-											why,
+											disabledReason,
 											run: () => initial.mutate(stage),
 										},
-										{ id: "remove", label: words.remove, danger: true, why, run: () => setRemoving(stage.id) },
+										{
+											id: "remove",
+											label: words.remove,
+											danger: true,
+											disabledReason,
+											run: () => setRemoving(stage.id),
+										},
 									]}
 								/>
 							),

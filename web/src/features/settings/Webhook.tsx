@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api, isConflict, newKey } from "../../api/client";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
@@ -89,13 +89,13 @@ export default function WebhookPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("GET /settings/webhooks/{id}");
+	const disabledReason = useDisabledReason("GET /settings/webhooks/{id}");
 	const [editing, setEditing] = useParam("edit");
 	const [open, setOpen] = useParam("delivery");
 	const [rotating, setRotating] = useState(false);
 	const [secret, setSecret] = useState<string | null>(null);
-	const hook = useQuery({ ...webhookQuery(id), enabled: !why });
-	const list = useInfiniteQuery({ ...deliveriesQuery(id), enabled: !why });
+	const hook = useQuery({ ...webhookQuery(id), enabled: !disabledReason });
+	const list = useInfiniteQuery({ ...deliveriesQuery(id), enabled: !disabledReason });
 	const refresh = () =>
 		Promise.all([client.invalidateQueries(within("webhook", id)), client.invalidateQueries(within("webhooks"))]);
 	const failed = (error: unknown) => {
@@ -122,9 +122,9 @@ export default function WebhookPage() {
 	const rotate = useMutation({
 		mutationFn: () =>
 			api("POST /settings/webhooks/{id}/rotate-secret", { path: { id }, idempotencyKey: newKey(), revision }),
-		onSuccess: (made) => {
+		onSuccess: (created) => {
 			setRotating(false);
-			setSecret(made.secret);
+			setSecret(created.secret);
 			void refresh();
 		},
 		onError: (error) => isConflict(error) && void refresh(),
@@ -133,10 +133,10 @@ export default function WebhookPage() {
 		{ name: words.settings, to: to.settings() },
 		{ name: words.webhooks, to: to.webhooks() },
 	];
-	if (why) {
+	if (disabledReason) {
 		return (
 			<Page title={words.webhooks} trail={trail.slice(0, 1)}>
-				<Callout>{why}</Callout>
+				<Callout>{disabledReason}</Callout>
 			</Page>
 		);
 	}
@@ -158,7 +158,7 @@ export default function WebhookPage() {
 					</Button>
 					<Button
 						look="primary"
-						why={webhook.active ? undefined : words.byUser}
+						disabledReason={webhook.active ? undefined : words.byUser}
 						busy={test.isPending}
 						onClick={() => test.mutate()}
 					>
@@ -279,9 +279,9 @@ function Delivery({
 	onClose: () => void;
 }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay");
+	const disabledReason = useDisabledReason("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay");
 	const path = { id: webhook, delivery_id: id };
-	const found = useQuery(deliveryQuery(webhook, id));
+	const query = useQuery(deliveryQuery(webhook, id));
 	const replay = useMutation({
 		mutationFn: () =>
 			api("POST /settings/webhooks/{id}/deliveries/{delivery_id}/replay", { path, idempotencyKey: newKey() }),
@@ -292,7 +292,7 @@ function Delivery({
 		},
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	const delivery = found.data;
+	const delivery = query.data;
 	return (
 		<Dialog
 			drawer="wide"
@@ -303,7 +303,7 @@ function Delivery({
 					<Button onClick={onClose}>{words.close}</Button>
 					<Button
 						look="primary"
-						why={why ?? (active ? undefined : words.byUser)}
+						disabledReason={disabledReason ?? (active ? undefined : words.byUser)}
 						busy={replay.isPending}
 						onClick={() => replay.mutate()}
 					>
@@ -312,10 +312,10 @@ function Delivery({
 				</>
 			}
 		>
-			{found.isPending ? (
+			{query.isPending ? (
 				<Skeleton rows={8} />
-			) : found.isError ? (
-				<Failure error={found.error} retry={() => void found.refetch()} />
+			) : query.isError ? (
+				<Failure error={query.error} retry={() => void query.refetch()} />
 			) : (
 				delivery && (
 					<>
@@ -339,7 +339,7 @@ function Delivery({
 						<section className={css.part}>
 							<header>
 								<h3>{words.request}</h3>
-								<Copy text={delivery.request_body} what={words.request} />
+								<Copy text={delivery.request_body} subject={words.request} />
 							</header>
 							<p className={css.muted}>
 								{words.idAbout} <code>{delivery.id}</code>

@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey, request } from "../../api/client";
 import type { WebhookRow } from "../../api/schema";
 import { useParam } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
@@ -54,13 +54,13 @@ const example = `POST https://shop.example.com/mail
 /** Webhooks lists the endpoints of a workspace. */
 export default function Webhooks() {
 	const [, navigate] = useLocation();
-	const why = useWhyNot("GET /settings/webhooks");
-	const whyAdd = useWhyNot("POST /settings/webhooks");
+	const disabledReason = useDisabledReason("GET /settings/webhooks");
+	const addDisabledReason = useDisabledReason("POST /settings/webhooks");
 	const [creating, setCreating] = useParam("new");
-	const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
-	const hooks = useQuery({ ...webhooksQuery(), enabled: !why });
+	const [created, setCreated] = useState<{ id: string; secret: string } | null>(null);
+	const hooks = useQuery({ ...webhooksQuery(), enabled: !disabledReason });
 	const button = (
-		<Button kind="create" why={whyAdd} onClick={() => setCreating("1")}>
+		<Button kind="create" disabledReason={addDisabledReason} onClick={() => setCreating("1")}>
 			{words.add}
 		</Button>
 	);
@@ -71,8 +71,8 @@ export default function Webhooks() {
 			description={words.about}
 			actions={hooks.data?.data.length !== 0 && button}
 		>
-			{why ? (
-				<Callout>{why}</Callout>
+			{disabledReason ? (
+				<Callout>{disabledReason}</Callout>
 			) : hooks.isPending ? (
 				<Skeleton rows={4} />
 			) : hooks.isError ? (
@@ -118,10 +118,12 @@ export default function Webhooks() {
 					]}
 				/>
 			)}
-			{creating && !made && (
-				<EditWebhook onClose={() => setCreating("")} onMade={(id, secret) => setMade({ id, secret })} />
+			{creating && !created && (
+				<EditWebhook onClose={() => setCreating("")} onCreated={(id, secret) => setCreated({ id, secret })} />
 			)}
-			{made && <Secret title={words.secret} secret={made.secret} onClose={() => navigate(to.webhook(made.id))} />}
+			{created && (
+				<Secret title={words.secret} secret={created.secret} onClose={() => navigate(to.webhook(created.id))} />
+			)}
 		</Page>
 	);
 }
@@ -129,7 +131,7 @@ export default function Webhooks() {
 type Props = {
 	webhook?: WebhookRow & { revision: string | null };
 	onClose: () => void;
-	onMade?: (id: string, secret: string) => void;
+	onCreated?: (id: string, secret: string) => void;
 	onDeleted?: () => void;
 };
 
@@ -142,18 +144,18 @@ const valuesOf = (webhook?: WebhookRow) => ({
 });
 
 /** EditWebhook is the drawer in which an endpoint is created, changed or deleted. */
-export function EditWebhook({ webhook, onClose, onMade, onDeleted }: Props) {
+export function EditWebhook({ webhook, onClose, onCreated, onDeleted }: Props) {
 	const client = useQueryClient();
-	const why = useWhyNot(webhook ? "PUT /settings/webhooks/{id}" : "POST /settings/webhooks");
+	const disabledReason = useDisabledReason(webhook ? "PUT /settings/webhooks/{id}" : "POST /settings/webhooks");
 	const [idempotencyKey] = useState(newKey);
 	const form = useKeptForm(valuesOf(webhook), {
 		kind: "webhook",
 		id: webhook?.id,
 		title: webhook?.url ?? words.add,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
-			const got = await request("GET /settings/webhooks/{id}", { path: { id: webhook?.id ?? "" } });
-			return { values: valuesOf(got.data), revision: got.revision };
+			const response = await request("GET /settings/webhooks/{id}", { path: { id: webhook?.id ?? "" } });
+			return { values: valuesOf(response.data), revision: response.revision };
 		},
 		names: {
 			url: words.url,
@@ -184,9 +186,9 @@ export function EditWebhook({ webhook, onClose, onMade, onDeleted }: Props) {
 				onClose();
 				return;
 			}
-			const made = await api("POST /settings/webhooks", { body, idempotencyKey });
+			const created = await api("POST /settings/webhooks", { body, idempotencyKey });
 			void refresh();
-			onMade?.(made.id, made.secret);
+			onCreated?.(created.id, created.secret);
 		});
 	const pick = (events: EventType[], on: boolean) =>
 		form.set({
@@ -198,7 +200,7 @@ export function EditWebhook({ webhook, onClose, onMade, onDeleted }: Props) {
 		<EditDrawer
 			title={webhook ? words.edit : words.add}
 			form={form}
-			why={why}
+			disabledReason={disabledReason}
 			remove={
 				webhook && {
 					title: words.removeTitle({ url: webhook.url }),

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, newKey, request } from "../../api/client";
 import type { AccountSessionView } from "../../api/schema";
-import { useOptions, useWhyNot } from "../../base/session";
+import { useOptions, useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
@@ -146,15 +146,15 @@ function Snippet({ account }: { account: AccountSessionView }) {
 				.map((domain) => `${scheme}//${domain.tracking_host}`),
 		),
 	].filter((header) => header !== base);
-	const [chosen, setChosen] = useState("");
+	const [selected, setSelected] = useState("");
 	const [consent, setConsent] = useState(false);
-	const host = chosen || hosts[0] || base;
+	const host = selected || hosts[0] || base;
 	const code = `<script async src="${host}/_q/s.js?k=${account.site_key}"${consent ? ' data-consent="required"' : ""}></script>`;
 	return (
 		<Card
 			title={words.snippet}
 			actions={
-				<Copy text={code} what={words.snippet}>
+				<Copy text={code} subject={words.snippet}>
 					{words.copy}
 				</Copy>
 			}
@@ -163,7 +163,7 @@ function Snippet({ account }: { account: AccountSessionView }) {
 			<Select
 				label={words.host}
 				value={host}
-				onChange={setChosen}
+				onChange={setSelected}
 				choices={[
 					...hosts.map((host) => ({ value: host, label: words.tracking({ host: new URL(host).host }) })),
 					{ value: base, label: words.installation({ host: new URL(base).host }) },
@@ -188,16 +188,16 @@ function Snippet({ account }: { account: AccountSessionView }) {
 
 function Domains({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
-	const why = useWhyNot("PUT /settings/account");
+	const disabledReason = useDisabledReason("PUT /settings/account");
 	const valuesOf = (account: AccountSessionView) => ({ tracked_domains: account.tracked_domains.join("\n") });
 	const form = useKeptForm(valuesOf(account), {
 		kind: "tracked_domains",
 		id: account.tenant_id,
 		title: words.domains,
-		may: !why,
+		may: !disabledReason,
 		read: async () => {
-			const got = await request("GET /settings/account", {});
-			return { values: valuesOf(got.data), revision: got.revision };
+			const response = await request("GET /settings/account", {});
+			return { values: valuesOf(response.data), revision: response.revision };
 		},
 		names: { tracked_domains: words.hosts },
 	});
@@ -217,7 +217,7 @@ function Domains({ account }: { account: AccountSessionView }) {
 				className={css.groups}
 				onSubmit={(event) => {
 					event.preventDefault();
-					if (!why) void send();
+					if (!disabledReason) void send();
 				}}
 			>
 				<KeptCallout form={form} />
@@ -232,11 +232,11 @@ function Domains({ account }: { account: AccountSessionView }) {
 					value={form.values.tracked_domains}
 					onChange={(tracked_domains) => form.set({ tracked_domains })}
 					error={form.problems.byPath.tracked_domains}
-					readOnly={why !== undefined}
+					readOnly={disabledReason !== undefined}
 					spellCheck={false}
 				/>
 				<div>
-					<Button type="submit" why={why} busy={form.busy}>
+					<Button type="submit" disabledReason={disabledReason} busy={form.busy}>
 						{words.save}
 					</Button>
 				</div>
@@ -247,14 +247,14 @@ function Domains({ account }: { account: AccountSessionView }) {
 
 function Identity({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /settings/account/identity-secret");
+	const disabledReason = useDisabledReason("POST /settings/account/identity-secret");
 	const [asking, setAsking] = useState<"rotate" | "remove" | null>(null);
 	const [secret, setSecret] = useState<string | null>(null);
 	const [language, setLanguage] = useState("node");
 	const on = account.identity_signing_enabled;
 	const act = useMutation({
-		mutationFn: async (what: "create" | "rotate" | "remove") => {
-			if (what === "remove") await api("DELETE /settings/account/identity-secret", {});
+		mutationFn: async (action: "create" | "rotate" | "remove") => {
+			if (action === "remove") await api("DELETE /settings/account/identity-secret", {});
 			else setSecret((await api("POST /settings/account/identity-secret", { idempotencyKey: newKey() })).secret);
 		},
 		onSuccess: () => {
@@ -273,15 +273,15 @@ function Identity({ account }: { account: AccountSessionView }) {
 			actions={
 				on ? (
 					<>
-						<Button small why={why} onClick={() => setAsking("rotate")}>
+						<Button small disabledReason={disabledReason} onClick={() => setAsking("rotate")}>
 							{words.rotate}
 						</Button>
-						<Button small look="quiet" why={why} onClick={() => setAsking("remove")}>
+						<Button small look="quiet" disabledReason={disabledReason} onClick={() => setAsking("remove")}>
 							{words.remove}
 						</Button>
 					</>
 				) : (
-					<Button small why={why} busy={act.isPending} onClick={() => act.mutate("create")}>
+					<Button small disabledReason={disabledReason} busy={act.isPending} onClick={() => act.mutate("create")}>
 						{words.create}
 					</Button>
 				)

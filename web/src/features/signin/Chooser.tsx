@@ -20,16 +20,16 @@ const words = catalogue("signin.chooser", {
 export default function Chooser() {
 	const { memberships } = useSession();
 	const signOut = useSignOut();
-	const [typed, setTyped] = useState("");
+	const [search, setSearch] = useState("");
 	return (
 		<Welcome title={words.title}>
 			{memberships.length === 0 && <p>{words.none}</p>}
 			{memberships.length > 7 && (
-				<TextField label={words.find} type="search" value={typed} onChange={setTyped} autoFocus />
+				<TextField label={words.find} type="search" value={search} onChange={setSearch} autoFocus />
 			)}
 			<ul className={css.list}>
 				{memberships
-					.filter((membership) => membership.tenant_name.toLowerCase().includes(typed.trim().toLowerCase()))
+					.filter((membership) => membership.tenant_name.toLowerCase().includes(search.trim().toLowerCase()))
 					.map((membership) => (
 						<li key={membership.tenant_id}>
 							<Link href={`/${membership.tenant_slug}`}>

@@ -44,7 +44,7 @@ export default function Forgot() {
 					<p>{words.operator}</p>
 					<code>{command}</code>
 					<div>
-						<Copy text={command} what={words.copy}>
+						<Copy text={command} subject={words.copy}>
 							{words.copy}
 						</Copy>
 					</div>

@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Combo } from "../../ui/Combo";
-import { useSettled } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useSettled";
 import { contactQuery, foundContactsQuery } from "../contacts/queries";
 
 type Props = { label: string; value: string | null; onChange: (id: string | null) => void; help?: string };
 
 /** ContactPick chooses one contact by name or address. */
 export function ContactPick({ label, value, onChange, help }: Props) {
-	const [typed, setTyped] = useState("");
-	const asked = useSettled(typed.trim(), 200);
+	const [search, setSearch] = useState("");
+	const debounced = useDebounced(search.trim(), 200);
 	const [opened, setOpened] = useState(false);
-	const found = useQuery({ ...foundContactsQuery(asked), enabled: opened });
-	const chosen = useQuery({ ...contactQuery(value ?? ""), enabled: value !== null });
-	const rows = [...(found.data?.data ?? [])];
-	if (chosen.data && !rows.some((contact) => contact.id === value)) rows.unshift(chosen.data);
+	const query = useQuery({ ...foundContactsQuery(debounced), enabled: opened });
+	const selected = useQuery({ ...contactQuery(value ?? ""), enabled: value !== null });
+	const rows = [...(query.data?.data ?? [])];
+	if (selected.data && !rows.some((contact) => contact.id === value)) rows.unshift(selected.data);
 	const options = rows.map((contact) => ({
 		id: contact.id,
 		label: [contact.first_name, contact.last_name].filter(Boolean).join(" ") || contact.email || contact.id,
@@ -27,9 +27,9 @@ export function ContactPick({ label, value, onChange, help }: Props) {
 			options={options}
 			value={value}
 			onChange={onChange}
-			onSearch={setTyped}
+			onSearch={setSearch}
 			onOpen={() => setOpened(true)}
-			loading={found.isPending}
+			loading={query.isPending}
 		/>
 	);
 }

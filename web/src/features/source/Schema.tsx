@@ -96,7 +96,7 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 	const json = asJson || !schema;
 	const views = (
 		<div className={css.actions}>
-			<Button small onClick={() => setAsJson(!json)} why={json && !schema ? words.badJson : undefined}>
+			<Button small onClick={() => setAsJson(!json)} disabledReason={json && !schema ? words.badJson : undefined}>
 				{json ? words.form : words.json}
 			</Button>
 		</div>
@@ -561,7 +561,7 @@ function Common({
 					<Button
 						small
 						look="primary"
-						why={valid ? undefined : words.nameHelp}
+						disabledReason={valid ? undefined : words.nameHelp}
 						onClick={() => {
 							onRename(entry.name, name);
 							setName(null);
@@ -900,8 +900,8 @@ export function TagPicks({
 	onChange: (values: string[]) => void;
 	readOnly?: boolean;
 }) {
-	const [typed, setTyped] = useState("");
-	const fresh = typed.trim();
+	const [text, setText] = useState("");
+	const fresh = text.trim();
 	return (
 		<Picks
 			label={label}
@@ -914,7 +914,7 @@ export function TagPicks({
 			]}
 			nameOf={(id) => options.find((option) => option.id === id)?.label ?? id}
 			values={values}
-			onSearch={setTyped}
+			onSearch={setText}
 			onChange={(value) => !readOnly && onChange(value)}
 		/>
 	);

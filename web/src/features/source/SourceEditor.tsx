@@ -81,7 +81,7 @@ type Props<Row> = {
 	/** The name and address of the list. */
 	list: { name: string; to: string };
 	store: DraftStore<Row, Draft>;
-	why?: string;
+	disabledReason?: string;
 	/** The bodies that it has, the first of which is shown first. */
 	bodies: Body[];
 	hasSubject?: boolean;
@@ -154,7 +154,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const subjectProblem = ofSubject && mailProblem(ofSubject);
 	const errors = problems.filter((problem) => problem.severity === "error").length;
 	const shown = preview.good?.answer ?? preview.query.data;
-	const readOnly = props.why !== undefined;
+	const readOnly = props.disabledReason !== undefined;
 
 	const save = async () => {
 		setBusy(true);
@@ -171,14 +171,14 @@ export function SourceEditor<Row>(props: Props<Row>) {
 			setBusy(false);
 		}
 	};
-	const whyNotSave =
-		props.why ??
+	const saveDisabledReason =
+		props.disabledReason ??
 		(schema ? undefined : words.badSchema) ??
 		(conflict ? words.clash : undefined) ??
 		(dirty ? undefined : words.nothing);
 	useShortcuts({
 		"mod+s": () => {
-			if (whyNotSave === undefined) setReviewing(true);
+			if (saveDisabledReason === undefined) setReviewing(true);
 		},
 	});
 	const remove = async () => {
@@ -246,19 +246,25 @@ export function SourceEditor<Row>(props: Props<Row>) {
 			actions={
 				<>
 					{dirty && <Button onClick={() => props.store.discard()}>{words.discard}</Button>}
-					<Button look="primary" busy={busy} why={whyNotSave} onClick={() => setReviewing(true)}>
+					<Button look="primary" busy={busy} disabledReason={saveDisabledReason} onClick={() => setReviewing(true)}>
 						{words.save}
 					</Button>
 					<Menu
 						actions={[
 							...(props.menu ?? []),
-							{ id: "delete", label: words.delete, danger: true, why: props.why, run: () => setDeleting(true) },
+							{
+								id: "delete",
+								label: words.delete,
+								danger: true,
+								disabledReason: props.disabledReason,
+								run: () => setDeleting(true),
+							},
 						]}
 					/>
 				</>
 			}
 		>
-			{props.why && <Callout>{props.why}</Callout>}
+			{props.disabledReason && <Callout>{props.disabledReason}</Callout>}
 			{restored && dirty && <Callout tone="progress">{keptText(restored)}</Callout>}
 			{joined && (
 				<Callout tone="progress">

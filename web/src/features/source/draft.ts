@@ -119,8 +119,8 @@ export type Reference = { kind: "param" | "item" | "slot" | "section"; name: str
 
 /** referenceIn finds the placeholder that a message names. */
 export function referenceIn(message: string): Reference | undefined {
-	const found = /\{\{\s*(?:(param|item|slot)\s*:|#(section))\s*([a-z][a-z0-9_]*)\s*\}\}/.exec(message);
-	return found ? { kind: (found[1] ?? found[2]) as Reference["kind"], name: found[3] ?? "" } : undefined;
+	const match = /\{\{\s*(?:(param|item|slot)\s*:|#(section))\s*([a-z][a-z0-9_]*)\s*\}\}/.exec(message);
+	return match ? { kind: (match[1] ?? match[2]) as Reference["kind"], name: match[3] ?? "" } : undefined;
 }
 
 /** sectionAt returns the section in which an item stands at a line; undefined if it stands in none. */
@@ -157,7 +157,8 @@ export function rename(
 		section: [[new RegExp(`(\\{\\{\\s*[#/]section\\s+)${name}`, "g"), `$1${to}`]],
 		item: [[new RegExp(`(\\{\\{\\s*item\\s*:\\s*)${name}`, "g"), `$1${to}`]],
 	};
-	const inside = (text: string) => patterns[kind].reduce((t, [pattern, by]) => t.replace(pattern, by), text);
+	const inside = (text: string) =>
+		patterns[kind].reduce((t, [pattern, replacement]) => t.replace(pattern, replacement), text);
 	const apply = (text: string) =>
 		kind === "item" && section
 			? text.replace(

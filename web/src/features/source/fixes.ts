@@ -32,7 +32,7 @@ export const types = Object.keys(typeNames) as ParameterEntry["type"][];
 export type Fix = { label: string; change: Partial<Draft> };
 
 /** typed guesses the usual types for a name, the likeliest first. */
-function typed(name: string): ParameterEntry["type"][] {
+function typesOf(name: string): ParameterEntry["type"][] {
 	const likely: ParameterEntry["type"][] = /image|img|logo|picture|photo/.test(name)
 		? ["image"]
 		: /url|link|href|cta/.test(name)
@@ -70,7 +70,7 @@ export function fixesFor(problem: PreviewProblem, draft: Draft, schema: Schema, 
 		if (!reference) return [];
 		switch (reference.kind) {
 			case "param":
-				return typed(reference.name).map((type) => ({
+				return typesOf(reference.name).map((type) => ({
 					label: words.declare({ name: reference.name, type: typeNames[type] }),
 					change: use({ ...schema, parameters_schema: [...schema.parameters_schema, declared(reference.name, type)] }),
 				}));
@@ -120,7 +120,7 @@ export function fixesFor(problem: PreviewProblem, draft: Draft, schema: Schema, 
 			case "item": {
 				const section = sectionAt(bodyOf(draft, problem.field), problem.line ?? 1, reference.name);
 				if (!schema.sections_schema.some((x) => x.name === section)) return [];
-				return typed(reference.name).map((type) => ({
+				return typesOf(reference.name).map((type) => ({
 					label: words.declare({ name: reference.name, type: typeNames[type] }),
 					change: use({
 						...schema,

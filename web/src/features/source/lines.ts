@@ -3,7 +3,7 @@
 export type Line = { kind: "same" | "added" | "removed"; text: string; from: number; to: number };
 
 /** Above so many cells of the table the differing middle is shown as a whole. */
-const most = 4_000_000;
+const maxCells = 4_000_000;
 
 /** diffLines returns the lines of both texts in order, each with whether only one of them has it. */
 export function diffLines(before: string, after: string): Line[] {
@@ -19,7 +19,7 @@ export function diffLines(before: string, after: string): Line[] {
 	const y = b.slice(start, b.length - end);
 	const removed = (i: number) => out.push({ kind: "removed", text: x[i] ?? "", from: start + i + 1, to: 0 });
 	const added = (j: number) => out.push({ kind: "added", text: y[j] ?? "", from: 0, to: start + j + 1 });
-	if (x.length * y.length > most) {
+	if (x.length * y.length > maxCells) {
 		for (let i = 0; i < x.length; i++) removed(i);
 		for (let j = 0; j < y.length; j++) added(j);
 	} else {

@@ -16,22 +16,22 @@ export function useLivePreview(
 	contact: string | null,
 ) {
 	const write = () => {
-		const made = source();
-		return made ? JSON.stringify({ source: made, contact_id: contact }) : "";
+		const request = source();
+		return request ? JSON.stringify({ source: request, contact_id: contact }) : "";
 	};
-	const [asked, setAsked] = useState(write);
+	const [request, setRequest] = useState(write);
 	const [good, setGood] = useState<Good | null>(null);
 	// After each render: what the source is made of is compared as text, in the timer, and not at each key.
 	useEffect(() => {
 		const ask = () => {
 			const text = write();
-			if (text !== "") setAsked(text);
+			if (text !== "") setRequest(text);
 		};
-		if (asked === "") ask(); // the first is asked for at once
+		if (request === "") ask(); // the first is asked for at once
 		const timer = setTimeout(ask, pause);
 		return () => clearTimeout(timer);
 	});
-	const query = useQuery(sourcePreviewQuery(kind, id, asked));
+	const query = useQuery(sourcePreviewQuery(kind, id, request));
 	const { data, isPlaceholderData } = query;
 	useEffect(() => {
 		if (data && !isPlaceholderData && data.html !== null) setGood({ answer: data, at: new Date() });

@@ -11,15 +11,15 @@ export const touchedQuery = <T>(kind: "template" | "block", id: string, read: ()
 	queryOptions({ ...answer(`${kind}.touched`, id), queryFn: read });
 
 /** sourcePreviewQuery renders a template, a block or a library entry as it is typed; asked is the body of the request. */
-export const sourcePreviewQuery = (kind: Kind, id: string, asked: string) =>
+export const sourcePreviewQuery = (kind: Kind, id: string, request: string) =>
 	queryOptions({
-		...answer(`${kind}.preview`, id, asked),
-		enabled: asked !== "",
+		...answer(`${kind}.preview`, id, request),
+		enabled: request !== "",
 		retry: false,
 		placeholderData: keepPreviousData,
 		queryFn: async ({ signal }) => {
-			const body = JSON.parse(asked) as PreviewRequestBody;
-			const [found] = await Promise.all([api("POST /preview", { body, signal }), loadProblems().catch(() => {})]);
-			return found;
+			const body = JSON.parse(request) as PreviewRequestBody;
+			const [preview] = await Promise.all([api("POST /preview", { body, signal }), loadProblems().catch(() => {})]);
+			return preview;
 		},
 	});

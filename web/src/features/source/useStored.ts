@@ -21,9 +21,9 @@ export function useStored<Row>(options: Stored<Row>, server: Versioned<Row>, rea
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const listed = () => void client.invalidateQueries(within(`${options.kind}s`));
-	const remember = (got: Versioned<Row>) => {
-		client.setQueryData(answer(options.kind, options.id).queryKey, got);
-		return got;
+	const remember = (response: Versioned<Row>) => {
+		client.setQueryData(answer(options.kind, options.id).queryKey, response);
+		return response;
 	};
 	const draft = useDraft<Row, Draft>(
 		{
@@ -32,9 +32,9 @@ export function useStored<Row>(options: Stored<Row>, server: Versioned<Row>, rea
 			title: (values) => values.name,
 			load: () => options.get().then(remember),
 			save: async (_, values, revision) => {
-				const got = remember(await options.put(values, revision));
+				const response = remember(await options.put(values, revision));
 				listed();
-				return got;
+				return response;
 			},
 			fieldsOf: options.draftOf,
 			reviewed: true,

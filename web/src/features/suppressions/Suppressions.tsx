@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { Contact, ImportedSuppressions, SuppressionRow } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { nameOf } from "../contacts/contactFields";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -57,7 +57,7 @@ const words = catalogue("suppressions.suppressions", {
 /** Suppressions is the list of addresses that never get mail. */
 export default function Suppressions() {
 	const client = useQueryClient();
-	const why = useWhyNot("POST /suppressions");
+	const disabledReason = useDisabledReason("POST /suppressions");
 	const [search, setSearch] = useTyped("q");
 	const [reason, setReason] = useParam("reason");
 	const [adding, setAdding] = useParam("add"); // "1", or the address to add
@@ -84,7 +84,7 @@ export default function Suppressions() {
 	const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
 	const holders = useHolders(list.data?.pages.map((page) => page.data.map((suppression) => suppression.email)) ?? []);
 	const button = (
-		<Button kind="create" why={why} onClick={() => setAdding("1")}>
+		<Button kind="create" disabledReason={disabledReason} onClick={() => setAdding("1")}>
 			{words.add}
 		</Button>
 	);
@@ -143,7 +143,7 @@ export default function Suppressions() {
 							id: "contact",
 							name: words.contact,
 							width: 200,
-							least: 140,
+							minWidth: 140,
 							cell: (suppression) => {
 								const contact = holders.get(suppression.email);
 								return contact ? (
@@ -159,7 +159,7 @@ export default function Suppressions() {
 							id: "since",
 							name: words.since,
 							width: 140,
-							least: 88,
+							minWidth: 88,
 							cell: (suppression) => <Time at={suppression.created_at} />,
 						},
 						{
@@ -172,7 +172,7 @@ export default function Suppressions() {
 									small
 									look="quiet"
 									aria-label={words.removeOf({ email: suppression.email })}
-									why={why}
+									disabledReason={disabledReason}
 									onClick={() => remove.mutate(suppression)}
 								>
 									{words.remove}
@@ -190,7 +190,7 @@ export default function Suppressions() {
 								small
 								look="quiet"
 								aria-label={words.removeOf({ email: suppression.email })}
-								why={why}
+								disabledReason={disabledReason}
 								onClick={() => remove.mutate(suppression)}
 							>
 								{words.remove}
@@ -214,9 +214,9 @@ export default function Suppressions() {
 
 /** useHolders returns the contacts that have the addresses of pages of the list, by address. */
 function useHolders(pages: string[][]): Map<string, Contact> {
-	const found = useQueries({ queries: pages.map(holdersQuery) });
+	const query = useQueries({ queries: pages.map(holdersQuery) });
 	return new Map(
-		found.flatMap((query) => (query.data?.data ?? []).map((contact) => [contact.email, contact] as const)),
+		query.flatMap((query) => (query.data?.data ?? []).map((contact) => [contact.email, contact] as const)),
 	);
 }
 
@@ -249,7 +249,7 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 						type="submit"
 						look="primary"
 						busy={form.busy}
-						why={emails.length === 0 ? words.addresses : emails.length > 10_000 ? words.tooMany : undefined}
+						disabledReason={emails.length === 0 ? words.addresses : emails.length > 10_000 ? words.tooMany : undefined}
 					>
 						{words.add}
 					</Button>

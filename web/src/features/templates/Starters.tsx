@@ -6,19 +6,19 @@ import { aboutOf, useStarters } from "./fromStarter";
 
 type Props = {
 	busy: boolean;
-	why?: string;
+	disabledReason?: string;
 	onChoose: (starter: TemplateStarter) => void;
 	/** What else can be begun with, first. */
 	own?: { name: string; text: string; onChoose: () => void };
 };
 
 /** Starters are what a template, or a mail, can begin with. */
-export function Starters({ busy, why, onChoose, own }: Props) {
+export function Starters({ busy, disabledReason, onChoose, own }: Props) {
 	const starters = useStarters();
-	const off = why !== undefined || busy;
+	const off = disabledReason !== undefined || busy;
 	const one = (id: string, name: string, text: ReactNode, choose: () => void) => (
 		<li key={id}>
-			<button type="button" aria-disabled={off || undefined} title={why} onClick={() => !off && choose()}>
+			<button type="button" aria-disabled={off || undefined} title={disabledReason} onClick={() => !off && choose()}>
 				<b>{name}</b>
 				<span>{text}</span>
 			</button>
@@ -26,7 +26,7 @@ export function Starters({ busy, why, onChoose, own }: Props) {
 	);
 	return (
 		<>
-			{why && <Callout>{why}</Callout>}
+			{disabledReason && <Callout>{disabledReason}</Callout>}
 			<ul className={css.starters} aria-busy={busy}>
 				{own && one("", own.name, own.text, own.onChoose)}
 				{starters.data?.data.map((starter) =>

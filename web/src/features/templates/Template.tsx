@@ -5,7 +5,7 @@ import { api, request, type Versioned } from "../../api/client";
 import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { later } from "../../base/lazy";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { issuesOf } from "../binding/binding";
 import { type Draft, schemaOf, templateDraft } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
@@ -50,16 +50,16 @@ function bodyOf(draft: Draft, format: "html" | "mjml"): UpdateTemplateRequestBod
 /** TemplatePage is the editor of a template: its code, what it declares, and how it looks. */
 export default function TemplatePage() {
 	const { id = "" } = useParams<{ id: string }>();
-	const found = useQuery(templateQuery(id));
-	if (!found.data || isGone(found.error))
-		return <Missing query={found} list={words.templates} to={to.templates()} kept={{ kinds: ["template"], id }} />;
-	return <Editor key={found.data.data.id} server={found.data} />;
+	const query = useQuery(templateQuery(id));
+	if (!query.data || isGone(query.error))
+		return <Missing query={query} list={words.templates} to={to.templates()} kept={{ kinds: ["template"], id }} />;
+	return <Editor key={query.data.data.id} server={query.data} />;
 }
 
 function Editor({ server }: { server: Versioned<TemplateRow> }) {
 	const { data: template, revision } = server;
 	const path = { id: template.id };
-	const why = useWhyNot("PUT /templates/{id}");
+	const disabledReason = useDisabledReason("PUT /templates/{id}");
 	const { draft, remove } = useStored<TemplateRow>(
 		{
 			kind: "template",
@@ -67,8 +67,8 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 			list: to.templates(),
 			draftOf: templateDraft,
 			get: () => request("GET /templates/{id}", { path }),
-			put: (draft, made) =>
-				request("PUT /templates/{id}", { path, body: bodyOf(draft, template.format), revision: made }),
+			put: (draft, revision) =>
+				request("PUT /templates/{id}", { path, body: bodyOf(draft, template.format), revision }),
 			delete: (force) =>
 				api("DELETE /templates/{id}", {
 					path,
@@ -77,7 +77,7 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 				}),
 		},
 		server,
-		why !== undefined,
+		disabledReason !== undefined,
 	);
 	const all = useCollection("blocks");
 	const blocks = (all.data?.data ?? []).filter(
@@ -105,7 +105,7 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 			id={template.id}
 			list={{ name: words.templates, to: to.templates() }}
 			store={draft}
-			why={why}
+			disabledReason={disabledReason}
 			bodies={[template.format]}
 			hasSubject
 			slugHelp={words.slugHelp}
@@ -117,7 +117,7 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 					label={words.inline}
 					checked={draft.inline_css}
 					onChange={(inline_css) => set({ inline_css })}
-					why={why}
+					disabledReason={disabledReason}
 				/>
 			)}
 			source={(draft, binding) => ({

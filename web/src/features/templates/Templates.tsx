@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { AnyTemplateRow, CreateTemplateRequestBody } from "../../api/schema";
 import { useParam, useTyped } from "../../base/params";
-import { useWhyNot } from "../../base/session";
+import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { List } from "../../ui/List";
@@ -54,7 +54,7 @@ const words = catalogue("templates.templates", {
 export default function Templates() {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const why = useWhyNot("POST /templates");
+	const disabledReason = useDisabledReason("POST /templates");
 	const [search, setSearch] = useTyped("q");
 	const [choosing, setChoosing] = useParam("new");
 	const templates = useQuery(templatesWithUseQuery());
@@ -70,14 +70,14 @@ export default function Templates() {
 	});
 	const none = templates.isSuccess && all.length === 0;
 	const add = (
-		<Button kind="create" why={why} onClick={() => setChoosing("1")}>
+		<Button kind="create" disabledReason={disabledReason} onClick={() => setChoosing("1")}>
 			{words.add}
 		</Button>
 	);
 	const starters = (
 		<Starters
 			busy={make.isPending}
-			why={why}
+			disabledReason={disabledReason}
 			own={{
 				name: words.blank,
 				text: words.blankText,

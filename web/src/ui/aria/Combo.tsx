@@ -80,20 +80,20 @@ export type PicksProps = Omit<ComboProps, "value" | "onChange"> & {
 const plain = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 /** rank returns how well a typed text matches an option: by its id or whole name best, then by the beginning of its name. */
-function rank(id: string, label: string, typed: string): number {
-	const text = plain(typed.trim());
+function rank(id: string, label: string, search: string): number {
+	const text = plain(search.trim());
 	if (plain(id) === text || plain(label) === text) return 0;
 	return plain(label).startsWith(text) ? 1 : 2;
 }
 
 /** FirstMatch makes the best choice active that is left by what was typed, so that Enter takes it. */
-function FirstMatch({ typed }: { typed: string }) {
+function FirstMatch({ search }: { search: string }) {
 	const state = useContext(ComboBoxStateContext);
 	useEffect(() => {
 		if (!state?.isOpen || state.selectionManager.focusedKey !== null) return;
 		const items = [...state.collection.getKeys()].flatMap((key) => {
 			const item = state.collection.getItem(key);
-			return item?.type === "item" ? [{ key, rank: rank(String(key), item.textValue, typed) }] : [];
+			return item?.type === "item" ? [{ key, rank: rank(String(key), item.textValue, search) }] : [];
 		});
 		const [best] = items.sort((a, b) => a.rank - b.rank);
 		if (best) state.selectionManager.setFocusedKey(best.key);
@@ -113,15 +113,15 @@ export function Combo({
 	free,
 	placeholder,
 	help,
-	error: found,
+	error: message,
 	hideLabel,
 	path,
 	autoFocus,
 }: ComboProps) {
 	const id = useId();
-	const error = useShownError(id, value, found);
-	const [typed, setTyped] = useState<string | null>(null);
-	const chosen = options.find((option) => option.id === value)?.label ?? (free ? (value ?? "") : "");
+	const error = useShownError(id, value, message);
+	const [search, setSearch] = useState<string | null>(null);
+	const selected = options.find((option) => option.id === value)?.label ?? (free ? (value ?? "") : "");
 	const shown: (Option | Section)[] = options.some((option) => option.group) ? sections(options) : options;
 	const props: Partial<ComboBoxProps<Option | Section>> = onSearch ? { items: shown } : { defaultItems: shown };
 	const ids = new Map(options.map((option) => [option.label, option.id]));
@@ -140,26 +140,27 @@ export function Combo({
 			onFocus={onOpen}
 			menuTrigger="focus"
 			selectedKey={value}
-			inputValue={typed ?? chosen}
+			inputValue={search ?? selected}
 			isInvalid={Boolean(error)}
 			onInputChange={(text) => {
-				setTyped(text);
+				setSearch(text);
 				onSearch?.(text);
 				if (free) onChange(text || null);
 			}}
 			onSelectionChange={(key) => {
-				setTyped(null);
+				setSearch(null);
 				// Leaving the field chooses again what is chosen; what was typed stays.
-				const next = key === null ? (free ? (typed ?? value) || null : null) : String(key);
+				const next = key === null ? (free ? (search ?? value) || null : null) : String(key);
 				if (next !== value) onChange(next);
 			}}
 			onBlur={() => {
-				const whole = !free && typed ? options.find((option) => rank(option.id, option.label, typed) === 0) : undefined;
-				if (whole && whole.id !== value) onChange(whole.id);
-				setTyped(null);
+				const exact =
+					!free && search ? options.find((option) => rank(option.id, option.label, search) === 0) : undefined;
+				if (exact && exact.id !== value) onChange(exact.id);
+				setSearch(null);
 			}}
 		>
-			{!free && typed && <FirstMatch typed={typed} />}
+			{!free && search && <FirstMatch search={search} />}
 			<Label className={hideLabel ? "visually-hidden" : field.label}>{label}</Label>
 			<div className={css.box}>
 				<Input className={field.input} placeholder={placeholder} data-path={path} />

@@ -16,7 +16,7 @@ export type DialogProps = {
 	children: ReactNode;
 	footer?: ReactNode;
 	/** The button of the form, with Cancel (or another word) beside it, instead of a footer. why says why it cannot be pressed. */
-	submit?: { label: ReactNode; cancel?: string; busy?: boolean; why?: string; autoFocus?: boolean };
+	submit?: { label: ReactNode; cancel?: string; busy?: boolean; disabledReason?: string; autoFocus?: boolean };
 	/** A drawer stands at the side, and fills the screen of a phone. */
 	drawer?: "narrow" | "wide";
 	/** Only an action closes it. */
@@ -50,7 +50,13 @@ export function Dialog({
 			{submit && (
 				<footer className={css.footer}>
 					<Button onClick={onClose}>{submit.cancel ?? words.cancel}</Button>
-					<Button type="submit" look="primary" busy={submit.busy} why={submit.why} autoFocus={submit.autoFocus}>
+					<Button
+						type="submit"
+						look="primary"
+						busy={submit.busy}
+						disabledReason={submit.disabledReason}
+						autoFocus={submit.autoFocus}
+					>
 						{submit.label}
 					</Button>
 				</footer>
@@ -117,8 +123,8 @@ export function Confirm({
 	onConfirm,
 	onClose,
 }: ConfirmProps) {
-	const [typed, setTyped] = useState("");
-	const ready = !type || typed.trim() === type;
+	const [text, setText] = useState("");
+	const ready = !type || text.trim() === type;
 	return (
 		<Dialog
 			title={title}
@@ -134,7 +140,7 @@ export function Confirm({
 						type="submit"
 						look={danger ? "danger" : "primary"}
 						busy={busy}
-						why={ready ? undefined : words.type({ word: type ?? "" })}
+						disabledReason={ready ? undefined : words.type({ word: type ?? "" })}
 					>
 						{action}
 					</Button>
@@ -145,8 +151,8 @@ export function Confirm({
 			{type && (
 				<TextField
 					label={words.type({ word: type })}
-					value={typed}
-					onChange={setTyped}
+					value={text}
+					onChange={setText}
 					autoComplete="off"
 					spellCheck={false}
 					autoFocus

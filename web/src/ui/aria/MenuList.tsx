@@ -41,10 +41,10 @@ export function MenuList({ label, actions, trigger, start, onChoose, onClose }: 
 					aria-label={label}
 					autoFocus="first"
 					onClose={onClose}
-					disabledKeys={actions.filter((action) => action.why).map((action) => action.id)}
+					disabledKeys={actions.filter((action) => action.disabledReason).map((action) => action.id)}
 					onAction={(key) => {
-						const chosen = actions.find((action) => action.id === key);
-						if (chosen) onChoose(chosen);
+						const selected = actions.find((action) => action.id === key);
+						if (selected) onChoose(selected);
 					}}
 				>
 					{actions.map((action) => (
@@ -57,7 +57,7 @@ export function MenuList({ label, actions, trigger, start, onChoose, onClose }: 
 							{action.icon && <span className={css.icon}>{action.icon}</span>}
 							<span>
 								{action.label}
-								{(action.why ?? action.help) && <small>{action.why ?? action.help}</small>}
+								{(action.disabledReason ?? action.help) && <small>{action.disabledReason ?? action.help}</small>}
 							</span>
 						</MenuItem>
 					))}

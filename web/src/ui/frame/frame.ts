@@ -42,7 +42,7 @@ function show(message: Show) {
 		} else link.setAttribute("href", "#");
 	}
 	for (const el of mail.querySelectorAll("style[media], link[media], source[media]"))
-		el.setAttribute("media", chosen(el.getAttribute("media") ?? "", message.dark));
+		el.setAttribute("media", isForced(el.getAttribute("media") ?? "", message.dark));
 	document.documentElement.style.colorScheme = message.dark ? "dark" : "light";
 	document.head.replaceChildren(...mail.head.childNodes);
 	const body = document.importNode(mail.body, true);
@@ -68,7 +68,7 @@ function isPage(address: string): boolean {
 const asked = /\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)/gi;
 
 /** chosen replaces in a media query what it asks of colours by what is true, or untrue, of the colours chosen. */
-const chosen = (media: string, dark: boolean) =>
+const isForced = (media: string, dark: boolean) =>
 	media.replace(asked, (_, scheme: string) =>
 		(scheme.toLowerCase() === "dark") === dark ? "(min-width: 0px)" : "(max-width: 0px)",
 	);
@@ -77,7 +77,7 @@ const chosen = (media: string, dark: boolean) =>
 function choose(rules: CSSRuleList, dark: boolean) {
 	for (const rule of rules) {
 		if (rule instanceof CSSMediaRule || rule instanceof CSSImportRule) {
-			const media = chosen(rule.media.mediaText, dark);
+			const media = isForced(rule.media.mediaText, dark);
 			if (media !== rule.media.mediaText) rule.media.mediaText = media;
 		}
 		if (rule instanceof CSSGroupingRule || rule instanceof CSSStyleRule) choose(rule.cssRules, dark);

@@ -25,7 +25,7 @@ type Props = {
 	mark?: string;
 };
 
-const least = 280; // a narrower plot is scrolled
+const minWidth = 280; // a narrower plot is scrolled
 const height = 240;
 const margin = { top: 16, right: 96, bottom: 28, left: 48 };
 
@@ -38,18 +38,18 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 	useLayoutEffect(() => {
 		const element = place.current;
 		if (!element) return;
-		const fit = () => setWidth(Math.max(least, Math.round(element.clientWidth)));
+		const fit = () => setWidth(Math.max(minWidth, Math.round(element.clientWidth)));
 		fit();
 		const seen = new ResizeObserver(fit);
 		seen.observe(element);
 		return () => seen.disconnect();
 	}, []);
-	const most = Math.max(1, ...lines.flatMap((line) => line.values.map((value) => value ?? 0)));
+	const max = Math.max(1, ...lines.flatMap((line) => line.values.map((value) => value ?? 0)));
 	const x = scalePoint<number>(
 		points.map((_, i) => i),
 		[margin.left, width - margin.right],
 	);
-	const y = scaleLinear([0, most], [height - margin.bottom, margin.top]).nice(4);
+	const y = scaleLinear([0, max], [height - margin.bottom, margin.top]).nice(4);
 	const path = line<number | null>()
 		.defined((v) => v !== null)
 		.x((_, i) => x(i) ?? 0)
@@ -70,7 +70,7 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 		const box = event.currentTarget.getBoundingClientRect();
 		setAt(nearest(((event.clientX - box.left) / box.width) * width - margin.left, inner, points.length));
 	};
-	const said =
+	const summary =
 		at === null
 			? ""
 			: `${tick(points[at] ?? "")}: ${lines.flatMap((line) => (line.values[at] == null ? [] : [`${line.name} ${full(line.values[at])}`])).join(", ")}`;
@@ -90,7 +90,7 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 					onPointerMove={point}
 					onPointerLeave={() => setAt(null)}
 				>
-					{y.ticks(Math.min(4, most)).map((tick) => (
+					{y.ticks(Math.min(4, max)).map((tick) => (
 						<g key={tick}>
 							<line x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} />
 							<text x={margin.left - 8} y={y(tick) + 4} textAnchor="end">
@@ -140,7 +140,7 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 				</svg>
 			</div>
 			<p role="status" className={css.said}>
-				{said || "\u00a0"}
+				{summary || "\u00a0"}
 			</p>
 		</figure>
 	);

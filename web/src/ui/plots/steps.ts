@@ -8,7 +8,7 @@ export function withSteps<T>(series: T[], time: (point: T) => number, step: numb
 	for (const point of series) {
 		const at = time(point);
 		if (last !== null)
-			for (let time = last + step; at - time >= step / 2 && out.length < most; time += step) out.push(none(time));
+			for (let time = last + step; at - time >= step / 2 && out.length < maxSteps; time += step) out.push(none(time));
 		out.push(point);
 		last = at;
 	}
@@ -16,4 +16,4 @@ export function withSteps<T>(series: T[], time: (point: T) => number, step: numb
 }
 
 /** A plot of more points shows no more. */
-const most = 20_000;
+const maxSteps = 20_000;

@@ -23,7 +23,7 @@ type RowProps<T> = {
 	index: number;
 	start: number;
 	size: number;
-	chosen: boolean;
+	selected: boolean;
 	current: boolean;
 	phone: boolean;
 	columns: RowColumn<T>[];
@@ -31,14 +31,14 @@ type RowProps<T> = {
 	acts: RefObject<Acts<T>>;
 };
 
-function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns, pick, acts }: RowProps<T>) {
+function RowOf<T>({ id, row, index, start, size, selected, current, phone, columns, pick, acts }: RowProps<T>) {
 	return (
 		// biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles keys
 		<div
 			role="row"
 			data-index={index}
 			aria-rowindex={index + 2}
-			aria-selected={pick ? chosen : undefined}
+			aria-selected={pick ? selected : undefined}
 			tabIndex={current ? 0 : -1}
 			className={phone ? css.card : css.row}
 			style={{ transform: `translateY(${start}px)`, blockSize: size }}
@@ -55,7 +55,7 @@ function RowOf<T>({ id, row, index, start, size, chosen, current, phone, columns
 						type="checkbox"
 						tabIndex={-1}
 						aria-label={words.select({ name: acts.current.name(row) })}
-						checked={chosen}
+						checked={selected}
 						onChange={(e) => acts.current.toggle(index, (e.nativeEvent as MouseEvent).shiftKey)}
 					/>
 				</div>

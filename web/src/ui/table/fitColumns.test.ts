@@ -6,8 +6,8 @@ type Column = ColumnSize & { id: string };
 const columns: Column[] = [
 	{ id: "name" },
 	{ id: "status", width: 120 },
-	{ id: "sent", width: 160, least: 80 },
-	{ id: "opened", width: 160, least: 80, droppable: true },
+	{ id: "sent", width: 160, minWidth: 80 },
+	{ id: "opened", width: 160, minWidth: 80, droppable: true },
 	{ id: "tags", droppable: true },
 ];
 
@@ -16,9 +16,9 @@ const fitted = (room: number, all = columns) =>
 
 const tests: Tests = {
 	"columns keep their widths where there is room for the name"() {
-		const whole = ["name", "status 120", "sent 160", "opened 160", "tags"];
-		equals(fitted(Number.POSITIVE_INFINITY), whole);
-		equals(fitted(290 + 120 + 160 + 160 + 120), whole);
+		const allColumns = ["name", "status 120", "sent 160", "opened 160", "tags"];
+		equals(fitted(Number.POSITIVE_INFINITY), allColumns);
+		equals(fitted(290 + 120 + 160 + 160 + 120), allColumns);
 	},
 	"columns become narrower before the name does, by the same part of what they can give"() {
 		equals(fitted(290 + 120 + 120 + 120 + 120), ["name", "status 120", "sent 120", "opened 120", "tags"]);
@@ -32,8 +32,8 @@ const tests: Tests = {
 		equals(fitted(0, []), []);
 	},
 	"a column without a width may have a least one"() {
-		equals(fitted(250, [{ id: "name" }, { id: "tags", least: 50, droppable: true }]), ["name", "tags"]);
-		equals(fitted(249, [{ id: "name" }, { id: "tags", least: 50, droppable: true }]), ["name"]);
+		equals(fitted(250, [{ id: "name" }, { id: "tags", minWidth: 50, droppable: true }]), ["name", "tags"]);
+		equals(fitted(249, [{ id: "name" }, { id: "tags", minWidth: 50, droppable: true }]), ["name"]);
 	},
 	"whatever the columns, they fit, and none goes or shrinks without need"() {
 		const random = new Random(12);
@@ -45,7 +45,7 @@ const tests: Tests = {
 					(i): Column => ({
 						id: `c${i}`,
 						width: random.of([undefined, 80, 120, 200]),
-						least: random.of([undefined, 60, 100, 150]),
+						minWidth: random.of([undefined, 60, 100, 150]),
 						droppable: random.below(2) === 0,
 					}),
 				),
@@ -57,40 +57,43 @@ const tests: Tests = {
 					(sum, column) =>
 						sum +
 						(column.width
-							? Math.min(column.width, column.least ?? column.width)
-							: (column.least ?? (column.id === "name" ? 200 : 120))),
+							? Math.min(column.width, column.minWidth ?? column.width)
+							: (column.minWidth ?? (column.id === "name" ? 200 : 120))),
 					0,
 				);
-			const said = `${JSON.stringify(all)} in ${room}`;
+			const text = `${JSON.stringify(all)} in ${room}`;
 			equals(
 				shown.map((column) => column.id),
 				all.filter((column) => shown.some((s) => s.id === column.id)).map((column) => column.id),
-				`the order of ${said}`,
+				`the order of ${text}`,
 			);
 			const dropped = all.filter((column) => !shown.some((s) => s.id === column.id));
 			holds(
 				dropped.every((column) => column.droppable),
-				`a column that must be seen went: ${said}`,
+				`a column that must be seen went: ${text}`,
 			);
-			holds(minWidth(shown, false) <= room || !shown.some((column) => column.droppable), `it does not fit: ${said}`);
+			holds(minWidth(shown, false) <= room || !shown.some((column) => column.droppable), `it does not fit: ${text}`);
 			const [first] = dropped;
 			if (first) {
 				const with_ = all.filter((column) => column === first || !dropped.includes(column));
-				holds(needs(with_) > room, `${first.id} went without need: ${said}`);
+				holds(needs(with_) > room, `${first.id} went without need: ${text}`);
 			}
 			for (const column of shown) {
 				const c = all.find((x) => x.id === column.id);
-				holds((column.width ?? 0) <= (c?.width ?? 0), `${column.id} became wider: ${said}`);
+				holds((column.width ?? 0) <= (c?.width ?? 0), `${column.id} became wider: ${text}`);
 				holds(
-					(column.width ?? 999) >= Math.min(c?.width ?? 0, c?.least ?? c?.width ?? 0),
-					`${column.id} is too narrow: ${said}`,
+					(column.width ?? 999) >= Math.min(c?.width ?? 0, c?.minWidth ?? c?.width ?? 0),
+					`${column.id} is too narrow: ${text}`,
 				);
 			}
 		}
 	},
 	"the name takes twice the part of what is left"() {
 		equals(gridTemplate(columns.slice(0, 3), false), "minmax(200px, 2fr) 120px 160px");
-		equals(gridTemplate([{}, {}, { least: 50 }], true), "40px minmax(200px, 2fr) minmax(120px, 1fr) minmax(50px, 1fr)");
+		equals(
+			gridTemplate([{}, {}, { minWidth: 50 }], true),
+			"40px minmax(200px, 2fr) minmax(120px, 1fr) minmax(50px, 1fr)",
+		);
 		equals([minWidth(columns, false), minWidth(columns, true)], [760, 800]);
 		equals(minWidth([], true), 40);
 	},

@@ -4,7 +4,7 @@ export type ColumnSize = {
 	/** Width in pixels; the first column and those without one share what is left. */
 	width?: number;
 	/** How narrow the column becomes before others go, or the table scrolls sideways. */
-	least?: number;
+	minWidth?: number;
 	/** Droppable columns go before this one is narrower than this. */
 	wanted?: number;
 	/** The column goes where there is no room for it. */
@@ -15,7 +15,7 @@ export type ColumnSize = {
 export const pickWidth = 40;
 
 /** The least widths of the first column and of others without a width. */
-const leastOf = (first: boolean) => (first ? 200 : 120);
+const defaultMinWidth = (first: boolean) => (first ? 200 : 120);
 
 /** The first column names the row: others become narrower before it is narrower than this. */
 const nameWidth = 290;
@@ -23,21 +23,23 @@ const nameWidth = 290;
 /** fitColumns returns the columns for some room: droppable ones go, the last of them first, and then the others become narrower. */
 export function fitColumns<C extends ColumnSize>(columns: C[], room: number): C[] {
 	const [first] = columns;
-	const least = (column: C) =>
-		column.width ? Math.min(column.width, column.least ?? column.width) : (column.least ?? leastOf(column === first));
+	const minWidth = (column: C) =>
+		column.width
+			? Math.min(column.width, column.minWidth ?? column.width)
+			: (column.minWidth ?? defaultMinWidth(column === first));
 	const sum = (width: (column: C) => number) => shown.reduce((all, column) => all + width(column), 0);
 	const shown = [...columns];
-	while (sum((column) => Math.max(least(column), column.wanted ?? 0)) > room) {
+	while (sum((column) => Math.max(minWidth(column), column.wanted ?? 0)) > room) {
 		const dropped = shown.findLastIndex((column) => column.droppable);
 		if (dropped < 0) break;
 		shown.splice(dropped, 1);
 	}
-	const wanted = sum((column) => column.width ?? (column === first ? nameWidth : least(column)));
-	const shrinkable = sum((column) => (column.width ? column.width - least(column) : 0));
+	const wanted = sum((column) => column.width ?? (column === first ? nameWidth : minWidth(column)));
+	const shrinkable = sum((column) => (column.width ? column.width - minWidth(column) : 0));
 	const part = shrinkable > 0 ? Math.min(1, Math.max(0, wanted - room) / shrinkable) : 0;
 	if (part === 0) return shown;
 	return shown.map((column) =>
-		column.width ? { ...column, width: Math.floor(column.width - (column.width - least(column)) * part) } : column,
+		column.width ? { ...column, width: Math.floor(column.width - (column.width - minWidth(column)) * part) } : column,
 	);
 }
 
@@ -46,10 +48,15 @@ export const gridTemplate = (columns: ColumnSize[], pick: boolean) =>
 	[
 		...(pick ? [`${pickWidth}px`] : []),
 		...columns.map((column, i) =>
-			column.width ? `${column.width}px` : `minmax(${column.least ?? leastOf(i === 0)}px, ${i === 0 ? 2 : 1}fr)`,
+			column.width
+				? `${column.width}px`
+				: `minmax(${column.minWidth ?? defaultMinWidth(i === 0)}px, ${i === 0 ? 2 : 1}fr)`,
 		),
 	].join(" ");
 
 /** minWidth returns how narrow a table with the columns can be. */
 export const minWidth = (columns: ColumnSize[], pick: boolean) =>
-	columns.reduce((sum, column, i) => sum + (column.width ?? column.least ?? leastOf(i === 0)), pick ? pickWidth : 0);
+	columns.reduce(
+		(sum, column, i) => sum + (column.width ?? column.minWidth ?? defaultMinWidth(i === 0)),
+		pick ? pickWidth : 0,
+	);

@@ -75,48 +75,48 @@ const tests: Tests = {
 		);
 	},
 	"every step stands once, and none covers another"() {
-		for (const [graph, what] of some(40)) {
+		for (const [graph, description] of some(40)) {
 			const layout = arranged(graph, nodeHeight);
-			equals(layout.nodes.map((node) => node.id).sort(), graph.steps.map((step) => step.id).sort(), what);
+			equals(layout.nodes.map((node) => node.id).sort(), graph.steps.map((step) => step.id).sort(), description);
 			for (const [i, node] of layout.nodes.entries())
 				for (const b of layout.nodes.slice(i + 1))
 					holds(
 						Math.abs(node.x - b.x) >= nodeWidth || Math.abs(node.y - b.y) >= nodeHeight,
-						`${what}: ${node.id} covers ${b.id}`,
+						`${description}: ${node.id} covers ${b.id}`,
 					);
 		}
 	},
 	"the canvas is as large as what stands on it"() {
-		for (const [graph, what] of some(40)) {
+		for (const [graph, description] of some(40)) {
 			const layout = arranged(graph, nodeHeight);
 			const inside = (x: number, y: number) => x >= 0 && x <= layout.width && y >= 0 && y <= layout.height;
 			for (const node of layout.nodes)
 				holds(
 					inside(node.x - nodeWidth / 2, node.y) && inside(node.x + nodeWidth / 2, node.y + nodeHeight),
-					`${what}: ${node.id} is outside`,
+					`${description}: ${node.id} is outside`,
 				);
 			holds(
 				inside(layout.start.x - nodeWidth / 2, layout.start.y) &&
 					inside(layout.start.x + nodeWidth / 2, layout.start.y),
-				`${what}: the start`,
+				`${description}: the start`,
 			);
 			for (const line of layout.lines) {
 				const all = numbersIn(line.path);
 				for (let i = 0; i < all.length; i += 2)
 					holds(
 						inside(all[i] ?? 0, all[i + 1] ?? 0),
-						`${what}: the line of ${line.place.from} ${line.place.label} leaves the canvas`,
+						`${description}: the line of ${line.place.from} ${line.place.label} leaves the canvas`,
 					);
-				holds(inside(line.add.x, line.add.y), `${what}: a step cannot be added after ${line.place.from}`);
+				holds(inside(line.add.x, line.add.y), `${description}: a step cannot be added after ${line.place.from}`);
 			}
 		}
 	},
 	"each way out of a step has a line, from the step to what it leads to"() {
-		for (const [graph, what] of some(40)) {
+		for (const [graph, description] of some(40)) {
 			const layout = arranged(graph, nodeHeight);
 			const places = [{ from: null, label: null }, ...graph.steps.flatMap(placesOf)];
 			const written = (place: { from: string | null; label: string | null }) => `${place.from} ${place.label}`;
-			equals(layout.lines.map((line) => written(line.place)).sort(), places.map(written).sort(), what);
+			equals(layout.lines.map((line) => written(line.place)).sort(), places.map(written).sort(), description);
 			for (const line of layout.lines) {
 				const { from, to } = ends(line.path);
 				const source =
@@ -126,36 +126,36 @@ const tests: Tests = {
 				equals(
 					[from.x, from.y],
 					[source?.x, (source?.y ?? 0) + nodeHeight],
-					`${what}: where ${written(line.place)} begins`,
+					`${description}: where ${written(line.place)} begins`,
 				);
 				const target = nodeOf(layout, targetOf(graph, line.place));
 				if (!target) {
-					equals(line.kind, "end", `${what}: the kind of ${written(line.place)}`);
-					equals(line.end, to, `${what}: the end of ${written(line.place)}`);
+					equals(line.kind, "end", `${description}: the kind of ${written(line.place)}`);
+					equals(line.end, to, `${description}: the end of ${written(line.place)}`);
 				} else if (line.kind === "loop") {
 					holds(
 						(to.x ?? 0) > target.x && (to.y ?? 0) > target.y,
-						`${what}: ${written(line.place)} does not come to the side`,
+						`${description}: ${written(line.place)} does not come to the side`,
 					);
-				} else equals(to, { x: target.x, y: target.y }, `${what}: the target of ${written(line.place)}`);
+				} else equals(to, { x: target.x, y: target.y }, `${description}: the target of ${written(line.place)}`);
 			}
 		}
 	},
 	"steps can be added at different places, none of which is on a step"() {
-		for (const [graph, what] of some(40)) {
+		for (const [graph, description] of some(40)) {
 			const layout = arranged(graph, nodeHeight);
 			const places = layout.lines.map((line) => `${line.add.x} ${line.add.y}`);
-			equals(new Set(places).size, places.length, `${what}: the number of different places`);
+			equals(new Set(places).size, places.length, `${description}: the number of different places`);
 			for (const { add, place } of layout.lines)
 				for (const node of layout.nodes)
 					holds(
 						Math.abs(add.x - node.x) > nodeWidth / 2 || add.y <= node.y || add.y >= node.y + nodeHeight,
-						`${what}: the place after ${place.from} ${place.label} is on ${node.id}`,
+						`${description}: the place after ${place.from} ${place.label} is on ${node.id}`,
 					);
 		}
 	},
 	"lines go around steps, straight down or across"() {
-		for (const [graph, what] of some(40)) {
+		for (const [graph, description] of some(40)) {
 			const layout = arranged(graph, nodeHeight);
 			const right = Math.max(...layout.nodes.map((node) => node.x + nodeWidth / 2));
 			for (const { path, place } of layout.lines) {
@@ -164,38 +164,41 @@ const tests: Tests = {
 				for (const [i, to] of points.entries()) {
 					const from = points[i - 1];
 					if (!from) continue;
-					const said = `${what}: the line of ${place.from} ${place.label}`;
-					holds(from.x === to.x || from.y === to.y, `${said} is slanted`);
+					const text = `${description}: the line of ${place.from} ${place.label}`;
+					holds(from.x === to.x || from.y === to.y, `${text} is slanted`);
 					for (const node of layout.nodes)
 						holds(
 							Math.max(from.x, to.x) <= node.x - nodeWidth / 2 ||
 								Math.min(from.x, to.x) >= node.x + nodeWidth / 2 ||
 								Math.max(from.y, to.y) <= node.y ||
 								Math.min(from.y, to.y) >= node.y + nodeHeight,
-							`${said} goes through ${node.id}`,
+							`${text} goes through ${node.id}`,
 						);
 				}
 			}
 		}
 	},
 	"a label stands between its step and the place where one can be added"() {
-		for (const [graph, what] of some(20)) {
+		for (const [graph, description] of some(20)) {
 			const layout = arranged(graph, nodeHeight);
 			for (const { label, add, place } of layout.lines) {
 				const bottom = (nodeOf(layout, place.from)?.y ?? 0) + nodeHeight;
 				if (label)
-					holds(label.x === add.x && bottom < label.y && label.y < add.y, `${what}: ${place.from} ${place.label}`);
-				if (place.from !== null) holds(add.y > bottom, `${what}: the place after ${place.from} is beside it`);
+					holds(
+						label.x === add.x && bottom < label.y && label.y < add.y,
+						`${description}: ${place.from} ${place.label}`,
+					);
+				if (place.from !== null) holds(add.y > bottom, `${description}: the place after ${place.from} is beside it`);
 			}
 		}
 	},
 	"lines that lead back go up beside each other"() {
-		for (const [graph, what] of some(40)) {
+		for (const [graph, description] of some(40)) {
 			const layout = arranged(graph, nodeHeight);
 			const sides = layout.lines
 				.filter((line) => line.kind === "loop")
 				.map((line) => Math.max(...corners(line.path).map((corner) => corner.x)));
-			equals(new Set(sides).size, sides.length, `${what}: the number of different sides`);
+			equals(new Set(sides).size, sides.length, `${description}: the number of different sides`);
 		}
 	},
 	"the same graph looks the same"() {

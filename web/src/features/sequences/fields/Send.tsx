@@ -23,7 +23,7 @@ export function Send({ config, names, set, problem }: Part) {
 	const lanes = useCollection("mta_configs");
 	const preview = useQuery({ ...entryPreviewQuery(message, version), enabled: message !== "" });
 	const rows = messages.data?.data ?? [];
-	const chosen = rows.find((m) => m.id === message);
+	const selected = rows.find((m) => m.id === message);
 	const window = config.send_window as
 		| { days: number[]; start: string; end: string; timezone: "contact" | "account" }
 		| undefined;
@@ -78,7 +78,7 @@ export function Send({ config, names, set, problem }: Part) {
 					error={problem("version")}
 					choices={[
 						{ value: "", label: words.current },
-						...Array.from({ length: chosen?.current_version ?? version ?? 0 }, (_, i) => ({
+						...Array.from({ length: selected?.current_version ?? version ?? 0 }, (_, i) => ({
 							value: String(i + 1),
 							label: words.versionOf({ number: i + 1 }),
 						})).reverse(),
