@@ -96,7 +96,7 @@ func TestKilledImportsApplyEachRowOnce(t *testing.T) {
 		for typ, want := range map[string]int{"contact_created": fresh, "list_added": fresh, "contact_updated": again} {
 			var n int
 			if err := db.QueryRow(t.Context(), `
-				SELECT COALESCE(SUM(CASE WHEN contacts IS NULL THEN 1 ELSE LENGTH(contacts) / 16 END), 0) FROM journal
+				SELECT COALESCE(SUM(CASE WHEN packed IS NULL THEN 1 ELSE LENGTH(packed) / 16 END), 0) FROM journal
 				WHERE type = $1 /* all tenants: there is one */`, typ).Scan(&n); err != nil {
 				t.Fatal(err)
 			}

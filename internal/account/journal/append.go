@@ -125,7 +125,7 @@ func entryTable(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
 	packs, entries := pack(entries)
 	names, types := columns, columnTypes
 	if len(packs) > 0 {
-		names, types = columns+", contacts", append(slices.Clone(columnTypes), "contacts BYTEA")
+		names, types = columns+", packed", append(slices.Clone(columnTypes), "packed BYTEA")
 	}
 	t := tx.Table(types...)
 	for _, p := range packs {
@@ -133,7 +133,7 @@ func entryTable(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		t.Add(append(row, p.contacts)...)
+		t.Add(append(row, p.packed)...)
 	}
 	for _, e := range entries {
 		row, err := e.values()

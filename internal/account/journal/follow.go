@@ -82,10 +82,10 @@ type Engine struct {
 	Wake      <-chan struct{} // notified when entries are appended; may be nil
 	Every     time.Duration   // interval of polling; 0 means 250 ms
 
-	horizon     horizons
-	begun       map[int32]int  // number of followers that have cursors, by group
-	firstGroup  int32          // the next round begins with this group or the one after it
-	mostlyPacks map[int32]bool // groups in which most of the rows last read are packs
+	horizon    horizons
+	begun      map[int32]int // number of followers that have cursors, by group
+	firstGroup int32         // the next round begins with this group or the one after it
+	perRow     map[int32]int // entries of a row, on average of those last read, by group
 
 	lastFullPoll time.Time      // distributed tables: when all nodes were last queried,
 	unread       map[int32]bool // and which groups had entries to read at the last poll
@@ -179,17 +179,37 @@ func QueueCursor(b *sqldb.Batch, tenant id.Tenant, follower string) *int64 {
 }
 
 // QueueContactsAfter reads, as part of a batch, which of some contacts have entries of some types after a position. It looks
-// at limit entries; the batch sets what it returns if there may be more. read scans a contact.
-func QueueContactsAfter(b *sqldb.Batch, db *sqldb.DB, tenant id.Tenant, pos int64, types []Type, contacts []id.Contact, limit int, read func(scan func(...any) error) error) (more *bool) {
+// at limit rows; the batch sets what it returns if there may be more. Contacts are added to found.
+func QueueContactsAfter(b *sqldb.Batch, db *sqldb.DB, tenant id.Tenant, pos int64, types []Type, contacts []id.Contact, limit int, found map[id.Contact]bool) (more *bool) {
 	list := make([]string, len(types))
 	for i, t := range types {
 		list[i] = "'" + string(t) + "'"
 	}
+	wanted := make(map[id.Contact]bool, len(contacts))
+	for _, c := range contacts {
+		wanted[c] = true
+	}
 	b.Queue(`
-		SELECT DISTINCT j.contact_id
-		FROM (SELECT tenant_id, contact_id, type FROM journal WHERE grp = $1 AND pos > $2 ORDER BY pos LIMIT $3) AS j
-		WHERE j.tenant_id = $4 AND j.contact_id`+db.In(5)+` AND j.type IN (`+strings.Join(list, ", ")+`)`,
-		read, tenant.Group(), pos, limit, tenant, sqldb.List(db, contacts))
+		SELECT j.type, j.contact_id, j.packed
+		FROM (SELECT tenant_id, contact_id, type, packed FROM journal WHERE grp = $1 AND pos > $2 ORDER BY pos LIMIT $3) AS j
+		WHERE j.tenant_id = $4 AND (j.packed IS NOT NULL OR j.contact_id`+db.In(5)+`) AND j.type IN (`+strings.Join(list, ", ")+`)`,
+		func(scan func(...any) error) error {
+			var e Entry
+			var packed []byte
+			if err := scan(sqldb.ToText(&e.Type), &e.Contact, &packed); err != nil {
+				return err
+			}
+			entries := []Entry{e}
+			if packed != nil {
+				entries = unpacked(nil, e, packed)
+			}
+			for _, e := range entries {
+				if wanted[e.Contact] {
+					found[e.Contact] = true
+				}
+			}
+			return nil
+		}, tenant.Group(), pos, limit, tenant, sqldb.List(db, contacts))
 	more = new(bool)
 	b.Queue(`SELECT COUNT(*) FROM (SELECT 1 FROM journal WHERE grp = $1 AND pos > $2 LIMIT $3) AS j /* all tenants: those of the group share its positions */`, func(scan func(...any) error) error {
 		var n int

@@ -28,7 +28,7 @@ func Forget(ctx context.Context, db *sqldb.DB, tenant id.Tenant, followers []Fol
 		return false, nil
 	}
 	_, err = db.Exec(ctx, `
-		UPDATE journal SET contact_id = NULL, send_id = NULL, message_id = NULL, name = NULL, data = NULL, contacts = NULL
+		UPDATE journal SET contact_id = NULL, send_id = NULL, message_id = NULL, name = NULL, data = NULL, packed = NULL
 		WHERE tenant_id = $1 AND grp = $2 AND pos = $3`, tenant, tenant.Group(), left[0])
 	if err != nil {
 		return false, fmt.Errorf("clear the journal of a deleted tenant: %w", err)

@@ -101,7 +101,7 @@ const (
 // Entry records one change or event.
 type Entry struct {
 	Tenant   id.Tenant
-	ID       id.Entry // set by Append if zero; entries of contacts created together may share it, and the position
+	ID       id.Entry // set by Append if zero; entries that were appended together may share it, and the position
 	Position int64    // in the tenant's group, assigned by Append; increasing, with gaps
 	Type     Type
 	Name     string // identifies the subject, for the types that are looked up by it

@@ -1,64 +1,132 @@
 package journal
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// packOf is a pack: one row for up to maxPack contacts that were created in one call, with their
-// ids, 16 bytes each. Followers get an entry for each contact, with the position and the id of the
-// pack. No statement looks up such entries by contact; the data about its creation are in the
-// contact's own row.
+// packOf is a pack: one row for up to maxPack entries of a type that were appended together and differ only
+// in what packed has of each. Of contacts that were created it has the id, 16 bytes; of mails that were sent or
+// delivered, 40 bytes: the contact, the message, and the time in microseconds after that of the pack.
+//
+// Followers get each entry, with the position and the id of the pack. No statement looks up such entries by
+// contact or message; what they say is also in the rows of the contact and of the message.
 type packOf struct {
 	Entry
-	contacts []byte
+	packed []byte
 }
 
-// maxPack limits a pack, so that PostgreSQL stores the row inline rather than in TOAST.
-const maxPack = 100
+// maxPack and maxPackedMails limit a pack, so that PostgreSQL stores the row inline rather than in TOAST.
+const (
+	maxPack        = 100
+	maxPackedMails = 40
+)
 
-// packable reports whether an entry contains nothing but the creation of a contact.
+const mailBytes = 16 + 16 + 8
+
+// aboutMail reports whether entries of the type are packed with their messages.
+func (t Type) aboutMail() bool { return t == EmailSent || t == EmailDelivered }
+
+// packable reports whether a pack can say all that an entry says.
 func (e Entry) packable() bool {
-	return e.Type == ContactCreated && !e.Contact.IsZero() && e.ID.IsZero() && e.Name == "" && e.Send.IsZero() && e.Message.IsZero() && e.Data == nil
+	if e.Contact.IsZero() || !e.ID.IsZero() || e.Name != "" || e.Data != nil {
+		return false
+	}
+	if e.Type.aboutMail() {
+		return !e.Message.IsZero()
+	}
+	return e.Type == ContactCreated && e.Send.IsZero() && e.Message.IsZero()
 }
 
-// pack combines entries about created contacts into packs, and returns the remaining entries. Packs
-// are inserted first, because a contact's creation must precede its other entries.
-func pack(entries []Entry) ([]packOf, []Entry) {
-	n := 0
-	for _, e := range entries {
-		if e.packable() {
-			n++
-		}
+// packKey is what the entries of a pack have in common.
+type packKey struct {
+	Type Type
+	Send id.Send
+	At   int64 // of contacts that were created, in microseconds; 0 for mails, which have a time each
+}
+
+func (e Entry) packKey() packKey {
+	if e.Type.aboutMail() {
+		return packKey{e.Type, e.Send, 0}
 	}
-	if n < 2 {
+	return packKey{e.Type, e.Send, e.At.UnixMicro()}
+}
+
+// full reports whether a pack has as many entries as fit.
+func (p *packOf) full() bool {
+	if p.Type.aboutMail() {
+		return len(p.packed) == maxPackedMails*mailBytes
+	}
+	return len(p.packed) == maxPack*len(p.Contact)
+}
+
+func (p *packOf) add(e Entry) {
+	p.packed = append(p.packed, e.Contact[:]...)
+	if e.Type.aboutMail() {
+		p.packed = append(p.packed, e.Message[:]...)
+		p.packed = binary.BigEndian.AppendUint64(p.packed, uint64(e.At.UnixMicro()-p.At.UnixMicro()))
+	}
+}
+
+// pack combines entries into packs, and returns the remaining entries. Packs are inserted first, because a
+// contact's creation must precede its other entries. An entry that is alone in its pack stays an entry.
+func pack(entries []Entry) ([]packOf, []Entry) {
+	if len(entries) < 2 {
 		return nil, entries
 	}
 	var packs []packOf
-	left := make([]Entry, 0, len(entries)-n)
+	first := map[packKey]Entry{} // that is alone so far
+	last := map[packKey]int{}    // the index of the last pack
+	left := make([]Entry, 0, len(entries))
 	for _, e := range entries {
 		if !e.packable() {
 			left = append(left, e)
 			continue
 		}
-		i := len(packs) - 1
-		if i < 0 || len(packs[i].contacts) == maxPack*len(e.Contact) || !packs[i].At.Equal(e.At) {
-			p := packOf{Entry: e, contacts: make([]byte, 0, min(n, maxPack)*len(e.Contact))}
-			p.Contact = id.Contact{}
-			packs, i = append(packs, p), i+1
+		key := e.packKey()
+		i, ok := last[key]
+		if !ok || packs[i].full() {
+			i, last[key], first[key] = len(packs), len(packs), e
+			p := packOf{Entry: e}
+			p.Contact, p.Message = id.Contact{}, id.Message{}
+			packs = append(packs, p)
+		} else {
+			delete(first, key)
 		}
-		packs[i].contacts = append(packs[i].contacts, e.Contact[:]...)
-		n--
+		packs[i].add(e)
 	}
-	return packs, left
+	if len(first) == 0 {
+		return packs, left
+	}
+	var alone []Entry
+	kept := packs[:0]
+	for i, p := range packs {
+		if e, ok := first[p.packKey()]; ok && last[p.packKey()] == i {
+			alone = append(alone, e)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	return kept, append(alone, left...)
 }
 
-// unpacked appends an entry for each contact of a pack to list.
-func unpacked(list []Entry, e Entry, contacts []byte) []Entry {
-	list = slices.Grow(list, len(contacts)/len(e.Contact))
-	for c := range slices.Chunk(contacts, len(e.Contact)) {
-		e.Contact = id.Contact(c)
+// unpacked appends the entries of a pack to list.
+func unpacked(list []Entry, e Entry, packed []byte) []Entry {
+	size := len(e.Contact)
+	if e.Type.aboutMail() {
+		size = mailBytes
+	}
+	list = slices.Grow(list, len(packed)/size)
+	from := e.At.UnixMicro()
+	for one := range slices.Chunk(packed, size) {
+		e.Contact = id.Contact(one[:16])
+		if e.Type.aboutMail() {
+			e.Message = id.Message(one[16:32])
+			e.At = sqldb.Time(from + int64(binary.BigEndian.Uint64(one[32:])))
+		}
 		list = append(list, e)
 	}
 	return list

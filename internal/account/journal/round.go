@@ -134,31 +134,30 @@ func (e *Engine) cursorStretches(at map[cursor]int64, failed map[cursor]bool) []
 // gaps, of transactions that were rolled back.
 func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
 	atMost := limit
-	if e.mostlyPacks[s.group] { // expect packs again: rows beyond the limit would be read twice
-		atMost = limit/maxPack + 1
+	if n := e.perRow[s.group]; n > 1 { // expect packs again: rows beyond the limit would be read twice
+		atMost = limit/n + 1
 	}
 	rows, err := e.DB.Query(ctx, `
-		SELECT tenant_id, pos, `+columns+`, contacts FROM journal
+		SELECT tenant_id, pos, `+columns+`, packed FROM journal
 		WHERE grp = $1 AND pos > $2 AND pos <= $3 ORDER BY grp, pos LIMIT $4 /* all tenants: one order for each group */`,
 		s.group, s.from, s.to, atMost)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	defer rows.Close()
-	end, n, packs := s.to, 0, 0
+	end, n := s.to, 0
 	for len(s.entries) < limit && rows.Next() {
-		var contacts []byte
-		one, err := scan(rows.Scan, &contacts)
+		var packed []byte
+		one, err := scan(rows.Scan, &packed)
 		if err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
 		n, end = n+1, one.Position
-		if contacts == nil {
+		if packed == nil {
 			s.entries = append(s.entries, one)
 			continue
 		}
-		packs++
-		s.entries = unpacked(s.entries, one, contacts)
+		s.entries = unpacked(s.entries, one, packed)
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read the journal: %w", err)
@@ -166,10 +165,10 @@ func (e *Engine) fill(ctx context.Context, s *stretch, limit int) error {
 	if s.full = n == atMost || len(s.entries) >= limit; s.full {
 		s.to = end
 	}
-	if e.mostlyPacks == nil {
-		e.mostlyPacks = map[int32]bool{}
+	if e.perRow == nil {
+		e.perRow = map[int32]int{}
 	}
-	e.mostlyPacks[s.group] = 2*packs > n
+	e.perRow[s.group] = len(s.entries) / max(n, 1)
 	return nil
 }
 

@@ -28,8 +28,9 @@ const (
 // maxSending is in how many sends, the latest ones, a changed contact is looked for.
 const maxSending = 100
 
-// maxUncounted is how many entries of the journal that activities do not count yet are looked at for a changed contact.
-const maxUncounted = 5000
+// maxUncounted is how many rows of the journal that activities do not count yet are looked at for a changed contact. A
+// row has up to 40 mails.
+const maxUncounted = 2000
 
 // versionColumns are the columns of a version, which have the names of those of contact.
 var versionColumns = append(textColumns(), "custom_fields", "tags")
@@ -139,7 +140,7 @@ func (p *mergeState) beingMailed(ctx context.Context, tx *sqldb.DB, ids []id.Con
 			read, p.b.tenant, sqldb.List(tx, p.mailing.sends), sqldb.List(tx, ids), sqldb.Micros(p.b.now.Add(time.Minute)))
 	}
 	types := []journal.Type{journal.EmailSent, journal.EmailDelivered, journal.EmailBounced}
-	more := journal.QueueContactsAfter(b, tx, p.b.tenant, *p.mailing.counted, types, ids, maxUncounted, read)
+	more := journal.QueueContactsAfter(b, tx, p.b.tenant, *p.mailing.counted, types, ids, maxUncounted, found)
 	if err := b.Run(ctx); err != nil {
 		return nil, fmt.Errorf("find contacts that are being mailed: %w", err)
 	}
