@@ -35,7 +35,7 @@ export function Missing({ paths }: { paths: string[] }) {
 			<h3>{words.title}</h3>
 			<ul>
 				{list.map((missing) => {
-					const lack = count.data?.lacking?.find((fix) => fix.field === missing.field)?.count;
+					const lack = count.data?.lacking?.find((lack) => lack.field === missing.field)?.count;
 					return (
 						<li key={missing.path}>
 							{missing.field === undefined
