@@ -12,14 +12,38 @@ import (
 	"modernc.org/quickjs/intl"
 )
 
-// sentencesModule returns the sentences that pages show for texts of the server.
+// sentencesModule returns the sentences that pages show for texts of the server, and whether it knows them: what is shown
+// as a quotation, or in general, it does not know.
 const sentencesModule = `
-import { fieldSentence, general } from "./base/words/problems";
+import { clauseSentence, fieldSentence, general, mailFix, mailProblem } from "./base/words/problems";
 import { hasWords, loadProblems, sentenceFor } from "./base/words/errors";
+import { attemptText } from "./base/words/attemptTexts";
+import { quoted } from "./base/words/forms";
+import { missingText } from "./features/home/steps";
+import { noticeText } from "./features/home/noticeTexts";
+import { eligibilityText } from "./features/contacts/eligibilityTexts";
+import { recordText } from "./features/sending/recordTexts";
+import { problemWords } from "./features/sequences/steps";
 loadProblems();
+const strange = quoted("").replace(/[^\p{L} ].*$/su, "");
+const known = (text) => text.startsWith(strange) ? null : text;
+const ownWords = (code) => code !== "" && sentenceFor(code, "the job failed") === sentenceFor(code, ""); // whatever the server says
+const first = (...texts) => { for (const text of texts) if (text) return text; return null; };
+const of = {
+	field: (t) => fieldSentence({ path: "name", message: t.Text }),
+	message: (t) => ownWords(t.Code) ? sentenceFor(t.Code, t.Text) : first(clauseSentence(t.Text), eligibilityText(t.Text), missingText(t.Text), known(noticeText({ kind: "x", message: t.Text })), attemptText(t.Text), known(mailProblem({ field: "", message: t.Text }))),
+	mail: (t) => known(mailProblem({ field: "parameters.name", message: t.Text })),
+	fix: (t) => known(mailFix(t.Text)),
+	link: (t) => mailProblem({ field: "body_html", message: 'the link "https://example.com" ' + t.Text }),
+	record: (t) => known(recordText(t.Text)),
+	attempt: (t) => attemptText(t.Text),
+	flow: (t) => problemWords(t.Text),
+	notice: (t) => known(noticeText({ kind: "x", message: "example.com: " + t.Text })),
+};
+const ofAny = [general("Name"), sentenceFor("", ""), mailProblem({ field: "body_html", message: 'the link "https://example.com" is bad' })];
 export const sentences = (json) => JSON.stringify(JSON.parse(json).map((t) => {
-	const text = t.Field ? fieldSentence({ path: "name", message: t.Text }) : sentenceFor(t.Code, t.Text);
-	return { text, unknown: t.Code !== "" && !hasWords(t.Code) || [general("Name"), sentenceFor("", "")].includes(text) };
+	const text = of[t.Kind](t);
+	return { text: text ?? "", unknown: !text || t.Kind === "flow" && text === sentenceFor("INVALID_GRAPH", "") || t.Code !== "" && !hasWords(t.Code) || ofAny.includes(text) };
 }));
 `
 
@@ -28,17 +52,20 @@ func TestEveryErrorOfTheServerHasASentence(t *testing.T) {
 	t.Parallel()
 	texts := serverTexts(t, "../../internal")
 	for _, text := range ofLibrary {
-		texts = append(texts, serverText{Text: text, Field: true})
+		texts = append(texts, serverText{Text: text, Kind: ofField})
 	}
-	fields, codes := 0, map[string]bool{}
+	kinds, codes := map[textKind]int{}, map[string]bool{}
 	for _, text := range texts {
-		if text.Field {
-			fields++
-		}
+		kinds[text.Kind]++
 		codes[text.Code] = true
 	}
-	if fields < 300 || len(texts)-fields < 200 || len(codes) < 70 {
-		t.Fatalf("found %d problems of fields, %d messages and %d codes, which cannot be all", fields, len(texts)-fields, len(codes))
+	for kind, least := range map[textKind]int{ofField: 300, ofMessage: 300, ofMail: 120, ofFix: 40, ofLink: 7, ofRecord: 50, ofAttempt: 17, ofFlow: 30, ofNotice: 6} {
+		if kinds[kind] < least {
+			t.Errorf("found %d texts of the kind %s, which cannot be all", kinds[kind], kind)
+		}
+	}
+	if len(codes) < 70 {
+		t.Fatalf("found %d codes, which cannot be all", len(codes))
 	}
 	root, err := filepath.Abs("../../web/src")
 	if err != nil {
@@ -91,7 +118,7 @@ func TestEveryErrorOfTheServerHasASentence(t *testing.T) {
 		switch s := shown[i]; {
 		case s.Unknown:
 			unknown++
-			t.Errorf("%s %q (field: %v) has no sentence: %q", text.Code, text.Text, text.Field, s.Text)
+			t.Errorf("%s %s %q has no sentence: %q", text.Kind, text.Code, text.Text, s.Text)
 		case !wholeSentence.MatchString(s.Text), technical.MatchString(s.Text):
 			t.Errorf("%s %q is shown as %q, which is no sentence for people", text.Code, text.Text, s.Text)
 		}
@@ -102,7 +129,7 @@ func TestEveryErrorOfTheServerHasASentence(t *testing.T) {
 }
 
 var (
-	wholeSentence = regexp.MustCompile(`^["“A-Z0-9].*[.!?…]$`)
+	wholeSentence = regexp.MustCompile(`^(?:["“A-Z0-9]|</?\w+>|_dmarc\.).*(?:[.!?…]|[.!?…:] ?“.*”)$`)
 	technical     = regexp.MustCompile(`(?:^|[^{\w ]|[^{] )\b[a-z]+_[a-z_]+\b|\w\[\d`)
 )
 

@@ -15,16 +15,52 @@ import (
 
 // serverText is a text that the server can answer, with samples for what it inserts.
 type serverText struct {
-	Code  string // of the fault, if the source names it
-	Text  string
-	Field bool // a problem of a field, otherwise a message
+	Code string // of the fault, if the source names it
+	Text string
+	Kind textKind
 }
+
+// textKind is what a text is about, and so which sentences pages have for it.
+type textKind string
+
+const (
+	ofField   textKind = "field"   // a problem of a field
+	ofMessage textKind = "message" // of an error, a job, a run, a check, or what needs attention
+	ofMail    textKind = "mail"    // a problem of Liquid, of MJML or of a binding
+	ofFix     textKind = "fix"     // how a problem of a mail is solved
+	ofLink    textKind = "link"    // what is wrong with a link, behind it
+	ofRecord  textKind = "record"  // what is wrong with a DNS record, or what it is for
+	ofAttempt textKind = "attempt" // why a mail or a request could not be sent
+	ofFlow    textKind = "flow"    // a problem of a step of a sequence
+	ofNotice  textKind = "notice"  // what needs attention about a domain, behind its name
+)
 
 // otherTexts are directories whose texts reach no page: of the operator's commands and of the mail server.
 var otherTexts = []string{"edge/doctor", "edge/demo", "edge/app", "edge/inspect", "engine/inbound", "mail/smtpclient", "mail/imapbox", "mail/sns", "sqldb", "base"}
 
+// members are the members of structs that hold texts, those of some packages by package and name.
+var members = map[string]textKind{
+	"Message": ofMessage, "Detail": ofMessage, "Fix": ofFix, "Note": ofRecord,
+	"dnscheck.Problem": ofRecord, "dnscheck.problem": ofRecord,
+}
+
+// writes are functions whose last texts, one or two, are shown, by package and name.
+var writes = map[string][]textKind{
+	"liquid.fail": {ofMail}, "liquid.errorf": {ofMail}, "liquid.Errorf": {ofMail},
+	"mjml.fail": {ofMail}, "mjml.warn": {ofMail},
+	"binding.issue": {ofMail, ofFix}, "binding.invalid": {ofMail, ofFix}, "binding.shape": {ofMail, ofFix},
+	"dmarc.problem": {ofRecord}, "spf.New": {ofRecord}, "spf.Errorf": {ofRecord},
+	"deliver.New": {ofAttempt}, "flow.failed": {ofMessage}, "flow.skipped": {ofMessage}, "flow.fail": {ofMessage},
+	"transfer.broken": {ofMessage}, "sequence.New": {ofFlow}, "sequence.Errorf": {ofFlow}, "sequence.ofNode": {ofMessage}, "sequence.ofEdge": {ofMessage},
+}
+
+// returned are functions that return a text that is shown.
+var returned = map[string]textKind{
+	"deliver.obstacle": ofAttempt, "notify.errorText": ofAttempt, "links.doubt": ofLink, "links.doubtHost": ofLink, "broadcast.Message": ofMessage, "sender.String": ofNotice,
+}
+
 // serverTexts reads the sources of the server for problems of fields (calls of fault.Problems, fault.Field and functions
-// that pass a parameter on to them) and messages (fault.New, Sayf, and members Message and Detail). Texts of other
+// that pass a parameter on to them), messages (fault.New, Sayf), and what the tables above name. Texts of other
 // packages that are passed on are followed by the names of functions and variables.
 func serverTexts(t *testing.T, root string) []serverText {
 	t.Helper()
@@ -133,7 +169,9 @@ func (r *textReader) read() []serverText {
 	for t := range r.found {
 		list = append(list, t)
 	}
-	slices.SortFunc(list, func(a, b serverText) int { return strings.Compare(a.Text+a.Code, b.Text+b.Code) })
+	slices.SortFunc(list, func(a, b serverText) int {
+		return strings.Compare(a.Text+a.Code+string(a.Kind), b.Text+b.Code+string(b.Kind))
+	})
 	return list
 }
 
@@ -145,20 +183,31 @@ func (r *textReader) visit(f *textFunction, n ast.Node) {
 		switch index, isPassed := r.passed[f.pkg+"."+name]; {
 		case of == "fault" && name == "New" && len(n.Args) == 3:
 			code, _ := stringOf(n.Args[1])
-			r.use(f, n.Args[2], code, false)
+			r.use(f, n.Args[2], code, ofMessage)
 		case name == "Sayf" && len(n.Args) > 0:
-			r.use(f, &ast.CallExpr{Fun: &ast.SelectorExpr{X: ast.NewIdent("fmt"), Sel: ast.NewIdent("Sprintf")}, Args: n.Args}, r.codeOf(f, n.Fun.(*ast.SelectorExpr).X), false)
+			r.use(f, &ast.CallExpr{Fun: &ast.SelectorExpr{X: ast.NewIdent("fmt"), Sel: ast.NewIdent("Sprintf")}, Args: n.Args}, r.codeOf(f, n.Fun.(*ast.SelectorExpr).X), ofMessage)
 		case (name == "Add" || name == "AddElement") && of != "" && !slices.Contains(writers, of) && len(n.Args) == 2:
-			r.use(f, n.Args[1], "", true)
+			r.use(f, n.Args[1], "", ofField)
 		case name == "AddElements" && len(n.Args) == 3:
-			r.use(f, n.Args[2], "", true)
+			r.use(f, n.Args[2], "", ofField)
 		case isPassed && len(n.Args) > index:
-			r.use(f, n.Args[index], "", true)
+			r.use(f, n.Args[index], "", ofField)
+		}
+		if of == "" || of == "fmt" || of == "errors" || ast.IsExported(name) == false {
+			r.written(f, n, writes[f.pkg+"."+name])
+		}
+	case *ast.ReturnStmt:
+		if kind, ok := returned[f.pkg+"."+f.name]; ok {
+			for _, result := range n.Results {
+				r.use(f, result, "", kind)
+			}
 		}
 	case *ast.AssignStmt:
 		for i, left := range n.Lhs {
-			if member, ok := left.(*ast.SelectorExpr); ok && len(n.Lhs) == len(n.Rhs) && (member.Sel.Name == "Message" || member.Sel.Name == "Detail") {
-				r.use(f, n.Rhs[i], "", false)
+			if member, ok := left.(*ast.SelectorExpr); ok && len(n.Lhs) == len(n.Rhs) {
+				if kind := memberKind(f.pkg, member.Sel.Name); kind != "" {
+					r.use(f, n.Rhs[i], "", kind)
+				}
 			}
 		}
 	case *ast.CompositeLit:
@@ -166,25 +215,70 @@ func (r *textReader) visit(f *textFunction, n ast.Node) {
 		isField := typ != nil && typ.Sel.Name == "Field" && nameOf(typ.X) == "fault"
 		for i, e := range n.Elts {
 			if member, ok := e.(*ast.KeyValueExpr); ok {
-				if name := nameOf(member.Key); name == "Message" || name == "Detail" {
-					r.use(f, member.Value, "", isField)
+				switch kind := memberKind(f.pkg, nameOf(member.Key)); {
+				case kind == ofMessage && isField:
+					r.use(f, member.Value, "", ofField)
+				case kind != "":
+					r.use(f, member.Value, "", kind)
 				}
 			} else if isField && i == 1 {
-				r.use(f, e, "", true)
+				r.use(f, e, "", ofField)
 			}
 		}
 	}
 }
 
+// memberKind returns the kind of the texts of a member of a struct, or "".
+func memberKind(pkg, name string) textKind {
+	if kind, ok := members[pkg+"."+name]; ok {
+		return kind
+	}
+	return members[name]
+}
+
+// written adds the texts among the arguments of a call: formats with what they insert, or as many texts as there are kinds.
+func (r *textReader) written(f *textFunction, call *ast.CallExpr, kinds []textKind) {
+	if len(kinds) == 2 {
+		for i, kind := range kinds {
+			if at := len(call.Args) - 2 + i; at >= 0 {
+				r.use(f, call.Args[at], "", kind)
+			}
+		}
+		return
+	}
+	for i, arg := range call.Args {
+		if format, _ := stringOf(arg); strings.Contains(format, "%w") {
+			return // the text of another error, with what failed
+		}
+		if len(kinds) == 1 && len(r.texts(f, arg, 0)) > 0 && isText(arg) {
+			r.use(f, &ast.CallExpr{Fun: &ast.SelectorExpr{X: ast.NewIdent("fmt"), Sel: ast.NewIdent("Sprintf")}, Args: call.Args[i:]}, "", kinds[0])
+			return
+		}
+	}
+}
+
+// isText reports whether an expression is a text of the source with words in it, or is made of one.
+func isText(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if e, ok := n.(ast.Expr); ok {
+			text, _ := stringOf(e)
+			found = found || strings.Contains(text, " ")
+		}
+		return true
+	})
+	return found
+}
+
 // use adds the texts that an expression can have. If it is a parameter, callers pass the texts.
-func (r *textReader) use(f *textFunction, e ast.Expr, code string, field bool) {
+func (r *textReader) use(f *textFunction, e ast.Expr, code string, kind textKind) {
 	if name := nameOf(e); name != "" {
-		if i := f.parameter(name); i >= 0 && field {
+		if i := f.parameter(name); i >= 0 && kind == ofField {
 			r.passed[f.pkg+"."+f.name] = i
 			return
 		}
 	}
-	if call, ok := e.(*ast.CallExpr); ok && field {
+	if call, ok := e.(*ast.CallExpr); ok && kind == ofField {
 		if name, of := called(call); name == "Sprintf" && of == "fmt" && len(call.Args) > 0 {
 			if i := f.parameter(nameOf(call.Args[0])); i >= 0 {
 				r.passed[f.pkg+"."+f.name] = i
@@ -193,16 +287,19 @@ func (r *textReader) use(f *textFunction, e ast.Expr, code string, field bool) {
 		}
 	}
 	for _, text := range r.texts(f, e, 0) {
+		if kind == ofFix {
+			text = strings.Replace(text, "%s", "'parameters."+sample+"'", 1) // as package binding does
+		}
 		for _, text := range r.formatted(f, text, nil, 0) { // the format of a function that formats problems
 			if text = strings.TrimSpace(text); !notAlone.MatchString(text) {
-				r.found[serverText{code, text, field}] = true
+				r.found[serverText{code, text, kind}] = true
 			}
 		}
 	}
 }
 
 // notAlone matches texts without words, those that are only a part of an error, and those of errors that are logged.
-var notAlone = regexp.MustCompile(`^(?:Xyz|[^a-z]|%s)*$|^must be(?: (?:Xyz)+)?$|^: |^\(and 7 more\)$|^\[|^Xyz(?:://|@)|^params.Xyz: Xyz$|^(?:find|record|list|read|load) [A-Za-z ]+: Xyz$`)
+var notAlone = regexp.MustCompile(`^(?:Xyz|[^a-z]|%s)*$|^(?:variants\[7\] \(Xyz\)|message_id|\d elements?): Xyz$|^(?:the lane is closing|the mail of the node cannot be sent|a request fails after it changed a contact)$|^must be(?: (?:Xyz)+)?$|^: |^\(and 7 more\)$|^\[|^Xyz(?:://|@)|^params.Xyz: Xyz$|^(?:find|record|list|read|load) [A-Za-z ]+: Xyz$`)
 
 // writers are receivers whose methods Add have nothing to do with problems.
 var writers = []string{"t", "q", "places", "table", "keys", "h"}
@@ -285,6 +382,11 @@ func (r *textReader) results(f *textFunction, call *ast.CallExpr, depth int) []s
 		return list
 	case of == "" && name == "refuse" && len(call.Args) == 1: // of package address
 		return r.texts(f, call.Args[0], depth+1)
+	case of == "" && name == "clean" && len(call.Args) == 1: // of package dnscheck
+		return r.texts(f, call.Args[0], depth+1)
+	case of == "" && name == "countOf" && len(call.Args) == 2: // of package binding
+		thing, _ := stringOf(call.Args[1])
+		return []string{"1 " + thing, "7 " + thing + "s"}
 	case of == "strconv" && name == "Itoa":
 		return []string{"7"}
 	case of == "cmp" && name == "Or":
@@ -335,7 +437,7 @@ func (r *textReader) errorsOf(f *textFunction, e ast.Expr, depth int) []string {
 	return list
 }
 
-var verb = regexp.MustCompile(`%[-+# 0]*[\d*]*(?:\.\d+)?[a-zA-Z%]`)
+var verb = regexp.MustCompile(`%[-+#0]*[\d*]*(?:\.\d+)?[a-zA-Z%]`)
 
 // formatted returns a text with what it inserts: the texts of an argument if they are found, otherwise samples.
 func (r *textReader) formatted(f *textFunction, format string, args []ast.Expr, depth int) []string {
@@ -348,7 +450,7 @@ func (r *textReader) formatted(f *textFunction, format string, args []ast.Expr, 
 			values = []string{""}
 		case v == "%%":
 			values = []string{"%"}
-		case v[len(v)-1] == 'd' || v[len(v)-1] == 'f':
+		case v[len(v)-1] == 'd' || v[len(v)-1] == 'f' || v[len(v)-1] == 'g':
 			values = []string{"7"}
 			i++
 		case v[len(v)-1] == 'q':

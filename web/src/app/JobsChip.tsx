@@ -8,6 +8,7 @@ import { Popup } from "../ui/Popup";
 import { Progress } from "../ui/Progress";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../base/words/catalogue";
+import { jobTitle } from "../base/words/jobTitles";
 import { full } from "../base/words/formats";
 import { explain } from "../base/words/errors";
 import { stateOf } from "../base/words/status";
@@ -54,10 +55,10 @@ function useStages(jobs: JobSession[]): string {
 			stages.current.set(job.id, now);
 			news.push(
 				now === 2
-					? words.ended({ title: job.title, state: stateOf("job", job.status).word })
+					? words.ended({ title: jobTitle(job.title), state: stateOf("job", job.status).word })
 					: now === 1
-						? words.half({ title: job.title })
-						: words.begun({ title: job.title }),
+						? words.half({ title: jobTitle(job.title) })
+						: words.begun({ title: jobTitle(job.title) }),
 			);
 		}
 		if (news.length > 0) setAnnouncement(news.join(". "));
@@ -104,19 +105,19 @@ export function JobsChip() {
 								{running.map((job) => (
 									<li key={job.id}>
 										<p>
-											<b>{job.title}</b>
+											<b>{jobTitle(job.title)}</b>
 											<Button
 												small
 												disabledReason={disabledReason}
 												busy={cancel.isPending && cancel.variables === job.id}
-												aria-label={words.cancelName({ title: job.title })}
+												aria-label={words.cancelName({ title: jobTitle(job.title) })}
 												onClick={() => cancel.mutate(job.id)}
 											>
 												{words.cancel}
 											</Button>
 										</p>
 										<Progress
-											label={job.title}
+											label={jobTitle(job.title)}
 											value={job.progress.processed}
 											max={job.progress.total}
 											text={

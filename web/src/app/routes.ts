@@ -1,6 +1,7 @@
 import type { ComponentType } from "react";
 import { type PageName, patterns } from "../base/paths";
 import { Code } from "./page";
+import { withProblemTexts } from "../base/words/errors";
 import { listOf, pageAt } from "./pagePaths";
 
 // The pages of a workspace by address. Each is loaded when it is first opened, or when a link to it is
@@ -68,10 +69,33 @@ const code: { [N in PageName]: () => Promise<Module> } = {
 	automation: () => import("../features/automations/Automation"),
 };
 
+/** The pages that show what the server finds wrong, which wait for the sentences about that. */
+const problemPages: PageName[] = [
+	"newSegment",
+	"segment",
+	"form",
+	"scoring",
+	"webhook",
+	"jobs",
+	"job",
+	"contactImport",
+	"template",
+	"block",
+	"entry",
+	"domain",
+	"mta",
+	"broadcast",
+	"broadcastReport",
+	"broadcastDraft",
+	"recipient",
+	"sequence",
+	"automation",
+];
+
 /** The pages with their paths, in the order of patterns: the first that matches an address is shown. */
 export const pages: Page[] = (Object.keys(patterns) as PageName[]).map((name) => ({
 	path: patterns[name],
-	code: new Code(code[name]),
+	code: new Code(problemPages.includes(name) ? () => withProblemTexts(code[name]) : code[name]),
 }));
 
 /** withoutRecord returns the path of the page that lists what the page at a path shows one of, or else the path. */

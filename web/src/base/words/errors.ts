@@ -1,7 +1,6 @@
 import { ApiError } from "../../api/client";
 import { catalogue } from "./catalogue";
 import { loadTexts } from "./language";
-import { capitalized, plainSentence } from "./sentences";
 
 // Sentences about the codes of errors: what happened, and what to do next.
 
@@ -143,11 +142,7 @@ const answerSentence = (error: ApiError) =>
 /** sentenceFor returns a sentence about a code, for which the server has a message. */
 export function sentenceFor(code: string, message: string): string {
 	if (Object.hasOwn(words, code)) return (words as unknown as { [code: string]: string })[code] ?? words.unknown;
-	return (
-		(problems?.clauseSentence ?? plainSentence)(message) ??
-		(reasons as { [code: string]: string })[code] ??
-		words.unknown
-	);
+	return problems?.clauseSentence(message) ?? (reasons as { [code: string]: string })[code] ?? words.unknown;
 }
 
 /** fieldSentenceOf says what is wrong with a field of a request. name is what the page calls the field, if it is known. */
@@ -156,12 +151,23 @@ export function fieldSentenceOf(error: ApiError, field: { path: string; message:
 	return problems ? problems.fieldSentence(field, name, error.requestId) : reasons.INVALID_INPUT;
 }
 
+/** withProblemTexts loads a module together with the sentences about problems, for pages that show what the server finds wrong. */
+export const withProblemTexts = <M>(load: () => Promise<M>): Promise<M> =>
+	Promise.all([load(), loadProblems().catch(() => undefined)]).then(([module]) => module);
+
+/** fieldSentence is that of problems.ts. */
+export const fieldSentence = (field: { path: string; message: string }, name?: string, request?: string | null) =>
+	problems ? problems.fieldSentence(field, name, request) : reasons.INVALID_INPUT;
+
+/** clauseSentence is that of problems.ts. */
+export const clauseSentence = (message: string) => problems?.clauseSentence(message) ?? null;
+
 /** mailProblem says what is wrong with a part of a mail. Queries of such problems wait for loadProblems. */
 export const mailProblem = (problem: { field: string; message: string }) =>
-	problems ? problems.mailProblem(problem) : capitalized(problem.message);
+	problems ? problems.mailProblem(problem) : reasons.INVALID_INPUT;
 
 /** mailFix says how such a problem is solved. */
-export const mailFix = (fix: string) => (problems ? problems.mailFix(fix) : capitalized(fix));
+export const mailFix = (fix: string) => problems?.mailFix(fix) ?? "";
 
 /** explain returns a sentence about an error. */
 export function explain(error: unknown): string {
@@ -174,7 +180,7 @@ export function explain(error: unknown): string {
 			return [...new Set(fields.slice(0, 3).map((field) => fieldSentenceOf(error, field)))].join(" ");
 		return answerSentence(error);
 	}
-	return error instanceof Error && error.message ? capitalized(error.message) : words.unknown;
+	return error instanceof Error && error.message ? error.message : words.unknown;
 }
 
 /** hasWords reports whether a code has a sentence. */

@@ -63,7 +63,7 @@ const tests: Tests = {
 		await loadProblems();
 		equals(
 			sentenceFor("IN_USE", "this is the tenant's last owner; make another member an owner first"),
-			"This is the workspace's last owner. Make another member an owner first.",
+			"This is the last owner of the workspace. Make another member an owner first.",
 		);
 		equals(
 			sentenceFor("IN_USE", "still used; send force=true to delete_all"),
@@ -73,8 +73,10 @@ const tests: Tests = {
 			sentenceFor("LIMIT_EXCEEDED", "a tenant may have at most 200 email types"),
 			"A workspace can have at most 200 email types. Delete some first.",
 		);
-		equals(sentenceFor("LIQUID_INVALID", "content.body_html, line 3: unknown tag"), "HTML, line 3: Unknown tag.");
-		equals(sentenceFor("X", "example.com is not verified"), "example.com is not verified.");
+		equals(
+			sentenceFor("LIQUID_INVALID", 'content.body_html, line 3: unknown tag "x"'),
+			"HTML, line 3: There is no tag “x”.",
+		);
 		equals(sentenceFor("X", "Delivery_failed"), "Something went wrong. Try again.");
 	},
 	async "an error tells of its fields, the first three"() {
@@ -98,10 +100,13 @@ const tests: Tests = {
 	},
 	async "what an author wrote stays as it is"() {
 		await loadProblems();
-		equals(mailFix("Set 'slots.promo.parameters.title' to a text"), "Set “Title” to a text.");
+		equals(
+			mailFix("Set 'slots.promo.parameters.title' to a text of one line"),
+			"Enter a text of one line for “Title”.",
+		);
 		equals(
 			mailProblem({ field: "body_html", message: "the message has no {{ first_name }}; add it" }),
-			"The message has no {{ first_name }}. Add it.",
+			"The mail does not contain {{ first_name }}. Add it.",
 		);
 		equals(
 			mailProblem({ field: "subject", message: "{{param:price}} names nothing that is declared and allowed here" }),

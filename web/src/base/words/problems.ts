@@ -1,6 +1,8 @@
 import { catalogue } from "./catalogue";
 import { fieldName } from "./fieldNames";
-import { capitalized, plainSentence } from "./sentences";
+import { quoted } from "./forms";
+import { fixText, mailText } from "./mailTexts";
+import { serverText } from "./serverTexts";
 
 // What the server finds wrong with a field is a fragment for programmers, such as "must have at least 10 characters".
 // The sentences here say the same to people, with the name that the page gives to the field. A test reads all fragments
@@ -123,6 +125,7 @@ const words = catalogue("errors.problems", {
 	link: "{name} can be set only where a click is asked for.",
 	captcha: "{name} must be solved again. Load the page again.",
 	several: "{name} must be different texts.",
+	confirmLink: "The mail has no link to confirm with.",
 	confirmMail: "The confirmation mail cannot be sent. Choose a default sender that is active.",
 	requiredField: "The field for the email address must be required.",
 	emailField: "Exactly one field must be for the email address.",
@@ -217,7 +220,7 @@ const fragments: [Exclude<keyof typeof words, "it" | "elements" | "request">, Re
 		"least",
 		/^expected number >= (?<low>\S+)|^must be at least (?<low2>\S+)$|^must be a whole number from (?<low3>\d+)$/,
 	],
-	["greatest", /^expected number <= (?<high>\S+)|^must be at most (?<high2>[\d.,-]+)$/],
+	["greatest", /^expected number <= (?<high>\S+)|^must be at most (?<high2>\S+)$/],
 	["above", /^expected number > (?<low>\S+)/],
 	["below", /^expected number < (?<high>\S+)/],
 	["tooLarge", /too large (?:a|or too small)|^is out of range$|^must be a number of at most/],
@@ -303,6 +306,7 @@ const fragments: [Exclude<keyof typeof words, "it" | "elements" | "request">, Re
 		/^is (?:for|only for) |^only (?:inputs|MX|MTA configs|conditions) |^an MTA config of type .* has no such setting$|has no such field$|^is not a (?:field|rule) of |^unexpected property|^may hold only|^must not set|^a variant cannot have|^a (?:text block|reference to a contact) |^at most one of |^has either /,
 	],
 	["archived", /^a new automation is active/],
+	["confirmLink", /^no link$/],
 	["confirmMail", /^no sender can send the confirmation/],
 	["emailField", /^exactly one field must be bound/],
 	["requiredField", /^the email field must be required$/],
@@ -347,31 +351,21 @@ export function problemSentence(fragment: string, name: string): string | null {
 /** general is the sentence about a problem that has no other. */
 export const general = (name: string) => words.general({ name: name || words.it });
 
-/** Clauses of the server that are about no field. */
+/** Parts of the server's messages that name a field. */
 const clauses = catalogue("errors.clauses", {
-	workspace: "A workspace can have at most {high} {what}. Delete some first.",
-	limit: "At most {high} {what} are possible.",
-	wait: "Too many requests were made in a short time. Try again in {high} s.",
-	confirmLink: "The mail has no link to confirm with. Add '{{ subscribe_confirm_url }}' to it.",
 	line: "{name}, line {low}: {what}",
 	about: "{name}: {what}",
 });
 
-const clauseForms: [keyof typeof clauses, RegExp][] = [
-	["workspace", /^a tenant (?:may have|may declare|has) (?:at most )?(?<high>\d+) (?<what>[^;]+)/],
-	[
-		"limit",
-		/^at most (?<high>\d+) (?<what>columns|contacts at once|events at once|scoring rules|tags|webhook endpoints)/,
-	],
-	["wait", /(?:try again|retry) in (?<high>\d+) s$/],
-	["confirmLink", /^the message has no link to \{\{/],
-];
-
-/** clauseSentence returns a message of the server as sentences, or null if it has names of programs in it. */
+/** clauseSentence returns a message of the server as sentences, or null if it has none. */
 export function clauseSentence(message: string): string | null {
-	if (message === "") return null;
+	const known = serverText(message);
+	if (known) return known;
 	const [, at, line = "", behindLine = ""] = /^([\w.[\]]+), line (\d+): (.*)$/s.exec(message) ?? [];
-	if (at) return clauses.line({ name: fieldName(at), low: line, what: capitalized(behindLine) });
+	if (at) {
+		const name = fieldName(at);
+		return clauses.line({ name, low: line, what: mailProblem({ field: at, message: behindLine }) });
+	}
 	const [, path, behindPath = ""] =
 		/^([a-z]\w*(?:\.\w+|\[\d+\])+|[a-z]+(?:_[a-z]+)+)(?: \([^)]*\))?: (.+)$/s.exec(message) ??
 		/^([a-z]+(?:_[a-z]+)+) ((?:must|is|has|cannot|names|needs) .+)$/s.exec(message) ??
@@ -379,30 +373,18 @@ export function clauseSentence(message: string): string | null {
 	if (path) {
 		const name = fieldName(path);
 		const rest = clauseSentence(behindPath);
-		return problemSentence(behindPath, name) ?? (rest && clauses.about({ name, what: rest }));
+		const sentence = problemSentence(behindPath, name) ?? (rest && clauses.about({ name, what: rest }));
+		if (sentence) return sentence;
 	}
-	for (const [key, form] of clauseForms) {
-		const match = form.exec(message);
-		if (match) return say(clauses[key], { ...nowhere, ...match.groups });
-	}
-	return plainSentence(message);
+	return mailText(message);
 }
 
-// A clause has a subject of its own, so that it is a sentence without the name of the field.
-const clause =
-	/^(?:an?|the|there|this|these|no|only|at|another|exactly|each|all|some|its?|once|use|name|send|make|MJML|block) /i;
-
-/** Code of the author in a text: a placeholder or a tag of Liquid. */
-const code = /\{\{|\{%/;
-
-/** mailProblem says what is wrong with a part of a mail. Names that its author wrote are in it. */
+/** mailProblem says what is wrong with a part of a mail. What other programs say, such as the compiler of MJML, is quoted. */
 export const mailProblem = ({ field, message }: { field: string; message: string }) =>
-	(clause.test(message) || code.test(message) ? null : problemSentence(message, fieldName(field) || words.it)) ??
-	capitalized(message);
+	mailText(message) ?? problemSentence(message, fieldName(field) || words.it) ?? serverText(message) ?? quoted(message);
 
-/** mailFix says how a problem of a mail is solved. The server quotes the path of the part that is changed. */
-export const mailFix = (fix: string) =>
-	capitalized(fix.replace(/'([a-z_]+(?:\.\w+|\[\d+\])*)'/g, (_, path: string) => `“${fieldName(path)}”`));
+/** mailFix says how a problem of a mail is solved. */
+export const mailFix = (fix: string) => fixText(fix) ?? quoted(fix);
 
 /**
  * fieldSentence says what is wrong with a field. name is what the page calls it, if that is not its usual name. If the
@@ -415,7 +397,6 @@ export function fieldSentence(
 ): string {
 	const [first = ""] = message.split(/; (?=[\w.[\]]+: )/); // the first of several
 	const fragment = first.replace(/^(?:\w+(?:\.\w+|\[\d+\])+|[a-z]+_[a-z_]+): /, ""); // the path of a part of the value
-	const sentence =
-		problemSentence(fragment, name || words.it) ?? (clause.test(fragment) ? clauseSentence(fragment) : null);
+	const sentence = problemSentence(fragment, name || words.it) ?? clauseSentence(fragment);
 	return sentence ?? general(name) + (request ? ` ${words.request({ id: request })}` : "");
 }

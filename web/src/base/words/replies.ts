@@ -1,12 +1,14 @@
+import { attemptText } from "./attemptTexts";
 import { catalogue } from "./catalogue";
-import { capitalized } from "./sentences";
+import { mailProblem } from "./errors";
 
-const words = catalogue("shell.replies", { render: "The content could not be filled in for this recipient: {why}" });
+const words = catalogue("shell.replies", { render: "The content could not be filled in for this recipient. {why}" });
 
 /** attemptError writes why a mail was not sent: the reply of a server as it was, or why there was nothing to send. */
 export function attemptError(error: string): string {
 	const [, reason] = /^render_error: (.*)$/s.exec(error) ?? [];
-	return reason === undefined ? error : words.render({ why: capitalized(reason) });
+	if (reason === undefined) return attemptText(error) ?? error;
+	return words.render({ why: attemptText(reason) ?? mailProblem({ field: "", message: reason }) });
 }
 
 /** replyOf writes a server's reply from its codes and its text, which often begins with them. */

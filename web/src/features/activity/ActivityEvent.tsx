@@ -9,6 +9,7 @@ import { ruleSentence } from "../../base/words/rules";
 import css from "./Activity.module.css";
 import { suppressionReason } from "../../base/words/suppressions";
 import { to } from "../../base/paths";
+import { activityTitle } from "./titles";
 
 const words = catalogue("activity.activityEvent", {
 	evidence: "View email",
@@ -33,7 +34,7 @@ export function useTitle(
 	row: Pick<ActivityRow, "type" | "title" | "properties" | "sequence_id" | "broadcast_id" | "source">,
 ): string {
 	const sequences = useCollection("sequences", { enabled: Boolean(row.sequence_id) });
-	const properties = row.properties as { segment_key?: string; form_slug?: string; form_name?: string };
+	const properties = row.properties as { [name in "segment_key" | "form_slug" | "form_name" | "tag" | "url"]?: string };
 	const ofList = row.type === "list_added" || row.type === "list_removed";
 	const segments = useCollection("segments", { enabled: ofList });
 	const list = ofList
@@ -44,10 +45,8 @@ export function useTitle(
 		row.source === "email" && row.sequence_id
 			? sequences.data?.data.find((sequence) => sequence.id === row.sequence_id)?.name
 			: undefined;
-	if (sequence) return `${row.title}: ${sequence}`;
-	if (list) return `${row.title}: ${list}`;
-	const { form_slug: slug, form_name: name } = properties;
-	return slug && name && row.title.endsWith(slug) ? row.title.slice(0, -slug.length) + name : row.title;
+	const { form_slug, form_name, tag, url } = properties;
+	return activityTitle(row, sequence ?? list ?? form_name ?? form_slug ?? tag ?? url);
 }
 
 /** useDetail returns what the title of an event does not say. */

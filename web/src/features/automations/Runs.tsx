@@ -15,7 +15,8 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import type { Tone } from "../../base/words/status";
 import css from "./Runs.module.css";
-import { sentenceFor } from "../../base/words/errors";
+import { quoted } from "../../base/words/forms";
+import { clauseSentence } from "../../base/words/errors";
 import { runsQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -135,7 +136,7 @@ function Results({ run }: { run: AutomationRun }) {
 			{run.actions.map((action, i) => (
 				<li key={i}>
 					{stepWords.types[action.type as StepType] ?? action.type}: {words.results[action.status]}
-					{action.reason && <small>{sentenceFor("", action.reason)}</small>}
+					{action.reason && <small>{clauseSentence(action.reason) ?? quoted(action.reason)}</small>}
 				</li>
 			))}
 		</ul>

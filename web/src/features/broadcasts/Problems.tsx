@@ -3,7 +3,7 @@ import type { PreviewProblem } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import { fieldName } from "../../base/words/fieldNames";
-import { mailFix, mailProblem } from "../../base/words/problems";
+import { mailFix, mailProblem } from "../../base/words/errors";
 
 const words = catalogue("broadcasts.problems", {
 	title: "Problems",

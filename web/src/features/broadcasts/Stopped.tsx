@@ -56,7 +56,7 @@ export function PauseCallout({ broadcast }: { broadcast: BroadcastSessionView })
 				{down.map((lane) => (
 					<li key={lane.id}>
 						<Link href={to.mta(lane.id)}>{lane.name}</Link> <StateBadge kind="mta" state={lane.health.state} />{" "}
-						{lane.health.last_error}
+						{lane.health.last_error && attemptError(lane.health.last_error)}
 					</li>
 				))}
 				{paused.map((domain) => (

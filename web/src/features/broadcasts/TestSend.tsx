@@ -9,6 +9,7 @@ import { Checkbox, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { addressesIn } from "../../base/words/addresses";
+import { attemptError } from "../../base/words/replies";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
@@ -154,7 +155,7 @@ export function TestSend({
 									.filter(Boolean)
 									.join(", ")}
 							</span>{" "}
-							{result.error && <span className={css.muted}>{result.error}</span>}
+							{result.error && <span className={css.muted}>{attemptError(result.error)}</span>}
 						</li>
 					))}
 				</ul>

@@ -12,6 +12,7 @@ import { Progress } from "../../ui/Progress";
 import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
+import { jobTitle } from "../../base/words/jobTitles";
 import { full } from "../../base/words/formats";
 import { explain, sentenceFor } from "../../base/words/errors";
 import css from "./Contacts.module.css";
@@ -84,16 +85,16 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 				? words.exported({ count: result.rows ?? j.progress.processed })
 				: doneText(result);
 	return (
-		<ActionBar ref={section} label={j.title}>
+		<ActionBar ref={section} label={jobTitle(j.title)}>
 			<p>
-				{j.title} <StateBadge kind="job" state={j.status} />
+				{jobTitle(j.title)} <StateBadge kind="job" state={j.status} />
 			</p>
 			{done ? (
 				<span role="status">{text}</span>
 			) : (
 				<>
 					<Progress
-						label={j.title}
+						label={jobTitle(j.title)}
 						value={j.progress.processed}
 						max={j.progress.total}
 						text={

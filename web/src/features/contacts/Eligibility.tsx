@@ -12,8 +12,8 @@ import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Eligibility.module.css";
-import { plainSentence } from "../../base/words/sentences";
 import { suppressionReason } from "../../base/words/suppressions";
+import { eligibilityText } from "./eligibilityTexts";
 import { eligibilityQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -70,10 +70,10 @@ function place(contact: Contact, action: Exclude<NonNullable<EligibilityRow["act
 	return places[action];
 }
 
-/** whyOf says why a check failed: why the address is on the suppression list, or else the server's sentence. */
+/** reasonText returns why a check failed: why the address is on the suppression list, or else what the server reports. */
 function reasonText(check: EligibilityRow): string | undefined {
 	if (check.check === "suppressed_address" && check.reason) return suppressionReason(check.reason) ?? undefined;
-	return (check.detail && plainSentence(check.detail)) || undefined;
+	return check.detail ? (eligibilityText(check.detail) ?? undefined) : undefined;
 }
 
 /** useTypes returns the active email types, and the one that mail has unless another is chosen. */

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { AlertTriangle, Check, Circle, X } from "lucide-react";
+import { Check, Circle, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { Link } from "wouter";
 import { later } from "../../base/lazy";
@@ -11,18 +11,18 @@ import { Figure, Figures } from "../../ui/Figure";
 import { Card, Page } from "../../ui/Page";
 import { Progress } from "../../ui/Progress";
 import { Failure, Skeleton } from "../../ui/States";
-import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
+import { withProblemTexts } from "../../base/words/errors";
 import { full, percent } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import css from "./Home.module.css";
 import { missing, optional, type Step, stepWords } from "./steps";
 import { Unfinished } from "./Unfinished";
-import { capitalized } from "../../base/words/sentences";
 import { overviewQuery } from "./queries";
 import { to } from "../../base/paths";
 
 const Setup = later(() => import("./Setup"));
+const Attention = later(() => withProblemTexts(() => import("./Attention")));
 
 const words = catalogue("home.home", {
 	title: "Home",
@@ -39,7 +39,6 @@ const words = catalogue("home.home", {
 	demo: "Send for real",
 	demoText: "The demo keeps all email in its mailbox. Your own workspace also needs these two.",
 	live: "In progress",
-	attention: "Needs attention",
 	month: "Last 30 days",
 	sent: "Recipients",
 	delivered: "Delivered",
@@ -63,19 +62,6 @@ const places: { [key: string]: string } = {
 	second_owner: to.members(),
 	segment: to.newSegment(),
 	webhooks: to.webhooks(),
-};
-
-const pages: { [type: string]: (id: string) => string } = {
-	domain: to.domain,
-	sending_domain: to.domain,
-	mta: to.mta,
-	mta_config: to.mta,
-	broadcast: (id) => to.broadcast(id),
-	job: () => to.jobs(),
-	form: (id) => to.form(id),
-	sequence: (id) => to.sequence(id),
-	webhook: to.webhook,
-	seed_list: to.seedList,
 };
 
 const dismissedKey = "packetboat-worth-doing";
@@ -181,21 +167,9 @@ export default function Home() {
 				{done ? words.ready : words.left({ count: steps.filter((step) => !step.done).length })}
 			</p>
 			{account.attention.length > 0 && (
-				<Card title={words.attention} tone="warning">
-					<ul className={css.list}>
-						{account.attention.map((notice) => (
-							<li key={notice.kind + notice.target_id}>
-								<AlertTriangle aria-hidden size={16} />
-								<Link href={pages[notice.target_type]?.(notice.target_id) ?? to.sending()}>
-									{capitalized(notice.message)}
-								</Link>
-								<span className={css.muted}>
-									<Time at={notice.since} />
-								</span>
-							</li>
-						))}
-					</ul>
-				</Card>
+				<Suspense>
+					<Attention notices={account.attention} />
+				</Suspense>
 			)}
 			{account.live.length > 0 && (
 				<Card title={words.live}>

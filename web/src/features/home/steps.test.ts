@@ -5,7 +5,12 @@ const step = (key: string, done: boolean, detail?: string) => ({ key, done, deta
 
 const tests: Tests = {
 	"a step says what the account lacks, as a sentence"() {
-		equals(missing(step("account", false, "the postal address is missing")), "The postal address is missing.");
+		equals(
+			missing(step("account", false, "the account has no postal address")),
+			"The workspace has no postal address.",
+		);
+		equals(missing(step("sending_domain", false, "a.example is not verified")), "a.example is not verified.");
+		equals(missing(step("account", false, "unheard of")), stepWords("account").about, "another text");
 		equals(missing(step("account", false)), stepWords("account").about);
 		equals(missing(step("account", true, "all is well")), stepWords("account").about, "a step that is done");
 	},

@@ -1,6 +1,5 @@
 import type { Answer } from "../../api/client";
 import { catalogue } from "../../base/words/catalogue";
-import { plainSentence } from "../../base/words/sentences";
 
 // The steps of the checklist, which Home shows, and pages that need one of them.
 
@@ -25,6 +24,22 @@ const words = catalogue("home.steps", {
 		segment: { name: "Segment", about: "Write only to the people it concerns" },
 		webhooks: { name: "Webhooks", about: "Notify your programs of what happens" },
 	},
+	missing: {
+		name: "The workspace has no name.",
+		zone: "The workspace has no time zone.",
+		address: "The workspace has no postal address.",
+		noServer: "There is no sending server.",
+		noDefault: "The workspace has no default sending server.",
+		serverOff: "The default sending server is not active.",
+		noDomain: "There is no sending domain.",
+		tracking: "The tracking host of {name} is not live.",
+		unverified: "{name} is not verified.",
+		noSender: "There is no sender.",
+		noDefaultSender: "The workspace has no default sender.",
+		inactive: "{name} is not active.",
+		noType: "{name} has no email type.",
+		senderDomain: "The domain of {name} is not verified, or its tracking host is not live.",
+	},
 });
 
 /** optional are the steps that mail can go out without. */
@@ -34,6 +49,35 @@ export const optional = ["dmarc", "second_owner", "segment", "webhooks"];
 export const stepWords = (key: string) =>
 	(words.steps as { [key: string]: { name: string; about: string } })[key] ?? { name: key, about: "" };
 
+/** What the server says is missing, by parts of its texts. The first that fits counts. */
+const forms: [keyof typeof words.missing, RegExp][] = [
+	["name", /^the account has no name$/],
+	["zone", /^the account has no time zone$/],
+	["address", /^the account has no postal address$/],
+	["noDefault", /^the account has no default MTA config$/],
+	["noServer", /^there is no MTA config$/],
+	["serverOff", /^the default MTA config is not active$/],
+	["noDomain", /^there is no sending domain$/],
+	["tracking", /^the tracking host of (.+) is not live$/],
+	["unverified", /^(.+) is not verified$/],
+	["noSender", /^there is no sending identity$/],
+	["noDefaultSender", /^the account has no default sending identity$/],
+	["senderDomain", /^the domain of (.+) is not verified, or its tracking host not live$/],
+	["inactive", /^(.+) is not active$/],
+	["noType", /^(.+) has no email type$/],
+];
+
+/** missingText returns the sentence for what the server says is missing, or null if there is none. */
+export function missingText(detail: string): string | null {
+	for (const [key, form] of forms) {
+		const found = form.exec(detail);
+		if (!found) continue;
+		const message = words.missing[key];
+		return typeof message === "string" ? message : message({ name: found[1] ?? "" });
+	}
+	return null;
+}
+
 /** missing is what the account lacks for a step, as a sentence; what the step is about if the server does not say. */
 export const missing = (step: Step) =>
-	(!step.done && step.detail && plainSentence(step.detail)) || stepWords(step.key).about;
+	(!step.done && step.detail && missingText(step.detail)) || stepWords(step.key).about;

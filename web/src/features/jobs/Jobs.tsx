@@ -16,6 +16,7 @@ import { Empty, Failure, NoMatch, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
+import { jobTitle } from "../../base/words/jobTitles";
 import { exact, full } from "../../base/words/formats";
 import { explain, sentenceFor } from "../../base/words/errors";
 import { pageOf } from "./place";
@@ -144,7 +145,7 @@ export default function Jobs() {
 					rows={rows}
 					rowKey={(job) => job.id}
 					columns={[
-						{ id: "what", name: words.what, cell: (job) => <Link href={pageOf(job)}>{job.title}</Link> },
+						{ id: "what", name: words.what, cell: (job) => <Link href={pageOf(job)}>{jobTitle(job.title)}</Link> },
 						{
 							id: "status",
 							beside: true,
@@ -157,7 +158,7 @@ export default function Jobs() {
 							cell: (job) =>
 								job.status === "running" ? (
 									<Progress
-										label={job.title}
+										label={jobTitle(job.title)}
 										value={job.progress.processed}
 										max={job.progress.total}
 										text={

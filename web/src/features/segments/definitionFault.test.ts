@@ -4,7 +4,12 @@ import { loadProblems } from "../../base/words/errors";
 import { definitionFault } from "./definitionFault";
 
 const refused = (details: object, status = 400) =>
-	new ApiError(status, "INVALID_DEFINITION", "The rule is wrong.", details as { [key: string]: unknown });
+	new ApiError(
+		status,
+		"INVALID_DEFINITION",
+		"with it, the segment Readers, which is built on it, has too many conditions",
+		details as { [key: string]: unknown },
+	);
 
 const tests: Tests = {
 	async "the first problem of a rule is told, with the others behind it"() {
@@ -27,7 +32,7 @@ const tests: Tests = {
 		});
 	},
 	"a problem of the whole rule has its path, or none"() {
-		const whole = "The rule is wrong.";
+		const whole = "The segment “Readers” is built on this one, and would have too many conditions.";
 		const told = { path: "conditions[2]", message: whole, full: whole, others: [] };
 		equals(definitionFault(refused({ path: "conditions[2]" })), told);
 		equals(definitionFault(refused({ path: 3 }))?.path, "");

@@ -1,7 +1,6 @@
 import { ApiError, type FieldProblem } from "../../api/client";
-import { explain } from "../../base/words/errors";
+import { explain, fieldSentence } from "../../base/words/errors";
 import { ownName } from "../../base/words/fieldNames";
-import { fieldSentence } from "../../base/words/problems";
 import type { Fault } from "../rules/Builder";
 
 const faultOf = (problem: FieldProblem) => ({

@@ -11,6 +11,7 @@ import { Figure, Figures } from "../../ui/Figure";
 import { isGone, Missing } from "../../ui/Missing";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Time } from "../../ui/Time";
+import { attemptError } from "../../base/words/replies";
 import { catalogue } from "../../base/words/catalogue";
 import { full } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
@@ -100,7 +101,7 @@ export function Health({ lane }: { lane: MtaConfigRow }) {
 			</Figures>
 			{lane.health.last_error && (
 				<Callout tone="warning" title={words.lastError}>
-					{lane.health.last_error}
+					{attemptError(lane.health.last_error)}
 				</Callout>
 			)}
 			<form

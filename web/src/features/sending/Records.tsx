@@ -6,6 +6,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { stateOf } from "../../base/words/status";
 import css from "./Domain.module.css";
 import { zoneLine } from "./zoneLine";
+import { recordText } from "./recordTexts";
 
 const words = catalogue("sending.records", {
 	records: "DNS records",
@@ -119,8 +120,8 @@ function Record({ record, domain }: { record: DNSRecord; domain: string }) {
 					</div>
 				)}
 			</dl>
-			{record.problem && <p className={css.problem}>{record.problem}</p>}
-			{record.note && <p className={css.muted}>{record.note}</p>}
+			{record.problem && <p className={css.problem}>{recordText(record.problem)}</p>}
+			{record.note && <p className={css.muted}>{recordText(record.note)}</p>}
 		</li>
 	);
 }

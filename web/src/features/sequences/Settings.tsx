@@ -19,7 +19,7 @@ import { RuleField } from "./fields/Rule";
 import css from "./StepFields.module.css";
 import { type Names, problemWords, triggerWords } from "./steps";
 import { TriggerFields } from "./Trigger";
-import { fieldSentence } from "../../base/words/problems";
+import { fieldSentence } from "../../base/words/errors";
 import { ownName } from "../../base/words/fieldNames";
 import { within } from "../../base/queries";
 import { sequenceQuery } from "./queries";

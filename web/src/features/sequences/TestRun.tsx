@@ -11,6 +11,7 @@ import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { Callout } from "../../ui/Page";
 import { addressesIn } from "../../base/words/addresses";
+import { attemptError } from "../../base/words/replies";
 import { catalogue } from "../../base/words/catalogue";
 import { graphOf, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
@@ -107,7 +108,7 @@ export default function TestRun({ sequence, names, flush, unsaved, onClose }: Pr
 										{words[result.status]}
 									</Badge>{" "}
 									{step ? titleOf(step, names, graph) : result.node_id}, {result.to}
-									{result.error && `: ${result.error}`}
+									{result.error && <small> {attemptError(result.error)}</small>}
 								</li>
 							);
 						})}

@@ -54,14 +54,21 @@ const tests: Tests = {
 	},
 	async "problems, people and the selection are said, too"() {
 		await loadProblems();
-		const issues = [issue("yes", "tags: required"), issue("yes", "tags: is wrong"), issue("no", "is wrong")];
+		const issues = [
+			issue("yes", "tags: required"),
+			issue("yes", "tags: is wrong"),
+			issue("no", "no path leads from the entry to this node"),
+		];
 		const numbers = new Map([["yes", { waiting: 1 } as SequenceNodeReport]]);
 		const v = view(diamond(), { issues, numbers, selected: new Set(["yes", "no"]) });
 		equals(
 			textOf(v, "yes"),
 			"Step 2 of 4, Add …, Tags must be filled in, then Add …; 1 person is here; 2 problems; selected",
 		);
-		equals(textOf(v, "no"), "Step 3 of 4, Add …, Is wrong, then Add …; 1 problem; selected");
+		equals(
+			textOf(v, "no"),
+			"Step 3 of 4, Add …, No path leads from the start to this step, then Add …; 1 problem; selected",
+		);
 		equals(textOf(v, "last"), "Step 4 of 4, Add …, then the end");
 		const alone = view(diamond(), { selected: new Set(["yes"]) });
 		holds(!textOf(alone, "yes").includes("selected"), "one step that is selected is the one that is open");

@@ -5,9 +5,8 @@ import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
 import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, percent } from "../../base/words/formats";
 import type { Config, Graph, Step, StepType } from "./graph";
-import { fieldSentence } from "../../base/words/problems";
 import { fieldName } from "../../base/words/fieldNames";
-import { sentenceFor } from "../../base/words/errors";
+import { fieldSentence, sentenceFor } from "../../base/words/errors";
 
 // What steps are called, and what they do in words.
 

@@ -21,6 +21,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { exact } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { eventNames } from "../../base/words/events";
+import { attemptError } from "../../base/words/replies";
 import { EditWebhook } from "./Webhooks";
 import css from "./Webhooks.module.css";
 import { within } from "../../base/queries";
@@ -323,7 +324,10 @@ function Delivery({
 							<StateBadge kind="delivery" state={delivery.status} /> {words.count({ count: delivery.attempts })}
 						</p>
 						{delivery.error && (
-							<Callout tone={delivery.status === "failed" ? "danger" : "warning"} title={delivery.error} />
+							<Callout
+								tone={delivery.status === "failed" ? "danger" : "warning"}
+								title={attemptError(delivery.error)}
+							/>
 						)}
 						<Facts
 							rows={[

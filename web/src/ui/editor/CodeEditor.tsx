@@ -12,7 +12,6 @@ import { useEffect, useRef } from "react";
 import { withTexts } from "../../base/lazy";
 import { useText } from "../../sync/pendingSaves";
 import type { CodeProps } from "../Code";
-import { capitalized } from "../../base/words/sentences";
 
 // The editor stands in a shadow root: its styles are then adopted style sheets, which the content security
 // policy of the page allows.
@@ -151,7 +150,7 @@ export default function CodeEditor({
 			.map((problem): Diagnostic => {
 				const at = editorView.state.doc.line(problem.line ?? 1);
 				const from = Math.min(at.to, at.from + Math.max(0, (problem.column ?? 1) - 1));
-				return { from, to: at.to, severity: problem.severity, message: capitalized(problem.message) };
+				return { from, to: at.to, severity: problem.severity, message: problem.message };
 			});
 		editorView.dispatch(setDiagnostics(editorView.state, all));
 	}, [problems]);

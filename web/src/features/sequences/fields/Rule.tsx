@@ -1,4 +1,4 @@
-import { fieldSentence } from "../../../base/words/problems";
+import { fieldSentence } from "../../../base/words/errors";
 import { ownName } from "../../../base/words/fieldNames";
 import { Builder, type Fault } from "../../rules/Builder";
 import { EventRules } from "../../rules/LeafEditor";

@@ -1,0 +1,61 @@
+import { catalogue } from "./catalogue";
+import { sentences } from "./forms";
+
+// Sentences for why the server could not send a mail or call a webhook. Replies of other servers have none.
+
+const words = catalogue("errors.attempts", {
+	late: "Not tried, because the emails before took too long.",
+	timeout: "The server did not answer in time.",
+	unsent: "It could not be sent.",
+	key: "The DKIM key of {name} could not be opened.",
+	tenant: "The workspace is not active.",
+	identity: "The sender is not active.",
+	domain: "The sending domain is not verified.",
+	domainPaused: "The sending domain is paused.",
+	tracking: "The tracking host is not live.",
+	lane: "The sending server is not active.",
+	laneDown: "The sending server cannot be reached.",
+	contentGone: "Its content no longer exists.",
+	noWay: "Nothing could send it any more.",
+	nullMX: "The domain accepts no mail. Its MX record is “.”.",
+	noServer: "The domain has no mail server. It does not exist, or has neither MX records nor an address.",
+	noDNS: "The name servers of the domain did not answer.",
+	subject: "The subject is too long.",
+	private: "The host has a private or reserved address.",
+	unresolved: "The host name could not be resolved.",
+	certificate: "The TLS certificate is not valid: “{reply}”",
+	tls: "The TLS connection failed.",
+	refused: "The connection was refused.",
+	closed: "The connection was closed before the answer.",
+	unreachable: "The host is unreachable.",
+	http: "The answer is not valid HTTP.",
+});
+
+/** attemptText returns the sentence for why an attempt failed, or null if another program says it. */
+export const attemptText = sentences(words, {
+	late: "not tried: the mails before took too long",
+	timeout: ["the server did not answer in time", "there was no answer in time"],
+	unsent: "it could not be sent",
+	key: "the DKIM key of {name} could not be opened",
+	tenant: ["the tenant is not active", "no way to send: the tenant is not active"],
+	identity: ["the sending identity is not active", "no way to send: the sending identity is not active"],
+	domain: ["the sending domain is not verified", "no way to send: the sending domain is not verified"],
+	domainPaused: ["the sending domain is paused", "no way to send: the sending domain is paused"],
+	tracking: ["the tracking domain is not live", "no way to send: the tracking domain is not live"],
+	lane: ["the MTA config is not active", "no way to send: the MTA config is not active"],
+	laneDown: ["the lane cannot be reached", "the MTA config cannot be reached"],
+	contentGone: "no way to send: its content is gone",
+	noWay: ["no way to send: {rest}", "no way to send"],
+	nullMX: "{reply}the domain accepts no mail: its MX record is “.”",
+	noServer: "{reply}the domain has no mail server: it does not exist, or has neither MX records nor an address",
+	noDNS: "{reply}the name servers of the domain did not answer",
+	subject: "the subject is longer than 998 bytes",
+	private: "the host has a private or reserved address",
+	unresolved: "the host name could not be resolved",
+	certificate: "the TLS certificate is not valid: {reply}",
+	tls: "TLS failed",
+	refused: "the connection was refused",
+	closed: "the connection was closed before the answer",
+	unreachable: "the host is unreachable",
+	http: "the answer is not valid HTTP",
+});
