@@ -27,6 +27,7 @@ import { to } from "../../base/paths";
 
 const words = catalogue("blocks.blocks", {
 	title: "Blocks",
+	titleField: "Title",
 	about: "Parts of emails that fill slots in templates: a promotion, a quote, a footer.",
 	add: "New block",
 	search: "Search blocks",
@@ -188,7 +189,7 @@ function NewBlock({ onClose }: { onClose: () => void }) {
 				body: {
 					name: form.values.name,
 					...(format === "mjml" ? { content_mjml: begin.mjml } : { content_html: begin.html }),
-					parameters_schema: [{ name: "title", type: "text", label: "Title", sample: form.values.name }],
+					parameters_schema: [{ name: "title", type: "text", label: words.titleField, sample: form.values.name }],
 				},
 				idempotencyKey: newKey(),
 			}),
