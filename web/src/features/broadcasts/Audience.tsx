@@ -23,10 +23,10 @@ const words = catalogue("broadcasts.audience", {
 	counted: "{count, number} can be mailed",
 	matched: "Matched",
 	recipients: "{count, plural, one {# recipient} other {# recipients}}",
-	asked: "as of {at, time}; checked again when it starts",
+	asked:
+		"{estimated, select, true {Estimated at {at, time}} other {Counted at {at, time}}}. Counted again when the send starts.",
 	asking: "Counting recipients",
 	nobody: "Choose at least one segment or list.",
-	estimated: "estimated",
 	once: "Each person is counted under the first reason that applies.",
 	ages: "Counted",
 });
@@ -99,7 +99,10 @@ export function Audience({
 						))}
 						{" = "}
 						<b>{words.recipients({ count: answer.recipients })}</b>
-						{answer.estimated && ` (${words.estimated})`}, {words.asked({ at: answer.evaluated_at })}.
+						<small className={css.muted}>
+							{" "}
+							{words.asked({ estimated: answer.estimated, at: answer.evaluated_at })}
+						</small>
 						{Object.keys(answer.excluded).length > 1 && <small className={css.muted}> {words.once}</small>}
 					</>
 				)}

@@ -57,8 +57,8 @@ const words = catalogue("broadcasts.people", {
 		bounced: "Bounced",
 	},
 	link: "Clicked {url}",
-	inVariant: ", version {name}",
-	levels: { confirmed: ", confirmed", apparent: ", machines counted" },
+	shown:
+		"{what}{inVersion, select, true {, version {version}} other {}}{level, select, confirmed {, confirmed} apparent {, machines counted} other {}}",
 });
 
 const states = [
@@ -319,13 +319,12 @@ function Did({ broadcast, event, level, link, variant, picker }: DidProps) {
 		...(variant ? { variant_id: variant } : {}),
 		...(level ? { level } : {}),
 	});
-	const name = [
-		link ? words.link({ url: link }) : ((words.did as { [key: string]: string })[event] ?? event),
-		variant && words.inVariant({ name: broadcast.variants?.find((a) => a.id === variant)?.name ?? variant }),
-		(words.levels as { [key: string]: string })[level],
-	]
-		.filter(Boolean)
-		.join("");
+	const name = words.shown({
+		what: link ? words.link({ url: link }) : ((words.did as { [key: string]: string })[event] ?? event),
+		inVersion: variant !== "",
+		version: broadcast.variants?.find((a) => a.id === variant)?.name ?? variant,
+		level,
+	});
 	const query = useInfiniteQuery(didQuery(broadcast.id, asSent(rule)));
 	const count = useQuery(didCountQuery(broadcast.id, asSent(rule)));
 	const onEnd = useMore(query);

@@ -15,11 +15,11 @@ const words = catalogue("broadcasts.seeds", {
 	none: "None",
 	noUsual: "No list is on by default for its senders.",
 	addresses: "{count, plural, one {# address} other {# addresses}}",
-	updated: "updated",
-	stale: "out of date since",
-	due: "due for an update",
-	noCopies: "gets no copies until it is updated",
-	for: "for {senders}",
+	updated: "Updated:",
+	stale: "Out of date:",
+	due: "Update due:",
+	noCopies: "It gets no copies until it is updated.",
+	for: "For {senders}",
 });
 
 /** Seeds chooses the seed lists that get copies, with how fresh they are. */
@@ -116,7 +116,7 @@ function About({ list }: { list: SeedListRow }) {
 			{list.freshness === "stale" ? (
 				<>
 					{" · "}
-					{words.stale} <Time at={list.stale_at} />; {words.noCopies}
+					{words.stale} <Time at={list.stale_at} />. {words.noCopies}
 				</>
 			) : (
 				list.rotates_at && (

@@ -25,7 +25,7 @@ const words = catalogue("contacts.eligibility", {
 	type: "Emails of type {name}",
 	broadcast: "Broadcast {name}",
 	sequence: "Sequence {name}",
-	since: "since {at, date}",
+	since: "Since {at, date}",
 	checks: {
 		audience: "Is in the audience",
 		recipient: "Not processed by this send yet",
@@ -157,7 +157,7 @@ export function Eligibility({
 									{(check.ok ? words.checks : words.failed)[check.check]}
 									{!check.ok && (
 										<small>
-											{[reasonText(check), check.since && words.since({ at: check.since })].filter(Boolean).join(", ")}{" "}
+											{[reasonText(check), check.since && words.since({ at: check.since })].filter(Boolean).join(" · ")}{" "}
 											{check.action === "restore" ? (
 												<Button small disabledReason={disabledReason} onClick={onRestore}>
 													{words.actions.restore}

@@ -21,7 +21,7 @@ const words = catalogue("contacts.lists", {
 	none: "Not on any list.",
 	add: "Add to list",
 	remove: "Remove",
-	since: "since",
+	since: "Added:",
 	done: "Removed from {name}",
 });
 

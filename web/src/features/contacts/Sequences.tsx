@@ -20,7 +20,7 @@ import { to } from "../../base/paths";
 const words = catalogue("contacts.sequences", {
 	title: "Sequences",
 	none: "Not in any sequence.",
-	entered: "entered",
+	entered: "Entered:",
 	exit: "Remove",
 	question: "Remove from {name}?",
 	text: "This person gets no more emails from this sequence. This cannot be undone.",

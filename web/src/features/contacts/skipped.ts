@@ -3,8 +3,9 @@ import { and } from "../../base/words/formats";
 
 const words = catalogue("contacts.skipped", {
 	done: "{count, plural, one {# contact changed} other {# contacts changed}}",
-	skipped: "{count, number} skipped",
-	skippedFor: "{count, number} skipped ({reasons})",
+	skipped: "{count, plural, one {# contact changed} other {# contacts changed}}, {skipped, number} skipped",
+	skippedFor:
+		"{count, plural, one {# contact changed} other {# contacts changed}}, {skipped, number} skipped ({reasons})",
 	reason: "{count, number} {reason}",
 	among: "including {reasons}",
 	codes: {
@@ -51,8 +52,7 @@ export function doneText({
 	const rest = skipped - [...counts.values()].reduce((sum, count) => sum + count, 0);
 	if (rest > 0 && !truncated) counts.set("UNCHANGED", rest);
 	const reasons = and([...counts].map(([code, count]) => words.reason({ count, reason: reasonOf(code) })));
-	const left = reasons
-		? words.skippedFor({ count: skipped, reasons: rest > 0 && truncated ? words.among({ reasons }) : reasons })
-		: words.skipped({ count: skipped });
-	return `${words.done({ count: affected })}, ${left}`;
+	if (!reasons) return words.skipped({ count: affected, skipped });
+	const shown = rest > 0 && truncated ? words.among({ reasons }) : reasons;
+	return words.skippedFor({ count: affected, skipped, reasons: shown });
 }

@@ -50,10 +50,10 @@ const words = catalogue("settings.scoring", {
 	pointsHelp: "Negative to take points away.",
 	cap: "Times a day at most",
 	capHelp: "No limit if empty.",
-	gives: "{what} gives {points, plural, one {# point} other {# points}}",
-	takes: "{what} takes {points, plural, one {# point} other {# points}}",
-	capped: "{count, plural, one {at most once a day} other {at most # times a day}}",
-	where: "where {conditions}",
+	gives:
+		"{what}{filtered, select, true { where {conditions}} other {}} gives {points, plural, one {# point} other {# points}}{count, plural, =0 {} one {, at most once a day} other {, at most # times a day}}",
+	takes:
+		"{what}{filtered, select, true { where {conditions}} other {}} takes {points, plural, one {# point} other {# points}}{count, plural, =0 {} one {, at most once a day} other {, at most # times a day}}",
 	bounds: "Limits",
 	boundsText:
 		"A score always stays between {min, number} and {max, number}. A score outside this range stays until it next changes.",
@@ -65,7 +65,6 @@ const words = catalogue("settings.scoring", {
 	example:
 		"For example, {from, number} points become {a, number} after {daysA, number} days without activity, and {b, number} after {daysB, number}.",
 	noDecay: "Scores do not decay.",
-	number: "must be a number",
 	triggers: {
 		email_delivered: "An email is delivered",
 		email_opened: "An email is opened by a person",
@@ -99,14 +98,18 @@ function sentenceOf(r: Rule): string {
 	const name = r.match.event_name || r.match.type;
 	const triggerText = r.trigger === "event" && name ? words.named({ name }) : triggerName(r.trigger);
 	const filters = (r.match.filters ?? []) as PropertyFilter[];
-	const where = filters.length > 0 ? ` ${words.where({ conditions: and(filters.map(filterWords)) })}` : "";
 	const points = r.points || 0;
-	const rule =
-		points < 0
-			? words.takes({ what: triggerText + where, points: -points })
-			: words.gives({ what: triggerText + where, points });
-	return rule + (r.daily_cap ? `, ${words.capped({ count: r.daily_cap })}` : "");
+	return (points < 0 ? words.takes : words.gives)({
+		what: triggerText,
+		filtered: filters.length > 0,
+		conditions: and(filters.map(filterWords)),
+		points: Math.abs(points),
+		count: r.daily_cap || 0,
+	});
 }
+
+/** What the server reports of a field that has no number. */
+const noNumber = "must be a number";
 
 /** emptyIn returns the fields that have no number. */
 function emptyIn({ rules, min, max, decay }: ScoringView): FieldProblem[] {
@@ -117,7 +120,7 @@ function emptyIn({ rules, min, max, decay }: ScoringView): FieldProblem[] {
 		["decay.percent", decay.percent],
 		["decay.after_days", decay.after_days],
 	];
-	return numbers.filter(([, number]) => Number.isNaN(number)).map(([path]) => ({ path, message: words.number }));
+	return numbers.filter(([, number]) => Number.isNaN(number)).map(([path]) => ({ path, message: noNumber }));
 }
 
 /** Scoring is the page of the rules that give points to contacts. */
