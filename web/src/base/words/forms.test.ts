@@ -23,6 +23,7 @@ const read = sentences(
 		plain: "all is well (really)",
 	},
 	(why) => `<${why}>`,
+	(path) => path.toUpperCase(),
 );
 
 const tests: Tests = {
@@ -32,7 +33,7 @@ const tests: Tests = {
 			["has 1,000,000 rows", "1000001 rows"],
 			["has 2.5 row", "3.5 rows"],
 			["has many rows", null],
-			["look at 'slots.promo.parameters.title'", "Look at Title."],
+			["look at 'slots.promo.parameters.title'", "Look at SLOTS.PROMO.PARAMETERS.TITLE."],
 			["a list and nothing differ", "a list, nothing"],
 			["a list and what else differ", "a list, what else"],
 			["one of: a", "Choose a."],

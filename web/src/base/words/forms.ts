@@ -1,5 +1,4 @@
 import { catalogue } from "./catalogue";
-import { fieldName } from "./fieldNames";
 import { and, dateTime } from "./formats";
 
 // Texts of the server are in English, for programs. A form is such a text with places for what the server inserts, as in
@@ -38,7 +37,7 @@ const words = catalogue("errors.words", {
 		automations: "automations",
 		forms: "forms",
 		segments: "lists and segments",
-		filters: "saved views",
+		filters: "saved filters",
 		seedLists: "seed lists",
 		sequences: "sequences",
 		stages: "stages",
@@ -104,10 +103,12 @@ const known: { [text: string]: keyof typeof words.known } = {
 };
 
 /** The values of places by their marks. */
-const values: { [mark: string]: (text: string, inner: (why: string) => string) => unknown } = {
+const values: {
+	[mark: string]: (text: string, inner: (why: string) => string, name: (path: string) => string) => unknown;
+} = {
 	"": (text) => text,
 	"#": (text) => Number(text.replaceAll(",", "")),
-	"@": (text) => fieldName(text),
+	"@": (text, _inner, name) => name(text),
 	"~": (text) => (Object.hasOwn(known, text) ? words.known[known[text] as keyof typeof words.known] : text),
 	"&": (text) => and(namesIn(text)),
 	"*": (text, inner) => inner(text.trim()),
@@ -139,12 +140,13 @@ function compiled(form: string): Form {
 
 /**
  * sentences returns a function that returns the sentence for a text of the server, or null if no form fits. The first
- * form that fits counts. inner says what stands in a place marked with *.
+ * form that fits counts. inner writes what stands in a place marked with *, and name what stands in one marked with @.
  */
 export function sentences<Key extends string>(
 	texts: { readonly [key in Key]: unknown },
 	forms: { readonly [key in Key]: string | readonly string[] },
 	inner: (why: string) => string = quoted,
+	name: (path: string) => string = (path) => path,
 ): (text: string) => string | null {
 	let all: [Key, Form][] | null = null;
 	return (text) => {
@@ -156,9 +158,9 @@ export function sentences<Key extends string>(
 			if (!found) continue;
 			const message = texts[key] as string | ((places: object) => string);
 			if (typeof message === "string") return message;
-			const places = Object.entries(found.groups ?? {}).map(([name, value]) => [
-				name,
-				(values[marks[name] ?? ""] as (typeof values)[""])(value, inner),
+			const places = Object.entries(found.groups ?? {}).map(([place, value]) => [
+				place,
+				(values[marks[place] ?? ""] as (typeof values)[""])(value, inner, name),
 			]);
 			return message(Object.fromEntries(places));
 		}

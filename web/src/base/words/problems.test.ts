@@ -26,7 +26,7 @@ const tests: Tests = {
 		equals(sentenceOf("name", "required, 1 to 200 characters"), "Name must have 1 to 200 characters.");
 		equals(
 			sentenceOf("throttle_per_hour", "must be 1 to 1000000"),
-			"At most an hour must be a number from 1 to 1000000.",
+			"Limit per hour must be a number from 1 to 1000000.",
 		);
 		equals(
 			sentenceOf("tags", "3 elements: must have 1 to 64 characters"),
@@ -52,11 +52,11 @@ const tests: Tests = {
 	},
 	async "an unknown fragment is told in general, with the request"() {
 		await loadProblems();
-		equals(fieldSentence({ path: "color", message: "smells of code" }), "Color was not accepted.");
+		equals(fieldSentence({ path: "color", message: "smells of code" }), "Colour was not accepted.");
 		equals(fieldSentence({ path: "", message: "smells_of code" }), "This value was not accepted.");
 		equals(
 			explain(refused([{ path: "color", message: "smells of code" }], headers({ "X-Request-Id": "r1" }))),
-			"Color was not accepted. (Request r1)",
+			"Colour was not accepted. (Request r1)",
 		);
 	},
 	async "clauses of the server become sentences, unless they have names of programs in them"() {
@@ -95,7 +95,7 @@ const tests: Tests = {
 		equals(fieldName("variants[1].subject"), "Version 2, subject");
 		equals(fieldName("settings.ips[0]"), "Address 1");
 		equals(fieldName("email_type_key"), "Email type");
-		equals(fieldName("default_mta_config_id"), "Default MTA config");
+		equals(fieldName("default_mta_config_id"), "Default sending server");
 		equals(ownName("definition.conditions[0].value"), "Value");
 	},
 	async "what an author wrote stays as it is"() {

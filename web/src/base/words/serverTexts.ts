@@ -1,4 +1,5 @@
 import { catalogue } from "./catalogue";
+import { fieldName } from "./fieldNames";
 import { quoted, sentences } from "./forms";
 import { mailText } from "./mailTexts";
 
@@ -34,7 +35,7 @@ const words = catalogue("errors.server", {
 	userExists: "An account with this address exists.",
 	fieldValue: "A value does not fit its custom field.",
 	variantOwn: "A version cannot have its own value for this.",
-	automationArchived: "An archived automation cannot be changed. Restore it first.",
+	automationArchived: "An archived automation cannot be changed. Activate or pause it first.",
 	archivedTest: "Nothing that is archived can be tested.",
 	sequenceArchived: "An archived sequence cannot be changed.",
 	interrupted: "An earlier attempt was interrupted. Check what it did before you try again.",
@@ -367,4 +368,5 @@ export const serverText: (text: string) => string | null = sentences(
 		rowNul: "the row holds a NUL character",
 	},
 	(why) => mailText(why) ?? serverText(why) ?? quoted(why),
+	fieldName,
 );

@@ -41,7 +41,7 @@ const words = catalogue("blocks.block", {
 	within: "Preview in",
 	alone: "Alone",
 	noTemplate: "No template has a slot that accepts its tags and formats.",
-	noValues: "No values declared.",
+	noValues: "This block has no fields.",
 });
 
 function bodyOf(draft: Draft): UpdateBlockRequestBody {

@@ -27,7 +27,7 @@ const words = catalogue("contacts.bulkJob", {
 	cancelled:
 		"{count, plural, one {Cancelled. # contact had already been changed and stays changed.} other {Cancelled. # contacts had already been changed and stay changed.}}",
 	stopped: "Cancelled.",
-	failed: "{message}. {done} before.",
+	failed: "{message} Before: {done}.",
 	exported: "{count, plural, one {# row exported} other {# rows exported}}",
 	download: "Download",
 	close: "Close",
