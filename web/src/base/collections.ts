@@ -2,6 +2,7 @@ import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query"
 import { api, workspaceSlug } from "../api/client";
 import type { BindingOptions, CollectionsView, WorkingCopy } from "../api/schema";
 import { answer } from "./queries";
+import { withSegmentNames } from "./words/builtInSegments";
 
 // Collections that pages name or offer: fields, types, segments and the like. Those that are asked for at the same
 // time, by whichever parts of a page, come with one request. Each is cached by itself.
@@ -84,4 +85,8 @@ export function useCopyAhead(kind: string, id: string, enabled: boolean) {
 
 /** useCollection reads the rows of a kind. */
 export const useCollection = <K extends Kind>(kind: K, options: { enabled?: boolean } = {}) =>
-	useQuery({ ...collectionQuery(kind), ...options });
+	useQuery({
+		...collectionQuery(kind),
+		...options,
+		select: kind === "segments" ? (withSegmentNames as (rows: Collection<K>) => Collection<K>) : undefined,
+	});

@@ -293,8 +293,8 @@ export default function Broadcasts() {
 						{
 							id: "status",
 							name: words.status,
-							width: 136,
-							minWidth: 128,
+							width: 156,
+							minWidth: 152,
 							cell: (broadcast) => <StateBadge kind="broadcast" state={broadcast.status} />,
 						},
 						{
@@ -324,8 +324,8 @@ export default function Broadcasts() {
 							id: "recipients",
 							name: words.recipients,
 							about: term("recipients").definition,
-							width: 104,
-							minWidth: 100,
+							width: 116,
+							minWidth: 112,
 							droppable: true,
 							align: "end",
 							cell: (broadcast) =>
@@ -335,8 +335,8 @@ export default function Broadcasts() {
 							id: "opened",
 							name: words.opened,
 							about: term("opened").definition,
-							width: 104,
-							minWidth: 76,
+							width: 124,
+							minWidth: 120,
 							align: "end",
 							cell: (broadcast) => rate(metrics.of.get(broadcast.id), "opened_rate"),
 						},

@@ -42,7 +42,7 @@ function cell(field: FieldInfo, stages: Map<string, string>) {
 const usualWidths: { [field: string]: number } = { tags: 200, country: 96, language: 104 };
 
 /** How narrow columns become where there is little room. Initial ones that are not here go then. */
-const minWidths: { [field: string]: number } = { global_status: 152, tags: 122, last_activity_at: 126 };
+const minWidths: { [field: string]: number } = { global_status: 152, tags: 122, last_activity_at: 134 };
 
 /** useColumns returns the columns of a table of contacts: name and address first, then those chosen. Initial ones fit their place. */
 export function useColumns(
@@ -91,8 +91,10 @@ function columnsOf(
 				width:
 					widths[f.field] ??
 					usualWidths[f.field] ??
-					(f.kind === "number" || f.kind === "date" || f.kind === "time" ? 120 : 150),
-				minWidth: widths[f.field] ? undefined : (minWidths[f.field] ?? (f.kind === "date" ? 120 : 108)),
+					(f.kind === "date" || f.kind === "time" ? 140 : f.kind === "number" ? 120 : 150),
+				minWidth: widths[f.field]
+					? undefined
+					: (minWidths[f.field] ?? (f.kind === "date" || f.kind === "time" ? 134 : 108)),
 				droppable: initial && !widths[f.field] && !minWidths[f.field],
 				align: f.kind === "number" ? "end" : undefined,
 				sortable: sortable.includes(f.field),

@@ -21,6 +21,7 @@ import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
+import { segmentName } from "../../base/words/builtInSegments";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { later } from "../../base/lazy";
@@ -107,7 +108,7 @@ export default function SegmentPage() {
 	return (
 		<Page
 			wide
-			title={segment.name}
+			title={segmentName(segment)}
 			trail={trail}
 			status={
 				<Badge tone="neutral">{system ? words.systemWord : segment.type === "static" ? words.list : words.rule}</Badge>

@@ -1,7 +1,8 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, request } from "../../api/client";
-import type { SegmentPreviewSession } from "../../api/schema";
+import type { ListSegmentRow, SegmentPreviewSession, SegmentSession } from "../../api/schema";
 import { answer } from "../../base/queries";
+import { withSegmentNames } from "../../base/words/builtInSegments";
 
 /** segmentQuery reads a segment, by its key or id, with its revision and what uses it. */
 export const segmentQuery = (key: string) =>
@@ -29,6 +30,7 @@ export const membersQuery = (key: string, search: string) =>
 export const segmentsWithUseQuery = () =>
 	queryOptions({
 		...answer("segments.usage"),
+		select: withSegmentNames<SegmentSession, ListSegmentRow>,
 		queryFn: ({ signal }) => api("GET /segments", { query: { include_usage: true }, signal }),
 	});
 

@@ -154,8 +154,8 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						{
 							id: "status",
 							name: words.status,
-							width: 132,
-							minWidth: 128,
+							width: 168,
+							minWidth: 160,
 							cell: (enrollment) => (
 								<StateBadge
 									kind={open(enrollment) ? "enrollment" : "outcome"}
@@ -171,8 +171,8 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						{
 							id: "since",
 							name: words.since,
-							width: 128,
-							minWidth: 122,
+							width: 140,
+							minWidth: 134,
 							droppable: true,
 							cell: (enrollment) => <Time at={enrollment.entered_node_at} />,
 						},
@@ -186,8 +186,8 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						{
 							id: "entered",
 							name: words.entered,
-							width: 128,
-							minWidth: 100,
+							width: 140,
+							minWidth: 134,
 							droppable: true,
 							cell: (enrollment) => <Time at={enrollment.entered_at} />,
 						},
@@ -209,8 +209,8 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						{
 							id: "exit",
 							name: "",
-							width: 80,
-							minWidth: 72,
+							width: 112,
+							minWidth: 104,
 							cell: (enrollment) =>
 								open(enrollment) && (
 									<Button

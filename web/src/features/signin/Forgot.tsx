@@ -15,7 +15,8 @@ const words = catalogue("signin.forgot", {
 	email: "Email",
 	send: "Send link",
 	sent: "If there is an account with this address, a link to choose a new password is on its way. It is valid for one hour.",
-	operator: "This installation does not send email of its own. Its operator can create a link for you with",
+	operator:
+		"This installation does not send email of its own. Its operator can create a link for you with this command:",
 	copy: "Copy command",
 	back: "Back to sign-in",
 });

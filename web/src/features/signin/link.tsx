@@ -20,10 +20,11 @@ const words = catalogue("signin.link", {
 	incomplete: "This link is incomplete",
 	incompleteText: "Part of the address is missing. Open the link again from where you got it, or copy all of it.",
 	signUp:
-		"Until somebody signs up, the program logs a new link at each start. Find it in the log of packetboat serve. It starts with",
+		"Until somebody signs up, the program logs a new link at each start. Find it in the log of packetboat serve. It starts like this:",
 	off: "Sign-up is off",
 	offText: "Ask a colleague for an invitation, or the operator for an account. If you have an account, sign in.",
-	reset: "This installation does not send email of its own. Its operator can create a new link for you with",
+	reset:
+		"This installation does not send email of its own. Its operator can create a new link for you with this command:",
 	forgot: "Request a new link",
 	invitation: "Ask the person who invited you for a new link.",
 	expired: "This invitation has expired",
