@@ -41,7 +41,7 @@ var (
 		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepFields.module.css", "sequences/Trigger",
 		"sequences/fields/Rule", "sequences/graph", "sequences/stepIcons", "sequences/steps", "sequences/useNames",
 		"settings/Account", "settings/Fields", "settings/Settings.module.css",
-		"templates/Starters", "templates/blank", "templates/fromStarter",
+		"templates/Starters", "templates/blankMjml", "templates/fromStarter",
 	}
 )
 

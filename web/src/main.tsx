@@ -5,7 +5,7 @@ import "./tokens.css";
 import "./base.css";
 import { onRefusal } from "./api/client";
 import { App } from "./app/App";
-import { patiently } from "./base/lazy";
+import { retryImport } from "./base/lazy";
 import { reserveScrollbar } from "./base/scrollbar";
 import { applyTheme, theme } from "./base/theme";
 import { loadProblems } from "./base/words/errors";
@@ -30,7 +30,7 @@ function Translated() {
 
 const root = document.getElementById("app");
 if (root) {
-	const translated = patiently(startLanguage).catch(() => showLanguage("en")); // its texts are of another version
+	const translated = retryImport(startLanguage).catch(() => showLanguage("en")); // its texts are of another version
 	void translated.then(() =>
 		createRoot(root).render(
 			<StrictMode>
@@ -41,10 +41,10 @@ if (root) {
 }
 
 // Parts that are needed soon, but not for the first page: dialogs, menus and combo boxes.
-const soon = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
-soon(() => {
-	dialogs.early();
-	menus.early();
-	combos.early();
+const whenIdle = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
+whenIdle(() => {
+	dialogs.preload();
+	menus.preload();
+	combos.preload();
 	void loadProblems().catch(() => {}); // a request that is refused tries again
 });

@@ -34,7 +34,7 @@ function answer({ status = 200, json, text = "", headers = {} }: Given) {
 	};
 }
 
-const refused = (status: number, code: string, headers?: Given["headers"], details: object = {}): Given => ({
+const errorResponse = (status: number, code: string, headers?: Given["headers"], details: object = {}): Given => ({
 	status,
 	json: { error: { code, message: `${code} happened.`, details } },
 	headers,
@@ -43,7 +43,7 @@ const refused = (status: number, code: string, headers?: Given["headers"], detai
 /** serve answers requests one after the other while something runs, without waiting, and returns what was sent and how long was waited. */
 async function serve(answers: (Given | Error)[], run: () => Promise<unknown>) {
 	const sent: Sent[] = [];
-	const waits: number[] = [];
+	const delays: number[] = [];
 	const globals = globalThis as unknown as { fetch: unknown; setTimeout: unknown };
 	globals.fetch = async (address: string, init: Sent) => {
 		sent.push({ ...init, url: address });
@@ -52,7 +52,7 @@ async function serve(answers: (Given | Error)[], run: () => Promise<unknown>) {
 		return answer(next);
 	};
 	globals.setTimeout = (resolve: () => void, ms: number) => {
-		waits.push(ms);
+		delays.push(ms);
 		resolve();
 	};
 	setWorkspace("acme");
@@ -68,7 +68,7 @@ async function serve(answers: (Given | Error)[], run: () => Promise<unknown>) {
 		onRateLimit(null);
 		onAnswer(null);
 	}
-	return { sent, waits, result, error: error as ApiError | undefined, left: answers.length };
+	return { sent, waits: delays, result, error: error as ApiError | undefined, left: answers.length };
 }
 
 const getStages = () => api("GET /settings/stages", {} as never);
@@ -86,7 +86,7 @@ const tests: Tests = {
 			["GET /contacts", undefined, { kinds: ["a", "b"] }, "/t/acme/api/contacts?kinds=a%2Cb"],
 			["GET /api/auth/options", undefined, undefined, "/api/auth/options"],
 		];
-		for (const [route, path, query, want] of addresses) equals(url(route, path, query, "acme"), want);
+		for (const [route, path, query, expected] of addresses) equals(url(route, path, query, "acme"), expected);
 		equals(url("GET /contacts", undefined, undefined, "a/b"), "/t/a%2Fb/api/contacts");
 	},
 	"requests go to the current workspace, or to the one that they name"() {
@@ -128,14 +128,14 @@ const tests: Tests = {
 			[{ text: "raw" }, "raw"],
 			[{ status: 204 }, undefined],
 		];
-		for (const [given, data] of answers) {
-			const { result } = await serve([given], () => request("GET /settings/stages", {} as never));
-			equals(result, { data, revision: given.headers?.ETag ?? null });
+		for (const [response, data] of answers) {
+			const { result } = await serve([response], () => request("GET /settings/stages", {} as never));
+			equals(result, { data, revision: response.headers?.ETag ?? null });
 		}
 	},
 	async "a refusal is an error with what the server says"() {
 		const headers = { "X-Request-Id": "req_1", "Retry-After": "3" };
-		const { error } = await serve([refused(409, "REVISION_CONFLICT", headers, { revision: 4 })], getStages);
+		const { error } = await serve([errorResponse(409, "REVISION_CONFLICT", headers, { revision: 4 })], getStages);
 		holds(error instanceof ApiError, "it is no ApiError");
 		equals(
 			[error?.status, error?.code, error?.message, error?.details, error?.requestId, error?.retryAfter],
@@ -144,11 +144,11 @@ const tests: Tests = {
 		equals([isConflict(error), isConflict(new Error("x")), isConflict(null)], [true, false, false]);
 	},
 	async "an answer of a proxy is an error, too"() {
-		for (const given of [
+		for (const response of [
 			{ status: 502, text: "<html>" },
 			{ status: 502, json: { oops: true } },
 		]) {
-			const { error } = await serve([given], getStages);
+			const { error } = await serve([response], getStages);
 			equals([error?.status, error?.code, error?.message, error?.details], [502, "HTTP_502", "Status 502", {}]);
 			equals([error?.requestId, error?.retryAfter], [null, null]);
 		}
@@ -158,29 +158,29 @@ const tests: Tests = {
 		equals([error?.status, error?.code], [0, "OFFLINE"]);
 	},
 	async "a request that was given up is no failure of the server"() {
-		const seen: unknown[] = [];
+		const observed: unknown[] = [];
 		const abort = new Error("aborted");
 		const { error } = await serve([abort], () => {
-			onAnswer((error) => seen.push(error));
+			onAnswer((error) => observed.push(error));
 			return api("GET /settings/stages", { signal: { aborted: true } } as never);
 		});
 		holds((error as unknown) === abort, "the reason was replaced");
-		equals(seen, []);
+		equals(observed, []);
 	},
 	async "who watches sees how each request ended"() {
-		const seen: (string | null)[] = [];
-		await serve([{ json: {} }, refused(404, "NOT_FOUND"), new TypeError("offline")], async () => {
-			onAnswer((error) => seen.push(error?.code ?? null));
+		const observed: (string | null)[] = [];
+		await serve([{ json: {} }, errorResponse(404, "NOT_FOUND"), new TypeError("offline")], async () => {
+			onAnswer((error) => observed.push(error?.code ?? null));
 			await getStages();
 			await getStages().catch(() => undefined);
 			await getStages();
 		});
-		equals(seen, [null, "NOT_FOUND", "OFFLINE"]);
+		equals(observed, [null, "NOT_FOUND", "OFFLINE"]);
 	},
 	async "a request whose session has ended runs again after the password, with its key"() {
 		let requests = 0;
 		const { sent, result } = await serve(
-			[refused(401, "UNAUTHORIZED"), refused(401, "UNAUTHORIZED"), { json: "done" }],
+			[errorResponse(401, "UNAUTHORIZED"), errorResponse(401, "UNAUTHORIZED"), { json: "done" }],
 			() => {
 				onSessionEnd(async () => {
 					requests++;
@@ -191,39 +191,43 @@ const tests: Tests = {
 		equals([requests, result, sent.length], [2, "done", 3]);
 		equals(new Set(sent.map((request) => JSON.stringify(request))).size, 1, "the number of different requests");
 	},
-	async "a quiet request asks for no password, nor does one that nobody hears"() {
+	async "a silent request asks for no password, nor does one that nobody hears"() {
 		let requests = 0;
-		const quiet = await serve([refused(401, "UNAUTHORIZED")], () => {
+		const unobserved = await serve([errorResponse(401, "UNAUTHORIZED")], () => {
 			onSessionEnd(async () => {
 				requests++;
 			});
-			return api("GET /settings/stages", { quiet: true } as never);
+			return api("GET /settings/stages", { silent: true } as never);
 		});
-		const unheard = await serve([refused(401, "UNAUTHORIZED")], getStages);
-		equals([requests, quiet.error?.code, unheard.error?.code], [0, "UNAUTHORIZED", "UNAUTHORIZED"]);
+		const unheard = await serve([errorResponse(401, "UNAUTHORIZED")], getStages);
+		equals([requests, unobserved.error?.code, unheard.error?.code], [0, "UNAUTHORIZED", "UNAUTHORIZED"]);
 	},
 	async "a request beyond the rate limit waits as long as it is told, and at most a minute"() {
-		const told: number[] = [];
-		const limited = (after?: string) => refused(429, "RATE_LIMITED", after ? { "Retry-After": after } : {});
-		const { waits, result, sent } = await serve([limited("2"), limited("600"), limited(), { json: "done" }], () => {
-			onRateLimit((seconds) => told.push(seconds));
+		const announcedDelays: number[] = [];
+		const limited = (after?: string) => errorResponse(429, "RATE_LIMITED", after ? { "Retry-After": after } : {});
+		const {
+			waits: delays,
+			result,
+			sent,
+		} = await serve([limited("2"), limited("600"), limited(), { json: "done" }], () => {
+			onRateLimit((seconds) => announcedDelays.push(seconds));
 			return post({ body: {}, idempotencyKey: "key" });
 		});
-		equals([waits, told, result], [[2000, 60_000, 5000], [2, 60, 5], "done"]);
+		equals([delays, announcedDelays, result], [[2000, 60_000, 5000], [2, 60, 5], "done"]);
 		equals(new Set(sent.map((request) => request.headers["Idempotency-Key"])), new Set(["key"]));
 	},
 	async "after three waits a request gives up"() {
-		const four = Array.from({ length: 4 }, () => refused(429, "RATE_LIMITED", { "Retry-After": "1" }));
-		const { error, waits, left } = await serve(four, getStages);
-		equals([error?.code, waits.length, left], ["RATE_LIMITED", 3, 0]);
+		const four = Array.from({ length: 4 }, () => errorResponse(429, "RATE_LIMITED", { "Retry-After": "1" }));
+		const { error, waits: delays, left } = await serve(four, getStages);
+		equals([error?.code, delays.length, left], ["RATE_LIMITED", 3, 0]);
 	},
-	async "other refusals of too much, and quiet requests, do not wait"() {
-		const other = await serve([refused(429, "LIMIT_EXCEEDED", { "Retry-After": "1" })], getStages);
-		const quiet = await serve([refused(429, "RATE_LIMITED")], () =>
-			api("GET /settings/stages", { quiet: true } as never),
+	async "other refusals of too much, and silent requests, do not wait"() {
+		const other = await serve([errorResponse(429, "LIMIT_EXCEEDED", { "Retry-After": "1" })], getStages);
+		const unobserved = await serve([errorResponse(429, "RATE_LIMITED")], () =>
+			api("GET /settings/stages", { silent: true } as never),
 		);
 		equals([other.error?.code, other.waits], ["LIMIT_EXCEEDED", []]);
-		equals([quiet.error?.code, quiet.waits], ["RATE_LIMITED", []]);
+		equals([unobserved.error?.code, unobserved.waits], ["RATE_LIMITED", []]);
 	},
 	"problems of fields are found wherever the server names them"() {
 		const details: [details: { [key: string]: unknown }, want: [path: string, message: string][]][] = [
@@ -243,10 +247,10 @@ const tests: Tests = {
 			[{ fields: "none" }, []],
 			[{ fields: [] }, []],
 		];
-		for (const [d, want] of details)
+		for (const [d, expected] of details)
 			equals(
 				new ApiError(422, "VALIDATION_FAILED", "Wrong.", d).fields.map((field) => [field.path, field.message]),
-				want,
+				expected,
 				JSON.stringify(d),
 			);
 	},

@@ -20,7 +20,7 @@ export type Options<R extends Route> = Part<"path", Routes[R]["path"]> &
 		/** The workspace, if not the current one. */
 		workspace?: string;
 		/** Do not ask for the password when the session has ended, and do not wait for a rate limit. */
-		quiet?: boolean;
+		silent?: boolean;
 	};
 
 /** FieldProblem is a problem of one field of a request. */
@@ -71,8 +71,8 @@ export type Versioned<T> = { data: T; revision: string | null };
 
 let currentWorkspace = "";
 let reauthenticate: (() => Promise<void>) | null = null;
-let announceWait: ((seconds: number) => void) | null = null;
-let observe: ((error: ApiError | null) => void) | null = null;
+let onRateLimitListener: ((seconds: number) => void) | null = null;
+let answerListener: ((error: ApiError | null) => void) | null = null;
 let loadForRefusals: (() => Promise<void>) | null = null;
 
 /** setWorkspace names the workspace of the following requests. */
@@ -86,21 +86,21 @@ export function workspaceSlug(): string {
 }
 
 /** onSessionEnd names what asks for the password when a session has ended; requests then run again. */
-export function onSessionEnd(ask: (() => Promise<void>) | null) {
-	reauthenticate = ask;
+export function onSessionEnd(signInAgain: (() => Promise<void>) | null) {
+	reauthenticate = signInAgain;
 }
 
 /** onRateLimit names what shows that requests wait. */
 export function onRateLimit(show: ((seconds: number) => void) | null) {
-	announceWait = show;
+	onRateLimitListener = show;
 }
 
 /** onAnswer names what sees how each request ended: with an error, or with null for a success. */
-export function onAnswer(see: ((error: ApiError | null) => void) | null) {
-	observe = see;
+export function onAnswer(listener: ((error: ApiError | null) => void) | null) {
+	answerListener = listener;
 }
 
-/** onRefusal names what is loaded before a request that the server refused fails, so that its error can be told. */
+/** onRefusal names what is loaded before a request that the server refused fails, so that its error can be explained. */
 export function onRefusal(load: (() => Promise<void>) | null) {
 	loadForRefusals = load;
 }
@@ -170,27 +170,27 @@ export async function request<R extends Route>(route: R, options: Options<R>): P
 			});
 		} catch (cause) {
 			if (o.signal?.aborted) throw cause;
-			const unreached = new ApiError(0, "OFFLINE", "The server could not be reached.", {});
-			observe?.(unreached);
-			throw unreached;
+			const offlineError = new ApiError(0, "OFFLINE", "The server could not be reached.", {});
+			answerListener?.(offlineError);
+			throw offlineError;
 		}
 		if (response.ok) {
-			observe?.(null);
+			answerListener?.(null);
 			return { data: (await parse(response)) as Answer<R>, revision: response.headers.get("ETag") };
 		}
 		const error = await failure(response);
-		observe?.(error);
-		if (error.status === 401 && reauthenticate && !o.quiet) {
+		answerListener?.(error);
+		if (error.status === 401 && reauthenticate && !o.silent) {
 			await reauthenticate();
 			continue;
 		}
-		if (error.status === 429 && error.code === "RATE_LIMITED" && !o.quiet && attempt < 3) {
+		if (error.status === 429 && error.code === "RATE_LIMITED" && !o.silent && attempt < 3) {
 			const seconds = Math.min(error.retryAfter ?? 5, 60);
-			announceWait?.(seconds);
+			onRateLimitListener?.(seconds);
 			await sleep(seconds * 1000);
 			continue;
 		}
-		if (error.status < 500) await loadForRefusals?.().catch(() => {}); // without it, the error is told in general
+		if (error.status < 500) await loadForRefusals?.().catch(() => {}); // without it, the explanation is general
 		throw error;
 	}
 }

@@ -9,15 +9,15 @@ import { Empty, Failure } from "../ui/States";
 import { countdown, undoLast } from "../ui/Toast";
 import { catalogue } from "../base/words/catalogue";
 import { setTimeZone } from "../base/words/formats";
-import { openDevice } from "../sync/device";
-import { keep, restore } from "../base/persistence";
+import { openDraftStorage } from "../sync/deviceStorage";
+import { persistAnswers, restore } from "../base/persistence";
 import { showDensityOf } from "../base/density";
 import { chooser, chooserQuery, lastWorkspace, rememberWorkspace } from "../base/lastWorkspace";
-import { later } from "../base/lazy";
+import { lazyComponent } from "../base/lazy";
 import { saveAll } from "../sync/pendingSaves";
 import { connect, watchAnswers } from "../base/live";
 import { newClient } from "../base/query";
-import { runOffer } from "../base/pageActions";
+import { runPageAction } from "../base/pageActions";
 import { CodePage, Loading } from "./page";
 import { pages, prefetch, prefetchAll } from "./routes";
 import { Shell } from "./Shell";
@@ -32,15 +32,15 @@ import { explain } from "../base/words/errors";
 import { shellQuery } from "../base/shell";
 import { outside, to } from "../base/paths";
 
-const SignIn = later(() => import("../features/signin/SignIn"));
-const LoginLink = later(() => import("../features/signin/LoginLink"));
-const Forgot = later(() => import("../features/signin/Forgot"));
-const Chooser = later(() => import("../features/signin/Chooser"));
-const SignUp = later(() => import("../features/signin/SignUp"));
-const Accept = later(() => import("../features/signin/Accept"));
-const Reset = later(() => import("../features/signin/Reset"));
-const Me = later(() => import("../features/settings/Me"));
-const SignInDialog = later(() => import("./SignInDialog"));
+const SignIn = lazyComponent(() => import("../features/signin/SignIn"));
+const LoginLink = lazyComponent(() => import("../features/signin/LoginLink"));
+const Forgot = lazyComponent(() => import("../features/signin/Forgot"));
+const Chooser = lazyComponent(() => import("../features/signin/Chooser"));
+const SignUp = lazyComponent(() => import("../features/signin/SignUp"));
+const Accept = lazyComponent(() => import("../features/signin/Accept"));
+const Reset = lazyComponent(() => import("../features/signin/Reset"));
+const Me = lazyComponent(() => import("../features/settings/Me"));
+const SignInDialog = lazyComponent(() => import("./SignInDialog"));
 
 const words = catalogue("shell.app", {
 	unknown: "Page not found",
@@ -67,8 +67,8 @@ if (first) prefetch(first[1] || "/");
 
 const root = outside.workspaces.slice(0, -1);
 
-/** below returns a path below that of the application, as its routes have it. */
-const below = (path: string) => path.slice(root.length);
+/** withoutRoot returns a path below that of the application, as its routes have it. */
+const withoutRoot = (path: string) => path.slice(root.length);
 
 /** App is the whole application. */
 export function App() {
@@ -83,9 +83,9 @@ export function App() {
 						<Route>
 							<Router base={root}>
 								<Switch>
-									<Route path={below(outside.login)} component={SignIn} />
-									<Route path={below(outside.loginLink)} component={LoginLink} />
-									<Route path={below(outside.forgotPassword)} component={Forgot} />
+									<Route path={withoutRoot(outside.login)} component={SignIn} />
+									<Route path={withoutRoot(outside.loginLink)} component={LoginLink} />
+									<Route path={withoutRoot(outside.forgotPassword)} component={Forgot} />
 									<Route>
 										<SignedIn />
 									</Route>
@@ -120,7 +120,10 @@ function SignedIn() {
 	}
 	if (!session.data)
 		return (
-			<Redirect to={`${below(outside.login)}?next=${encodeURIComponent(path + window.location.search)}`} replace />
+			<Redirect
+				to={`${withoutRoot(outside.login)}?next=${encodeURIComponent(path + window.location.search)}`}
+				replace
+			/>
 		);
 	const { memberships } = session.data;
 	const last = lastWorkspace();
@@ -134,7 +137,7 @@ function SignedIn() {
 		<SessionProvider session={session.data}>
 			<Switch>
 				<Route path="/">{home ? <Redirect to={`/${home.tenant_slug}`} replace /> : <Chooser />}</Route>
-				<Route path={below(outside.me)} component={Me} />
+				<Route path={withoutRoot(outside.me)} component={Me} />
 				<Route path="/:slug" nest>
 					{({ slug }) => {
 						const workspace = memberships.find((membership) => membership.tenant_slug === slug);
@@ -165,8 +168,8 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 	const cache = useQueryClient();
 	const [restored, setRestored] = useState(false);
 	useEffect(() => {
-		void Promise.all([restore(cache, user, slug), openDevice(user, id)]).finally(() => setRestored(true));
-		return keep(cache, user, slug);
+		void Promise.all([restore(cache, user, slug), openDraftStorage(user, id)]).finally(() => setRestored(true));
+		return persistAnswers(cache, user, slug);
 	}, [cache, user, slug, id]);
 	useEffect(() => connect(cache, slug), [cache, slug]);
 	useEffect(() => rememberWorkspace(slug), [slug]);
@@ -191,15 +194,15 @@ function Workspace({ slug, id, user }: { slug: string; id: string; user: string 
 	}, [path]);
 	useShortcuts({
 		g: () => startPrefix("g"),
-		c: () => runOffer("create"),
-		e: () => runOffer("edit"),
-		"mod+enter": () => runOffer("primary", "create"),
+		c: () => runPageAction("create"),
+		e: () => runPageAction("edit"),
+		"mod+enter": () => runPageAction("primary", "create"),
 		"mod+z": () => void undoLast(),
 		...Object.fromEntries(
 			navigation()
 				.flatMap((group) => group.entries)
-				.filter((entry) => entry.go)
-				.map((entry) => [`g ${entry.go}`, () => navigate(entry.to)]),
+				.filter((entry) => entry.shortcut)
+				.map((entry) => [`g ${entry.shortcut}`, () => navigate(entry.to)]),
 		),
 	});
 	if (!restored) return null;

@@ -52,12 +52,12 @@ export default function Help({ onClose }: { onClose: () => void }) {
 	return (
 		<Dialog title={words.title} onClose={onClose}>
 			<dl className={css.keys}>
-				{rows().map(([keys, does]) => (
+				{rows().map(([keys, description]) => (
 					<div key={keys}>
 						<dt>
 							<kbd>{keys}</kbd>
 						</dt>
-						<dd>{does}</dd>
+						<dd>{description}</dd>
 					</div>
 				))}
 			</dl>

@@ -9,12 +9,12 @@ import { Progress } from "../ui/Progress";
 import { toast } from "../ui/Toast";
 import { catalogue } from "../base/words/catalogue";
 import { jobTitle } from "../base/words/jobTitles";
-import { full } from "../base/words/formats";
+import { exactNumber } from "../base/words/formats";
 import { explain } from "../base/words/errors";
 import { stateOf } from "../base/words/status";
 import css from "./JobsChip.module.css";
 import { useDisabledReason } from "../base/session";
-import { jobsChanged, underWay, useShell } from "../base/shell";
+import { jobsChanged, isRunning, useShell } from "../base/shell";
 import { to } from "../base/paths";
 
 const words = catalogue("shell.jobsChip", {
@@ -47,13 +47,13 @@ function useStages(jobs: JobSession[]): string {
 	const stages = useRef(new Map<string, number>());
 	const [announcement, setAnnouncement] = useState("");
 	useEffect(() => {
-		const news: string[] = [];
+		const announcements: string[] = [];
 		for (const job of jobs) {
 			const before = stages.current.get(job.id);
-			const now = underWay(job) ? ((shareOf([job]) ?? 0) >= 0.5 ? 1 : 0) : 2;
+			const now = isRunning(job) ? ((shareOf([job]) ?? 0) >= 0.5 ? 1 : 0) : 2;
 			if (before === now || (before === undefined && now === 2)) continue;
 			stages.current.set(job.id, now);
-			news.push(
+			announcements.push(
 				now === 2
 					? words.ended({ title: jobTitle(job.title), state: stateOf("job", job.status).word })
 					: now === 1
@@ -61,7 +61,7 @@ function useStages(jobs: JobSession[]): string {
 						: words.begun({ title: jobTitle(job.title) }),
 			);
 		}
-		if (news.length > 0) setAnnouncement(news.join(". "));
+		if (announcements.length > 0) setAnnouncement(announcements.join(". "));
 	}, [jobs]);
 	return announcement;
 }
@@ -80,22 +80,22 @@ export function JobsChip() {
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const all = jobs.data ?? none;
-	const announced = useStages(all);
-	const running = all.filter(underWay);
-	const share = shareOf(running);
+	const stageText = useStages(all);
+	const running = all.filter(isRunning);
+	const fraction = shareOf(running);
 	return (
 		<>
 			<span className="visually-hidden" role="status">
-				{announced}
+				{stageText}
 			</span>
 			{running.length > 0 && (
 				<Popup
 					end
 					label={words.title}
 					button={
-						share === null
+						fraction === null
 							? words.chip({ count: running.length })
-							: words.chipWith({ count: running.length, percent: Math.floor(share * 100) })
+							: words.chipWith({ count: running.length, percent: Math.floor(fraction * 100) })
 					}
 					className={css.chip}
 				>
@@ -123,7 +123,7 @@ export function JobsChip() {
 											text={
 												job.progress.total
 													? words.of({ count: job.progress.processed, total: job.progress.total })
-													: full(job.progress.processed)
+													: exactNumber(job.progress.processed)
 											}
 										/>
 									</li>

@@ -3,12 +3,12 @@ import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, workspaceSlug } from "../api/client";
 import { undoLast, undoText } from "../ui/Toast";
-import { useDebounced } from "../ui/useSettled";
+import { useDebounced } from "../ui/useDebounced";
 import { catalogue } from "../base/words/catalogue";
 import { bestFirst } from "./matches";
 import { type ListPage, navigation } from "./navigation";
 import css from "./Palette.module.css";
-import { pageOffers } from "../base/pageActions";
+import { pageActions } from "../base/pageActions";
 import { recent } from "../base/recentRecords";
 import { useDisabledReason } from "../base/session";
 import { useSignOut } from "../sync/session";
@@ -81,7 +81,7 @@ const words = catalogue("shell.palette", {
 });
 
 /** Other words by which pages are found. */
-const also = catalogue("shell.palette.also", {
+const keywords = catalogue("shell.palette.also", {
 	home: "dashboard overview start checklist setup",
 	contacts: "people subscribers customers users audience list export download csv",
 	contactImport: "upload csv excel subscribers people",
@@ -120,7 +120,7 @@ type Result = {
 	id: string;
 	title: string;
 	kind: string /** Other words by which it is found. */;
-	also?: string;
+	keywords?: string;
 	detail?: ReactNode;
 	off?: boolean;
 	run: () => void;
@@ -145,9 +145,9 @@ const more = {
 	audit: "audit",
 } as const satisfies { [word: string]: ListPage };
 
-const alsoOf = (page: ListPage | "me") => (also as { [page: string]: string })[page];
+const keywordsOf = (page: ListPage | "me") => (keywords as { [page: string]: string })[page];
 
-const anAddress = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+const emailPattern = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const paths: { [type: string]: (id: string) => string } = {
 	contact: (id) => to.contact(id),
@@ -166,7 +166,7 @@ const paths: { [type: string]: (id: string) => string } = {
 /** Palette is a box that reaches every page, record and action. */
 export default function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
 	const [search, setSearch] = useState("");
-	const [at, setAt] = useState(0);
+	const [activeIndex, setActiveIndex] = useState(0);
 	const [, navigate] = useLocation();
 	const signOut = useSignOut();
 	const disabledReasons = {
@@ -193,38 +193,38 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		queryFn: ({ signal }) => api("GET /search", { query: { q: debounced, types, limit: 8 }, signal }),
 	});
 
-	const go = (path: string) => () => {
+	const open = (path: string) => () => {
 		onClose();
 		navigate(path);
 	};
 	const local: Result[] = [];
-	const [offers] = useState(pageOffers);
+	const [pageActionList] = useState(pageActions);
 	if (prefix === "" || prefix === ">") {
-		for (const [i, offer] of offers.entries()) {
+		for (const [i, action] of pageActionList.entries()) {
 			local.push({
 				id: `offer ${i}`,
-				title: offer.title,
+				title: action.title,
 				kind: words.here,
-				detail: offer.disabledReason,
-				off: Boolean(offer.disabledReason),
+				detail: action.disabledReason,
+				off: Boolean(action.disabledReason),
 				run: () => {
-					if (offer.disabledReason) return;
+					if (action.disabledReason) return;
 					onClose();
-					offer.run();
+					action.run();
 				},
 			});
 		}
 	}
 	if (prefix === "") {
 		for (const r of recent(workspaceSlug()))
-			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: go(r.to) });
+			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: open(r.to) });
 		for (const entry of navigation().flatMap((group) => group.entries))
 			local.push({
 				id: `page ${entry.to}`,
 				title: entry.name,
 				kind: words.pages,
-				also: alsoOf(entry.page),
-				run: go(entry.to),
+				keywords: keywordsOf(entry.page),
+				run: open(entry.to),
 			});
 		if (text !== "") {
 			for (const [word, page] of Object.entries(more))
@@ -232,22 +232,22 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					id: `page ${to[page]()}`,
 					title: words.more[word as keyof typeof more],
 					kind: words.pages,
-					also: alsoOf(page),
-					run: go(to[page]()),
+					keywords: keywordsOf(page),
+					run: open(to[page]()),
 				});
 			local.push({
 				id: "page me",
 				title: words.more.me,
 				kind: words.pages,
-				also: alsoOf("me"),
-				run: go(`~${outside.me}`),
+				keywords: keywordsOf("me"),
+				run: open(`~${outside.me}`),
 			});
 		}
 	}
 	if (prefix === "" || prefix === ">") {
 		const catalogue = words.actions;
 		const add = (id: string, title: string, run: () => void, disabledReason?: string) => {
-			if (!offers.some((offer) => offer.title === title))
+			if (!pageActionList.some((action) => action.title === title))
 				local.push({
 					id,
 					title,
@@ -257,10 +257,10 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					run: () => (disabledReason ? undefined : run()),
 				});
 		};
-		add("contact", catalogue.contact, go(to.contacts({ new: "1" })), disabledReasons.contact);
-		add("broadcast", catalogue.broadcast, go(to.newBroadcast()), disabledReasons.broadcast);
-		add("template", catalogue.template, go(to.templates({ new: "1" })), disabledReasons.template);
-		add("segment", catalogue.segment, go(to.newSegment()), disabledReasons.segment);
+		add("contact", catalogue.contact, open(to.contacts({ new: "1" })), disabledReasons.contact);
+		add("broadcast", catalogue.broadcast, open(to.newBroadcast()), disabledReasons.broadcast);
+		add("template", catalogue.template, open(to.templates({ new: "1" })), disabledReasons.template);
+		add("segment", catalogue.segment, open(to.newSegment()), disabledReasons.segment);
 		const undo = undoText();
 		if (undo) {
 			add("undo", catalogue.undo({ what: undo }), () => {
@@ -292,38 +292,43 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	}
 	const email = search.trim();
 	// The answer is the first card of the contact's page. An address of nobody leads to the empty table, which says so.
-	const openMailed = async () => {
+	const openContactByEmail = async () => {
 		const people = await api("GET /search", { query: { q: email, types: "contact", limit: 8 } }).catch(() => null);
 		const person = people?.data.find((result) =>
 			[result.title, result.subtitle].some((t) => t?.toLowerCase() === email.toLowerCase()),
 		);
-		go(person ? to.contact(person.id) : to.contacts({ q: email }))();
+		open(person ? to.contact(person.id) : to.contacts({ q: email }))();
 	};
-	const ofAddress: Result[] = anAddress.test(email)
+	const emailResults: Result[] = emailPattern.test(email)
 		? [
-				{ id: "mailed", title: words.address.mailed({ email }), kind: words.action, run: () => void openMailed() },
+				{
+					id: "mailed",
+					title: words.address.mailed({ email }),
+					kind: words.action,
+					run: () => void openContactByEmail(),
+				},
 				{
 					id: "suppress",
 					title: words.address.suppress({ email }),
 					kind: words.action,
 					detail: disabledReasons.suppression,
 					off: Boolean(disabledReasons.suppression),
-					run: disabledReasons.suppression ? () => undefined : go(to.suppressions({ add: email })),
+					run: disabledReasons.suppression ? () => undefined : open(to.suppressions({ add: email })),
 				},
 			]
 		: [];
 	const results: Result[] = [
-		...ofAddress,
+		...emailResults,
 		...bestFirst(text, local),
 		...(debounced === text && text !== "" ? (query.data?.data ?? []) : []).map((result) => ({
 			id: `${result.type} ${result.id}`,
 			title: result.title,
 			kind: (words.types as { [type: string]: string })[result.type] ?? result.type,
 			detail: result.subtitle,
-			run: go(paths[result.type]?.(result.id) ?? to.home()),
+			run: open(paths[result.type]?.(result.id) ?? to.home()),
 		})),
 	];
-	const current = Math.min(at, results.length - 1);
+	const current = Math.min(activeIndex, results.length - 1);
 	return (
 		// biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog
 		<dialog
@@ -347,13 +352,13 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				spellCheck={false}
 				onChange={(event) => {
 					setSearch(event.target.value);
-					setAt(0);
+					setActiveIndex(0);
 				}}
 				onKeyDown={(event) => {
 					if (event.key === "ArrowDown" || event.key === "ArrowUp") {
 						event.preventDefault();
 						const step = event.key === "ArrowDown" ? 1 : -1;
-						setAt((current + step + results.length) % Math.max(results.length, 1));
+						setActiveIndex((current + step + results.length) % Math.max(results.length, 1));
 					} else if (event.key === "Enter") {
 						event.preventDefault();
 						results[current]?.run();
@@ -378,7 +383,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 							if (i === current) el?.scrollIntoView({ block: "nearest" });
 						}}
 						onClick={result.run}
-						onPointerMove={() => i !== current && setAt(i)}
+						onPointerMove={() => i !== current && setActiveIndex(i)}
 					>
 						<span className={css.title}>{result.title}</span>
 						{result.detail && <span className={css.detail}>{result.detail}</span>}

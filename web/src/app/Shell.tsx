@@ -10,7 +10,7 @@ import { useShell } from "../base/shell";
 import { JobsChip } from "./JobsChip";
 import { LiveIndicator } from "./LiveIndicator";
 import { chooser } from "../base/lastWorkspace";
-import { later } from "../base/lazy";
+import { lazyComponent } from "../base/lazy";
 import { navigation } from "./navigation";
 import { prefetch } from "./routes";
 import css from "./Shell.module.css";
@@ -20,8 +20,8 @@ import { useShortcuts } from "../base/shortcuts";
 import { Switcher } from "./Switcher";
 import { to } from "../base/paths";
 
-const Palette = later(() => import("./Palette"));
-const Help = later(() => import("./Help"));
+const Palette = lazyComponent(() => import("./Palette"));
+const Help = lazyComponent(() => import("./Help"));
 
 const words = catalogue("shell.shell", {
 	skip: "Skip to content",
@@ -62,7 +62,7 @@ export function Shell({ children }: { children: ReactNode }) {
 	};
 	// A strip would move the page, so the page is shown when it is known whether there is one.
 	const { isLoading, failureCount } = useShell();
-	const coming = isLoading && failureCount === 0;
+	const isLoadingRecord = isLoading && failureCount === 0;
 	useShortcuts({
 		"/": openSearch,
 		"mod+k": openSearch,
@@ -98,7 +98,7 @@ export function Shell({ children }: { children: ReactNode }) {
 					</div>
 				</header>
 				<Strip />
-				<main id="main" ref={main} tabIndex={-1} className={css.main} aria-busy={coming || undefined}>
+				<main id="main" ref={main} tabIndex={-1} className={css.main} aria-busy={isLoadingRecord || undefined}>
 					<OpenSearch value={openSearch}>{children}</OpenSearch>
 				</main>
 			</div>
@@ -178,7 +178,7 @@ function RailLink({
 	children: ReactNode;
 }) {
 	const timer = useRef(0);
-	const begin = () => {
+	const startSearch = () => {
 		timer.current = window.setTimeout(() => prefetch(to), 60);
 	};
 	const end = () => clearTimeout(timer.current);
@@ -189,9 +189,9 @@ function RailLink({
 			aria-label={label}
 			title={label}
 			aria-current={current ? "page" : undefined}
-			onPointerEnter={begin}
+			onPointerEnter={startSearch}
 			onPointerLeave={end}
-			onFocus={begin}
+			onFocus={startSearch}
 			onBlur={end}
 		>
 			{children}

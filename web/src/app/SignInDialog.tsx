@@ -6,8 +6,8 @@ import { TextField } from "../ui/Field";
 import { catalogue } from "../base/words/catalogue";
 import { explain } from "../base/words/errors";
 import { useSession } from "../base/session";
-import { goOn, requestsWait, subscribeWaiting } from "../base/sessionEnd";
-import { onTabs, tellTabs } from "../base/tabs";
+import { resumeRequests, hasPendingRequests, subscribePendingRequests } from "../base/sessionEnd";
+import { onTabMessage, notifyTabs } from "../base/tabs";
 import { outside } from "../base/paths";
 
 const words = catalogue("shell.signInDialog", {
@@ -21,19 +21,19 @@ const words = catalogue("shell.signInDialog", {
 /** SignInDialog asks for the password over the page when the session ends, and then lets requests run again. */
 export default function SignInDialog() {
 	const { user } = useSession();
-	const waits = useSyncExternalStore(subscribeWaiting, requestsWait);
+	const isWaiting = useSyncExternalStore(subscribePendingRequests, hasPendingRequests);
 	const [password, setPassword] = useState("");
 	const [error, setError] = useState("");
 	const [busy, setBusy] = useState(false);
 	// Another tab has signed in again.
-	useEffect(() => onTabs((other) => other === user.id && goOn()), [user.id]);
-	if (!waits) return null;
+	useEffect(() => onTabMessage((other) => other === user.id && resumeRequests()), [user.id]);
+	if (!isWaiting) return null;
 	const submit = async () => {
 		setBusy(true);
 		try {
-			await api("POST /api/auth/login", { body: { email: user.email, password }, quiet: true });
-			tellTabs(user.id);
-			goOn();
+			await api("POST /api/auth/login", { body: { email: user.email, password }, silent: true });
+			notifyTabs(user.id);
+			resumeRequests();
 			setPassword("");
 			setError("");
 		} catch (error) {
@@ -45,13 +45,13 @@ export default function SignInDialog() {
 	return (
 		<Dialog
 			title={words.title}
-			firm
+			mustAnswer
 			onClose={() => undefined}
 			onSubmit={() => void submit()}
 			footer={
 				<>
 					<Button onClick={() => location.assign(outside.login)}>{words.leave}</Button>
-					<Button type="submit" look="primary" busy={busy}>
+					<Button type="submit" variant="primary" busy={busy}>
 						{words.enter}
 					</Button>
 				</>

@@ -5,7 +5,7 @@ import { liveState, subscribeLive } from "../base/liveState";
 import { saveAll } from "../sync/pendingSaves";
 import css from "./Strip.module.css";
 import { useShell } from "../base/shell";
-import { useKeepsTyped } from "../sync/device";
+import { useStoresDrafts } from "../sync/deviceStorage";
 import { hasNewer, subscribeNewer } from "../base/version";
 import { to } from "../base/paths";
 
@@ -40,7 +40,7 @@ export function Strip() {
 function useLine() {
 	const newer = useSyncExternalStore(subscribeNewer, hasNewer);
 	const live = useSyncExternalStore(subscribeLive, liveState);
-	const keeps = useKeepsTyped();
+	const storesDrafts = useStoresDrafts();
 	const shell = useShell().data;
 	if (shell?.account.status === "paused") {
 		return (
@@ -51,7 +51,7 @@ function useLine() {
 	}
 	if (shell?.held_since) return <p className={`${css.strip} ${css.danger}`}>{words.held}</p>;
 	if (live === "offline")
-		return <p className={`${css.strip} ${css.warning}`}>{keeps ? words.offline : words.offlineAlone}</p>;
+		return <p className={`${css.strip} ${css.warning}`}>{storesDrafts ? words.offline : words.offlineAlone}</p>;
 	if (newer) {
 		return (
 			<p className={css.strip}>
@@ -63,7 +63,7 @@ function useLine() {
 		);
 	}
 	const trouble = shell?.trouble;
-	if (!keeps && !trouble) return <p className={css.strip}>{words.alone}</p>;
+	if (!storesDrafts && !trouble) return <p className={css.strip}>{words.alone}</p>;
 	if (shell?.trial) {
 		return (
 			<p className={css.strip}>
@@ -72,14 +72,14 @@ function useLine() {
 		);
 	}
 	if (!trouble) return null;
-	const says = {
+	const messages = {
 		down: words.down,
 		paused: words.domainPaused,
 		failed: words.domainFailed,
 	}[trouble.state];
 	return (
 		<p className={`${css.strip} ${css.danger}`}>
-			{says({ name: trouble.name })}{" "}
+			{messages({ name: trouble.name })}{" "}
 			<Link href={trouble.kind === "mta" ? to.mta(trouble.target_id) : to.domain(trouble.target_id)}>{words.look}</Link>
 		</p>
 	);

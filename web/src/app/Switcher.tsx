@@ -31,7 +31,9 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 	const [path] = useLocation();
 	const [creating, setCreating] = useState(false);
 	const name = workspace?.tenant_name ?? "";
-	const mark = (of: string) => <span className={css.mark} aria-hidden data-letter={of.slice(0, 1).toUpperCase()} />;
+	const avatar = (name: string) => (
+		<span className={css.mark} aria-hidden data-letter={name.slice(0, 1).toUpperCase()} />
+	);
 	const open = (slug: string) => location.assign(toWorkspace(slug) + withoutRecord(path));
 	useShortcuts(
 		Object.fromEntries(
@@ -49,14 +51,14 @@ export function Switcher({ collapsed }: { collapsed: boolean }) {
 						id: membership.tenant_slug,
 						label: membership.tenant_name,
 						help: roleName(membership.role),
-						icon: mark(membership.tenant_name),
+						icon: avatar(membership.tenant_name),
 						run: () => open(membership.tenant_slug),
 					})),
 					memberships.length > maxWorkspaces && { id: "-all", label: words.more, run: () => location.assign(chooser) },
 					{ id: "-new", label: words.add, run: () => setCreating(true) },
 				]}
 			>
-				{mark(name)}
+				{avatar(name)}
 				{!collapsed && (
 					<>
 						<span className={css.name}>{name}</span>

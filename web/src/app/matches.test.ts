@@ -1,5 +1,5 @@
 import { equals, type Tests } from "../base/testing";
-import { bestFirst, finds } from "./matches";
+import { bestFirst, matchRank } from "./matches";
 
 const tests: Tests = {
 	"a page is found by its name and by other words for it"() {
@@ -20,14 +20,15 @@ const tests: Tests = {
 			["  ", "Home", "", 2],
 			["…", "Home", "start", 0],
 		];
-		for (const [search, name, others, want] of cases) equals(finds(search, name, others), want, `${search} in ${name}`);
+		for (const [search, name, others, expected] of cases)
+			equals(matchRank(search, name, others), expected, `${search} in ${name}`);
 	},
 	"names come before other words"() {
 		const all = [
-			{ title: "Jobs", also: "import export" },
-			{ title: "Import contacts", also: "csv" },
-			{ title: "Broadcasts", also: "send" },
-			{ title: "Important", also: "" },
+			{ title: "Jobs", keywords: "import export" },
+			{ title: "Import contacts", keywords: "csv" },
+			{ title: "Broadcasts", keywords: "send" },
+			{ title: "Important", keywords: "" },
 		];
 		equals(
 			bestFirst("import", all).map((entry) => entry.title),

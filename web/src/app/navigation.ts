@@ -47,15 +47,15 @@ export type ListPage = {
 	[N in PageName]: (typeof patterns)[N] extends `${string}:${string}` ? never : N;
 }[PageName];
 
-export type Entry = { page: ListPage; to: string; name: string; icon: LucideIcon; go?: string };
+export type Entry = { page: ListPage; to: string; name: string; icon: LucideIcon; shortcut?: string };
 export type Group = { name?: string; entries: Entry[] };
 
-const entry = (page: ListPage, name: string, icon: LucideIcon, go?: string): Entry => ({
+const entry = (page: ListPage, name: string, icon: LucideIcon, shortcut?: string): Entry => ({
 	page,
 	to: to[page](),
 	name,
 	icon,
-	go,
+	shortcut,
 });
 
 /** navigation is what the rail shows. `go` is the key that opens an entry after g. */

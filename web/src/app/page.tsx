@@ -1,31 +1,31 @@
 import { type ComponentType, useEffect, useState } from "react";
 import { Skeleton } from "../ui/States";
-import { patiently } from "../base/lazy";
+import { retryImport } from "../base/lazy";
 
 type Module = { default: ComponentType };
 
 /** Code is the code of a page. It is loaded when the page is first shown, or before. */
 export class Code {
 	component: ComponentType | null = null;
-	private coming: Promise<void> | null = null;
+	private loading: Promise<void> | null = null;
 
 	constructor(private readonly from: () => Promise<Module>) {}
 
 	load = () => {
-		this.coming ??= patiently(this.from).then(
+		this.loading ??= retryImport(this.from).then(
 			(module) => {
 				this.component = module.default;
 			},
 			(error) => {
-				this.coming = null;
+				this.loading = null;
 				throw error;
 			},
 		);
-		return this.coming;
+		return this.loading;
 	};
 }
 
-/** Loading is what stands in the place of a page until its code has come. */
+/** Loading is shown in place of a page until its code is loaded. */
 export function Loading() {
 	return (
 		<div style={{ padding: 32 }}>
@@ -39,19 +39,19 @@ export function Loading() {
  * keeps what Suspense shows meanwhile for 300 ms at least.
  */
 export function CodePage({ code }: { code: Code }) {
-	const [Shown, setShown] = useState(() => code.component);
+	const [Component_, setLoaded] = useState(() => code.component);
 	const [failure, setFailure] = useState<{ error: unknown } | null>(null);
 	useEffect(() => {
-		if (Shown) return;
-		let here = true;
+		if (Component_) return;
+		let mounted = true;
 		code.load().then(
-			() => here && setShown(() => code.component),
-			(error: unknown) => here && setFailure({ error }),
+			() => mounted && setLoaded(() => code.component),
+			(error: unknown) => mounted && setFailure({ error }),
 		);
 		return () => {
-			here = false;
+			mounted = false;
 		};
-	}, [code, Shown]);
+	}, [code, Component_]);
 	if (failure) throw failure.error;
-	return Shown ? <Shown /> : <Loading />;
+	return Component_ ? <Component_ /> : <Loading />;
 }

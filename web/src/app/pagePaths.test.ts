@@ -31,7 +31,7 @@ const tests: Tests = {
 			["/broadcasts/b", undefined],
 			["/mailbox/default/m", "/mailbox/:lane/:id"],
 		];
-		for (const [address, want] of addresses) equals(pageAt(pages, address)?.path, want, address);
+		for (const [address, expected] of addresses) equals(pageAt(pages, address)?.path, expected, address);
 	},
 	"the page of a record has a list"() {
 		const lists: [path: string, want: string][] = [
@@ -41,7 +41,7 @@ const tests: Tests = {
 			["/broadcasts/:id/recipients/:contact", "/broadcasts"],
 			["/settings/webhooks/:id", "/settings/webhooks"],
 		];
-		for (const [path, want] of lists) equals(listOf(path), want, path);
+		for (const [path, expected] of lists) equals(listOf(path), expected, path);
 	},
 };
 

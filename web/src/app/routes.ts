@@ -114,15 +114,15 @@ export function prefetch(path: string) {
  */
 export function prefetchAll() {
 	if ((navigator as { connection?: { saveData?: boolean } }).connection?.saveData) return;
-	const soon = window.requestIdleCallback ?? ((run: () => void) => window.setTimeout(run, 200));
-	let at = 0;
+	const whenIdle = window.requestIdleCallback ?? ((run: () => void) => window.setTimeout(run, 200));
+	let index = 0;
 	const next = () => {
-		const page = pages[at++];
+		const page = pages[index++];
 		if (page)
 			page.code.load().then(
-				() => soon(next),
+				() => whenIdle(next),
 				() => undefined,
 			);
 	};
-	setTimeout(() => soon(next), 30_000);
+	setTimeout(() => whenIdle(next), 30_000);
 }

@@ -12,20 +12,20 @@ export type Kind = Exclude<keyof CollectionsView, "copies" | "binding_options">;
 /** Collection has the rows of a kind, as the answer of its own operation has them. */
 export type Collection<K extends Kind> = { data: Required<CollectionsView>[K] };
 
-type Asked = { kinds: Set<string>; copies: Set<string>; binding_options: Set<string> };
-type Request = { workspace: string; asks: Asked; answer: Promise<CollectionsView> };
+type RequestedParts = { kinds: Set<string>; copies: Set<string>; binding_options: Set<string> };
+type Request = { workspace: string; asks: RequestedParts; answer: Promise<CollectionsView> };
 
 let next: Request | null = null;
 
 /** How many working copies and templates one request may name. */
 const limits = { kinds: Number.POSITIVE_INFINITY, copies: 20, binding_options: 5 };
 
-/** ask asks for a part of the answer. Nothing waits: what one turn of the event loop asks for is one request. */
-function ask(part: keyof Asked, value: string): Promise<CollectionsView> {
+/** requestPart asks for a part of the answer. Nothing waits: what one turn of the event loop asks for is one request. */
+function requestPart(part: keyof RequestedParts, value: string): Promise<CollectionsView> {
 	const workspace = workspaceSlug();
 	if (next?.workspace !== workspace || next.asks[part].size >= limits[part]) {
-		const asks: Asked = { kinds: new Set(), copies: new Set(), binding_options: new Set() };
-		const list = (of: Set<string>) => [...of].sort().join() || undefined;
+		const asks: RequestedParts = { kinds: new Set(), copies: new Set(), binding_options: new Set() };
+		const list = (items: Set<string>) => [...items].sort().join() || undefined;
 		const mine: Request = {
 			workspace,
 			asks,
@@ -45,7 +45,7 @@ function ask(part: keyof Asked, value: string): Promise<CollectionsView> {
 
 /** collection reads the rows of a kind. */
 export async function collection<K extends Kind>(kind: K): Promise<Collection<K>> {
-	return { data: (await ask("kinds", kind))[kind] as Collection<K>["data"] };
+	return { data: (await requestPart("kinds", kind))[kind] as Collection<K>["data"] };
 }
 
 /** deleteCopy deletes a working copy that is known by its mark: another tab or browser may have stored its own since. */
@@ -57,13 +57,13 @@ export async function deleteCopy(kind: string, id: string, known: string[]) {
 
 /** workingCopy reads a working copy with its data; null if there is none. */
 export async function workingCopy(kind: string, id: string): Promise<WorkingCopy | null> {
-	const { copies } = await ask("copies", `${kind}/${id}`);
+	const { copies } = await requestPart("copies", `${kind}/${id}`);
 	return copies?.find((copy) => copy.kind === kind && copy.id === id) ?? null;
 }
 
 /** bindingOptions reads what a template, by its id or slug, can be filled with; null if it does not exist. */
 export async function bindingOptions(template: string): Promise<BindingOptions | null> {
-	const { binding_options } = await ask("binding_options", template);
+	const { binding_options } = await requestPart("binding_options", template);
 	return binding_options?.find((option) => option.slug === template || option.template_id === template) ?? null;
 }
 
@@ -78,8 +78,8 @@ export const copyQuery = (kind: string, id: string) =>
 /** cachedCopy reads a working copy, unless it was read a moment ago. */
 export const cachedCopy = (client: QueryClient, kind: string, id: string) => client.fetchQuery(copyQuery(kind, id));
 
-/** useCopyAhead reads a working copy with what else a page asks for as it opens, for a form that is shown later. */
-export function useCopyAhead(kind: string, id: string, enabled: boolean) {
+/** usePrefetchedCopy reads a working copy with what else a page asks for as it opens, for a form that is shown later. */
+export function usePrefetchedCopy(kind: string, id: string, enabled: boolean) {
 	useQuery({ ...copyQuery(kind, id), enabled, refetchOnMount: false, refetchOnWindowFocus: false });
 }
 

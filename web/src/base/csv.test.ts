@@ -62,7 +62,7 @@ const tests: Tests = {
 			["=a,b", `"'=a,b"`],
 			["a=b", "a=b"],
 		];
-		for (const [cell, want] of cells) equals(csvCell(cell), want, String(cell));
+		for (const [cell, expected] of cells) equals(csvCell(cell), expected, String(cell));
 	},
 	"what is written is read again"() {
 		const random = new Random(7);

@@ -16,8 +16,8 @@ export function invalidate(client: QueryClient, workspace: string, hint: Change)
 	});
 }
 
-/** askState finds out whether the stream is open, here or in another tab. */
-let askState = () => {};
+/** requestLiveState finds out whether the stream is open, here or in another tab. */
+let requestLiveState = () => {};
 
 const minReconnectDelay = 2000;
 const maxReconnectDelay = 5000;
@@ -25,62 +25,62 @@ const maxReconnectDelay = 5000;
 /** watchAnswers follows whether the server can be reached, and reads the session again when it denies something. */
 export function watchAnswers(client: QueryClient) {
 	let probe = 0;
-	const ask = () => {
+	const requestState = () => {
 		fetch("/api/auth/options", { cache: "no-store" })
-			.then(() => back())
+			.then(() => onOnline())
 			.catch(() => {
-				probe = window.setTimeout(ask, maxReconnectDelay);
+				probe = window.setTimeout(requestState, maxReconnectDelay);
 			});
 	};
-	const back = () => {
+	const onOnline = () => {
 		clearTimeout(probe);
 		probe = 0;
 		if (liveState() !== "offline") return;
 		setLiveState("polling");
-		askState(); // the stream may have stayed open
+		requestLiveState(); // the stream may have stayed open
 		void client.invalidateQueries();
 		void compareVersions();
 	};
-	const gone = () => {
+	const onOffline = () => {
 		setLiveState("offline");
-		if (!probe) probe = window.setTimeout(ask, maxReconnectDelay);
+		if (!probe) probe = window.setTimeout(requestState, maxReconnectDelay);
 	};
 	onAnswer((error) => {
-		if (error?.status === 0) gone();
-		else back();
+		if (error?.status === 0) onOffline();
+		else onOnline();
 		if (error?.status === 403 || error?.code === "TENANT_NOT_FOUND") void client.invalidateQueries(within("session"));
 	});
-	window.addEventListener("offline", gone);
-	window.addEventListener("online", ask);
+	window.addEventListener("offline", onOffline);
+	window.addEventListener("online", requestState);
 }
 
 /** connect follows the changes of a workspace until the returned function is called. */
 export function connect(client: QueryClient, workspace: string): () => void {
 	const channel = new BroadcastChannel(`packetboat-${workspace}`);
-	const waiting = new Map<string, Change>();
+	const pendingChanges = new Map<string, Change>();
 	let flush = 0;
 	let source: EventSource | null = null;
 	let ended = false;
 	const abort = new AbortController();
 	const receive = (hints: Change[]) => {
-		for (const hint of hints) waiting.set(`${hint.type} ${hint.id ?? ""}`, hint);
+		for (const hint of hints) pendingChanges.set(`${hint.type} ${hint.id ?? ""}`, hint);
 		if (flush) return;
 		flush = window.setTimeout(() => {
 			flush = 0;
-			for (const change of waiting.values()) invalidate(client, workspace, change);
-			waiting.clear();
+			for (const change of pendingChanges.values()) invalidate(client, workspace, change);
+			pendingChanges.clear();
 		}, minReconnectDelay / 4);
 	};
 	channel.onmessage = (
-		event: MessageEvent<{ hints?: Change[]; state?: LiveState; reset?: boolean; ask?: boolean }>,
+		event: MessageEvent<{ hints?: Change[]; state?: LiveState; reset?: boolean; requestState?: boolean }>,
 	) => {
-		if (event.data.ask && source?.readyState === EventSource.OPEN) share({ state: "live" });
+		if (event.data.requestState && source?.readyState === EventSource.OPEN) broadcast({ state: "live" });
 		if (event.data.state === "live" && liveState() !== "live") void compareVersions(); // the server may have been replaced
 		if (event.data.state) setLiveState(event.data.state);
 		if (event.data.reset) client.invalidateQueries({ predicate: (query) => query.queryKey[0] === workspace });
 		if (event.data.hints) receive(event.data.hints);
 	};
-	const share = (message: { hints?: Change[]; state?: LiveState; reset?: boolean }) => {
+	const broadcast = (message: { hints?: Change[]; state?: LiveState; reset?: boolean }) => {
 		if (message.state) setLiveState(message.state);
 		channel.postMessage(message);
 	};
@@ -88,29 +88,29 @@ export function connect(client: QueryClient, workspace: string): () => void {
 		if (ended) return;
 		source = new EventSource(url("GET /stream", undefined, undefined, workspace));
 		source.onopen = () => {
-			share({ state: "live" });
+			broadcast({ state: "live" });
 			void compareVersions();
 		};
 		source.addEventListener("change", (event) => {
 			const hints = (JSON.parse(event.data) as Changes).changes;
 			receive(hints);
-			share({ hints });
+			broadcast({ hints });
 		});
 		source.addEventListener("reset", () => {
 			client.invalidateQueries({ predicate: (query) => query.queryKey[0] === workspace });
-			share({ reset: true });
+			broadcast({ reset: true });
 		});
 		source.onerror = () => {
-			if (liveState() === "live") share({ state: "polling" });
+			if (liveState() === "live") broadcast({ state: "polling" });
 			if (source?.readyState === EventSource.CLOSED) {
 				source = null;
 				setTimeout(open, 15_000 + Math.random() * 6000);
 			}
 		};
 	};
-	askState = () =>
+	requestLiveState = () =>
 		source?.readyState === EventSource.OPEN ? setLiveState("live") : channel.postMessage({ ask: true });
-	askState(); // a tab that was opened later
+	requestLiveState(); // a tab that was opened later
 	// The lock is held until this tab closes or leaves the workspace; then another tab opens the stream.
 	navigator.locks
 		?.request(`packetboat-stream-${workspace}`, { signal: abort.signal }, () => {
@@ -120,7 +120,7 @@ export function connect(client: QueryClient, workspace: string): () => void {
 		.catch(() => undefined);
 	return () => {
 		ended = true;
-		askState = () => {};
+		requestLiveState = () => {};
 		abort.abort();
 		source?.close();
 		channel.close();

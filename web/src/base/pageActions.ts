@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useRef } from "re
 // What the page on the screen offers to do: the buttons and menus beside its heading. The palette lists
 // them, and keys run them: c creates, e edits, Control and Enter does the page's main action.
 
-export type Offer = {
+export type PageAction = {
 	title: string;
 	/** Why it cannot be done now. */
 	disabledReason?: ReactNode;
@@ -12,31 +12,31 @@ export type Offer = {
 };
 
 /** Offering is true among the actions of a page. */
-export const Offering = createContext(false);
+export const PageActionsEnabled = createContext(false);
 
-const offers = new Map<object, () => Offer[]>();
+const registry = new Map<object, () => PageAction[]>();
 
-/** pageOffers returns what the page on the screen offers, in the order of its buttons. */
-export const pageOffers = (): Offer[] => [...offers.values()].flatMap((list) => list());
+/** pageActions returns what the page on the screen offers, in the order of its buttons. */
+export const pageActions = (): PageAction[] => [...registry.values()].flatMap((list) => list());
 
-/** runOffer does the first thing of a kind that the page offers and that can be done. */
-export function runOffer(...kinds: Offer["kind"][]) {
-	pageOffers()
+/** runPageAction does the first thing of a kind that the page offers and that can be done. */
+export function runPageAction(...kinds: PageAction["kind"][]) {
+	pageActions()
 		.find((offer) => kinds.includes(offer.kind) && !offer.disabledReason)
 		?.run();
 }
 
-/** useOffers registers actions that a button or a menu among the actions of a page offers. */
-export function useOffers(list: Offer[]) {
-	const offering = useContext(Offering);
+/** usePageActions registers actions that a button or a menu among the actions of a page offers. */
+export function usePageActions(list: PageAction[]) {
+	const enabled = useContext(PageActionsEnabled);
 	const current = useRef(list);
 	current.current = list;
 	useEffect(() => {
-		if (!offering) return;
+		if (!enabled) return;
 		const own = {};
-		offers.set(own, () => current.current);
+		registry.set(own, () => current.current);
 		return () => {
-			offers.delete(own);
+			registry.delete(own);
 		};
-	}, [offering]);
+	}, [enabled]);
 }

@@ -32,5 +32,5 @@ export function useParam(
 	return [params.get(name) ?? initial, (value) => set({ [name]: value === initial ? null : value }, options)];
 }
 
-/** useTyped is useParam for what is typed: Back does not undo it letter by letter. */
-export const useTyped = (name: string) => useParam(name, "", { replace: true });
+/** useTextParam is useParam for what is typed: Back does not undo it letter by letter. */
+export const useTextParam = (name: string) => useParam(name, "", { replace: true });

@@ -1,31 +1,32 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ShellView } from "../api/schema";
 import { forgetWorkspace } from "./lastWorkspace";
-import { isKept } from "./queries";
+import { isPersisted } from "./queries";
 
 // Answers that are kept in IndexedDB, so that the next visit paints at once and then loads them again. They
 // are those of set-up and of lists (queries.ts), by user and workspace. Nothing about contacts is kept, and signing out
 // deletes everything.
 
-/** keptOf is what is kept of an answer: the names of jobs may say something about contacts. */
-const keptOf = (kind: unknown, data: unknown) => (kind === "shell" ? { ...(data as ShellView), jobs: [] } : data);
+/** persistedKinds is what is kept of an answer: the names of jobs may say something about contacts. */
+const persistedKinds = (kind: unknown, data: unknown) =>
+	kind === "shell" ? { ...(data as ShellView), jobs: [] } : data;
 
 const database = "packetboat";
 const store = "answers";
 const version = 2; // another when keys or answers of the same key change: what is kept is then dropped
 const maxAnswers = 40; // answers of a workspace
-const largest = 500_000; // characters of an answer
-const oldest = 7 * 24 * 3600_000; // milliseconds
+const maxAnswerLength = 500_000; // characters of an answer
+const maxAge = 7 * 24 * 3600_000; // milliseconds
 const pause = 2000; // milliseconds from a change to its saving
 
 type Kept = { key: readonly unknown[]; data: unknown; at: number };
 
 /** Some browsers never answer; pages do not wait longer than this many milliseconds. */
-const slowest = 3000;
+const openTimeout = 3000;
 
 function open(): Promise<IDBDatabase> {
 	return new Promise((resolve, reject) => {
-		setTimeout(() => reject(new Error("IndexedDB does not answer")), slowest);
+		setTimeout(() => reject(new Error("IndexedDB does not answer")), openTimeout);
 		const request = indexedDB.open(database, version);
 		request.onupgradeneeded = () => {
 			const db = request.result;
@@ -38,11 +39,11 @@ function open(): Promise<IDBDatabase> {
 	});
 }
 
-async function run<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+async function run<T>(mode: IDBTransactionMode, operation: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
 	const db = await open();
 	try {
 		return await new Promise<T>((resolve, reject) => {
-			const request = act(db.transaction(store, mode).objectStore(store));
+			const request = operation(db.transaction(store, mode).objectStore(store));
 			request.onsuccess = () => resolve(request.result);
 			request.onerror = () => reject(request.error);
 		});
@@ -59,11 +60,11 @@ export async function restore(client: QueryClient, user: string, workspace: stri
 	try {
 		for (const name of await run("readonly", (store) => store.getAllKeys()))
 			if (!String(name).startsWith(`${user} `)) await run("readwrite", (store) => store.delete(name));
-		const kept = (await run("readonly", (store) => store.get(`${user} ${workspace}`))) as Kept[] | undefined;
-		for (const entry of kept ?? []) {
-			if (entry.at <= Date.now() - oldest || !isKept(entry.key) || client.getQueryState(entry.key)) continue;
+		const entries = (await run("readonly", (store) => store.get(`${user} ${workspace}`))) as Kept[] | undefined;
+		for (const entry of entries ?? []) {
+			if (entry.at <= Date.now() - maxAge || !isPersisted(entry.key) || client.getQueryState(entry.key)) continue;
 			client.setQueryData(entry.key, entry.data, { updatedAt: entry.at });
-			// Nobody told of changes while no page was open: it is shown, and loaded again.
+			// Changes were not reported while no page was open: it is shown, and loaded again.
 			void client.invalidateQueries({ queryKey: entry.key, exact: true, refetchType: "none" });
 		}
 	} catch {
@@ -71,28 +72,28 @@ export async function restore(client: QueryClient, user: string, workspace: stri
 	}
 }
 
-let forgotten = 0; // how often everything was deleted: what was to be saved before is not saved any more
+let clearCount = 0; // how often everything was deleted: what was to be saved before is not saved any more
 
-/** keep saves answers of a workspace as they come, until the returned function is called. */
-export function keep(client: QueryClient, user: string, workspace: string): () => void {
+/** persistAnswers saves answers of a workspace as they come, until the returned function is called. */
+export function persistAnswers(client: QueryClient, user: string, workspace: string): () => void {
 	let timer = 0;
-	const since = forgotten;
+	const since = clearCount;
 	const save = () => {
 		timer = 0;
-		if (since !== forgotten) return;
+		if (since !== clearCount) return;
 		const list: Kept[] = client
 			.getQueryCache()
 			.findAll({
 				predicate: (query) =>
-					query.queryKey[0] === workspace && isKept(query.queryKey) && query.state.status === "success",
+					query.queryKey[0] === workspace && isPersisted(query.queryKey) && query.state.status === "success",
 			})
 			.map((query) => ({
 				key: query.queryKey,
-				data: keptOf(query.queryKey[1], query.state.data),
+				data: persistedKinds(query.queryKey[1], query.state.data),
 				at: query.state.dataUpdatedAt,
 			}))
 			.sort((a, b) => b.at - a.at)
-			.filter((entry) => JSON.stringify(entry.data).length < largest)
+			.filter((entry) => JSON.stringify(entry.data).length < maxAnswerLength)
 			.slice(0, maxAnswers);
 		run("readwrite", (store) => store.put(list, `${user} ${workspace}`)).catch(() => undefined);
 	};
@@ -102,7 +103,7 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 			event.type === "updated" &&
 			event.action.type === "success" &&
 			queryKey[0] === workspace &&
-			isKept(queryKey) &&
+			isPersisted(queryKey) &&
 			!timer
 		)
 			timer = window.setTimeout(save, pause);
@@ -113,10 +114,10 @@ export function keep(client: QueryClient, user: string, workspace: string): () =
 	};
 }
 
-/** forget deletes everything that is kept. */
-export async function forget() {
+/** clearAnswers deletes everything that is kept. */
+export async function clearAnswers() {
 	forgetWorkspace();
-	forgotten++;
+	clearCount++;
 	try {
 		await run("readwrite", (store) => store.clear());
 	} catch {

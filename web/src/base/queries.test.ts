@@ -1,11 +1,11 @@
 import { setWorkspace } from "../api/client";
 import type { Change } from "../api/schema";
 import { setLiveState } from "./liveState";
-import { answer, isKept, type Kind, staleBy, table, within } from "./queries";
+import { answer, isPersisted, type Kind, staleBy, table, within } from "./queries";
 import { equals, type Tests } from "./testing";
 
 /** Every type of change that the server announces: one that is missing here does not compile. */
-const announced: { [T in Change["type"]]: true } = {
+const announcedTypes: { [T in Change["type"]]: true } = {
 	account: true,
 	block: true,
 	broadcast: true,
@@ -25,42 +25,42 @@ const announced: { [T in Change["type"]]: true } = {
 
 const kinds = Object.keys(table) as Kind[];
 const keyOf = (kind: Kind, ...parts: unknown[]) => ["acme", kind, ...parts];
-const stale = (change: Change, ...key: [Kind, ...unknown[]]) => staleBy(change, keyOf(...key));
+const isStale = (change: Change, ...key: [Kind, ...unknown[]]) => staleBy(change, keyOf(...key));
 
 const tests: Tests = {
 	"every type of change makes something stale"() {
-		for (const type of Object.keys(announced) as Change["type"][])
-			equals([type, kinds.some((kind) => stale({ type }, kind, "id"))], [type, true]);
+		for (const type of Object.keys(announcedTypes) as Change["type"][])
+			equals([type, kinds.some((kind) => isStale({ type }, kind, "id"))], [type, true]);
 	},
 	"each kind follows changes, or says why not"() {
 		for (const kind of kinds) {
-			const rules: { hints?: unknown[]; record?: string; because?: string } = table[kind];
-			const follows = (rules.hints?.length ?? 0) > 0 || rules.record !== undefined;
-			equals([kind, follows !== (rules.because !== undefined)], [kind, true]);
+			const rules: { hints?: unknown[]; record?: string; unannounced?: string } = table[kind];
+			const isAnnounced = (rules.hints?.length ?? 0) > 0 || rules.record !== undefined;
+			equals([kind, isAnnounced !== (rules.unannounced !== undefined)], [kind, true]);
 		}
 	},
 	"a change of the account makes all stale that it stands for"() {
 		const parts: Kind[] = ["account", "email_types", "email_categories", "sending_identities", "sending_identity"];
 		for (const kind of [...parts, "custom_fields", "stages", "scoring", "shell", "overview"] as Kind[])
-			equals([kind, stale({ type: "account" }, kind)], [kind, true]);
-		equals(stale({ type: "account" }, "contacts"), false);
+			equals([kind, isStale({ type: "account" }, kind)], [kind, true]);
+		equals(isStale({ type: "account" }, "contacts"), false);
 	},
 	"a change of a seed list makes lists, the list and what belongs to it stale"() {
 		const change: Change = { type: "seed_list", id: "a" };
-		equals(stale(change, "seed_lists"), true);
-		equals(stale(change, "overview"), true);
+		equals(isStale(change, "seed_lists"), true);
+		equals(isStale(change, "overview"), true);
 		for (const kind of ["seed_list", "seed_list.seeds", "seed_list.syncs"] as Kind[]) {
-			equals(stale(change, kind, "a", "", ""), true);
-			equals(stale(change, kind, "b", "", ""), false);
-			equals(stale({ type: "seed_list" }, kind, "b", "", ""), true);
+			equals(isStale(change, kind, "a", "", ""), true);
+			equals(isStale(change, kind, "b", "", ""), false);
+			equals(isStale({ type: "seed_list" }, kind, "b", "", ""), true);
 		}
 	},
 	"what an address names by a key or slug follows changes of every id"() {
 		const id = "01a20eb5-9497-7dc9-b07f-f9ce8e017aa2";
-		equals(stale({ type: "segment", id }, "segment", "all_sendable"), true);
-		equals(stale({ type: "segment", id }, "segment.members", "all_sendable", ""), true);
-		equals(stale({ type: "template", id }, "template.options", "newsletter"), true);
-		equals(stale({ type: "block", id }, "block", "hero"), true);
+		equals(isStale({ type: "segment", id }, "segment", "all_sendable"), true);
+		equals(isStale({ type: "segment", id }, "segment.members", "all_sendable", ""), true);
+		equals(isStale({ type: "template", id }, "template.options", "newsletter"), true);
+		equals(isStale({ type: "block", id }, "block", "hero"), true);
 	},
 	"what is polled is not while changes are announced, unless it depends on the time"() {
 		setWorkspace("acme");
@@ -93,11 +93,11 @@ const tests: Tests = {
 	"nothing about people is kept over a reload"() {
 		const people = /^(contact|suppression|activity|audit|users|job|mailbox|report|search|suggestions|session|working_)/;
 		equals(
-			kinds.filter((kind) => people.test(kind) && isKept(keyOf(kind))),
+			kinds.filter((kind) => people.test(kind) && isPersisted(keyOf(kind))),
 			[],
 		);
-		equals(isKept(keyOf("stages")), true);
-		equals(isKept(["acme", "contact-names"]), false);
+		equals(isPersisted(keyOf("stages")), true);
+		equals(isPersisted(["acme", "contact-names"]), false);
 	},
 };
 

@@ -10,7 +10,7 @@ type Hint = Change["type"];
 
 /** Why no change that the server announces makes an answer stale. */
 type Unannounced =
-	/** What it tells never changes, or the parts of its key have the version of it. */
+	/** The answer never changes, or the parts of its key have the version of it. */
 	| "fixed"
 	/** It is worked out for what somebody types, each time anew. */
 	| "computed"
@@ -23,15 +23,15 @@ type Unannounced =
 
 type Rules = {
 	/** How long it is fresh, in milliseconds; 15 s if it does not say. */
-	fresh?: number;
+	staleTime?: number;
 	/** How often it is read again while changes are not announced, in milliseconds. */
 	poll?: number;
 	/** How often it is read again also while they are: of what depends on the time of day, too. */
-	every?: number;
+	interval?: number;
 	/** How long it is held in memory when nothing shows it; 10 minutes if it does not say. */
-	held?: number;
+	gcTime?: number;
 	/** Whether the next visit shows it at once (persistence.ts). Nothing about contacts is kept. */
-	kept?: true;
+	persisted?: true;
 	/** Whether it is the person's, and not that of a workspace. */
 	person?: true;
 } & (
@@ -40,9 +40,9 @@ type Rules = {
 			hints?: Hint[];
 			/** and of this type that of the record whose id is the first part. */
 			record?: Hint;
-			because?: undefined;
+			unannounced?: undefined;
 	  }
-	| { because: Unannounced; hints?: undefined; record?: undefined }
+	| { unannounced: Unannounced; hints?: undefined; record?: undefined }
 );
 
 /** A kind of answers with Parts in their keys. */
@@ -54,7 +54,7 @@ const kind = <Parts extends unknown[] = []>(rules: Rules): KindOf<Parts> => rule
 const rows = kind<[]>;
 
 const minute = 60_000;
-const always = Number.POSITIVE_INFINITY;
+const forever = Number.POSITIVE_INFINITY;
 
 /**
  * The table. What belongs to a kind has its name and a dot before its own: to mark `contact` of an id as stale is to
@@ -62,50 +62,50 @@ const always = Number.POSITIVE_INFINITY;
  */
 export const table = {
 	// The person and the installation.
-	session: kind({ person: true, fresh: minute, because: "rare" }),
-	sessions: kind({ person: true, because: "rare" }),
-	options: kind({ person: true, fresh: minute, because: "rare" }),
-	link: kind<[kind: string, token: string]>({ person: true, fresh: always, because: "fixed" }),
+	session: kind({ person: true, staleTime: minute, unannounced: "rare" }),
+	sessions: kind({ person: true, unannounced: "rare" }),
+	options: kind({ person: true, staleTime: minute, unannounced: "rare" }),
+	link: kind<[kind: string, token: string]>({ person: true, staleTime: forever, unannounced: "fixed" }),
 
 	// The account.
-	account: kind({ hints: ["account"], kept: true }),
+	account: kind({ hints: ["account"], persisted: true }),
 	shell: kind({
-		fresh: 30_000,
+		staleTime: 30_000,
 		poll: 30_000,
 		hints: ["account", "domain", "job", "mta_config"],
-		kept: true,
+		persisted: true,
 	}),
 	// Of forms, sequences and webhooks it shows those that cannot work. Their changes are too many to follow: each
 	// submission, step and delivery is one. Seed lists become due by the clock.
 	overview: kind({
-		fresh: 5000,
+		staleTime: 5000,
 		poll: 30_000,
-		every: 5 * minute,
+		interval: 5 * minute,
 		hints: ["account", "broadcast", "domain", "job", "mta_config", "seed_list"],
-		kept: true,
+		persisted: true,
 	}),
-	search: kind<[text: string, types: string | undefined]>({ fresh: 5000, because: "computed" }),
+	search: kind<[text: string, types: string | undefined]>({ staleTime: 5000, unannounced: "computed" }),
 	scoring: kind({ hints: ["account"] }),
-	custom_fields: rows({ fresh: minute, hints: ["account"], kept: true }),
+	custom_fields: rows({ staleTime: minute, hints: ["account"], persisted: true }),
 	"custom_fields.usage": kind<[id: string]>({ hints: ["account", "form", "segment", "sequence"] }),
-	stages: rows({ fresh: minute, hints: ["account"], kept: true }),
-	users: kind({ because: "rare" }),
-	api_keys: kind({ because: "rare" }),
-	scopes: kind({ fresh: minute, because: "fixed" }),
-	audit: kind<[query: object]>({ because: "timed" }),
+	stages: rows({ staleTime: minute, hints: ["account"], persisted: true }),
+	users: kind({ unannounced: "rare" }),
+	api_keys: kind({ unannounced: "rare" }),
+	scopes: kind({ staleTime: minute, unannounced: "fixed" }),
+	audit: kind<[query: object]>({ unannounced: "timed" }),
 	webhooks: kind({ poll: 15_000, hints: ["webhook"] }),
 	webhook: kind<[id: string]>({ poll: 15_000, record: "webhook" }),
 	"webhook.deliveries": kind<[id: string]>({ record: "webhook" }),
 	"webhook.delivery": kind<[id: string, delivery: string]>({ record: "webhook" }),
 	jobs: kind<[type: string, mine: boolean]>({ hints: ["job"] }),
-	job: kind<[id: string]>({ fresh: 1000, record: "job" }),
-	"job.errors": kind<[id: string]>({ fresh: always, held: 0, because: "fixed" }),
+	job: kind<[id: string]>({ staleTime: 1000, record: "job" }),
+	"job.errors": kind<[id: string]>({ staleTime: forever, gcTime: 0, unannounced: "fixed" }),
 
 	// What was typed and is not saved.
-	working_copies: rows({ because: "own" }),
-	"working_copies.one": kind<[kind: string, id: string]>({ fresh: 5000, held: 5000, because: "own" }),
-	"working_copies.of": kind<[id: string]>({ held: 0, because: "own" }),
-	"working_copies.problems": kind({ because: "own" }),
+	working_copies: rows({ unannounced: "own" }),
+	"working_copies.one": kind<[kind: string, id: string]>({ staleTime: 5000, gcTime: 5000, unannounced: "own" }),
+	"working_copies.of": kind<[id: string]>({ gcTime: 0, unannounced: "own" }),
+	"working_copies.problems": kind({ unannounced: "own" }),
 
 	// Contacts.
 	contacts: kind<[selector: object, sort: string | undefined, dir: "asc" | "desc" | undefined]>({
@@ -115,8 +115,8 @@ export const table = {
 	"contacts.count": kind<[selector: object]>({ hints: ["contact"] }),
 	"contacts.found": kind<[text: string]>({ hints: ["contact"] }),
 	"contacts.holding": kind<[emails: string[]]>({ hints: ["contact"] }),
-	"contacts.lacking": kind<[fields: string[]]>({ fresh: minute, hints: ["contact"] }),
-	contact: kind<[id: string]>({ fresh: 5000, poll: minute, record: "contact" }),
+	"contacts.lacking": kind<[fields: string[]]>({ staleTime: minute, hints: ["contact"] }),
+	contact: kind<[id: string]>({ staleTime: 5000, poll: minute, record: "contact" }),
 	"contact.consents": kind<[id: string]>({ record: "contact" }),
 	"contact.lists": kind<[id: string]>({ record: "contact", hints: ["segment"] }),
 	"contact.mail": kind<[id: string]>({ record: "contact" }),
@@ -128,108 +128,129 @@ export const table = {
 		record: "contact",
 		hints: ["account", "broadcast", "domain", "mta_config"],
 	}),
-	saved_filters: rows({ fresh: minute, because: "rare" }),
+	saved_filters: rows({ staleTime: minute, unannounced: "rare" }),
 	suppressions: kind<[search: string, reason: string]>({ hints: ["contact"] }),
-	segments: rows({ poll: 15_000, hints: ["segment"], kept: true }),
-	"segments.usage": kind({ hints: ["segment"], kept: true }),
-	"segments.preview": kind<[definition: string]>({ fresh: 0, because: "computed" }),
+	segments: rows({ poll: 15_000, hints: ["segment"], persisted: true }),
+	"segments.usage": kind({ hints: ["segment"], persisted: true }),
+	"segments.preview": kind<[definition: string]>({ staleTime: 0, unannounced: "computed" }),
 	// Addresses name a segment by its key, and changes by its id.
 	segment: kind<[key: string]>({ poll: 30_000, hints: ["segment"] }),
 	"segment.members": kind<[key: string, search: string]>({ hints: ["segment"] }),
-	forms: rows({ hints: ["form"], kept: true }),
-	"forms.list": kind<[status: string]>({ poll: 15_000, hints: ["form"], kept: true }),
+	forms: rows({ hints: ["form"], persisted: true }),
+	"forms.list": kind<[status: string]>({ poll: 15_000, hints: ["form"], persisted: true }),
 	form: kind<[id: string]>({ poll: minute, record: "form" }),
 	"form.embed": kind<[id: string]>({ record: "form" }),
-	"form.preview": kind<[id: string, body: string]>({ because: "computed" }),
+	"form.preview": kind<[id: string, body: string]>({ unannounced: "computed" }),
 	"form.submissions": kind<[id: string]>({ poll: 15_000, record: "form" }),
 
 	// What happened.
-	activity: kind<[kind: string, event: string, contact: string]>({ fresh: always, held: 0, because: "timed" }),
-	"activity.newest": kind<[kind: string, event: string, contact: string]>({ held: 0, because: "timed" }),
-	"suggestions.event_names": kind<[typed: string]>({ fresh: minute, because: "timed" }),
-	"suggestions.event_properties": kind<[event: string, typed: string]>({ fresh: minute, because: "timed" }),
+	activity: kind<[kind: string, event: string, contact: string]>({
+		staleTime: forever,
+		gcTime: 0,
+		unannounced: "timed",
+	}),
+	"activity.newest": kind<[kind: string, event: string, contact: string]>({ gcTime: 0, unannounced: "timed" }),
+	"suggestions.event_names": kind<[typed: string]>({ staleTime: minute, unannounced: "timed" }),
+	"suggestions.event_properties": kind<[event: string, typed: string]>({ staleTime: minute, unannounced: "timed" }),
 	"suggestions.tags": kind<[typed: string]>({ hints: ["contact"] }),
-	"suggestions.field": kind<[field: string, typed: string]>({ fresh: minute, because: "timed" }),
-	reports: kind<[from: string, to: string, emailType: string]>({ fresh: minute, every: minute, because: "timed" }),
+	"suggestions.field": kind<[field: string, typed: string]>({ staleTime: minute, unannounced: "timed" }),
+	reports: kind<[from: string, to: string, emailType: string]>({
+		staleTime: minute,
+		interval: minute,
+		unannounced: "timed",
+	}),
 
 	// Content.
-	templates: rows({ fresh: minute, hints: ["template"], kept: true }),
-	"templates.names": kind({ hints: ["template"], kept: true }),
-	"templates.usage": kind({ hints: ["template"], kept: true }),
-	template_starters: kind({ fresh: 10 * minute, because: "fixed", kept: true }),
+	templates: rows({ staleTime: minute, hints: ["template"], persisted: true }),
+	"templates.names": kind({ hints: ["template"], persisted: true }),
+	"templates.usage": kind({ hints: ["template"], persisted: true }),
+	template_starters: kind({ staleTime: 10 * minute, unannounced: "fixed", persisted: true }),
 	template: kind<[id: string]>({ record: "template" }),
-	"template.touched": kind<[id: string]>({ fresh: 0, because: "computed" }),
-	"template.preview": kind<[id: string, asked: string]>({ fresh: 0, held: minute, because: "computed" }),
+	"template.touched": kind<[id: string]>({ staleTime: 0, unannounced: "computed" }),
+	"template.preview": kind<[id: string, asked: string]>({ staleTime: 0, gcTime: minute, unannounced: "computed" }),
 	// Templates and blocks are named by slugs, too, and changes by ids.
 	"template.options": kind<[template: string]>({ hints: ["block", "template"] }),
-	"template.picked": kind<[template: string, record: string, asked: string]>({ fresh: 30_000, because: "computed" }),
-	"template.thumb": kind<[template: string, changed: string]>({ fresh: 5 * minute, because: "fixed" }),
-	blocks: rows({ fresh: minute, hints: ["block"], kept: true }),
+	"template.picked": kind<[template: string, record: string, asked: string]>({
+		staleTime: 30_000,
+		unannounced: "computed",
+	}),
+	"template.thumb": kind<[template: string, changed: string]>({ staleTime: 5 * minute, unannounced: "fixed" }),
+	blocks: rows({ staleTime: minute, hints: ["block"], persisted: true }),
 	"blocks.tagged": kind<[tags: string[]]>({ hints: ["block"] }),
-	"blocks.usage": kind({ hints: ["block"], kept: true }),
+	"blocks.usage": kind({ hints: ["block"], persisted: true }),
 	block: kind<[id: string]>({ hints: ["block"] }),
-	"block.touched": kind<[id: string]>({ fresh: 0, because: "computed" }),
-	"block.preview": kind<[id: string, asked: string]>({ fresh: 0, held: minute, because: "computed" }),
-	"block.thumb": kind<[block: string, changed: string]>({ fresh: 5 * minute, because: "fixed" }),
-	messages: rows({ hints: ["message"], kept: true }),
-	"messages.list": kind<[search: string, status: string, offset: string]>({ hints: ["message"], kept: true }),
+	"block.touched": kind<[id: string]>({ staleTime: 0, unannounced: "computed" }),
+	"block.preview": kind<[id: string, asked: string]>({ staleTime: 0, gcTime: minute, unannounced: "computed" }),
+	"block.thumb": kind<[block: string, changed: string]>({ staleTime: 5 * minute, unannounced: "fixed" }),
+	messages: rows({ hints: ["message"], persisted: true }),
+	"messages.list": kind<[search: string, status: string, offset: string]>({ hints: ["message"], persisted: true }),
 	message: kind<[id: string]>({ record: "message" }),
 	"message.versions": kind<[id: string]>({ record: "message" }),
-	"message.rendered": kind<[id: string, version: number | undefined]>({ fresh: minute, record: "message" }),
-	"message.preview": kind<[id: string, asked: string]>({ fresh: 0, held: minute, because: "computed" }),
+	"message.rendered": kind<[id: string, version: number | undefined]>({ staleTime: minute, record: "message" }),
+	"message.preview": kind<[id: string, asked: string]>({ staleTime: 0, gcTime: minute, unannounced: "computed" }),
 	"message.rebase": kind<[id: string, version: number]>({ record: "message", hints: ["block", "template"] }),
-	assets: kind<[search: string]>({ because: "rare" }),
+	assets: kind<[search: string]>({ unannounced: "rare" }),
 
 	// What sends.
-	email_types: rows({ fresh: minute, hints: ["account"], kept: true }),
-	email_categories: rows({ fresh: minute, hints: ["account"], kept: true }),
-	sending_identities: rows({ fresh: minute, hints: ["account", "domain", "mta_config"], kept: true }),
+	email_types: rows({ staleTime: minute, hints: ["account"], persisted: true }),
+	email_categories: rows({ staleTime: minute, hints: ["account"], persisted: true }),
+	sending_identities: rows({ staleTime: minute, hints: ["account", "domain", "mta_config"], persisted: true }),
 	sending_identity: kind<[id: string]>({ hints: ["account", "domain", "mta_config"] }),
-	domains: kind({ poll: 15_000, hints: ["domain"], kept: true }),
+	domains: kind({ poll: 15_000, hints: ["domain"], persisted: true }),
 	domain: kind<[id: string]>({ record: "domain" }),
-	mta_configs: rows({ fresh: minute, poll: 15_000, hints: ["mta_config"], kept: true }),
-	mta_config: kind<[id: string]>({ every: 15_000, record: "mta_config" }),
+	mta_configs: rows({ staleTime: minute, poll: 15_000, hints: ["mta_config"], persisted: true }),
+	mta_config: kind<[id: string]>({ interval: 15_000, record: "mta_config" }),
 	"mta_config.usage": kind<[id: string]>({ record: "mta_config", hints: ["account"] }),
-	mailbox: kind<[lane: string, search: string]>({ every: 5000, hints: ["mailbox"] }),
-	"mailbox.message": kind<[lane: string, message: string]>({ because: "fixed" }),
+	mailbox: kind<[lane: string, search: string]>({ interval: 5000, hints: ["mailbox"] }),
+	"mailbox.message": kind<[lane: string, message: string]>({ unannounced: "fixed" }),
 	// Lists become due by the clock.
-	seed_lists: rows({ fresh: minute, poll: minute, every: 5 * minute, hints: ["account", "seed_list"], kept: true }),
-	seed_list: kind<[id: string]>({ poll: minute, every: 5 * minute, record: "seed_list", hints: ["account"] }),
+	seed_lists: rows({
+		staleTime: minute,
+		poll: minute,
+		interval: 5 * minute,
+		hints: ["account", "seed_list"],
+		persisted: true,
+	}),
+	seed_list: kind<[id: string]>({ poll: minute, interval: 5 * minute, record: "seed_list", hints: ["account"] }),
 	"seed_list.seeds": kind<[id: string, search: string, status: string]>({ record: "seed_list" }),
 	"seed_list.syncs": kind<[id: string]>({ record: "seed_list" }),
 
 	// Broadcasts.
-	broadcasts: rows({ fresh: minute, hints: ["broadcast"], kept: true }),
-	"broadcasts.list": kind<[archived: boolean]>({ poll: 15_000, hints: ["broadcast"], kept: true }),
-	"broadcasts.metrics": kind<[ids: string[]]>({ poll: 15_000, hints: ["broadcast"], kept: true }),
-	"broadcasts.last_send": kind({ fresh: minute, hints: ["broadcast"], kept: true }),
-	broadcast: kind<[id: string]>({ fresh: 2000, record: "broadcast" }),
-	"broadcast.draft": kind<[id: string]>({ fresh: 5000, record: "broadcast" }),
+	broadcasts: rows({ staleTime: minute, hints: ["broadcast"], persisted: true }),
+	"broadcasts.list": kind<[archived: boolean]>({ poll: 15_000, hints: ["broadcast"], persisted: true }),
+	"broadcasts.metrics": kind<[ids: string[]]>({ poll: 15_000, hints: ["broadcast"], persisted: true }),
+	"broadcasts.last_send": kind({ staleTime: minute, hints: ["broadcast"], persisted: true }),
+	broadcast: kind<[id: string]>({ staleTime: 2000, record: "broadcast" }),
+	"broadcast.draft": kind<[id: string]>({ staleTime: 5000, record: "broadcast" }),
 	"broadcast.recipient": kind<[id: string, contact: string]>({ poll: 30_000, record: "broadcast" }),
-	"broadcast.as_sent": kind<[id: string, variant: string]>({ fresh: 5 * minute, because: "fixed" }),
-	"broadcast.preview": kind<[id: string, asked: object]>({ fresh: 0, held: minute, record: "broadcast" }),
+	"broadcast.as_sent": kind<[id: string, variant: string]>({ staleTime: 5 * minute, unannounced: "fixed" }),
+	"broadcast.preview": kind<[id: string, asked: object]>({ staleTime: 0, gcTime: minute, record: "broadcast" }),
 	"broadcast.compare": kind<[id: string, which: string, changed: string]>({ record: "broadcast" }),
-	"broadcast.forecast": kind<[id: string, asked: string]>({ fresh: 0, record: "broadcast" }),
-	"broadcast.reschedule": kind<[id: string, skipped: string[]]>({ fresh: 0, record: "broadcast" }),
-	report: kind<[broadcast: string]>({ because: "timed" }),
-	"report.links": kind<[broadcast: string]>({ because: "timed" }),
-	"report.engagement": kind<[broadcast: string]>({ because: "timed" }),
-	"report.timing": kind<[broadcast: string, interval: string]>({ because: "timed" }),
-	"report.bounces": kind<[broadcast: string]>({ poll: 30_000, because: "timed" }),
-	"report.recipients": kind<[broadcast: string, query: object]>({ poll: 30_000, because: "timed" }),
-	"report.did": kind<[broadcast: string, rule: object]>({ poll: 30_000, because: "timed" }),
-	"report.did.count": kind<[broadcast: string, rule: object]>({ because: "timed" }),
+	"broadcast.forecast": kind<[id: string, asked: string]>({ staleTime: 0, record: "broadcast" }),
+	"broadcast.reschedule": kind<[id: string, skipped: string[]]>({ staleTime: 0, record: "broadcast" }),
+	report: kind<[broadcast: string]>({ unannounced: "timed" }),
+	"report.links": kind<[broadcast: string]>({ unannounced: "timed" }),
+	"report.engagement": kind<[broadcast: string]>({ unannounced: "timed" }),
+	"report.timing": kind<[broadcast: string, interval: string]>({ unannounced: "timed" }),
+	"report.bounces": kind<[broadcast: string]>({ poll: 30_000, unannounced: "timed" }),
+	"report.recipients": kind<[broadcast: string, query: object]>({ poll: 30_000, unannounced: "timed" }),
+	"report.did": kind<[broadcast: string, rule: object]>({ poll: 30_000, unannounced: "timed" }),
+	"report.did.count": kind<[broadcast: string, rule: object]>({ unannounced: "timed" }),
 
 	// Sequences and automations.
-	sequences: rows({ hints: ["sequence"], kept: true }),
-	"sequences.counts": kind({ poll: 15_000, hints: ["sequence"], kept: true }),
+	sequences: rows({ hints: ["sequence"], persisted: true }),
+	"sequences.counts": kind({ poll: 15_000, hints: ["sequence"], persisted: true }),
 	sequence: kind<[id: string]>({ poll: 15_000, record: "sequence" }),
 	"sequence.report": kind<[id: string]>({ record: "sequence" }),
-	"sequence.days": kind<[id: string, from: string, to: string]>({ fresh: minute, every: minute, because: "timed" }),
+	"sequence.days": kind<[id: string, from: string, to: string]>({
+		staleTime: minute,
+		interval: minute,
+		unannounced: "timed",
+	}),
 	"sequence.people": kind<[id: string, step: string, status: string]>({ poll: 15_000, record: "sequence" }),
-	automations: kind<[statuses: string, search: string]>({ every: 15_000, because: "timed", kept: true }),
-	automation: kind<[id: string]>({ every: 15_000, because: "timed" }),
-	"automation.runs": kind<[id: string, status: string]>({ every: 15_000, because: "timed" }),
+	automations: kind<[statuses: string, search: string]>({ interval: 15_000, unannounced: "timed", persisted: true }),
+	automation: kind<[id: string]>({ interval: 15_000, unannounced: "timed" }),
+	"automation.runs": kind<[id: string, status: string]>({ interval: 15_000, unannounced: "timed" }),
 };
 
 export type Kind = keyof typeof table;
@@ -242,7 +263,7 @@ export type Key = readonly [workspace: string, kind: Kind, ...parts: unknown[]];
 const rulesOf = (key: readonly unknown[]): Rules | undefined => (table as { [kind: string]: Rules })[String(key[1])];
 
 /** intervalOf returns how often an answer is read again now; false is never. */
-const intervalOf = ({ poll, every }: Rules) => (poll && pollEvery(poll)()) || every || false;
+const intervalOf = ({ poll, interval }: Rules) => (poll && pollEvery(poll)()) || interval || false;
 
 /** answer returns what the table says of an answer, as options of its query. */
 export function answer<K extends Kind>(kind: K, ...parts: Parts<K>) {
@@ -250,9 +271,9 @@ export function answer<K extends Kind>(kind: K, ...parts: Parts<K>) {
 	const queryKey: Key = [rules.person ? "" : workspaceSlug(), kind, ...parts];
 	return {
 		queryKey,
-		...(rules.fresh !== undefined && { staleTime: rules.fresh }),
-		...(rules.held !== undefined && { gcTime: rules.held }),
-		...((rules.poll || rules.every) && { refetchInterval: () => intervalOf(rules) }),
+		...(rules.staleTime !== undefined && { staleTime: rules.staleTime }),
+		...(rules.gcTime !== undefined && { gcTime: rules.gcTime }),
+		...((rules.poll || rules.interval) && { refetchInterval: () => intervalOf(rules) }),
 	};
 }
 
@@ -274,5 +295,5 @@ export function staleBy({ type, id }: Change, key: readonly unknown[]): boolean 
 	return Boolean(rules.hints?.includes(type)) || (rules.record === type && (!id || key[2] === id));
 }
 
-/** isKept reports whether the answer with a key is kept over a reload. */
-export const isKept = (key: readonly unknown[]) => rulesOf(key)?.kept === true;
+/** isPersisted reports whether the answer with a key is kept over a reload. */
+export const isPersisted = (key: readonly unknown[]) => rulesOf(key)?.persisted === true;

@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError } from "../api/client";
 
-const pauses = [1000, 3000, 9000];
+const retryDelays = [1000, 3000, 9000];
 
 /** newClient returns the cache of answers. Reads are tried again when the server or the network failed. */
 export function newClient(): QueryClient {
@@ -12,8 +12,8 @@ export function newClient(): QueryClient {
 				gcTime: 10 * 60_000,
 				refetchOnWindowFocus: true,
 				retry: (failures, error) =>
-					failures < pauses.length && error instanceof ApiError && (error.status === 0 || error.status >= 500),
-				retryDelay: (failures) => pauses[failures] ?? 9000,
+					failures < retryDelays.length && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+				retryDelay: (failures) => retryDelays[failures] ?? 9000,
 			},
 			mutations: { retry: false },
 		},

@@ -1,13 +1,13 @@
-import { recent, remember } from "./recentRecords";
+import { recent, addRecent } from "./recentRecords";
 import { equals, type Tests } from "./testing";
 
 const titles = (workspace: string) => recent(workspace).map((recent) => recent.title);
 
 const tests: Tests = {
 	"the last record comes first, and each stands once"() {
-		remember("a", "/contacts/1", "Ann");
-		remember("a", "/contacts/2", "Bo");
-		remember("a", "/contacts/1", "Ann Lee");
+		addRecent("a", "/contacts/1", "Ann");
+		addRecent("a", "/contacts/2", "Bo");
+		addRecent("a", "/contacts/1", "Ann Lee");
 		equals(recent("a"), [
 			{ to: "/contacts/1", title: "Ann Lee" },
 			{ to: "/contacts/2", title: "Bo" },
@@ -15,22 +15,22 @@ const tests: Tests = {
 		equals(recent("b"), [], "another workspace");
 	},
 	"a record is the same on all of its pages"() {
-		remember("pages", "/broadcasts/1/edit", "News");
-		remember("pages", "/broadcasts/1/report", "News");
+		addRecent("pages", "/broadcasts/1/edit", "News");
+		addRecent("pages", "/broadcasts/1/report", "News");
 		equals(recent("pages"), [{ to: "/broadcasts/1", title: "News" }]);
 	},
 	"pages that show no record are not kept"() {
-		for (const to of ["/", "/contacts", "/contacts/", "/contacts/import", "/segments/new"]) remember("none", to, to);
+		for (const to of ["/", "/contacts", "/contacts/", "/contacts/import", "/segments/new"]) addRecent("none", to, to);
 		equals(recent("none"), []);
 	},
 	"a record that has gone is forgotten"() {
-		remember("gone", "/contacts/1", "Ann");
-		remember("gone", "/contacts/2", "Bo");
-		remember("gone", "/contacts/1", null);
+		addRecent("gone", "/contacts/1", "Ann");
+		addRecent("gone", "/contacts/2", "Bo");
+		addRecent("gone", "/contacts/1", null);
 		equals(titles("gone"), ["Bo"]);
 	},
 	"only the last eight are kept"() {
-		for (let round = 1; round <= 10; round++) remember("many", `/contacts/${round}`, String(round));
+		for (let round = 1; round <= 10; round++) addRecent("many", `/contacts/${round}`, String(round));
 		equals(titles("many"), ["10", "9", "8", "7", "6", "5", "4", "3"]);
 	},
 };

@@ -14,8 +14,8 @@ const tests: Tests = {
 			["?a=1", { gone: null }, "?a=1"],
 			["", { q: "a b&c=d" }, "?q=a+b%26c%3Dd"],
 		];
-		for (const [search, changes, want] of cases)
-			equals(changedSearch(search, changes), want, `${search} with ${JSON.stringify(changes)}`);
+		for (const [search, changes, expected] of cases)
+			equals(changedSearch(search, changes), expected, `${search} with ${JSON.stringify(changes)}`);
 	},
 	"what is set is read again, and changing nothing changes nothing"() {
 		const random = new Random(8);

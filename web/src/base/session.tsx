@@ -21,7 +21,7 @@ const order: Role[] = ["viewer", "editor", "admin", "owner"];
 export function useOptions() {
 	return useQuery({
 		...answer("options"),
-		queryFn: () => api("GET /api/auth/options", { quiet: true }),
+		queryFn: () => api("GET /api/auth/options", { silent: true }),
 	});
 }
 
@@ -46,24 +46,24 @@ export function useSession(): SessionView {
 /** useWorkspace returns the membership of the workspace on the screen; null outside of workspaces. */
 export const useWorkspace = () => useContext(Workspace);
 
-/** least returns the least role that may send a request. */
+/** minimumRole returns the least role that may send a request. */
 export const minimumRole = (route: Route): Role => roles[route] ?? "viewer";
 
 /** allows reports whether a role may send a request. */
 export const allows = (role: Role, route: Route) => order.indexOf(role) >= order.indexOf(minimumRole(route));
 
-/** whoMay says who may send a request. */
-export function whoMay(route: Route): string {
+/** requiredRoleText says who may send a request. */
+export function requiredRoleText(route: Route): string {
 	return words.may({ who: and(order.slice(order.indexOf(minimumRole(route))).map((role) => roleNames[role].many)) });
 }
 
 /**
- * useWhyNot returns why the signed-in person cannot send a request, and undefined if they can: the role, or
+ * useDisabledReason returns why the signed-in person cannot send a request, and undefined if they can: the role, or
  * for what sends, creates or deletes, that the server cannot be reached.
  */
 export function useDisabledReason(route: Route): string | undefined {
 	const workspace = useContext(Workspace);
 	const live = useSyncExternalStore(subscribeLive, liveState);
-	if (workspace && !allows(workspace.role as Role, route)) return whoMay(route);
+	if (workspace && !allows(workspace.role as Role, route)) return requiredRoleText(route);
 	return live === "offline" && /^(POST|DELETE) /.test(route) ? words.offline : undefined;
 }

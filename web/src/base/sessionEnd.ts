@@ -1,36 +1,36 @@
 import { onSessionEnd } from "../api/client";
-import { forget } from "./persistence";
+import { clearAnswers } from "./persistence";
 
 // Requests that a session's end has stopped wait here until somebody has signed in again. The list is filled
 // before the dialog that asks for the password is loaded.
 
-let waiting: readonly (() => void)[] = [];
+let pendingRequests: readonly (() => void)[] = [];
 const listeners = new Set<() => void>();
 
-function set(next: typeof waiting) {
-	waiting = next;
+function set(next: typeof pendingRequests) {
+	pendingRequests = next;
 	for (const listener of listeners) listener();
 }
 
 /** holdRequests makes requests wait when the session ends, until the returned function is called. */
 export function holdRequests() {
 	onSessionEnd(() => {
-		void forget(); // the session may have been ended because the device was lost
-		return new Promise<void>((resolve) => set([...waiting, resolve]));
+		void clearAnswers(); // the session may have been ended because the device was lost
+		return new Promise<void>((resolve) => set([...pendingRequests, resolve]));
 	});
 	return () => onSessionEnd(null);
 }
 
-/** goOn lets the requests that wait run again. */
-export function goOn() {
-	for (const resolve of waiting) resolve();
+/** resumeRequests lets the requests that wait run again. */
+export function resumeRequests() {
+	for (const resolve of pendingRequests) resolve();
 	set([]);
 }
 
-/** requestsWait reports whether requests wait. */
-export const requestsWait = () => waiting.length > 0;
+/** hasPendingRequests reports whether requests wait. */
+export const hasPendingRequests = () => pendingRequests.length > 0;
 
-export function subscribeWaiting(listener: () => void) {
+export function subscribePendingRequests(listener: () => void) {
 	listeners.add(listener);
 	return () => {
 		listeners.delete(listener);

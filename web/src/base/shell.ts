@@ -7,15 +7,15 @@ import { answer, within } from "./queries";
 // What is shown around every page comes with one request: the account, what concerns all that is sent, and the
 // newest jobs.
 
-/** underWay reports whether a job has not ended. */
-export const underWay = (job: JobSession) => job.status === "queued" || job.status === "running";
+/** isRunning reports whether a job has not ended. */
+export const isRunning = (job: JobSession) => job.status === "queued" || job.status === "running";
 
 /** shellQuery reads what is shown around every page, more often while a job is under way. */
 export const shellQuery = () =>
 	queryOptions({
 		...answer("shell"),
 		queryFn: ({ signal }) => api("GET /shell", { signal }),
-		refetchInterval: (query) => (query.state.data?.jobs.some(underWay) ? 2000 : pollEvery(30_000)()),
+		refetchInterval: (query) => (query.state.data?.jobs.some(isRunning) ? 2000 : pollEvery(30_000)()),
 	});
 
 /** useShell reads what is shown around every page. */

@@ -15,16 +15,16 @@ export function singleKeys(): boolean {
 }
 
 /** setSingleKeys turns shortcuts of one key on or off. */
-export function setSingleKeys(on: boolean) {
+export function setSingleKeys(enabled: boolean) {
 	try {
-		if (on) localStorage.removeItem(key);
+		if (enabled) localStorage.removeItem(key);
 		else localStorage.setItem(key, "off");
 	} catch {
 		// Storage is off: they stay on.
 	}
 }
 
-/** typing reports whether a key goes into a field. The code editor stands in a shadow root, whose events look as if they came from its host. */
+/** typing reports whether a key goes into a field. The code editor is in a shadow root, whose events look as if they came from its host. */
 const typing = (event: KeyboardEvent) => {
 	const [target] = event.composedPath();
 	return (

@@ -11,11 +11,11 @@ if (channel) {
 	};
 }
 
-/** tellTabs tells the other tabs who is signed in: the id of a user, or null. */
-export const tellTabs = (user: string | null) => channel?.postMessage({ user });
+/** notifyTabs sends the other tabs the id of the user who is signed in, or null. */
+export const notifyTabs = (user: string | null) => channel?.postMessage({ user });
 
-/** onTabs calls a function when another tab says who is signed in, until the returned function is called. */
-export function onTabs(listener: Listener) {
+/** onTabMessage calls a function when another tab says who is signed in, until the returned function is called. */
+export function onTabMessage(listener: Listener) {
 	listeners.add(listener);
 	return () => {
 		listeners.delete(listener);

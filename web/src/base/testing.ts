@@ -2,7 +2,7 @@
 // claim; TestModules in tools/web runs each of them in an interpreter.
 
 /** Tests are functions that throw, or reject, if what their name says is not so. */
-export type Tests = { [claim: string]: () => void | Promise<void> };
+export type Tests = { [name: string]: () => void | Promise<void> };
 
 /** JSON has no sets and maps: they are written as the lists of what they have. */
 const json = (value: unknown) =>
@@ -11,14 +11,14 @@ const json = (value: unknown) =>
 	);
 
 /** equals fails unless two values are the same in JSON. */
-export function equals(have: unknown, want: unknown, description = "value") {
-	const [a, b] = [json(have), json(want)];
+export function equals(actual: unknown, expected: unknown, description = "value") {
+	const [a, b] = [json(actual), json(expected)];
 	if (a !== b) throw new Error(`${description} is ${a}; want ${b}`);
 }
 
 /** holds fails unless something is so. */
-export function holds(so: boolean, description: string) {
-	if (!so) throw new Error(description);
+export function holds(condition: boolean, description: string) {
+	if (!condition) throw new Error(description);
 }
 
 /** Random has numbers that look random and are the same each time. */

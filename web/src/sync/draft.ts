@@ -1,10 +1,10 @@
 import type { ApiError, Versioned } from "../api/client";
 import type { Actor } from "../api/schema";
-import type { Bases, Choice, Clash, Merged } from "./merge";
+import type { Bases, Choice, FieldConflict, Merged } from "./merge";
 
-// The words of drafts: what a kind of record says of itself, what a store needs around it, and what pages see.
+// The types of drafts: what a kind of record defines, what a store needs of its environment, and the state that pages show.
 
-/** Problem is what the server says about a value; path is its place in the request, and tells the group if that is not named. */
+/** Problem is what the server says about a value; path is its place in the request, which also determines the group if none is named. */
 export type Problem = { path: string; message: string; group?: string };
 
 /** Codec says how a record is read, written and compared. Row is the record as the server has it, D the fields that are written. */
@@ -19,7 +19,7 @@ export type Codec<Row, D extends object> = {
 	fieldsOf: (row: Row) => D;
 	/** Names the fields that make sense only together, by a field or a path in it; by default each field is on its own. */
 	groupOf?: (path: string) => string;
-	/** The problems that an answer tells. With it, what is refused stays here and the rest is saved; without it save rejects. */
+	/** The problems in an error response. With it, what is refused stays here and the rest is saved; without it save rejects. */
 	refusals?: (error: ApiError) => Problem[];
 	/** Compares two values of a field, if not as JSON. */
 	equal?: (a: unknown, b: unknown) => boolean;
@@ -42,9 +42,9 @@ export type Copy<D> = { mine: Partial<D>; from: Partial<D>; sent: Partial<D>; pr
 
 /** Device keeps what is typed in this browser; each tab has its own copies. */
 export type Device = {
-	hold: (kind: string, id: string, value: object) => void;
-	held: <T extends object>(kind: string, id: string, join: (earlier: T, later: T) => T) => Promise<T | null>;
-	release: (kind: string, id: string) => void;
+	saveDraft: (kind: string, id: string, value: object) => void;
+	loadDraft: <T extends object>(kind: string, id: string, merge: (earlier: T, later: T) => T) => Promise<T | null>;
+	deleteDraft: (kind: string, id: string) => void;
 };
 
 /** Copies are the working copies on the server; a mark says who has stored one. */
@@ -79,17 +79,17 @@ export type Environment = {
 
 /** Status is how far the draft has come. */
 export type Status =
-	| { is: "saved"; at: Date | null }
-	| { is: "unsaved" }
-	| { is: "saving" }
-	| { is: "refused"; problems: Problem[] }
-	| { is: "offline"; error: unknown }
-	| { is: "conflict" };
+	| { kind: "saved"; at: Date | null }
+	| { kind: "unsaved" }
+	| { kind: "saving" }
+	| { kind: "refused"; problems: Problem[] }
+	| { kind: "offline"; error: unknown }
+	| { kind: "conflict" };
 
-export type Conflict<Row> = { theirs: Versioned<Row>; clashes: Clash[]; author: Actor | null };
+export type Conflict<Row> = { theirs: Versioned<Row>; conflicts: FieldConflict[]; author: Actor | null };
 
 /** Joined are the fields that were taken over from somebody else. */
-export type Joined<Row> = { fields: string[]; author: Actor | null; row: Row };
+export type MergedChanges<Row> = { fields: string[]; author: Actor | null; row: Row };
 
 /** State is what pages show of a draft. It is another object after each change. */
 export type State<Row, D> = {
@@ -100,11 +100,11 @@ export type State<Row, D> = {
 	changed: (keyof D & string)[];
 	status: Status;
 	conflict: Conflict<Row> | null;
-	joined: Joined<Row> | null;
-	/** From where unsaved work was brought back. */
+	mergedChanges: MergedChanges<Row> | null;
+	/** Where unsaved work was restored from. */
 	restored: Place | null;
 	/** Whether unsaved work has come back, if there was any. */
-	opened: boolean;
+	isRestored: boolean;
 };
 
 /** revisionNumber reads a revision; null if there is none. */

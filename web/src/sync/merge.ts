@@ -19,10 +19,10 @@ export type Side = "mine" | "theirs";
 export type Bases<D> = { mine: D; theirs: D };
 
 /** Clash is a group of fields that both sides changed differently, with what each of them has. */
-export type Clash = { group: string; mine: unknown; theirs: unknown };
+export type FieldConflict = { group: string; mine: unknown; theirs: unknown };
 
 /** Merged is what two sides made of a record, joined; joined names the fields that were taken from the other side. */
-export type Merged<D> = { merged: D; clashes: Clash[]; joined: string[] };
+export type Merged<D> = { merged: D; conflicts: FieldConflict[]; theirFields: string[] };
 
 /** Choice says which side stays in a group that clashes. */
 export type Choice = (group: string) => Side;
@@ -50,20 +50,20 @@ export function merge3<D extends object>(
 	choose: Choice = () => "mine",
 ): Merged<D> {
 	const merged = { ...mine };
-	const clashes: Clash[] = [];
-	const joined: string[] = [];
+	const conflicts: FieldConflict[] = [];
+	const theirFields: string[] = [];
 	for (const [group, fields] of fieldsByGroup<D>(Object.keys(mine) as (keyof D & string)[], groupOf)) {
-		const moved = fields.filter(
+		const theirChanges = fields.filter(
 			(field) => !equal(theirs[field], bases.theirs[field]) && !equal(theirs[field], mine[field]),
 		);
-		if (moved.length === 0) continue;
+		if (theirChanges.length === 0) continue;
 		if (fields.every((field) => equal(mine[field], bases.mine[field]))) {
-			joined.push(...moved);
-			Object.assign(merged, pick<D>(theirs, moved));
+			theirFields.push(...theirChanges);
+			Object.assign(merged, pick<D>(theirs, theirChanges));
 			continue;
 		}
-		clashes.push({ group, mine: pick<D>(mine, fields), theirs: pick<D>(theirs, fields) });
+		conflicts.push({ group, mine: pick<D>(mine, fields), theirs: pick<D>(theirs, fields) });
 		if (choose(group) === "theirs") Object.assign(merged, pick<D>(theirs, fields));
 	}
-	return { merged, clashes, joined };
+	return { merged, conflicts, theirFields };
 }

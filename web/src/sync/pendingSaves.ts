@@ -3,16 +3,16 @@ import { flushSync } from "react-dom";
 
 // Work that waits to be saved. It is saved when the page is hidden, and before the person signs out.
 
-const waiting = new Set<() => Promise<unknown> | undefined>();
+const pending = new Set<() => Promise<unknown> | undefined>();
 const editors = new Set<() => unknown>();
 
-/** handIn has every editor that waits for a pause hand in its text at once. */
-export function handIn() {
-	for (const tell of editors) tell();
+/** flushEditors makes every editor that waits for a pause commit its text now. */
+export function flushEditors() {
+	for (const flushEditor of editors) flushEditor();
 }
 
-/** After this many milliseconds without a key a text is handed in. */
-const pause = 175;
+/** A text is committed after this many milliseconds without a key. */
+const delay = 175;
 
 type Text = {
 	value: string;
@@ -22,72 +22,72 @@ type Text = {
 };
 
 /**
- * useText keeps a long text that an editor holds and the text that the page has the same. The editor tells
- * that something is typed; its text is read after a pause, or when the editor is left, goes, or is asked
- * with handIn. A text that the page changes is received by the editor, unless something is typed meanwhile.
+ * useBufferedText synchronises the long text of an editor with the page's. The editor calls schedule when its text
+ * changes; the text is committed after a pause, on blur, on unmount, and by flushEditors. When the page changes the
+ * text, the editor receives it, unless it has a change that is not committed.
  */
-export function useText(text: Text) {
+export function useBufferedText(text: Text) {
 	const current = useRef(text);
 	current.current = text;
-	const told = useRef([text.value]); // the text that the page has, and those handed in since
-	const [own] = useState(() => {
+	const knownTexts = useRef([text.value]); // the text that the page has, and those committed since
+	const [buffer] = useState(() => {
 		let timer = 0;
 		const stop = () => {
-			const was = timer;
+			const previous = timer;
 			clearTimeout(timer);
 			timer = 0;
-			return was !== 0;
+			return previous !== 0;
 		};
-		const now = () => {
+		const commit = () => {
 			if (!stop()) return false;
 			const read = current.current.read();
 			if (read === undefined) return false;
-			told.current.push(read);
+			knownTexts.current.push(read);
 			current.current.change(read);
 			return true;
 		};
-		const onTyped = () => {
+		const schedule = () => {
 			stop();
-			timer = window.setTimeout(now, pause);
+			timer = window.setTimeout(commit, delay);
 		};
-		return { stop, now, typed: onTyped };
+		return { stop, commit, schedule };
 	});
 	useLayoutEffect(() => {
-		editors.add(own.now);
+		editors.add(buffer.commit);
 		return () => {
-			editors.delete(own.now);
-			own.now(); // before the page around it goes
+			editors.delete(buffer.commit);
+			buffer.commit(); // before the page around it goes
 		};
-	}, [own]);
+	}, [buffer]);
 	const { value } = text;
 	useLayoutEffect(() => {
-		const at = told.current.lastIndexOf(value);
-		if (at >= 0) {
-			told.current.splice(0, at);
+		const index = knownTexts.current.lastIndexOf(value);
+		if (index >= 0) {
+			knownTexts.current.splice(0, index);
 			return;
 		}
-		if (own.now()) return;
-		told.current = [value];
+		if (buffer.commit()) return;
+		knownTexts.current = [value];
 		current.current.receive(value);
-		own.stop(); // what is received is not handed in
-	}, [own, value]);
-	return own;
+		buffer.stop(); // what is received is not committed
+	}, [buffer, value]);
+	return buffer;
 }
 
 // What is done beside the editor finds the newest text, too.
-document.addEventListener("focusout", handIn, true);
+document.addEventListener("focusout", flushEditors, true);
 // A shortcut of the page, as to save, finds the newest text.
-document.addEventListener("keydown", (e) => (e.metaKey || e.ctrlKey) && flushSync(handIn), true);
+document.addEventListener("keydown", (e) => (e.metaKey || e.ctrlKey) && flushSync(flushEditors), true);
 
 /** saveAll saves what waits, and resolves when that has ended, well or not. */
 export async function saveAll() {
-	flushSync(handIn); // the pages know the text before they save it
-	await Promise.allSettled([...waiting].map((save) => save()));
+	flushSync(flushEditors); // the pages know the text before they save it
+	await Promise.allSettled([...pending].map((save) => save()));
 }
 
-/** abandonAll drops what waits to be saved: the session is of somebody else, who must not save it. */
-export function abandonAll() {
-	waiting.clear();
+/** discardPending drops what waits to be saved: the session is of somebody else, who must not save it. */
+export function discardPending() {
+	pending.clear();
 }
 
 document.addEventListener("visibilitychange", () => {
@@ -95,10 +95,10 @@ document.addEventListener("visibilitychange", () => {
 });
 window.addEventListener("pagehide", () => void saveAll());
 
-/** onLeave names a function that saves what waits, until the returned function is called. */
-export function onLeave(save: () => Promise<unknown> | undefined) {
-	waiting.add(save);
+/** registerSave names a function that saves what waits, until the returned function is called. */
+export function registerSave(save: () => Promise<unknown> | undefined) {
+	pending.add(save);
 	return () => {
-		waiting.delete(save);
+		pending.delete(save);
 	};
 }

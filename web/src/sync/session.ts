@@ -2,11 +2,11 @@ import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { ApiError, api } from "../api/client";
 import type { SessionView } from "../api/schema";
-import { forget } from "../base/persistence";
+import { clearAnswers } from "../base/persistence";
 import { answer } from "../base/queries";
-import { onTabs, tellTabs } from "../base/tabs";
-import { closeDevice, forgetTyped } from "./device";
-import { abandonAll, saveAll } from "./pendingSaves";
+import { onTabMessage, notifyTabs } from "../base/tabs";
+import { clearDraftStorage, deleteDraftsBefore } from "./deviceStorage";
+import { discardPending, saveAll } from "./pendingSaves";
 import { outside } from "../base/paths";
 
 // Who is signed in, in all tabs of the browser, and what leaves the device when that ends.
@@ -20,11 +20,11 @@ export const sessionQuery = () =>
 		...answer("session"),
 		queryFn: async (): Promise<SessionView | null> => {
 			try {
-				return await api("GET /api/auth/session", { quiet: true });
+				return await api("GET /api/auth/session", { silent: true });
 			} catch (error) {
 				if (!(error instanceof ApiError) || error.status !== 401) throw error;
 				// The session may have been ended because the device was lost.
-				await Promise.all([forget(), forgetTyped(Date.now() - typedWithoutSession)]);
+				await Promise.all([clearAnswers(), deleteDraftsBefore(Date.now() - typedWithoutSession)]);
 				return null;
 			}
 		},
@@ -38,10 +38,10 @@ export function useSignOut() {
 	const client = useQueryClient();
 	return async (to: string = outside.login) => {
 		await saveAll();
-		await api("POST /api/auth/logout", { quiet: true }).catch(() => undefined);
-		tellTabs(null);
+		await api("POST /api/auth/logout", { silent: true }).catch(() => undefined);
+		notifyTabs(null);
 		client.clear();
-		await Promise.all([forget(), closeDevice()]);
+		await Promise.all([clearAnswers(), clearDraftStorage()]);
 		location.assign(to);
 	};
 }
@@ -54,13 +54,13 @@ export function useOneSession(user: string | undefined) {
 	const client = useQueryClient();
 	useEffect(() => {
 		if (!user) return;
-		tellTabs(user);
-		return onTabs((other) => {
+		notifyTabs(user);
+		return onTabMessage((other) => {
 			if (other === user) return;
-			abandonAll();
+			discardPending();
 			client.clear();
 			if (other) location.reload();
-			else void Promise.all([forget(), closeDevice()]).finally(() => location.assign(outside.login));
+			else void Promise.all([clearAnswers(), clearDraftStorage()]).finally(() => location.assign(outside.login));
 		});
 	}, [user, client]);
 }

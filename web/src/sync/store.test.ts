@@ -1,6 +1,6 @@
 import { ApiError, type Versioned } from "../api/client";
 import { equals, holds, Random, type Tests } from "../base/testing";
-import { type Key, othersOf, type Row as Kept, readable } from "./copies";
+import { type Key, otherTabs, type Row as Kept, readable } from "./tabCopies";
 import type { Clock, Codec, Copies, Device, Environment } from "./draft";
 import { equal, merge3 } from "./merge";
 import { DraftStore } from "./store";
@@ -87,7 +87,7 @@ class Server {
 			this.openGate = resolve;
 		});
 	}
-	async release() {
+	async deleteDraft() {
 		this.openGate?.();
 		this.gate = null;
 		await settled();
@@ -142,7 +142,7 @@ function structured<T>(value: T): T {
 /** Browser is what all tabs of a browser share. */
 class Browser {
 	rows = new Map<string, Kept & { value: object }>();
-	gone = new Set<string>();
+	closedTabs = new Set<string>();
 	private at = 0;
 	/** The storage of the browser as a tab sees it; it is written at once. */
 	tab(name: string): Device {
@@ -156,16 +156,16 @@ class Browser {
 				value: structured(value),
 			});
 		return {
-			hold: put,
-			release: (kind, id) => void this.rows.delete(keyOf(kind, id).join()),
-			held: async <T extends object>(kind: string, id: string, join: (a: T, b: T) => T) => {
+			saveDraft: put,
+			deleteDraft: (kind, id) => void this.rows.delete(keyOf(kind, id).join()),
+			loadDraft: async <T extends object>(kind: string, id: string, merge: (a: T, b: T) => T) => {
 				await turns(10);
 				const all = [...this.rows.values()];
-				const gone = new Set(othersOf(all, name).filter((t) => this.gone.has(t)));
-				const own = readable(all, name, gone) as (Kept & { value: T })[];
+				const closedTabs = new Set(otherTabs(all, name).filter((t) => this.closedTabs.has(t)));
+				const own = readable(all, name, closedTabs) as (Kept & { value: T })[];
 				if (own.length === 0) return null;
 				for (const row of own) this.rows.delete(row.key.join());
-				const value = own.map((row) => row.value).reduce(join);
+				const value = own.map((row) => row.value).reduce(merge);
 				put(kind, id, value);
 				return structured(value);
 			},
@@ -203,7 +203,7 @@ type Options = Partial<Environment> & {
 };
 
 /** noStorage is the device of a browser that keeps nothing. */
-const noStorage: Device = { hold: () => undefined, release: () => undefined, held: async () => null };
+const noStorage: Device = { saveDraft: () => undefined, deleteDraft: () => undefined, loadDraft: async () => null };
 
 /** World is a server, a clock, and one browser with its first tab. */
 class World {
@@ -239,8 +239,8 @@ class World {
 	}
 }
 
-const stateOf = (draft: DraftStore<Post, Post>) => draft.state.status.is;
-const byHand = { autosaveAfter: null, codec: { refusals: undefined } };
+const stateOf = (draft: DraftStore<Post, Post>) => draft.state.status.kind;
+const explicitSave = { autosaveAfter: null, codec: { refusals: undefined } };
 
 const merging: Tests = {
 	"values that differ in the order of members are equal, others are not"() {
@@ -265,23 +265,23 @@ const merging: Tests = {
 		const mine = { ...blank, title: "Mine", body: "Both" };
 		const result = merge3(bases, mine, { ...blank, title: "Theirs", zone: "CET", body: "Both" });
 		equals(result.merged, { ...mine, zone: "CET" });
-		equals(result.joined, ["zone"]);
-		equals(result.clashes, [{ group: "title", mine: { title: "Mine" }, theirs: { title: "Theirs" } }]);
+		equals(result.theirFields, ["zone"]);
+		equals(result.conflicts, [{ group: "title", mine: { title: "Mine" }, theirs: { title: "Theirs" } }]);
 	},
 	"a group clashes as a whole, and stays as it was chosen"() {
-		const when = (field: string) => (field === "date" || field === "zone" ? "when" : field);
+		const dateGroup = (field: string) => (field === "date" || field === "zone" ? "when" : field);
 		const merge = (side: "mine" | "theirs") =>
 			merge3(
 				{ mine: blank, theirs: blank },
 				{ ...blank, date: "2 May", title: "Mine" },
 				{ ...blank, zone: "CET", title: "Theirs" },
-				when,
+				dateGroup,
 				(group) => (group === "when" ? side : "mine"),
 			);
 		equals(merge("mine").merged, { ...blank, date: "2 May", title: "Mine" });
 		equals(merge("theirs").merged, { ...blank, zone: "CET", title: "Mine" });
 		equals(
-			merge("mine").clashes.map((clash) => clash.group),
+			merge("mine").conflicts.map((conflict) => conflict.group),
 			["title", "when"],
 		);
 	},
@@ -296,16 +296,16 @@ const merging: Tests = {
 			}
 			const result = merge3({ mine: blank, theirs: blank }, mine, theirs);
 			for (const name of names) {
-				const [byMe, byThem] = [mine[name] !== blank[name], theirs[name] !== blank[name]];
+				const [changedByMe, changedByThem] = [mine[name] !== blank[name], theirs[name] !== blank[name]];
 				equals(
 					result.merged[name],
-					byMe || !byThem ? mine[name] : theirs[name],
+					changedByMe || !changedByThem ? mine[name] : theirs[name],
 					`${name} of ${JSON.stringify([mine, theirs])}`,
 				);
-				const clash = byMe && byThem && mine[name] !== theirs[name];
+				const isConflict = changedByMe && changedByThem && mine[name] !== theirs[name];
 				equals(
-					result.clashes.some((clash) => clash.group === name),
-					clash,
+					result.conflicts.some((conflict) => conflict.group === name),
+					isConflict,
 					`a clash of ${name}`,
 				);
 			}
@@ -338,7 +338,7 @@ const saving: Tests = {
 		await world.time.pass(800);
 		equals(stateOf(draft), "saving");
 		draft.change({ title: "Two", body: "Too" });
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals(world.server.requests, [{ title: "One" }, { title: "Two", body: "Too" }]);
 		equals([world.server.post.title, world.server.post.body, stateOf(draft)], ["Two", "Too", "saved"]);
 	},
@@ -361,11 +361,11 @@ const saving: Tests = {
 		await world.time.pass(800);
 		const before = world.server.read();
 		draft.receive(before);
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals([draft.state.values.title, draft.state.revision], ["New", '"2"']);
 		world.server.change({ body: "Theirs" });
 		draft.receive(world.server.read());
-		equals([draft.state.values.body, draft.state.joined], ["Theirs", null], "without own work nothing is told");
+		equals([draft.state.values.body, draft.state.mergedChanges], ["Theirs", null], "without own work nothing is told");
 	},
 	async "what others save before the answer has come is taken after it"() {
 		const world = new World();
@@ -450,7 +450,7 @@ const saving: Tests = {
 		draft.change({ title: "", body: "Good" });
 		await world.time.pass(800);
 		equals(world.server.requests, [{ title: "", body: "Good" }, { body: "Good" }]);
-		equals(draft.state.status, { is: "refused", problems: [{ path: "title", message: "bad title" }] });
+		equals(draft.state.status, { kind: "refused", problems: [{ path: "title", message: "bad title" }] });
 		equals([world.server.post.body, draft.state.values.title], ["Good", ""]);
 		await world.time.pass(2000);
 		equals([world.server.copy?.data.mine, world.browser.rows.size], [{ title: "" }, 0], "the working copy");
@@ -469,13 +469,13 @@ const saving: Tests = {
 		draft.change({ title: "" });
 		await world.time.pass(800);
 		draft.change({ title: "Right" });
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals([stateOf(draft), world.server.post.title], ["saved", "Right"]);
 		world.server.holdRequests();
 		draft.change({ title: "" });
 		await world.time.pass(800);
 		draft.change({ title: "Right" });
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals([stateOf(draft), world.browser.rows.size], ["saved", 0], "changed back meanwhile");
 	},
 	async "a refusal of no field is one of all that was sent"() {
@@ -485,7 +485,7 @@ const saving: Tests = {
 		draft.change({ title: "New", date: "2 May" });
 		await world.time.pass(800);
 		const problems = ["when", "title"].map((path) => ({ path, message: "it is being sent" }));
-		equals(draft.state.status, { is: "refused", problems });
+		equals(draft.state.status, { kind: "refused", problems });
 		equals(world.server.requests.length, 1);
 	},
 	async "without a network it is tried again and again, and nothing is lost meanwhile"() {
@@ -533,7 +533,7 @@ const saving: Tests = {
 		await draft.flush();
 		await world.time.pass(60_000);
 		const { title, body } = draft.state.values;
-		equals([title, body, draft.state.opened], ["New", "Theirs", true]);
+		equals([title, body, draft.state.isRestored], ["New", "Theirs", true]);
 		equals([world.server.requests.length, world.server.copy, world.browser.rows.size], [0, null, 0]);
 		draft.configure({ readOnly: false, autosaveAfter: 800 });
 		await settled();
@@ -551,9 +551,9 @@ const conflicts: Tests = {
 		draft.change({ title: "Mine" });
 		await world.time.pass(800);
 		equals([world.server.post.title, world.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
-		equals([draft.state.joined?.fields, draft.state.joined?.author?.name], [["body"], "Ada"]);
-		draft.dismissJoined();
-		equals(draft.state.joined, null);
+		equals([draft.state.mergedChanges?.fields, draft.state.mergedChanges?.author?.name], [["body"], "Ada"]);
+		draft.dismissMergedChanges();
+		equals(draft.state.mergedChanges, null);
 	},
 	async "what both made the same is no conflict, and needs no save"() {
 		const world = new World();
@@ -571,12 +571,12 @@ const conflicts: Tests = {
 		draft.change({ title: "Mine" });
 		await world.time.pass(800);
 		equals([stateOf(draft), world.server.post.title], ["conflict", "Theirs"]);
-		equals(draft.state.conflict?.clashes, [{ group: "title", mine: { title: "Mine" }, theirs: { title: "Theirs" } }]);
+		equals(draft.state.conflict?.conflicts, [{ group: "title", mine: { title: "Mine" }, theirs: { title: "Theirs" } }]);
 		draft.change({ zone: "CET" });
 		await world.time.pass(60_000);
 		equals([world.server.requests.length, world.time.waiting], [1, 0], "requests and timers before the choice");
 		holds(equal(world.server.copy?.data.mine, { title: "Mine", zone: "CET" }), "the working copy has both");
-		draft.settle(new Set());
+		draft.resolveConflict(new Set());
 		await settled();
 		const { title, body, zone } = world.server.post;
 		equals([title, body, zone, stateOf(draft)], ["Mine", "Also theirs", "CET", "saved"]);
@@ -589,7 +589,7 @@ const conflicts: Tests = {
 		world.server.change({ title: "Theirs" });
 		draft.change({ title: "Mine" });
 		await world.time.pass(800);
-		draft.settle(new Set(["title"]));
+		draft.resolveConflict(new Set(["title"]));
 		await settled();
 		equals([stateOf(draft), draft.state.values.title, world.server.requests.length], ["saved", "Theirs", 1]);
 		equals(world.browser.rows.size, 0);
@@ -600,8 +600,8 @@ const conflicts: Tests = {
 		world.server.change({ title: "Theirs", zone: "CET" });
 		draft.change({ title: "Mine", date: "2 May" });
 		await world.time.pass(800);
-		equals(draft.state.conflict?.clashes.map((clash) => clash.group).sort(), ["title", "when"]);
-		draft.settle(new Set(["when"]));
+		equals(draft.state.conflict?.conflicts.map((conflict) => conflict.group).sort(), ["title", "when"]);
+		draft.resolveConflict(new Set(["when"]));
 		await settled();
 		const { title, date, zone } = world.server.post;
 		equals([title, date, zone], ["Mine", "1 May", "CET"]);
@@ -637,10 +637,10 @@ const conflicts: Tests = {
 		stored = { data: at("Theirs 3", "Kiel"), revision: '"2"' };
 		draft.receive(stored);
 		equals(
-			draft.state.conflict?.clashes.map((clash) => clash.group),
+			draft.state.conflict?.conflicts.map((conflict) => conflict.group),
 			["address.line"],
 		);
-		draft.settle(new Set(["address.line"]));
+		draft.resolveConflict(new Set(["address.line"]));
 		await draft.save();
 		equals(stored.data, at("Theirs 3", "Bonn"));
 	},
@@ -653,9 +653,9 @@ const conflicts: Tests = {
 		await world.time.pass(800);
 		world.server.change({ title: "Theirs again" });
 		draft.receive(world.server.read());
-		equals(draft.state.conflict?.clashes[0]?.theirs, { title: "Theirs again" });
+		equals(draft.state.conflict?.conflicts[0]?.theirs, { title: "Theirs again" });
 		draft.receive(first);
-		equals(draft.state.conflict?.clashes[0]?.theirs, { title: "Theirs again" }, "after an overtaken answer");
+		equals(draft.state.conflict?.conflicts[0]?.theirs, { title: "Theirs again" }, "after an overtaken answer");
 		world.server.change({ title: "Mine", body: "Theirs" });
 		draft.receive(world.server.read());
 		equals([stateOf(draft), draft.state.values.body, world.server.requests.length], ["saved", "Theirs", 1]);
@@ -696,7 +696,7 @@ const restoring: Tests = {
 		(await world.open()).change({ title: "At once" });
 		world.reload();
 		const draft = await world.open();
-		equals([draft.state.values.title, draft.state.restored, draft.state.opened], ["At once", "device", true]);
+		equals([draft.state.values.title, draft.state.restored, draft.state.isRestored], ["At once", "device", true]);
 		await world.time.pass(800);
 		equals([world.server.post.title, world.browser.rows.size], ["At once", 0]);
 		equals(draft.state.restored, "device", "where it came from is told after the save");
@@ -709,7 +709,7 @@ const restoring: Tests = {
 		const draft = await world.open();
 		draft.change({ body: "After" });
 		holds(world.browser.text.includes("After") && world.browser.text.includes("Before"), "the device has both");
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals([draft.state.values.title, draft.state.values.body], ["Before", "After"]);
 	},
 	async "others saved the same part while it was closed: it asks"() {
@@ -721,7 +721,7 @@ const restoring: Tests = {
 		equals([stateOf(draft), draft.state.values.title], ["conflict", "Mine"]);
 		await world.time.pass(60_000);
 		equals(world.server.post.title, "Theirs");
-		draft.settle(new Set());
+		draft.resolveConflict(new Set());
 		await settled();
 		equals([world.server.post.title, world.server.post.body], ["Mine", "Theirs"]);
 	},
@@ -757,7 +757,7 @@ const restoring: Tests = {
 		equals(stateOf(draft), "offline");
 		world.server.losesAnswers = false;
 		await world.time.pass(1000);
-		equals([stateOf(draft), world.server.post.title, draft.state.joined], ["saved", "Sent", null]);
+		equals([stateOf(draft), world.server.post.title, draft.state.mergedChanges], ["saved", "Sent", null]);
 	},
 	async "what arrived without an answer is no conflict with what was typed after it"() {
 		const world = new World();
@@ -786,17 +786,17 @@ const restoring: Tests = {
 	async "a page that is left while it opens leaves no timer"() {
 		const world = new World();
 		world.server.holdRequests();
-		const draft = await world.open({ ...byHand, initial: { title: "At once" } });
+		const draft = await world.open({ ...explicitSave, initial: { title: "At once" } });
 		void draft.close();
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals([world.server.copy?.title, world.time.waiting], ["At once", 0]);
 	},
 	async "copies of this device and of another browser are joined"() {
 		const world = new World();
-		(await world.open({ ...byHand })).change({ title: "Here", body: "Here" });
+		(await world.open({ ...explicitSave })).change({ title: "Here", body: "Here" });
 		world.reload();
 		world.server.copy = { title: "", base_revision: 1, data: { mark: "elsewhere", mine: { body: "There" } } };
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		equals([draft.state.values.title, draft.state.values.body], ["Here", "There"]);
 		draft.discard();
 		await settled();
@@ -804,10 +804,10 @@ const restoring: Tests = {
 	},
 	async "without storage, a page that is opened again finds what the former one stored on the server"() {
 		const world = new World();
-		const first = await world.open({ ...byHand, device: noStorage });
+		const first = await world.open({ ...explicitSave, device: noStorage });
 		first.change({ title: "Mine" });
 		void first.close();
-		const draft = await world.open({ ...byHand, device: noStorage });
+		const draft = await world.open({ ...explicitSave, device: noStorage });
 		equals([draft.state.values.title, draft.state.restored], ["Mine", "server"]);
 	},
 	async "two tabs keep their own: what one saves leaves the words of the other"() {
@@ -835,13 +835,13 @@ const restoring: Tests = {
 		(await world.open()).change({ title: "In a" });
 		const draft = await world.open({ device: world.browser.tab("b") });
 		equals([draft.state.restored, draft.state.values.title], [null, "News"]);
-		world.browser.gone.add("a");
+		world.browser.closedTabs.add("a");
 		const store = await world.open({ device: world.browser.tab("c") });
 		equals([store.state.restored, store.state.values.title], ["device", "In a"]);
 	},
 	async "a working copy of another browser comes back, and is deleted once it is saved"() {
 		const world = new World();
-		const other = await world.open({ ...byHand, device: new Browser().tab("x") });
+		const other = await world.open({ ...explicitSave, device: new Browser().tab("x") });
 		other.change({ title: "Elsewhere" });
 		await world.time.pass(2000);
 		equals(world.server.copy?.title, "Elsewhere");
@@ -853,7 +853,7 @@ const restoring: Tests = {
 	},
 	async "a copy that another browser stored since stays when this one saves"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		draft.change({ title: "Here" });
 		await world.time.pass(2000);
 		world.server.copy = { title: "", base_revision: 1, data: { mark: "elsewhere", mine: { body: "There" } } };
@@ -873,7 +873,7 @@ const restoring: Tests = {
 		const world = new World();
 		const mine = { title: 7, former: "x", body: "Good", zone: null } as unknown as Partial<Post>;
 		world.server.copy = { title: "", base_revision: 1, data: { mine } };
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		holds(equal(draft.state.values, { ...blank, body: "Good", zone: null }), JSON.stringify(draft.state.values));
 	},
 	async "the same record opened again waits for what the former page still saves"() {
@@ -885,7 +885,7 @@ const restoring: Tests = {
 		void first.close();
 		const draft = await world.open({ server: old });
 		draft.change({ body: "Typed after" });
-		await world.server.release();
+		await world.server.deleteDraft();
 		await world.time.pass(800);
 		equals([world.server.post.title, world.server.post.body], ["Left behind", "Typed after"]);
 		equals([stateOf(draft), world.browser.rows.size], ["saved", 0]);
@@ -903,9 +903,9 @@ const ending: Tests = {
 		first.change({ title: "Hangs" });
 		void first.close();
 		const draft = await world.open();
-		equals(draft.state.opened, false);
+		equals(draft.state.isRestored, false);
 		await world.time.pass(3000);
-		equals([draft.state.opened, draft.state.values.title], [true, "Hangs"]);
+		equals([draft.state.isRestored, draft.state.values.title], [true, "Hangs"]);
 		draft.change({ body: "Typed after" });
 		answer();
 		await settled();
@@ -921,7 +921,7 @@ const ending: Tests = {
 		void draft.close();
 		await settled();
 		equals([world.server.requests.length, world.browser.rows.size], [1, 1]);
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals([world.server.post.title, world.browser.rows.size, world.time.waiting], ["Last", 0, 0]);
 	},
 	async "what is typed during a save is saved after it, though the page is gone"() {
@@ -932,7 +932,7 @@ const ending: Tests = {
 		await world.time.pass(800);
 		draft.change({ title: "Two" });
 		void draft.close();
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals([world.server.post.title, world.browser.rows.size], ["Two", 0]);
 	},
 	async "what a page that goes cannot save is on the device, and nothing is tried again"() {
@@ -959,7 +959,7 @@ const ending: Tests = {
 	},
 	async "discard drops what was typed, here and on the server"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		draft.change({ title: "Mine" });
 		await world.time.pass(2000);
 		holds(world.server.copy !== null, "the server has a copy");
@@ -970,7 +970,7 @@ const ending: Tests = {
 	},
 	async "discard ends a conflict with what the server has"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		draft.change({ title: "Mine" });
 		world.server.change({ title: "Theirs" });
 		draft.receive(world.server.read());
@@ -995,7 +995,7 @@ const ending: Tests = {
 const onDemand: Tests = {
 	async "without autosave nothing is saved but the working copy, until somebody saves"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		draft.change({ title: "Mine" });
 		await world.time.pass(1999);
 		equals([world.server.copy, world.browser.rows.size], [null, 1]);
@@ -1009,7 +1009,7 @@ const onDemand: Tests = {
 	},
 	async "a working copy that cannot be stored is tried again"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		world.server.fails = offline;
 		draft.change({ title: "Mine" });
 		await world.time.pass(2500);
@@ -1020,12 +1020,12 @@ const onDemand: Tests = {
 	},
 	async "what is typed while the working copy is stored stays on the device"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		draft.change({ title: "One" });
 		world.server.holdRequests();
 		await world.time.pass(2000);
 		draft.change({ title: "Two" });
-		await world.server.release();
+		await world.server.deleteDraft();
 		holds(
 			world.browser.text.includes("Two") && world.server.copy?.title === "One",
 			`the device has ${world.browser.text}`,
@@ -1035,11 +1035,11 @@ const onDemand: Tests = {
 	},
 	async "leaving stores the working copy at once"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		draft.change({ title: "Mine" });
 		await draft.close();
 		equals([world.server.copy?.title, world.server.requests.length], ["Mine", 0]);
-		const again = await world.open({ ...byHand });
+		const again = await world.open({ ...explicitSave });
 		equals([again.state.values.title, again.state.restored, stateOf(again)], ["Mine", "server", "unsaved"]);
 		await again.save();
 		equals(again.state.restored, null);
@@ -1047,7 +1047,7 @@ const onDemand: Tests = {
 	async "a save that is refused rejects, and what was typed stays"() {
 		const world = new World();
 		world.server.rules.title = () => true;
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		draft.change({ title: "Bad" });
 		const error = await draft.save().catch((error: unknown) => error);
 		equals([(error as ApiError).status, stateOf(draft), draft.state.values.title], [400, "unsaved", "Bad"]);
@@ -1055,13 +1055,13 @@ const onDemand: Tests = {
 	},
 	async "a page that closes while it saves leaves no copy behind"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		world.server.holdRequests();
 		draft.change({ title: "Mine" });
 		const saved = draft.save();
 		await settled();
 		void draft.close();
-		await world.server.release();
+		await world.server.deleteDraft();
 		holds(await saved, "it is saved");
 		await settled();
 		equals([world.server.copy, world.browser.rows.size, world.server.post.title], [null, 0, "Mine"]);
@@ -1069,13 +1069,13 @@ const onDemand: Tests = {
 	async "a save that fails after its page was closed leaves a copy"() {
 		const world = new World();
 		world.server.rules.title = () => true;
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		world.server.holdRequests();
 		draft.change({ title: "Mine" });
 		const saved = draft.save().catch(() => "refused");
 		await settled();
 		const closed = draft.close();
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals(await saved, "refused");
 		await closed;
 		equals(world.server.copy?.title, "Mine");
@@ -1083,13 +1083,13 @@ const onDemand: Tests = {
 	async "what was typed while it was saved stays unsaved, and the rest is as the server stores it"() {
 		const world = new World();
 		world.server.writes = (post) => ({ ...post, title: post.title.trim() });
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		world.server.holdRequests();
 		draft.change({ title: " Mine ", body: "One" });
 		const saved = draft.save();
 		await settled();
 		draft.change({ body: "Two" });
-		await world.server.release();
+		await world.server.deleteDraft();
 		equals([await saved, draft.state.changed, draft.state.values.title], [false, ["body"], "Mine"]);
 		equals(draft.state.saved.body, "One");
 	},
@@ -1100,9 +1100,9 @@ const onDemand: Tests = {
 		draft.change({ title: "Mine" });
 		const error = await draft.save().catch((error: unknown) => error);
 		equals([(error as ApiError).code, world.server.post.title], ["REVISION_CONFLICT", "News"]);
-		equals([draft.state.values.body, draft.state.joined?.fields], ["Theirs", ["body"]]);
+		equals([draft.state.values.body, draft.state.mergedChanges?.fields], ["Theirs", ["body"]]);
 		holds(await draft.save(), "seen, it is saved");
-		equals([world.server.post.title, draft.state.joined], ["Mine", null]);
+		equals([world.server.post.title, draft.state.mergedChanges], ["Mine", null]);
 	},
 	async "a record without a revision is read before it is saved"() {
 		const world = new World();
@@ -1119,13 +1119,13 @@ const onDemand: Tests = {
 		world.server.change({ title: "Theirs" });
 		draft.change({ title: "Mine again" });
 		equals([await draft.save(), stateOf(draft), world.server.post.title], [false, "conflict", "Theirs"]);
-		draft.settle(new Set());
+		draft.resolveConflict(new Set());
 		holds(await draft.save(), "after the choice");
 		equals(world.server.post.title, "Mine again");
 	},
 	async "a save without an answer has saved the values as they are"() {
 		const world = new World();
-		const draft = await world.open({ ...byHand });
+		const draft = await world.open({ ...explicitSave });
 		draft.change({ title: "Mine" });
 		holds(await draft.save(async () => undefined), "all is saved");
 		equals([stateOf(draft), draft.state.saved.title, world.browser.rows.size], ["saved", "Mine", 0]);

@@ -5,14 +5,14 @@ import {
 	type Conflict,
 	type Copy,
 	type Environment,
-	type Joined,
+	type MergedChanges,
 	type Place,
 	type Problem,
 	revisionNumber,
 	type State,
 	type Status,
 } from "./draft";
-import { isLater, Keeper, pauseAfter } from "./keeper";
+import { isRetryable, Keeper, retryDelay } from "./workingCopyKeeper";
 import { type Choice, equal, fieldsByGroup, merge3, pick } from "./merge";
 
 /** Base is what the server has: the fields as they were sent, and as it stores them. */
@@ -35,19 +35,19 @@ export class DraftStore<Row, D extends object> {
 	private base: Base<Row, D>;
 	private mine: D;
 	private sent: Partial<D> = {}; // what was sent last, until it is answered
-	private lost: Partial<D>[] = []; // what was sent without an answer: the server may have it
+	private unanswered: Partial<D>[] = []; // what was sent without an answer: the server may have it
 	private readonly refused = new Map<string, { values: Partial<D>; problems: Problem[] }>(); // by group
 	private conflict: Conflict<Row> | null = null;
-	private joined: Joined<Row> | null = null;
+	private mergedChanges: MergedChanges<Row> | null = null;
 	private restored: Place | null = null;
-	private opened = false;
+	private isRestored = false;
 	private savedAt: Date | null = null;
 	private failure: unknown = null;
 	private failures = 0;
 	private saving = false;
 	private closed = false;
 	private running: Promise<unknown> = Promise.resolve(); // saves go one after the other
-	private waiting: { server: Versioned<Row>; author: Actor | null } | null = null; // came while something was sent
+	private pendingAnswer: { server: Versioned<Row>; author: Actor | null } | null = null; // came while something was sent
 	private cancelSave: (() => void) | null = null;
 	private keeper: Keeper<D> | null = null;
 
@@ -76,30 +76,30 @@ export class DraftStore<Row, D extends object> {
 				revision: () => revisionNumber(this.base.revision),
 			});
 			const restored = await this.keeper.open();
-			if (restored) this.bringBack(restored.copy, restored.place);
+			if (restored) this.restore(restored.copy, restored.place);
 		}
-		this.opened = true;
-		this.changedHere();
+		this.isRestored = true;
+		this.afterChange();
 	}
 
 	/** Takes what the server has. */
 	receive(server: Versioned<Row>, author: Actor | null = null): void {
 		if (this.saving) {
-			this.waiting = { server, author };
+			this.pendingAnswer = { server, author };
 			return;
 		}
-		const [now, then] = [server.revision, this.base.revision].map(revisionNumber);
-		const newest = this.conflict ? revisionNumber(this.conflict.theirs.revision) : then;
-		if (now && newest && now < newest) return; // an answer that was overtaken
-		if (now && now === then) this.base = { ...this.base, row: server.data };
-		else this.join(server, author);
-		this.changedHere();
+		const [serverRevision, baseRevision] = [server.revision, this.base.revision].map(revisionNumber);
+		const newestRevision = this.conflict ? revisionNumber(this.conflict.theirs.revision) : baseRevision;
+		if (serverRevision && newestRevision && serverRevision < newestRevision) return; // an answer that was overtaken
+		if (serverRevision && serverRevision === baseRevision) this.base = { ...this.base, row: server.data };
+		else this.mergeServer(server, author);
+		this.afterChange();
 	}
 
 	/** Changes fields. */
 	change(part: Partial<D>): void {
 		this.mine = { ...this.mine, ...part };
-		this.changedHere();
+		this.afterChange();
 	}
 
 	/** Sends now what waits: to be saved, or, if that is not possible or on demand, as a working copy. It resolves when that has ended, well or not. */
@@ -107,7 +107,7 @@ export class DraftStore<Row, D extends object> {
 		this.stopTimer();
 		return this.run(async () => {
 			const { autosaveAfter, readOnly } = this.environment;
-			if (autosaveAfter !== null && !readOnly && this.todo().length > 0) await this.send(false);
+			if (autosaveAfter !== null && !readOnly && this.unsavedFields().length > 0) await this.send(false);
 			await this.keeper?.store();
 		});
 	}
@@ -122,25 +122,25 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	/** Ends a conflict: in the groups that are named their version stays, in the others the own one. */
-	settle(theirs: ReadonlySet<string>): void {
+	resolveConflict(theirs: ReadonlySet<string>): void {
 		if (!this.conflict) return;
 		const { theirs: server, author } = this.conflict;
-		this.join(server, author, (group) => (theirs.has(group) ? "theirs" : "mine"));
-		this.changedHere();
+		this.mergeServer(server, author, (group) => (theirs.has(group) ? "theirs" : "mine"));
+		this.afterChange();
 		if (this.environment.autosaveAfter !== null) void this.flush();
 	}
 
 	/** Drops what is not saved. */
 	discard(): void {
-		if (this.conflict) this.adopt(this.conflict.theirs);
-		this.conflict = this.joined = this.restored = null;
+		if (this.conflict) this.setBase(this.conflict.theirs);
+		this.conflict = this.mergedChanges = this.restored = null;
 		this.mine = this.base.fields;
-		this.changedHere();
+		this.afterChange();
 	}
 
 	/** Takes away the note of what was joined. */
-	dismissJoined(): void {
-		this.joined = null;
+	dismissMergedChanges(): void {
+		this.mergedChanges = null;
 		this.emit();
 	}
 
@@ -149,8 +149,8 @@ export class DraftStore<Row, D extends object> {
 		const { autosaveAfter, readOnly } = this.environment;
 		if (autosaveAfter === part.autosaveAfter && readOnly === part.readOnly) return;
 		Object.assign(this.environment, part);
-		if (readOnly && this.opened) void this.open();
-		this.changedHere();
+		if (readOnly && this.isRestored) void this.open();
+		this.afterChange();
 	}
 
 	/** Ends the store: what waits is sent, and nothing is tried again. */
@@ -179,12 +179,12 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	/** The fields that are to be sent: not what was refused, until it is changed. */
-	private todo() {
-		const held = (group: string) => {
+	private unsavedFields() {
+		const isRefused = (group: string) => {
 			const refused = this.refused.get(group);
 			return refused !== undefined && this.sameFields(refused.values, this.mine);
 		};
-		return this.changed().filter((field) => !held(this.groupOf(field)));
+		return this.changed().filter((field) => !isRefused(this.groupOf(field)));
 	}
 
 	private copy(): Copy<D> {
@@ -195,19 +195,19 @@ export class DraftStore<Row, D extends object> {
 
 	private snapshot(): State<Row, D> {
 		const { row, revision, fields: saved } = this.base;
-		const { mine: values, conflict, joined, restored, opened } = this;
+		const { mine: values, conflict, mergedChanges, restored, isRestored } = this;
 		const changed = this.changed();
 		const status = this.status(changed);
-		return { row, revision, saved, values, changed, status, conflict, joined, restored, opened };
+		return { row, revision, saved, values, changed, status, conflict, mergedChanges, restored, isRestored };
 	}
 
 	private status(changed: string[]): Status {
-		if (this.conflict) return { is: "conflict" };
-		if (this.saving) return { is: "saving" };
-		if (this.failure !== null) return { is: "offline", error: this.failure };
+		if (this.conflict) return { kind: "conflict" };
+		if (this.saving) return { kind: "saving" };
+		if (this.failure !== null) return { kind: "offline", error: this.failure };
 		if (this.refused.size > 0)
-			return { is: "refused", problems: [...this.refused.values()].flatMap((refusal) => refusal.problems) };
-		return changed.length > 0 ? { is: "unsaved" } : { is: "saved", at: this.savedAt };
+			return { kind: "refused", problems: [...this.refused.values()].flatMap((refusal) => refusal.problems) };
+		return changed.length > 0 ? { kind: "unsaved" } : { kind: "saved", at: this.savedAt };
 	}
 
 	private emit() {
@@ -216,15 +216,15 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	/** Keeps what was changed, and sees to it that it is saved. */
-	private changedHere() {
+	private afterChange() {
 		for (const [group, { values }] of this.refused)
 			if (this.sameFields(pick(this.mine, Object.keys(values) as (keyof D)[]), this.base.fields))
 				this.refused.delete(group);
 		if (this.changed().length === 0) this.failure = null;
-		this.keeper?.keep();
+		this.keeper?.update();
 		const { autosaveAfter, clock, readOnly } = this.environment;
 		if (!this.saving) this.stopTimer();
-		if (!readOnly && !this.closed && !this.saving && autosaveAfter !== null && this.todo().length > 0)
+		if (!readOnly && !this.closed && !this.saving && autosaveAfter !== null && this.unsavedFields().length > 0)
 			this.cancelSave = clock.after(autosaveAfter, () => void this.flush());
 		this.emit();
 	}
@@ -234,93 +234,94 @@ export class DraftStore<Row, D extends object> {
 		this.cancelSave = null;
 	}
 
-	private run<T>(act: () => Promise<T>): Promise<T> {
-		const result = this.running.then(act);
+	private run<T>(operation: () => Promise<T>): Promise<T> {
+		const result = this.running.then(operation);
 		this.running = result.catch(() => undefined);
 		return result;
 	}
 
 	/** Goes on with the own values joined with those of the server. It reports whether they clash. */
-	private join(server: Versioned<Row>, author: Actor | null, choose?: Choice): boolean {
+	private mergeServer(server: Versioned<Row>, author: Actor | null, choose?: Choice): boolean {
 		const theirs = this.codec.fieldsOf(server.data);
 		// What arrived without an answer is no change of somebody else.
-		const arrived = (Object.keys(theirs) as (keyof D)[]).filter((their) =>
-			this.lost.some((sent) => their in sent && this.same(sent[their], theirs[their])),
+		const savedBefore = (Object.keys(theirs) as (keyof D)[]).filter((field) =>
+			this.unanswered.some((sent) => field in sent && this.same(sent[field], theirs[field])),
 		);
-		const own = pick(theirs, arrived);
+		const own = pick(theirs, savedBefore);
 		const bases = { mine: { ...this.base.fields, ...own }, theirs: { ...this.base.stored, ...own } };
-		const { merged, clashes, joined } = this.codec.merge
+		const { merged, conflicts, theirFields } = this.codec.merge
 			? this.codec.merge(bases, this.mine, theirs, choose)
 			: merge3(bases, this.mine, theirs, this.groupOf, choose);
-		const asks = clashes.length > 0 && !choose;
-		this.conflict = asks ? { theirs: server, clashes, author } : null;
-		if (asks) return true;
-		if (joined.length > 0 && this.changed().length > 0) this.joined = { fields: joined, author, row: server.data };
-		this.adopt(server);
+		const needsChoice = conflicts.length > 0 && !choose;
+		this.conflict = needsChoice ? { theirs: server, conflicts, author } : null;
+		if (needsChoice) return true;
+		if (theirFields.length > 0 && this.changed().length > 0)
+			this.mergedChanges = { fields: theirFields, author, row: server.data };
+		this.setBase(server);
 		this.mine = merged;
 		return false;
 	}
 
 	/** Takes what the server has as the base. What it did not change stays as it was typed. */
-	private adopt(server: Versioned<Row>) {
+	private setBase(server: Versioned<Row>) {
 		const stored = this.codec.fieldsOf(server.data);
-		const unmoved = (Object.keys(stored) as (keyof D)[]).filter((field) =>
+		const unchanged = (Object.keys(stored) as (keyof D)[]).filter((field) =>
 			this.same(stored[field], this.base.stored[field]),
 		);
-		const fields = { ...stored, ...pick(this.base.fields, unmoved) };
+		const fields = { ...stored, ...pick(this.base.fields, unchanged) };
 		this.base = { row: server.data, revision: server.revision, fields, stored };
 	}
 
-	private bringBack(copy: Partial<Copy<D>>, place: Place) {
+	private restore(copy: Partial<Copy<D>>, place: Place) {
 		const edited = this.changed();
 		const { stored } = this.base;
 		const known = (Object.keys(copy.mine ?? {}) as (keyof D & string)[]).filter(
-			(field) => field in stored && !edited.includes(field) && isLike(copy.mine?.[field], stored[field]),
+			(field) => field in stored && !edited.includes(field) && hasSameShape(copy.mine?.[field], stored[field]),
 		);
 		const from = pick(copy.from ?? {}, known);
 		const mine = pick(copy.mine ?? {}, known);
 		if (this.sameFields(mine, this.base.fields)) return;
 		this.restored = place;
-		this.lost = [copy.sent ?? {}];
+		this.unanswered = [copy.sent ?? {}];
 		this.mine = { ...this.mine, ...mine };
 		// It is joined as if the record had been open since the work began.
 		const server = { data: this.base.row, revision: this.base.revision };
 		this.base = { ...this.base, fields: { ...this.base.fields, ...from }, stored: { ...stored, ...from } };
-		this.join(server, null);
+		this.mergeServer(server, null);
 	}
 
 	/** Sends what was changed until all is saved or refused. It reports whether all is saved. */
-	private async send(demanded: boolean, write: Codec<Row, D>["save"] = this.codec.save): Promise<boolean> {
+	private async send(explicit: boolean, write: Codec<Row, D>["save"] = this.codec.save): Promise<boolean> {
 		let conflicts = 0;
 		// What is saved on demand as a whole is sent also if nothing was changed.
-		let complete = demanded && !this.codec.refusals;
+		let complete = explicit && !this.codec.refusals;
 		this.saving = true;
 		this.failure = null;
 		try {
-			if (demanded && this.codec.loadsFirst) this.takes(await this.codec.load(), null);
-			while (!this.conflict && (complete || this.todo().length > 0)) {
+			if (explicit && this.codec.loadsFirst) this.mergeLoaded(await this.codec.load(), null);
+			while (!this.conflict && (complete || this.unsavedFields().length > 0)) {
 				const values = this.mine;
-				const todo = this.todo();
-				this.sent = pick(values, todo);
-				this.changedHere();
+				const unsavedFields = this.unsavedFields();
+				this.sent = pick(values, unsavedFields);
+				this.afterChange();
 				try {
 					const response = await write(this.sent, values, this.base.revision ?? undefined);
-					this.answered(values, todo, response);
+					this.handleResponse(values, unsavedFields, response);
 					complete = false;
 					if (this.environment.autosaveAfter === null) break; // what was typed meanwhile is not to be saved yet
 				} catch (e) {
 					const error = isConflict(e) && conflicts++ < maxConflicts ? await this.reload(e as ApiError) : e;
-					if (error === null && demanded && this.codec.reviewed) throw e;
-					if (error !== null && !this.failed(error)) return false;
+					if (error === null && explicit && this.codec.reviewed) throw e;
+					if (error !== null && !this.handleError(error)) return false;
 				}
 			}
 			return this.changed().length === 0;
 		} finally {
 			this.saving = false;
-			const { waiting } = this;
-			this.waiting = null;
-			if (waiting) this.receive(waiting.server, waiting.author);
-			this.keeper?.keep();
+			const { pendingAnswer } = this;
+			this.pendingAnswer = null;
+			if (pendingAnswer) this.receive(pendingAnswer.server, pendingAnswer.author);
+			this.keeper?.update();
 			this.emit();
 		}
 	}
@@ -330,7 +331,7 @@ export class DraftStore<Row, D extends object> {
 		try {
 			const theirs = await this.codec.load();
 			this.sent = {};
-			this.takes(theirs, (conflict.details.updated_by as Actor | undefined) ?? null);
+			this.mergeLoaded(theirs, (conflict.details.updated_by as Actor | undefined) ?? null);
 			return null;
 		} catch (error) {
 			return error;
@@ -338,48 +339,49 @@ export class DraftStore<Row, D extends object> {
 	}
 
 	/** Joins what was read of the record in order to save it. */
-	private takes(server: Versioned<Row>, author: Actor | null) {
-		if (!server.revision || server.revision !== this.base.revision) this.join(server, author);
+	private mergeLoaded(server: Versioned<Row>, author: Actor | null) {
+		if (!server.revision || server.revision !== this.base.revision) this.mergeServer(server, author);
 	}
 
-	private answered(values: D, todo: (keyof D & string)[], response: Versioned<Row> | undefined) {
+	private handleResponse(values: D, unsavedFields: (keyof D & string)[], response: Versioned<Row> | undefined) {
 		const onDemand = this.environment.autosaveAfter === null;
 		this.failures = 0;
 		this.sent = {};
-		this.lost = [];
-		for (const field of todo) this.refused.delete(this.groupOf(field));
+		this.unanswered = [];
+		for (const field of unsavedFields) this.refused.delete(this.groupOf(field));
 		this.savedAt = this.environment.clock.now();
-		if (onDemand) this.joined = this.restored = null;
+		if (onDemand) this.mergedChanges = this.restored = null;
 		const before = this.base;
-		const untouched = (Object.keys(values) as (keyof D & string)[]).filter(
-			(value) =>
-				this.same(this.mine[value], values[value]) &&
-				(todo.includes(value) || this.same(values[value], before.fields[value])),
+		const unedited = (Object.keys(values) as (keyof D & string)[]).filter(
+			(field) =>
+				this.same(this.mine[field], values[field]) &&
+				(unsavedFields.includes(field) || this.same(values[field], before.fields[field])),
 		);
 		if (!response) this.base = { ...before, revision: null, fields: values, stored: values };
 		else {
-			this.adopt(response);
-			if (!onDemand && !this.codec.takesAnswer) this.base.fields = { ...this.base.fields, ...pick(values, todo) };
+			this.setBase(response);
+			if (!onDemand && !this.codec.takesAnswer)
+				this.base.fields = { ...this.base.fields, ...pick(values, unsavedFields) };
 		}
-		this.mine = { ...this.mine, ...pick(this.base.fields, untouched) };
+		this.mine = { ...this.mine, ...pick(this.base.fields, unedited) };
 	}
 
 	/** Handles the error of a save. It reports whether the save goes on with the rest. */
-	private failed(error: unknown): boolean {
+	private handleError(error: unknown): boolean {
 		const { refusals } = this.codec;
-		if (!isLater(error)) {
+		if (!isRetryable(error)) {
 			const { sent } = this;
 			this.sent = {};
 			if (!refusals || !(error instanceof ApiError)) throw error;
 			this.refuse(sent, refusals(error));
 			return true;
 		}
-		this.lost = [...this.lost, this.sent].slice(-maxUnanswered);
+		this.unanswered = [...this.unanswered, this.sent].slice(-maxUnanswered);
 		if (!refusals) throw error;
 		this.failure = error;
 		const { autosaveAfter, clock } = this.environment;
 		if (!this.closed && autosaveAfter !== null)
-			this.cancelSave ??= clock.after(pauseAfter(this.failures++), () => void this.flush());
+			this.cancelSave ??= clock.after(retryDelay(this.failures++), () => void this.flush());
 		return false;
 	}
 
@@ -399,8 +401,8 @@ export class DraftStore<Row, D extends object> {
 	}
 }
 
-/** isLike reports whether a value that was kept fits to a field: a later version of the page may have another one. */
-const isLike = (value: unknown, like: unknown) =>
+/** hasSameShape reports whether a value that was kept fits to a field: a later version of the page may have another one. */
+const hasSameShape = (value: unknown, stored: unknown) =>
 	(value ?? null) === null ||
-	(like ?? null) === null ||
-	(typeof value === typeof like && Array.isArray(value) === Array.isArray(like));
+	(stored ?? null) === null ||
+	(typeof value === typeof stored && Array.isArray(value) === Array.isArray(stored));

@@ -3,13 +3,13 @@ import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from "reac
 import { api, type Versioned } from "../api/client";
 import { cachedCopy, deleteCopy } from "../base/collections";
 import { liveState, subscribeLive } from "../base/liveState";
-import { held, hold, release } from "./device";
+import { loadDraft, saveDraft, deleteDraft } from "./deviceStorage";
 import type { Clock, Codec, Copies, Device, Environment } from "./draft";
-import { handIn, onLeave } from "./pendingSaves";
+import { flushEditors, registerSave } from "./pendingSaves";
 import { DraftStore } from "./store";
 import { within } from "../base/queries";
 
-const device: Device = { hold, held, release };
+const device: Device = { saveDraft, loadDraft, deleteDraft };
 
 const clock: Clock = {
 	now: () => new Date(),
@@ -22,11 +22,12 @@ const clock: Clock = {
 function useCopies(): Copies {
 	const client = useQueryClient();
 	// The list of copies is read again where it is shown next, not after each write, and so is each copy.
-	const stale = () => client.invalidateQueries({ ...within("working_copies"), refetchType: "none" });
+	const invalidateCopies = () => client.invalidateQueries({ ...within("working_copies"), refetchType: "none" });
 	return {
 		read: (kind, id) => cachedCopy(client, kind, id),
-		write: (kind, id, body) => api("PUT /working-copies/{kind}/{id}", { path: { kind, id }, body }).then(stale),
-		remove: (kind, id, marks) => deleteCopy(kind, id, marks).then(stale),
+		write: (kind, id, body) =>
+			api("PUT /working-copies/{kind}/{id}", { path: { kind, id }, body }).then(invalidateCopies),
+		remove: (kind, id, marks) => deleteCopy(kind, id, marks).then(invalidateCopies),
 	};
 }
 
@@ -35,26 +36,29 @@ export function useDraft<Row, D extends object>(
 	codec: Codec<Row, D>,
 	server: Versioned<Row>,
 	{ autosaveAfter, readOnly }: Pick<Environment, "autosaveAfter" | "readOnly">,
-	begin?: Partial<D>,
+	initialChanges?: Partial<D>,
 ): DraftStore<Row, D> {
 	const copies = useCopies();
 	const [store] = useState(() => {
 		const environment = { device, copies, clock, autosaveAfter, readOnly };
 		const store = new DraftStore(codec, { ...environment, mark: crypto.randomUUID() }, server);
-		if (begin) store.change(begin);
+		if (initialChanges) store.change(initialChanges);
 		return store;
 	});
 	useSyncExternalStore(store.subscribe, () => store.state);
 	useLayoutEffect(() => store.configure({ autosaveAfter, readOnly }), [store, autosaveAfter, readOnly]);
 	useEffect(() => {
-		handIn(); // a text that an editor still has is joined, too
+		flushEditors(); // a text that an editor still has is joined, too
 		store.receive(server);
 	}, [store, server]);
 	useEffect(() => {
 		void store.open();
-		const stops = [onLeave(() => store.flush()), subscribeLive(() => liveState() !== "offline" && void store.flush())];
+		const cleanups = [
+			registerSave(() => store.flush()),
+			subscribeLive(() => liveState() !== "offline" && void store.flush()),
+		];
 		return () => {
-			for (const stop of stops) stop();
+			for (const cleanup of cleanups) cleanup();
 			void store.close();
 		};
 	}, [store]);

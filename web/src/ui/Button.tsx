@@ -1,14 +1,14 @@
 import { Plus } from "lucide-react";
 import { type ButtonHTMLAttributes, type ReactNode, type Ref, useContext, useId, useLayoutEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
-import { type Offer, useOffers } from "../base/pageActions";
+import { type PageAction, usePageActions } from "../base/pageActions";
 import css from "./Button.module.css";
-import { CurrentRow } from "./row";
+import { CurrentRow } from "./currentRow";
 
-type Look = "primary" | "default" | "quiet" | "danger";
+type ButtonVariant = "primary" | "default" | "quiet" | "danger";
 
 type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> & {
-	look?: Look;
+	variant?: ButtonVariant;
 	small?: boolean;
 	/** Why the button cannot be pressed now, and where that is fixed. The button stays focusable. */
 	disabledReason?: ReactNode;
@@ -22,20 +22,20 @@ type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> & {
 /** offer is what a button among the actions of a page offers, if its label is a text. */
 function offer(
 	label: ReactNode,
-	look: Look,
+	variant: ButtonVariant,
 	kind: "create" | "edit" | undefined,
 	disabledReason: ReactNode,
 	run: () => void,
-): Offer[] {
+): PageAction[] {
 	return typeof label === "string"
-		? [{ title: label, kind: kind ?? (look === "primary" ? "primary" : undefined), disabledReason, run }]
+		? [{ title: label, kind: kind ?? (variant === "primary" ? "primary" : undefined), disabledReason, run }]
 		: [];
 }
 
 /** Button is a button. With `why` it is disabled, and says why on focus, hover and press. */
 export function Button({
 	kind,
-	look = kind === "create" ? "primary" : "default",
+	variant = kind === "create" ? "primary" : "default",
 	small,
 	disabledReason,
 	busy,
@@ -49,15 +49,15 @@ export function Button({
 	const id = useId();
 	const own = useRef<HTMLButtonElement>(null);
 	const current = useContext(CurrentRow);
-	useOffers(offer(children, look, kind, disabledReason, () => own.current?.click()));
+	usePageActions(offer(children, variant, kind, disabledReason, () => own.current?.click()));
 	const off = Boolean(disabledReason) || busy;
 	// A button that begins or ceases to say why is another element: it keeps the focus.
 	const focused = useRef(false);
-	const says = Boolean(disabledReason);
+	const isDisabled = Boolean(disabledReason);
 	useLayoutEffect(() => {
-		if (says !== undefined && focused.current && document.activeElement === document.body)
+		if (isDisabled !== undefined && focused.current && document.activeElement === document.body)
 			own.current?.focus({ preventScroll: true });
-	}, [says]);
+	}, [isDisabled]);
 	const button = (
 		<button
 			tabIndex={current === false ? -1 : undefined}
@@ -67,9 +67,9 @@ export function Button({
 				rest.onFocus?.(event);
 			}}
 			onBlur={(event) => {
-				const left = event.currentTarget;
+				const button = event.currentTarget;
 				requestAnimationFrame(() => {
-					if (left.isConnected) focused.current = document.activeElement === left;
+					if (button.isConnected) focused.current = document.activeElement === button;
 				});
 				rest.onBlur?.(event);
 			}}
@@ -79,7 +79,7 @@ export function Button({
 				if (ref) ref.current = el;
 			}}
 			type={type}
-			className={[css.button, css[look], small && css.small, !children && css.square].filter(Boolean).join(" ")}
+			className={[css.button, css[variant], small && css.small, !children && css.square].filter(Boolean).join(" ")}
 			aria-disabled={off || undefined}
 			aria-busy={busy || undefined}
 			aria-describedby={disabledReason ? id : rest["aria-describedby"]}
@@ -111,7 +111,7 @@ export function LinkButton({
 	to,
 	kind,
 	disabledReason,
-	look = kind === "create" ? "primary" : "default",
+	variant = kind === "create" ? "primary" : "default",
 	small,
 	icon = kind === "create" && <Plus aria-hidden />,
 	hint,
@@ -121,21 +121,21 @@ export function LinkButton({
 	hint?: string;
 	kind?: "create" | "edit";
 	disabledReason?: ReactNode;
-	look?: Look;
+	variant?: ButtonVariant;
 	small?: boolean;
 	icon?: ReactNode;
 	children: ReactNode;
 }) {
 	const [, navigate] = useLocation();
-	useOffers(disabledReason ? [] : offer(children, look, kind, undefined, () => navigate(to)));
+	usePageActions(disabledReason ? [] : offer(children, variant, kind, undefined, () => navigate(to)));
 	if (disabledReason)
 		return (
-			<Button kind={kind} look={look} small={small} icon={icon} disabledReason={disabledReason}>
+			<Button kind={kind} variant={variant} small={small} icon={icon} disabledReason={disabledReason}>
 				{children}
 			</Button>
 		);
 	return (
-		<Link href={to} title={hint} className={[css.button, css[look], small && css.small].filter(Boolean).join(" ")}>
+		<Link href={to} title={hint} className={[css.button, css[variant], small && css.small].filter(Boolean).join(" ")}>
 			{icon}
 			<span>{children}</span>
 		</Link>
@@ -144,5 +144,5 @@ export function LinkButton({
 
 /** IconButton is a button with an icon, whose name is its label. */
 export function IconButton({ label, ...rest }: Omit<Props, "children" | "aria-label" | "title"> & { label: string }) {
-	return <Button look="quiet" {...rest} aria-label={label} title={label} />;
+	return <Button variant="quiet" {...rest} aria-label={label} title={label} />;
 }

@@ -27,7 +27,7 @@ type Props<T> = {
 	/** Makes the copy of an item; copies cannot be made without it. */
 	copy?: (item: T) => T;
 	/** Why there can be no more. */
-	full?: string;
+	limitReached?: string;
 	/** What of an item stands beside its title. */
 	detail?: (item: T) => ReactNode;
 	/** The cards are open at first. */
@@ -35,20 +35,20 @@ type Props<T> = {
 	readOnly?: boolean;
 };
 
-let made = 0;
+let nextId = 0;
 
 /** Cards is a list of what has parts of its own: cards that are opened, moved (by buttons, Alt and arrows, or dragging), copied and removed. */
-export function Cards<T>({ items, onChange, title, children, copy, full, detail, open, readOnly }: Props<T>) {
+export function Cards<T>({ items, onChange, title, children, copy, limitReached, detail, open, readOnly }: Props<T>) {
 	const [announcement, setAnnouncement] = useState("");
 	const list = useRef<HTMLOListElement>(null);
 	// Items have no names of their own: each gets one here, which moves with it, so that its fields keep the focus.
 	const ids = useRef<number[]>([]);
-	while (ids.current.length < items.length) ids.current.push(++made);
+	while (ids.current.length < items.length) ids.current.push(++nextId);
 	ids.current.length = items.length;
 	const latest = useRef(items);
 	latest.current = items;
 
-	const put = (next: T[], nextIds: number[]) => {
+	const update = (next: T[], nextIds: number[]) => {
 		ids.current = nextIds;
 		onChange(next);
 	};
@@ -62,24 +62,24 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 		const nextIds = ids.current.filter((_, i) => i !== from);
 		next.splice(to, 0, item);
 		nextIds.splice(to, 0, id);
-		put(next, nextIds);
+		update(next, nextIds);
 		setAnnouncement(words.moved({ title: title(item, from), to: to + 1 }));
 		if (refocus) focus(to);
 	};
 	const sorting = useSorting((from, to) => move(from, to, false));
 	const duplicate = (i: number) => {
 		const item = items[i] as T;
-		put(
+		update(
 			[...items.slice(0, i + 1), copy ? copy(item) : item, ...items.slice(i + 1)],
-			[...ids.current.slice(0, i + 1), ++made, ...ids.current.slice(i + 1)],
+			[...ids.current.slice(0, i + 1), ++nextId, ...ids.current.slice(i + 1)],
 		);
 		focus(i + 1);
 	};
 	const remove = (i: number) => {
 		const item = items[i] as T;
-		const id = ids.current[i] ?? ++made;
+		const id = ids.current[i] ?? ++nextId;
 		const name = title(item, i);
-		put(
+		update(
 			items.filter((_, index) => index !== i),
 			ids.current.filter((_, index) => index !== i),
 		);
@@ -87,7 +87,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 		toast(words.removed({ title: name }), {
 			undo: () => {
 				const now = latest.current;
-				put([...now.slice(0, i), item, ...now.slice(i)], [...ids.current.slice(0, i), id, ...ids.current.slice(i)]);
+				update([...now.slice(0, i), item, ...now.slice(i)], [...ids.current.slice(0, i), id, ...ids.current.slice(i)]);
 			},
 		});
 	};
@@ -133,7 +133,7 @@ export function Cards<T>({ items, onChange, title, children, copy, full, detail,
 										small
 										label={words.duplicate}
 										icon={<Copy aria-hidden />}
-										disabledReason={full}
+										disabledReason={limitReached}
 										onClick={() => duplicate(i)}
 									/>
 								)}

@@ -1,6 +1,6 @@
 import { Suspense } from "react";
 import type { PreviewProblem } from "../api/schema";
-import { later } from "../base/lazy";
+import { lazyComponent } from "../base/lazy";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Code.module.css";
 import { useFixed } from "./Locked";
@@ -10,7 +10,7 @@ const words = catalogue("shell.code", {
 	help: "Ctrl+Space completes, F1 explains",
 });
 
-const CodeEditor = later(() => import("./editor/CodeEditor"));
+const CodeEditor = lazyComponent(() => import("./editor/CodeEditor"));
 
 /** Name is something that code may name, for completion and help. */
 export type Name = {
@@ -18,7 +18,7 @@ export type Name = {
 	name: string;
 	label?: string | null;
 	help?: string | null;
-	of?: string;
+	section?: string;
 };
 
 export type CodeProps = {

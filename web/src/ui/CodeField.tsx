@@ -4,7 +4,7 @@ import { Combo } from "./Combo";
 import { TextField } from "./Field";
 
 type Props = {
-	of: CodeKind;
+	kind: CodeKind;
 	label: string;
 	value: string;
 	/** Called with a code, or with nothing. */
@@ -16,17 +16,17 @@ type Props = {
 };
 
 /** CodeField is a field of a country, a language, a currency or a time zone, which is chosen by its name or its code. */
-export function CodeField({ of, value, onChange, readOnly, ...rest }: Props) {
-	if (readOnly) return <TextField {...rest} readOnly value={value && nameOf(of, value)} onChange={() => undefined} />;
-	const all = codesOf(of);
+export function CodeField({ kind, value, onChange, readOnly, ...rest }: Props) {
+	if (readOnly) return <TextField {...rest} readOnly value={value && nameOf(kind, value)} onChange={() => undefined} />;
+	const all = codesOf(kind);
 	const known = value === "" || all.some((code) => code.code === value);
 	return (
 		<Combo
 			{...rest}
-			options={[...(known ? [] : [{ code: value, name: nameOf(of, value) }]), ...all].map((code) => ({
+			options={[...(known ? [] : [{ code: value, name: nameOf(kind, value) }]), ...all].map((code) => ({
 				id: code.code,
 				label: code.name,
-				detail: of === "zone" ? undefined : code.code,
+				detail: kind === "zone" ? undefined : code.code,
 			}))}
 			value={value || null}
 			onChange={(code) => onChange(code ?? "")}

@@ -10,7 +10,7 @@ export function CsvButton({ name, header, rows }: { name: string; header: string
 	return (
 		<Button
 			small
-			look="quiet"
+			variant="quiet"
 			icon={<Download aria-hidden size={14} />}
 			aria-label={words.label({ name })}
 			onClick={() => download(`${name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-")}.csv`, csvText(header, rows))}

@@ -1,6 +1,6 @@
 import { Module } from "../base/lazy";
 import type { DateProps } from "./aria/Dates";
-import { Place } from "./Place";
+import { FieldPlaceholder } from "./FieldPlaceholder";
 
 const dates = new Module(() => import("./aria/Dates"));
 
@@ -11,5 +11,5 @@ export const isDate = (type: string | undefined): type is DateProps["type"] =>
 /** DateField is a field of a date, a time or both. */
 export function DateField(props: DateProps) {
 	const loaded = dates.useLoaded();
-	return loaded ? <loaded.DateField {...props} /> : <Place {...props} />;
+	return loaded ? <loaded.DateField {...props} /> : <FieldPlaceholder {...props} />;
 }

@@ -18,7 +18,7 @@ type Props = {
 	optional?: boolean;
 	path?: string;
 	value: string | null;
-	onChange: (at: string | null) => void;
+	onChange: (time: string | null) => void;
 	/** What is said besides the zone: in its place, or of an empty field after it. */
 	help?: string;
 	ifEmpty?: string;
@@ -33,10 +33,10 @@ type Props = {
 export function DateTime({ label, optional, path, value, onChange, help, ifEmpty, error, readOnly }: Props) {
 	const zone = timeZone();
 	const [text, setText] = useState<string | null>(null);
-	const wall = text ?? (value ? wallTime(new Date(value), zone) : "");
-	const times = wall ? timesOf(wall, zone) : [];
-	const gap = wall !== "" && times.length === 0;
-	const where =
+	const local = text ?? (value ? wallTime(new Date(value), zone) : "");
+	const times = local ? timesOf(local, zone) : [];
+	const gap = local !== "" && times.length === 0;
+	const zoneText =
 		value && ownZone() !== zone
 			? words.own({ zone: ownZone(), account: zone, own: dateTime(value, ownZone()) })
 			: words.zone({ zone });
@@ -48,9 +48,9 @@ export function DateTime({ label, optional, path, value, onChange, help, ifEmpty
 				type="datetime-local"
 				path={path}
 				readOnly={readOnly}
-				help={help ?? (value || !ifEmpty ? where : `${where} ${ifEmpty}`)}
+				help={help ?? (value || !ifEmpty ? zoneText : `${zoneText} ${ifEmpty}`)}
 				error={gap ? words.gap : error}
-				value={wall}
+				value={local}
 				onChange={(value) => {
 					const found = value ? timesOf(value, zone) : [];
 					setText(value && found.length === 0 ? value : null);
@@ -62,7 +62,7 @@ export function DateTime({ label, optional, path, value, onChange, help, ifEmpty
 				<Radios
 					label={words.twice}
 					value={value && new Date(value).getTime() === times[1]?.getTime() ? "second" : "first"}
-					onChange={(which) => onChange((which === "second" ? times[1] : times[0])?.toISOString() ?? null)}
+					onChange={(occurrence) => onChange((occurrence === "second" ? times[1] : times[0])?.toISOString() ?? null)}
 					choices={[
 						{ value: "first", label: words.first },
 						{ value: "second", label: words.second },

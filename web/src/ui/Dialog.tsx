@@ -3,8 +3,8 @@ import { Module } from "../base/lazy";
 import type { ConfirmProps, DialogProps } from "./aria/Dialog";
 
 export const dialogs = new Module(() => import("./aria/Dialog"));
-const LazyDialog = dialogs.part((module) => module.Dialog);
-const LazyConfirm = dialogs.part((module) => module.Confirm);
+const LazyDialog = dialogs.component((module) => module.Dialog);
+const LazyConfirm = dialogs.component((module) => module.Confirm);
 
 /** Dialog is a dialog or a drawer over the page. It keeps the focus, and gives it back. */
 export function Dialog(props: DialogProps) {

@@ -15,9 +15,9 @@ export type Line = { kind: "same" | "added" | "removed"; text: string };
 const maxCells = 4_000_000;
 
 /** diffLines returns the lines of two texts, with those that are in one of them alone; null if they are too long. */
-export function diffLines(was: string, now: string): Line[] | null {
-	const a = was.split("\n");
-	const b = now.split("\n");
+export function diffLines(before: string, after: string): Line[] | null {
+	const a = before.split("\n");
+	const b = after.split("\n");
 	let start = 0;
 	while (start < a.length && start < b.length && a[start] === b[start]) start++;
 	let end = 0;
@@ -34,41 +34,41 @@ export function diffLines(was: string, now: string): Line[] | null {
 				x[i] === y[j]
 					? (length[(i + 1) * width + j + 1] ?? 0) + 1
 					: Math.max(length[(i + 1) * width + j] ?? 0, length[i * width + j + 1] ?? 0);
-	const out: Line[] = a.slice(0, start).map((text) => ({ kind: "same", text }));
+	const result: Line[] = a.slice(0, start).map((text) => ({ kind: "same", text }));
 	let i = 0;
 	let j = 0;
 	while (i < x.length || j < y.length) {
 		if (i < x.length && j < y.length && x[i] === y[j]) {
-			out.push({ kind: "same", text: x[i] ?? "" });
+			result.push({ kind: "same", text: x[i] ?? "" });
 			i++;
 			j++;
 		} else if (
 			j >= y.length ||
 			(i < x.length && (length[(i + 1) * width + j] ?? 0) >= (length[i * width + j + 1] ?? 0))
 		)
-			out.push({ kind: "removed", text: x[i++] ?? "" });
-		else out.push({ kind: "added", text: y[j++] ?? "" });
+			result.push({ kind: "removed", text: x[i++] ?? "" });
+		else result.push({ kind: "added", text: y[j++] ?? "" });
 	}
-	return [...out, ...a.slice(a.length - end).map((text): Line => ({ kind: "same", text }))];
+	return [...result, ...a.slice(a.length - end).map((text): Line => ({ kind: "same", text }))];
 }
 
 /** Equal lines that are shown around a difference. */
-const around = 2;
+const contextLines = 2;
 
 /** Diff shows the lines in which two texts differ. */
-export function Diff({ was, now, label }: { was: string; now: string; label: string }) {
-	if (was === now) return <p className={css.muted}>{words.same}</p>;
-	const lines = diffLines(was, now);
+export function Diff({ before, after, label }: { before: string; after: string; label: string }) {
+	if (before === after) return <p className={css.muted}>{words.same}</p>;
+	const lines = diffLines(before, after);
 	if (!lines) return <p className={css.muted}>{words.long}</p>;
-	const near = lines.map((_, i) =>
-		lines.slice(Math.max(0, i - around), i + around + 1).some((line) => line.kind !== "same"),
+	const nearChange = lines.map((_, i) =>
+		lines.slice(Math.max(0, i - contextLines), i + contextLines + 1).some((line) => line.kind !== "same"),
 	);
 	const shown: ({ line: Line; at: number } | { skipped: number; at: number })[] = [];
-	for (const [at, line] of lines.entries()) {
+	for (const [index, line] of lines.entries()) {
 		const last = shown.at(-1);
-		if (near[at]) shown.push({ line, at });
+		if (nearChange[index]) shown.push({ line, at: index });
 		else if (last && "skipped" in last) last.skipped++;
-		else shown.push({ skipped: 1, at });
+		else shown.push({ skipped: 1, at: index });
 	}
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, and contains nothing to focus

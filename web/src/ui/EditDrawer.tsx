@@ -6,13 +6,13 @@ import { Button } from "./Button";
 import { Confirm, Dialog } from "./Dialog";
 import { FormProblems } from "./FormProblems";
 import { InUse } from "./Holders";
-import { type KeptForm, KeptCallout } from "./keptForm";
+import { type DraftForm, RestoredCallout } from "./draftForm";
 
 const words = catalogue("shell.editDrawer", { save: "Save", cancel: "Cancel", remove: "Delete" });
 
 type Props = {
 	title: string;
-	form: KeptForm;
+	form: DraftForm;
 	/** Why the record cannot be changed. */
 	disabledReason?: string;
 	/** How the record is deleted, if there is one already. */
@@ -43,7 +43,7 @@ export function EditDrawer({ title, form, disabledReason, remove, onSave, onClos
 			footer={
 				<>
 					{remove && (
-						<Button look="quiet" disabledReason={disabledReason} onClick={() => setDeleting(true)}>
+						<Button variant="quiet" disabledReason={disabledReason} onClick={() => setDeleting(true)}>
 							{words.remove}
 						</Button>
 					)}
@@ -55,13 +55,13 @@ export function EditDrawer({ title, form, disabledReason, remove, onSave, onClos
 					>
 						{words.cancel}
 					</Button>
-					<Button type="submit" look="primary" busy={form.busy} disabledReason={disabledReason}>
+					<Button type="submit" variant="primary" busy={form.busy} disabledReason={disabledReason}>
 						{words.save}
 					</Button>
 				</>
 			}
 		>
-			<KeptCallout form={form} />
+			<RestoredCallout form={form} />
 			<FormProblems problems={form.problems} />
 			{children}
 			{deleting && remove && (

@@ -10,7 +10,7 @@ import {
 import { catalogue } from "../base/words/catalogue";
 import { DateField, isDate } from "./DateField";
 import css from "./Field.module.css";
-import { useShownError } from "./heldErrors";
+import { useShownError } from "./errorVisibility";
 
 const words = catalogue("shell.field", {
 	optional: "optional",
@@ -123,12 +123,12 @@ function Line({
 	const id = useId();
 	const error = useShownError(id, value, message);
 	const maxLength = rest.maxLength;
-	const full = maxLength !== undefined && value.length >= maxLength * 0.9;
+	const nearLimit = maxLength !== undefined && value.length >= maxLength * 0.9;
 	return (
 		<Frame
 			id={id}
 			label={label}
-			help={full ? words.left({ used: value.length, most: maxLength }) : help}
+			help={nearLimit ? words.left({ used: value.length, most: maxLength }) : help}
 			error={error}
 			optional={optional}
 			hideLabel={hideLabel}
@@ -281,7 +281,7 @@ type CheckProps = {
 /** Checkbox is a labelled yes or no, which is sent with its form. */
 export function Checkbox({ label, help, checked, onChange, disabledReason, path }: CheckProps) {
 	const id = useId();
-	const about = disabledReason ?? help;
+	const description = disabledReason ?? help;
 	return (
 		<div className={css.check}>
 			<input
@@ -290,14 +290,14 @@ export function Checkbox({ label, help, checked, onChange, disabledReason, path 
 				checked={checked}
 				data-path={path}
 				aria-disabled={disabledReason ? true : undefined}
-				aria-describedby={about ? `${id}-help` : undefined}
+				aria-describedby={description ? `${id}-help` : undefined}
 				onChange={(e) => !disabledReason && onChange(e.target.checked)}
 			/>
 			<div>
 				<label htmlFor={id}>{label}</label>
-				{about && (
+				{description && (
 					<p id={`${id}-help`} className={css.help}>
-						{about}
+						{description}
 					</p>
 				)}
 			</div>
@@ -308,7 +308,7 @@ export function Checkbox({ label, help, checked, onChange, disabledReason, path 
 /** Switch is a labelled yes or no that acts at once. */
 export function Switch({ label, help, checked, onChange, disabledReason }: CheckProps) {
 	const id = useId();
-	const about = disabledReason ?? help;
+	const description = disabledReason ?? help;
 	return (
 		<div className={css.check}>
 			<button
@@ -318,7 +318,7 @@ export function Switch({ label, help, checked, onChange, disabledReason }: Check
 				aria-checked={checked}
 				aria-disabled={disabledReason ? true : undefined}
 				aria-labelledby={`${id}-label`}
-				aria-describedby={about ? `${id}-help` : undefined}
+				aria-describedby={description ? `${id}-help` : undefined}
 				className={css.switch}
 				onClick={() => !disabledReason && onChange(!checked)}
 			>
@@ -326,9 +326,9 @@ export function Switch({ label, help, checked, onChange, disabledReason }: Check
 			</button>
 			<div>
 				<span id={`${id}-label`}>{label}</span>
-				{about && (
+				{description && (
 					<p id={`${id}-help`} className={css.help}>
-						{about}
+						{description}
 					</p>
 				)}
 			</div>

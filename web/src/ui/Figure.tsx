@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { catalogue } from "../base/words/catalogue";
-import { full, percent } from "../base/words/formats";
+import { exactNumber, percent } from "../base/words/formats";
 import css from "./Figure.module.css";
 import { Popup } from "./Popup";
 
@@ -24,7 +24,7 @@ export type About = {
 };
 
 /** Explained is a word that opens its definition. */
-export function Explained({ name, about }: { name: string; about: About }) {
+export function Explained({ name, description }: { name: string; description: About }) {
 	return (
 		<Popup label={words.about({ name })} button={name} className={css.name}>
 			{() => (
@@ -32,17 +32,17 @@ export function Explained({ name, about }: { name: string; about: About }) {
 					<p>
 						<b>{name}</b>
 					</p>
-					<p>{about.definition}</p>
-					{about.sum && <p className={css.sum}>{about.sum}</p>}
-					{about.asOf && <p>{words.asOf({ at: about.asOf })}</p>}
-					{about.report && (
+					<p>{description.definition}</p>
+					{description.sum && <p className={css.sum}>{description.sum}</p>}
+					{description.asOf && <p>{words.asOf({ at: description.asOf })}</p>}
+					{description.report && (
 						<p>
-							<Link href={about.report}>{words.report}</Link>
+							<Link href={description.report}>{words.report}</Link>
 						</p>
 					)}
-					{about.people && (
+					{description.people && (
 						<p>
-							<Link href={about.people}>{words.people}</Link>
+							<Link href={description.people}>{words.people}</Link>
 						</p>
 					)}
 				</div>
@@ -52,8 +52,8 @@ export function Explained({ name, about }: { name: string; about: About }) {
 }
 
 /** Heading is the name of a column of figures. With a definition, it opens that. */
-export function Heading({ name, about }: { name: string; about?: string }) {
-	return about ? <Explained name={name} about={{ definition: about }} /> : name;
+export function Heading({ name, description }: { name: string; description?: string }) {
+	return description ? <Explained name={name} description={{ definition: description }} /> : name;
 }
 
 /** Figure is a number with its name. With `about`, the name opens its definition. */
@@ -62,17 +62,17 @@ export function Figure({
 	value,
 	detail,
 	tone,
-	about,
+	description,
 }: {
 	name: ReactNode;
 	value: ReactNode;
 	detail?: ReactNode;
 	tone?: "danger" | "warning";
-	about?: About;
+	description?: About;
 }) {
 	return (
 		<div className={css.figure} data-tone={tone}>
-			<dt>{about && typeof name === "string" ? <Explained name={name} about={about} /> : name}</dt>
+			<dt>{description && typeof name === "string" ? <Explained name={name} description={description} /> : name}</dt>
 			<dd>
 				{value}
 				{detail && <small>{detail}</small>}
@@ -85,30 +85,30 @@ type RateProps = {
 	name: ReactNode;
 	part: number;
 	total: number;
-	of: string;
+	totalName: string;
 	decimals?: number;
 	tone?: "danger" | "warning";
-	about?: About;
+	description?: About;
 	more?: ReactNode;
 };
 
 /** Rate is a share of a whole, with both beside it. Of fewer than a hundred, the count comes first. */
-export function Rate({ name, part, total, of, decimals, tone, about, more }: RateProps) {
+export function Rate({ name, part, total, totalName, decimals, tone, description, more }: RateProps) {
 	const share = percent(total > 0 ? part / total : null, decimals);
-	const counts = `${full(part)} ${of} ${full(total)}`;
-	const few = total > 0 && total < 100;
+	const counts = `${exactNumber(part)} ${totalName} ${exactNumber(total)}`;
+	const isSmallSample = total > 0 && total < 100;
 	return (
 		<Figure
 			name={name}
-			value={few ? counts : share}
+			value={isSmallSample ? counts : share}
 			detail={
 				<>
-					{few ? share : counts}
+					{isSmallSample ? share : counts}
 					{more}
 				</>
 			}
 			tone={tone}
-			about={about}
+			description={description}
 		/>
 	);
 }

@@ -1,8 +1,8 @@
 import { type ReactNode, useContext } from "react";
-import { DrawerPlace } from "./DrawerAction";
+import { DrawerFooterElement } from "./DrawerAction";
 import css from "./FormFooter.module.css";
 
 /** FormFooter holds the actions of a form that is as long as its page, and stays in view. In a drawer they stand in its footer. */
 export function FormFooter({ children }: { children: ReactNode }) {
-	return useContext(DrawerPlace) ? children : <div className={css.footer}>{children}</div>;
+	return useContext(DrawerFooterElement) ? children : <div className={css.footer}>{children}</div>;
 }

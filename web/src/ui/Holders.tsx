@@ -51,8 +51,10 @@ export function InUse({ error }: { error: unknown }) {
 		<div role="alert">
 			<p>{explain(error)}</p>
 			{Object.entries(usage).map(([source, count]) => {
-				const say = (words.counts as { [source: string]: undefined | ((values: { count: number }) => string) })[source];
-				return typeof count === "number" && count > 0 && say ? <p key={source}>{say({ count })}</p> : null;
+				const message = (words.counts as { [source: string]: undefined | ((values: { count: number }) => string) })[
+					source
+				];
+				return typeof count === "number" && count > 0 && message ? <p key={source}>{message({ count })}</p> : null;
 			})}
 			<Holders usage={lists} />
 		</div>

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { catalogue } from "../base/words/catalogue";
 import { Heading } from "./Figure";
 import css from "./List.module.css";
-import { useNarrow } from "./narrow";
+import { useNarrow } from "./useNarrow";
 
 const words = catalogue("shell.list", { unnamed: "More" });
 
@@ -10,7 +10,7 @@ export type Cell<T> = {
 	id: string;
 	name: string;
 	/** The definition of the figures in it. */
-	about?: string;
+	description?: string;
 	end?: boolean;
 	/** On a card it stands beside the name of the row, as a state does. */
 	beside?: boolean;
@@ -38,7 +38,7 @@ function Wide<T>({ label, columns, rows, rowKey }: Props<T>) {
 						{columns.map((column) => (
 							<th key={column.id} scope="col" className={column.end ? css.end : undefined}>
 								{column.name ? (
-									<Heading name={column.name} about={column.about} />
+									<Heading name={column.name} description={column.description} />
 								) : (
 									<span className="visually-hidden">{words.unnamed}</span>
 								)}

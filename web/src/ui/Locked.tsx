@@ -7,7 +7,7 @@ export function Locked({ disabledReason, children }: { disabledReason?: string; 
 	return (
 		<>
 			{disabledReason && <Callout>{disabledReason}</Callout>}
-			<Fixed when={disabledReason !== undefined}>{children}</Fixed>
+			<Fixed locked={disabledReason !== undefined}>{children}</Fixed>
 		</>
 	);
 }
@@ -18,10 +18,10 @@ const IsFixed = createContext(false);
 export const useFixed = () => useContext(IsFixed);
 
 /** Fixed is around fields that cannot be changed at times. */
-export function Fixed({ when, children }: { when: boolean; children: ReactNode }) {
+export function Fixed({ locked, children }: { locked: boolean; children: ReactNode }) {
 	return (
-		<IsFixed value={useFixed() || when}>
-			<fieldset className={css.locked} disabled={when}>
+		<IsFixed value={useFixed() || locked}>
+			<fieldset className={css.locked} disabled={locked}>
 				{children}
 			</fieldset>
 		</IsFixed>

@@ -3,7 +3,7 @@ import { useParam } from "../base/params";
 import { catalogue } from "../base/words/catalogue";
 import { bytes } from "../base/words/formats";
 import { Checkbox, Select } from "./Field";
-import { Framed } from "./Framed";
+import { SandboxedFrame } from "./SandboxedFrame";
 import css from "./MailFrame.module.css";
 
 const words = catalogue("shell.mailFrame", {
@@ -38,12 +38,12 @@ type Props = {
 	text: string | null /** Name and value of each, in their order. */;
 	headers?: string[][];
 	size?: number | null;
-	tall?: boolean /** Links open in a new tab. */;
+	fullHeight?: boolean /** Links open in a new tab. */;
 	opens?: boolean;
 };
 
 /** MailFrame shows a mail in a page with an origin of its own, in which nothing of the mail runs. */
-export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
+export function MailFrame({ html, text, headers, size, fullHeight, opens }: Props) {
 	const [hovered, setHovered] = useState("");
 	const [width, setWidth] = useParam("device", "600");
 	const [theme, setTheme] = useParam("colours", "light");
@@ -91,7 +91,11 @@ export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
 								{ value: "forced", label: words.forced },
 							]}
 						/>
-						<Checkbox label={words.images} checked={images === "on"} onChange={(on) => setImages(on ? "on" : "off")} />
+						<Checkbox
+							label={words.images}
+							checked={images === "on"}
+							onChange={(checked) => setImages(checked ? "on" : "off")}
+						/>
 					</>
 				)}
 				<span
@@ -106,9 +110,14 @@ export function MailFrame({ html, text, headers, size, tall, opens }: Props) {
 				</span>
 				{view === "html" && theme === "forced" && <p className={css.note}>{words.forcedNote}</p>}
 			</div>
-			<div className={css.stage} tabIndex={tall ? undefined : 0} data-tall={tall || undefined} hidden={view !== "html"}>
+			<div
+				className={css.stage}
+				tabIndex={fullHeight ? undefined : 0}
+				data-tall={fullHeight || undefined}
+				hidden={view !== "html"}
+			>
 				{view === "html" && (
-					<Framed
+					<SandboxedFrame
 						title={words.mail}
 						html={html ?? ""}
 						dark={theme === "dark"}

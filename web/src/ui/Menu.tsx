@@ -1,10 +1,10 @@
 import { MoreHorizontal } from "lucide-react";
 import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from "react";
 import { Module } from "../base/lazy";
-import { useOffers } from "../base/pageActions";
+import { usePageActions } from "../base/pageActions";
 import { catalogue } from "../base/words/catalogue";
 import button from "./Button.module.css";
-import { CurrentRow } from "./row";
+import { CurrentRow } from "./currentRow";
 
 const words = catalogue("shell.menu", { more: "More actions" });
 
@@ -20,7 +20,7 @@ export type Action = {
 };
 
 export const menus = new Module(() => import("./aria/MenuList"));
-const MenuList = menus.part((module) => module.MenuList);
+const MenuList = menus.component((module) => module.MenuList);
 
 type Props = {
 	label?: string;
@@ -47,11 +47,11 @@ export function Menu({ label = words.more, actions, children, small, className, 
 		if (document.activeElement === null || document.activeElement === document.body) trigger.current?.focus();
 		selected.run();
 	}, [selected, open]);
-	const of = typeof children === "string" ? `${children}: ` : "";
-	useOffers(
+	const prefix = typeof children === "string" ? `${children}: ` : "";
+	usePageActions(
 		actions
 			.filter((action): action is Action => Boolean(action))
-			.map((action) => ({ title: of + action.label, disabledReason: action.disabledReason, run: action.run })),
+			.map((action) => ({ title: prefix + action.label, disabledReason: action.disabledReason, run: action.run })),
 	);
 	return (
 		<>
@@ -68,8 +68,8 @@ export function Menu({ label = words.more, actions, children, small, className, 
 						.filter(Boolean)
 						.join(" ")
 				}
-				onPointerEnter={menus.early}
-				onFocus={menus.early}
+				onPointerEnter={menus.preload}
+				onFocus={menus.preload}
 				onClick={() => setOpen(!open)}
 				onKeyDown={(event) => {
 					if (event.key === "ArrowDown" || event.key === "ArrowUp") {

@@ -19,12 +19,12 @@ function strength(password: string): string {
 	// Guesses in bits: characters repeated or in a row add little.
 	let steps = 0;
 	for (let i = 1; i < n; i++) {
-		const jump = Math.abs(password.charCodeAt(i) - password.charCodeAt(i - 1));
-		if (jump > 1) steps++;
+		const distance = Math.abs(password.charCodeAt(i) - password.charCodeAt(i - 1));
+		if (distance > 1) steps++;
 	}
 	const kinds = new Set(password.toLowerCase()).size;
-	const bits = Math.min(steps, kinds * 2) * 2.3;
-	return bits < 20 ? words.weak : bits < 36 ? words.fair : words.strong;
+	const entropy = Math.min(steps, kinds * 2) * 2.3;
+	return entropy < 20 ? words.weak : entropy < 36 ? words.fair : words.strong;
 }
 
 type Props = {

@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
-import { Offering } from "../base/pageActions";
-import { remember } from "../base/recentRecords";
+import { PageActionsEnabled } from "../base/pageActions";
+import { addRecent } from "../base/recentRecords";
 import { useWorkspace } from "../base/session";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Page.module.css";
@@ -11,13 +11,13 @@ const words = catalogue("shell.page", { notSet: "not set", trail: "Breadcrumb" }
 
 let navigations = 0;
 
-/** countNavigation tells pages that the address changed, so that the next heading takes the focus. */
+/** countNavigation records that the address changed, so that the next heading takes the focus. */
 export function countNavigation() {
 	navigations++;
 }
 
 /** How long a part of a page may hold back what is below it, in milliseconds. */
-const patience = 4000;
+const arrivalTimeout = 4000;
 
 /**
  * useArrival marks a page until all its parts have loaded for the first time. Meanwhile what stands below a part that
@@ -28,15 +28,15 @@ function useArrival(page: RefObject<HTMLElement | null>) {
 		const element = page.current;
 		if (!element) return;
 		const end = () => {
-			seen.disconnect();
+			observer.disconnect();
 			clearTimeout(timer);
 			delete element.dataset.coming;
 		};
 		const check = () => element.querySelector("[aria-busy=true]") || end();
-		const seen = new MutationObserver(check);
-		const timer = setTimeout(end, patience);
+		const observer = new MutationObserver(check);
+		const timer = setTimeout(end, arrivalTimeout);
 		element.dataset.coming = "";
-		seen.observe(element, { childList: true, subtree: true, attributeFilter: ["aria-busy"] });
+		observer.observe(element, { childList: true, subtree: true, attributeFilter: ["aria-busy"] });
 		check();
 		return end;
 	}, [page]);
@@ -47,18 +47,18 @@ type Props = {
 	/** Words before the title in the document's title, such as a record's name; the title if missing. */
 	record?: string;
 	/** Where the page belongs: names and addresses from the top. */
-	trail?: { name: string; to: string }[];
+	breadcrumbs?: { name: string; to: string }[];
 	status?: ReactNode;
 	description?: ReactNode;
 	actions?: ReactNode;
 	wide?: boolean;
 	/** There is no record at this address. */
-	gone?: boolean;
+	notFound?: boolean;
 	children: ReactNode;
 };
 
 /** Page is the frame of every page: its heading, which takes the focus after navigation, and its actions. */
-export function Page({ title, record, trail, status, description, actions, wide, gone, children }: Props) {
+export function Page({ title, record, breadcrumbs, status, description, actions, wide, notFound, children }: Props) {
 	const heading = useRef<HTMLHeadingElement>(null);
 	const page = useRef<HTMLDivElement>(null);
 	useArrival(page);
@@ -67,14 +67,14 @@ export function Page({ title, record, trail, status, description, actions, wide,
 	const [path] = useLocation();
 	const slug = workspace?.tenant_slug;
 	useEffect(() => {
-		if (slug && trail && trail.length > 0 && !path.startsWith(`${to.settings()}/`))
-			remember(slug, path, gone ? null : (record ?? title));
-	}, [slug, path, record, title, trail, gone]);
+		if (slug && breadcrumbs && breadcrumbs.length > 0 && !path.startsWith(`${to.settings()}/`))
+			addRecent(slug, path, notFound ? null : (record ?? title));
+	}, [slug, path, record, title, breadcrumbs, notFound]);
 	useEffect(() => {
-		document.title = [record ?? title, ...(trail ?? []).map((link) => link.name).reverse(), name, "Packetboat"]
+		document.title = [record ?? title, ...(breadcrumbs ?? []).map((link) => link.name).reverse(), name, "Packetboat"]
 			.filter(Boolean)
 			.join(" · ");
-	}, [title, record, trail, name]);
+	}, [title, record, breadcrumbs, name]);
 	useEffect(() => {
 		if (navigations > 0) heading.current?.focus({ preventScroll: true });
 	}, []);
@@ -82,10 +82,10 @@ export function Page({ title, record, trail, status, description, actions, wide,
 		<div ref={page} className={wide ? css.wide : css.page}>
 			<header className={css.header}>
 				<div className={css.words}>
-					{trail && trail.length > 0 && (
+					{breadcrumbs && breadcrumbs.length > 0 && (
 						<nav aria-label={words.trail} className={css.trail}>
 							<ol>
-								{trail.map((link) => (
+								{breadcrumbs.map((link) => (
 									<li key={link.to}>
 										<Link href={link.to}>{link.name}</Link>
 									</li>
@@ -102,9 +102,9 @@ export function Page({ title, record, trail, status, description, actions, wide,
 					{description && <p className={css.description}>{description}</p>}
 				</div>
 				{actions && (
-					<Offering value={true}>
+					<PageActionsEnabled value={true}>
 						<div className={css.actions}>{actions}</div>
-					</Offering>
+					</PageActionsEnabled>
 				)}
 			</header>
 			{children}

@@ -3,7 +3,7 @@ import { Module } from "../base/lazy";
 import button from "./Button.module.css";
 
 const panels = new Module(() => import("./aria/PopupPanel"));
-const PopupPanel = panels.part((module) => module.PopupPanel);
+const PopupPanel = panels.component((module) => module.PopupPanel);
 
 type Props = {
 	/** What the panel is for. */
@@ -30,8 +30,8 @@ export function Popup({ label, buttonLabel, button: content, className, end, chi
 				aria-haspopup="dialog"
 				aria-expanded={open}
 				className={className ?? `${button.button} ${button.quiet} ${button.small}`}
-				onPointerEnter={panels.early}
-				onFocus={panels.early}
+				onPointerEnter={panels.preload}
+				onFocus={panels.preload}
 				onClick={() => setOpen(!open)}
 			>
 				{content}

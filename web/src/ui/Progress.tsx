@@ -4,8 +4,8 @@ import css from "./Progress.module.css";
 
 /** Progress shows how much of something is done. Each tenth is announced. */
 export function Progress({ label, value, max, text }: { label: string; value: number; max?: number; text: string }) {
-	const share = max ? Math.min(1, value / max) : undefined;
-	const tenth = share === undefined ? 0 : Math.floor(share * 10);
+	const fraction = max ? Math.min(1, value / max) : undefined;
+	const tenth = fraction === undefined ? 0 : Math.floor(fraction * 10);
 	const [announcement, setAnnouncement] = useState("");
 	useEffect(() => {
 		if (tenth > 0) setAnnouncement(percent(tenth / 10, 0));
@@ -17,13 +17,13 @@ export function Progress({ label, value, max, text }: { label: string; value: nu
 				aria-label={label}
 				aria-valuemin={0}
 				aria-valuemax={max}
-				aria-valuenow={share === undefined ? undefined : value}
+				aria-valuenow={fraction === undefined ? undefined : value}
 				aria-valuetext={text}
 				className={css.bar}
 			>
 				<div
-					style={{ inlineSize: share === undefined ? "30%" : `${share * 100}%` }}
-					data-unknown={share === undefined || undefined}
+					style={{ inlineSize: fraction === undefined ? "30%" : `${fraction * 100}%` }}
+					data-unknown={fraction === undefined || undefined}
 				/>
 			</div>
 			<p>{text}</p>

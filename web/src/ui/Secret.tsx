@@ -19,11 +19,11 @@ export function Secret({ title, secret, onClose }: { title: string; secret: stri
 	return (
 		<Dialog
 			title={title}
-			firm
+			mustAnswer
 			onClose={onClose}
 			onSubmit={() => stored && onClose()}
 			footer={
-				<Button type="submit" look="primary" disabledReason={stored ? undefined : words.once}>
+				<Button type="submit" variant="primary" disabledReason={stored ? undefined : words.once}>
 					{words.done}
 				</Button>
 			}

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "../api/client";
-import { Offering } from "../base/pageActions";
+import { PageActionsEnabled } from "../base/pageActions";
 import { catalogue } from "../base/words/catalogue";
 import { explain } from "../base/words/errors";
 import { Button } from "./Button";
@@ -34,20 +34,20 @@ export function Empty({ title, children, action, example, choices }: EmptyProps)
 			{children && <div className={css.text}>{children}</div>}
 			{example && <div className={css.example}>{example}</div>}
 			{action && (
-				<Offering value={true}>
+				<PageActionsEnabled value={true}>
 					<div className={css.actions}>{action}</div>
-				</Offering>
+				</PageActionsEnabled>
 			)}
 			{choices && <div className={css.choices}>{choices}</div>}
 		</div>
 	);
 }
 
-type Filter = { name: string; drop: () => void };
+type Filter = { name: string; remove: () => void };
 
 /** searched is the filter of a search field, if it has a text. */
 export const searched = (text: string, onChange: (text: string) => void): Filter | false =>
-	text.trim() !== "" && { name: text.trim(), drop: () => onChange("") };
+	text.trim() !== "" && { name: text.trim(), remove: () => onChange("") };
 
 /** NoMatch says that no row matches the filters. It names each, and offers to drop it. */
 export function NoMatch({ title, filters }: { title: string; filters: (Filter | false)[] }) {
@@ -58,7 +58,7 @@ export function NoMatch({ title, filters }: { title: string; filters: (Filter | 
 				{filters.map(
 					(filter) =>
 						filter && (
-							<Button key={filter.name} icon={<X aria-hidden />} onClick={filter.drop}>
+							<Button key={filter.name} icon={<X aria-hidden />} onClick={filter.remove}>
 								{words.drop({ name: filter.name })}
 							</Button>
 						),
@@ -99,20 +99,20 @@ export function Failure({
 
 /** Skeleton has the shape of what is loaded. It appears only when loading takes longer than a blink. */
 export function Skeleton({ rows = 6, height = 20 }: { rows?: number; height?: number }) {
-	const [late, setLate] = useState(false);
+	const [delayed, setDelayed] = useState(false);
 	useEffect(() => {
-		const timer = setTimeout(() => setLate(true), 150);
+		const timer = setTimeout(() => setDelayed(true), 150);
 		return () => clearTimeout(timer);
 	}, []);
 	return (
 		<div className={css.skeleton} aria-busy="true">
 			<span className="visually-hidden" role="status">
-				{late ? words.loading : ""}
+				{delayed ? words.loading : ""}
 			</span>
 			{Array.from({ length: rows }, (_, i) => (
 				<div
 					key={i}
-					className={late ? css.bar : undefined}
+					className={delayed ? css.bar : undefined}
 					style={{ blockSize: height, inlineSize: `${95 - ((i * 17) % 40)}%` }}
 				/>
 			))}

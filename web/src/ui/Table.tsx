@@ -12,12 +12,12 @@ import { density, subscribeDensity } from "../base/density";
 import { useShortcuts } from "../base/shortcuts";
 import { catalogue } from "../base/words/catalogue";
 import { Heading } from "./Figure";
-import { useNarrow } from "./narrow";
+import { useNarrow } from "./useNarrow";
 import css from "./Table.module.css";
 import { toast } from "./Toast";
-import { type ColumnSize, fitColumns, gridTemplate, minWidth, pickWidth } from "./table/fitColumns";
+import { type ColumnSize, fitColumns, gridTemplate, minWidth, selectionWidth } from "./table/fitColumns";
 import { ResizeHandle } from "./table/ResizeHandle";
-import { type Acts, Row } from "./table/Row";
+import { type RowHandlers, Row } from "./table/Row";
 import { extended, moveOf, toggled } from "./table/rows";
 import { Slots } from "./table/slots";
 import { useRovingGrid } from "./table/useRovingGrid";
@@ -37,7 +37,7 @@ export type Column<T> = ColumnSize & {
 	/** Empty for the menu of the row, the last column, which stays in view. */
 	name: string;
 	/** The definition of the figures in it. */
-	about?: string;
+	description?: string;
 	align?: "end";
 	sortable?: boolean;
 	cell: (row: T) => ReactNode;
@@ -71,10 +71,10 @@ type Props<T> = {
 	 * Cells keep nothing of their own that a person sees unless the focus is in them. While the table scrolls, the
 	 * elements of rows that leave then show those that come, which costs a part of making new ones.
 	 */
-	recycle?: boolean;
+	recyclesElements?: boolean;
 };
 
-const coarse = typeof matchMedia === "undefined" ? null : matchMedia("(pointer: coarse)");
+const coarsePointer = typeof matchMedia === "undefined" ? null : matchMedia("(pointer: coarse)");
 
 /** The border of a table and the bar that it scrolls by. */
 const edges = 17;
@@ -91,9 +91,9 @@ export function Table<T>(props: Props<T>) {
 	const phone = useNarrow();
 	const scroller = useRef<HTMLDivElement>(null);
 	const anchor = useRef<string | null>(null); // where a range of selected rows begins
-	const extending = useRef(false); // whether the last move extended the selection from the anchor
+	const isExtending = useRef(false); // whether the last move extended the selection from the anchor
 	const compact = useSyncExternalStore(subscribeDensity, density) === "compact";
-	const height = (phone ? 64 : coarse?.matches ? 44 : 36) - (compact ? 8 : 0);
+	const height = (phone ? 64 : coarsePointer?.matches ? 44 : 36) - (compact ? 8 : 0);
 	const { rows, rowKey } = props;
 	const keyOf = useRef(rowKey);
 	keyOf.current = rowKey;
@@ -102,19 +102,19 @@ export function Table<T>(props: Props<T>) {
 	const { virtual, current } = grid;
 	const items = virtual.getVirtualItems().filter((item) => item.index < props.rows.length);
 	const slots = useRef(new Slots());
-	const drawn = props.recycle
+	const drawn = props.recyclesElements
 		? slots.current
 				.assign(
 					items.map((item) => keys[item.index] ?? ""),
 					virtual.isScrolling,
 				)
-				.map(({ at, slot }) => ({ item: items[at], slot }))
+				.map(({ index, slot }) => ({ item: items[index], slot }))
 		: items.map((item) => ({ item, slot: null }));
-	const near = props.rows.length > 0 && (virtual.range?.endIndex ?? 0) + overscan >= props.rows.length * 0.6;
+	const nearEnd = props.rows.length > 0 && (virtual.range?.endIndex ?? 0) + overscan >= props.rows.length * 0.6;
 	const { onEnd } = props;
 	useEffect(() => {
-		if (near) onEnd?.();
-	}, [near, onEnd]);
+		if (nearEnd) onEnd?.();
+	}, [nearEnd, onEnd]);
 
 	const view = `${props.found ?? ""} ${props.sort?.column ?? ""} ${props.sort?.dir ?? ""}`;
 	const shown = useRef(view);
@@ -130,17 +130,17 @@ export function Table<T>(props: Props<T>) {
 	useLayoutEffect(() => {
 		const table = scroller.current;
 		if (!props.fill || !table) return;
-		const fit = () =>
+		const resize = () =>
 			table.style.setProperty("--above", `${Math.round(table.getBoundingClientRect().top + scrollY)}px`);
-		fit();
-		const seen = new ResizeObserver(fit); // what is above becomes higher when it wraps, or shows filters
+		resize();
+		const observer = new ResizeObserver(resize); // what is above becomes higher when it wraps, or shows filters
 		for (let element = table.previousElementSibling; element; element = element.previousElementSibling)
-			seen.observe(element);
-		seen.observe(document.body);
-		return () => seen.disconnect();
+			observer.observe(element);
+		observer.observe(document.body);
+		return () => observer.disconnect();
 	}, [props.fill]);
 
-	// When the table goes with the focus in it, the page's heading takes it.
+	// When the table is removed while it has the focus, the page's heading takes it.
 	useLayoutEffect(() => {
 		const table = scroller.current;
 		return () => {
@@ -164,14 +164,16 @@ export function Table<T>(props: Props<T>) {
 		}
 	};
 	// With the focus elsewhere on the page, j and k give it to the row that Tab reaches.
-	const enter = () => props.rows.length > 0 && grid.focus(current);
+	const focusCurrent = () => props.rows.length > 0 && grid.focus(current);
 	const deselect = () => {
 		const before = selected;
 		props.onSelect?.(new Set());
 		if (before.size > 1)
 			toast(words.deselected({ count: before.size }), { undo: () => props.onSelect?.(new Set(before)) });
 	};
-	useShortcuts(selected.size > 0 ? { j: enter, k: enter, Escape: deselect } : { j: enter, k: enter });
+	useShortcuts(
+		selected.size > 0 ? { j: focusCurrent, k: focusCurrent, Escape: deselect } : { j: focusCurrent, k: focusCurrent },
+	);
 	const key = (event: KeyboardEvent) => {
 		if ((event.target as HTMLElement).closest("input, button, select, [role=menu]")) return;
 		const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 1);
@@ -179,10 +181,10 @@ export function Table<T>(props: Props<T>) {
 		const row = props.rows[current];
 		if (to !== null) {
 			if (event.shiftKey && props.onSelect) {
-				if (!extending.current) anchor.current = keys[current] ?? null;
-				extending.current = true;
+				if (!isExtending.current) anchor.current = keys[current] ?? null;
+				isExtending.current = true;
 				toggle(to, true);
-			} else extending.current = false;
+			} else isExtending.current = false;
 			grid.focus(to);
 		} else if (event.key === "Enter" && row && props.onOpen) props.onOpen(row);
 		else if (event.key === " " && row && props.onPeek) props.onPeek(row);
@@ -195,8 +197,8 @@ export function Table<T>(props: Props<T>) {
 		event.stopPropagation();
 	};
 
-	const acts = useRef<Acts<T>>(null as unknown as Acts<T>);
-	acts.current = {
+	const handlers = useRef<RowHandlers<T>>(null as unknown as RowHandlers<T>);
+	handlers.current = {
 		focus: grid.reach,
 		toggle,
 		open: props.onOpen,
@@ -207,7 +209,7 @@ export function Table<T>(props: Props<T>) {
 	const pick = props.onSelect !== undefined;
 	const room = virtual.scrollRect?.width || Number.POSITIVE_INFINITY;
 	const columns = useMemo(
-		() => (phone ? props.columns : fitColumns(props.columns, room - edges - (pick ? pickWidth : 0))),
+		() => (phone ? props.columns : fitColumns(props.columns, room - edges - (pick ? selectionWidth : 0))),
 		[phone, props.columns, room, pick],
 	);
 	const width = minWidth(columns, pick);
@@ -274,7 +276,7 @@ export function Table<T>(props: Props<T>) {
 										{sorted === "desc" && <ArrowDown aria-hidden size={14} />}
 									</button>
 								) : column.name ? (
-									<Heading name={column.name} about={column.about} />
+									<Heading name={column.name} description={column.description} />
 								) : (
 									<span className="visually-hidden">{words.unnamed}</span>
 								)}
@@ -309,7 +311,7 @@ export function Table<T>(props: Props<T>) {
 							phone={phone}
 							columns={columns}
 							pick={pick}
-							acts={acts}
+							handlers={handlers}
 						/>
 					);
 				})}

@@ -18,15 +18,15 @@ type Props = {
 
 /** Thumb shows a mail as a small picture, in the page in which nothing of the mail runs. It is made when it comes into view. */
 export function Thumb({ html, label, width = 160, height = 120, layout = 600, onView }: Props) {
-	const place = useRef<HTMLDivElement>(null);
+	const container = useRef<HTMLDivElement>(null);
 	const frame = useRef<HTMLIFrameElement>(null);
-	const near = useInView(place);
+	const inView = useInView(container);
 	const [ready, setReady] = useState(false);
-	const seen = useRef(onView);
-	seen.current = onView;
+	const onViewRef = useRef(onView);
+	onViewRef.current = onView;
 	useEffect(() => {
-		if (near) seen.current?.();
-	}, [near]);
+		if (inView) onViewRef.current?.();
+	}, [inView]);
 	useEffect(() => {
 		const listen = (event: MessageEvent<{ kind: string }>) => {
 			if (event.source === frame.current?.contentWindow && event.data.kind === "ready") setReady(true);
@@ -41,13 +41,13 @@ export function Thumb({ html, label, width = 160, height = 120, layout = 600, on
 	const scale = width / layout;
 	return (
 		<div
-			ref={place}
+			ref={container}
 			className={css.thumb}
 			data-shown={html ? true : undefined}
 			style={{ inlineSize: width, blockSize: height }}
 			inert
 		>
-			{near && html && (
+			{inView && html && (
 				<iframe
 					ref={frame}
 					title={label}

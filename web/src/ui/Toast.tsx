@@ -7,15 +7,15 @@ import css from "./Toast.module.css";
 const words = catalogue("shell.toast", { undo: "Undo", dismiss: "Dismiss", messages: "Messages" });
 
 /** Counts is what goes down to 0 each second, and how a message says it. */
-type Counts = { until: number; say: (seconds: number) => string };
+type Counts = { expiresAt: number; format: (seconds: number) => string };
 
 type Toast = { id: number; text: string; undo?: () => void; tone: "neutral" | "danger"; counts?: Counts };
 
 let toasts: Toast[] = [];
 
 /** What was done in the last minutes and can be undone, oldest first: longer than its message is shown. */
-let undoable: { id: number; text: string; undo: () => void; until: number }[] = [];
-const undoableFor = 5 * 60_000;
+let undoable: { id: number; text: string; undo: () => void; expiresAt: number }[] = [];
+const undoDuration = 5 * 60_000;
 
 let next = 1;
 const listeners = new Set<() => void>();
@@ -28,16 +28,16 @@ function set(all: Toast[]) {
 /** toast says that something was done, and offers to undo it. What stays wrong is shown at its place instead. */
 export function toast(text: string, options: { undo?: () => void; tone?: "danger" } = {}) {
 	if (options.undo)
-		undoable = [...undoable.slice(-19), { id: next, text, undo: options.undo, until: Date.now() + undoableFor }];
+		undoable = [...undoable.slice(-19), { id: next, text, undo: options.undo, expiresAt: Date.now() + undoDuration }];
 	set([...toasts.slice(-2), { id: next++, text, undo: options.undo, tone: options.tone ?? "neutral" }]);
 }
 
 /** countdown says for how many seconds something waits, in one message that stays until then. */
-export function countdown(seconds: number, say: Counts["say"]) {
-	const until = Math.max(Date.now() + seconds * 1000, ...toasts.map((toast) => toast.counts?.until ?? 0));
+export function countdown(seconds: number, format: Counts["format"]) {
+	const expiresAt = Math.max(Date.now() + seconds * 1000, ...toasts.map((toast) => toast.counts?.expiresAt ?? 0));
 	set([
 		...toasts.filter((toast) => !toast.counts).slice(-2),
-		{ id: next++, text: say(seconds), tone: "neutral", counts: { until, say } },
+		{ id: next++, text: format(seconds), tone: "neutral", counts: { expiresAt, format } },
 	]);
 }
 
@@ -51,7 +51,7 @@ function undo(id: number) {
 	match?.undo();
 }
 
-const lastUndoable = () => undoable.findLast((entry) => entry.until > Date.now());
+const lastUndoable = () => undoable.findLast((entry) => entry.expiresAt > Date.now());
 
 /** undoText says what undoLast would undo. */
 export const undoText = () => lastUndoable()?.text;
@@ -63,7 +63,7 @@ export function undoLast(): boolean {
 	return Boolean(last);
 }
 
-const shownFor = 8000;
+const toastDuration = 8000;
 
 /** Toasts shows the messages, in a region that screen readers announce. */
 export function Toasts() {
@@ -74,9 +74,9 @@ export function Toasts() {
 		},
 		() => toasts,
 	);
-	// A message that goes with the focus in it gives it back to where it came from.
+	// A message that is removed while it has the focus returns it to the element that had it before.
 	const from = useRef<HTMLElement | null>(null);
-	const giveBack = () =>
+	const restoreFocus = () =>
 		requestAnimationFrame(() => {
 			if (document.activeElement !== document.body) return;
 			(from.current?.isConnected ? from.current : document.querySelector<HTMLElement>("main h1"))?.focus({
@@ -94,7 +94,7 @@ export function Toasts() {
 		>
 			<div aria-live="polite" aria-atomic="false">
 				{all.map((toast) => (
-					<Item key={toast.id} toast={toast} onGone={giveBack} />
+					<Item key={toast.id} toast={toast} onGone={restoreFocus} />
 				))}
 			</div>
 		</section>
@@ -102,17 +102,17 @@ export function Toasts() {
 }
 
 function Item({ toast, onGone }: { toast: Toast; onGone: () => void }) {
-	const left = useRef(shownFor);
+	const remainingTime = useRef(toastDuration);
 	const [hovered, setHovered] = useState(false);
 	const [focused, setFocused] = useState(false);
-	const held = hovered || focused;
+	const isPaused = hovered || focused;
 	const { counts } = toast;
 	const [seconds, setSeconds] = useState(0);
 	useEffect(() => {
 		if (!counts) return;
 		const tick = () => {
-			const left = Math.ceil((counts.until - Date.now()) / 1000);
-			if (left > 0) setSeconds(left);
+			const secondsLeft = Math.ceil((counts.expiresAt - Date.now()) / 1000);
+			if (secondsLeft > 0) setSeconds(secondsLeft);
 			else dismiss(toast.id);
 		};
 		tick();
@@ -120,14 +120,14 @@ function Item({ toast, onGone }: { toast: Toast; onGone: () => void }) {
 		return () => clearInterval(timer);
 	}, [toast.id, counts]);
 	useEffect(() => {
-		if (held || counts) return;
+		if (isPaused || counts) return;
 		const since = Date.now();
-		const timer = setTimeout(() => dismiss(toast.id), left.current);
+		const timer = setTimeout(() => dismiss(toast.id), remainingTime.current);
 		return () => {
 			clearTimeout(timer);
-			left.current -= Date.now() - since;
+			remainingTime.current -= Date.now() - since;
 		};
-	}, [toast.id, held, counts]);
+	}, [toast.id, isPaused, counts]);
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: it only waits while somebody reads it
 		<div
@@ -140,7 +140,7 @@ function Item({ toast, onGone }: { toast: Toast; onGone: () => void }) {
 			{counts ? (
 				<p>
 					<span className="visually-hidden">{toast.text}</span>
-					<span aria-hidden>{counts.say(seconds)}</span>
+					<span aria-hidden>{counts.format(seconds)}</span>
 				</p>
 			) : (
 				<p>{toast.text}</p>

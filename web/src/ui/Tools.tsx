@@ -7,17 +7,17 @@ export function Tools({
 	label,
 	value,
 	onChange,
-	coming,
+	loading,
 	children,
 }: {
 	label: string;
 	value: string;
 	onChange: (text: string) => void /** The filters are not all known yet. */;
-	coming?: boolean;
+	loading?: boolean;
 	children?: ReactNode;
 }) {
 	return (
-		<div className={css.tools} data-whole aria-busy={coming || undefined}>
+		<div className={css.tools} data-whole aria-busy={loading || undefined}>
 			<div className={css.find}>
 				<TextField label={label} hideLabel type="search" placeholder={label} value={value} onChange={onChange} />
 			</div>

@@ -24,16 +24,16 @@ export type Version = { id: string; name: string; mine: string; theirs: string; 
 type Props = {
 	text: string;
 	versions: Version[];
-	onSettle: (theirs: Set<string>) => void;
+	onResolve: (theirs: Set<string>) => void;
 	onClose: () => void;
 };
 
 /** Versions asks, for each part that both sides have changed, which of the two versions stays. */
-export function Versions({ text, versions, onSettle, onClose }: Props) {
+export function Versions({ text, versions, onResolve, onClose }: Props) {
 	const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
-	const choose = (id: string, whose: string) => {
+	const choose = (id: string, side: string) => {
 		const next = new Set(theirs);
-		if (whose === "theirs") next.add(id);
+		if (side === "theirs") next.add(id);
 		else next.delete(id);
 		setTheirs(next);
 	};
@@ -42,11 +42,11 @@ export function Versions({ text, versions, onSettle, onClose }: Props) {
 			drawer="wide"
 			title={words.title}
 			onClose={onClose}
-			onSubmit={() => onSettle(new Set(theirs))}
+			onSubmit={() => onResolve(new Set(theirs))}
 			footer={
 				<>
 					<Button onClick={onClose}>{words.later}</Button>
-					<Button type="submit" look="primary">
+					<Button type="submit" variant="primary">
 						{words.save}
 					</Button>
 				</>
@@ -59,7 +59,7 @@ export function Versions({ text, versions, onSettle, onClose }: Props) {
 					{version.code || version.mine.includes("\n") || version.theirs.includes("\n") ? (
 						<>
 							<p className={css.muted}>{words.legend}</p>
-							<Diff label={words.compared({ part: version.name })} was={version.theirs} now={version.mine} />
+							<Diff label={words.compared({ part: version.name })} before={version.theirs} after={version.mine} />
 						</>
 					) : (
 						<dl className={css.sides}>
@@ -76,7 +76,7 @@ export function Versions({ text, versions, onSettle, onClose }: Props) {
 					<Radios
 						label={words.keep}
 						value={theirs.has(version.id) ? "theirs" : "mine"}
-						onChange={(whose) => choose(version.id, whose)}
+						onChange={(side) => choose(version.id, side)}
 						choices={[
 							{ value: "mine", label: words.mine },
 							{ value: "theirs", label: words.theirs },

@@ -2,7 +2,7 @@ import { type PointerEvent, useId, useState } from "react";
 
 /** How near an edge, in pixels, what is dragged makes the page scroll, and how far at each movement. */
 const edge = 48;
-const stride = 16;
+const scrollStep = 16;
 
 /** scrollerOf returns what an element scrolls in: a part of the page, or the page itself. */
 function scrollerOf(element: Element): Element | null {
@@ -19,18 +19,18 @@ function scrollerOf(element: Element): Element | null {
  */
 export function follow(
 	event: PointerEvent<HTMLElement>,
-	over: (x: number, y: number) => void,
+	onMove: (x: number, y: number) => void,
 	end: (dropped: boolean) => void,
 ) {
 	if (event.button !== 0) return;
 	const handle = event.currentTarget;
 	const scroller = scrollerOf(handle);
 	const move = (event: globalThis.PointerEvent) => {
-		over(event.clientX, event.clientY);
+		onMove(event.clientX, event.clientY);
 		const box = scroller === document.scrollingElement ? undefined : scroller?.getBoundingClientRect();
 		const [top, bottom] = box ? [box.top, box.bottom] : [edge, innerHeight]; // the page has a bar at its top
-		if (event.clientY < top + edge) scroller?.scrollBy(0, -stride);
-		else if (event.clientY > bottom - edge) scroller?.scrollBy(0, stride);
+		if (event.clientY < top + edge) scroller?.scrollBy(0, -scrollStep);
+		else if (event.clientY > bottom - edge) scroller?.scrollBy(0, scrollStep);
 	};
 	const stop = (dropped: boolean) => {
 		handle.removeEventListener("pointermove", move);
@@ -60,8 +60,8 @@ function placeAt(list: string, y: number): number | null {
 	let shortest = Number.POSITIVE_INFINITY;
 	for (const element of document.querySelectorAll<HTMLElement>(`[data-list="${CSS.escape(list)}"]`)) {
 		const { top, bottom } = element.getBoundingClientRect();
-		const away = Math.max(top - y, y - bottom, 0);
-		if (away < shortest) [nearest, shortest] = [Number(element.dataset.place), away];
+		const distance = Math.max(top - y, y - bottom, 0);
+		if (distance < shortest) [nearest, shortest] = [Number(element.dataset.place), distance];
 	}
 	return nearest;
 }
@@ -69,12 +69,12 @@ function placeAt(list: string, y: number): number | null {
 /** useSorting makes the items of a list change places by dragging: item returns what an item needs, handle what it is dragged by needs. */
 export function useSorting(move: (from: number, to: number) => void) {
 	const list = useId();
-	const [drag, setDrag] = useState<{ from: number; over: number } | null>(null);
+	const [drag, setDrag] = useState<{ from: number; target: number } | null>(null);
 	return {
 		item: (i: number) => ({
 			"data-list": list,
 			"data-place": i,
-			"data-over": (drag !== null && drag.over === i && drag.from !== i) || undefined,
+			"data-over": (drag !== null && drag.target === i && drag.from !== i) || undefined,
 			"data-dragged": drag?.from === i || undefined,
 		}),
 		handle: (i: number) => ({
@@ -84,7 +84,7 @@ export function useSorting(move: (from: number, to: number) => void) {
 					event,
 					(_, y) => {
 						to = placeAt(list, y) ?? to;
-						setDrag({ from: i, over: to });
+						setDrag({ from: i, target: to });
 					},
 					(dropped) => {
 						setDrag(null);

@@ -8,8 +8,8 @@ function firstField(paths: string[]): HTMLElement | undefined {
 	const fields = paths.flatMap((path) => [
 		...document.querySelectorAll<HTMLElement>(`[data-path="${CSS.escape(path)}"]`),
 	]);
-	const inner = fields.filter((element) => !fields.some((other) => other !== element && element.contains(other)));
-	return inner.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0];
+	const innermost = fields.filter((element) => !fields.some((other) => other !== element && element.contains(other)));
+	return innermost.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))[0];
 }
 
 /** useSubmit sends a form: whether that is under way, and what is wrong with its fields, which it is given by their paths. */

@@ -3,14 +3,14 @@ import { explain, loadProblems } from "../base/words/errors";
 import { equals, type Tests } from "../base/testing";
 import { problemsOf, isInside } from "./problems";
 
-/** refused is an answer that names problems of fields. */
-const refused = (...fields: { path?: string; message: string }[]) =>
+/** errorResponse is an answer that names problems of fields. */
+const errorResponse = (...fields: { path?: string; message: string }[]) =>
 	new ApiError(422, "VALIDATION_FAILED", "Something is wrong.", { fields });
 
 const tests: Tests = {
 	async "a problem stands at its field, or at the one that it is in"() {
 		await loadProblems();
-		const error = refused(
+		const error = errorResponse(
 			{ path: "name", message: "required" },
 			{ path: "tags[2]", message: "at most 9 characters" },
 			{ path: "address.city", message: "required" },
@@ -32,12 +32,18 @@ const tests: Tests = {
 	},
 	async "a field of the form itself comes before the one that it is in"() {
 		await loadProblems();
-		const { byPath } = problemsOf(refused({ path: "address.city", message: "required" }), ["address", "address.city"]);
+		const { byPath } = problemsOf(errorResponse({ path: "address.city", message: "required" }), [
+			"address",
+			"address.city",
+		]);
 		equals(byPath, { "address.city": "City must be filled in." });
 	},
 	async "the first problem of a field is told"() {
 		await loadProblems();
-		const error = refused({ path: "tags[0]", message: "required" }, { path: "tags[1]", message: "is there twice" });
+		const error = errorResponse(
+			{ path: "tags[0]", message: "required" },
+			{ path: "tags[1]", message: "is there twice" },
+		);
 		equals(problemsOf(error, ["tags"]).byPath, {
 			tags: "Tags 1 must be filled in.",
 			"tags[0]": "Tags 1 must be filled in.",
@@ -46,7 +52,7 @@ const tests: Tests = {
 	},
 	async "problems of fields that the form does not have are told with their name"() {
 		await loadProblems();
-		const error = refused({ path: "names", message: "is unknown" }, { message: "is wrong" });
+		const error = errorResponse({ path: "names", message: "is unknown" }, { message: "is wrong" });
 		const { general, answered } = problemsOf(error, ["name"]);
 		equals(general, ["Names was not accepted.", "This value was not accepted."]);
 		equals(answered?.[0], { path: "names", message: "is unknown" });
@@ -72,7 +78,7 @@ const tests: Tests = {
 			["tagsx[0]", "tags", false],
 			["", "name", false],
 		];
-		for (const [path, field, want] of paths) equals(isInside(path, field), want, `${path} in ${field}`);
+		for (const [path, field, expected] of paths) equals(isInside(path, field), expected, `${path} in ${field}`);
 	},
 };
 

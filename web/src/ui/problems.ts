@@ -19,21 +19,21 @@ function labelAt(path: string): string | undefined {
 
 /** problemsOf sorts the problems of an answer to the fields that a form has. */
 export function problemsOf(error: unknown, paths: string[]): Problems {
-	const out: Problems = { byPath: {}, general: [] };
+	const result: Problems = { byPath: {}, general: [] };
 	if (error instanceof ApiError && error.fields.length > 0) {
-		out.answered = error.fields;
+		result.answered = error.fields;
 		for (const field of error.fields) {
 			const path = paths.find((path) => field.path === path) ?? paths.find((path) => isInside(field.path, path));
 			if (path) {
 				const sentence = fieldSentenceOf(error, field, labelAt(field.path));
-				out.byPath[path] ??= sentence;
-				out.byPath[field.path] ??= sentence; // of an element, too
-			} else out.general.push(fieldSentenceOf(error, field));
+				result.byPath[path] ??= sentence;
+				result.byPath[field.path] ??= sentence; // of an element, too
+			} else result.general.push(fieldSentenceOf(error, field));
 		}
-		return out;
+		return result;
 	}
-	out.general.push(explain(error));
-	return out;
+	result.general.push(explain(error));
+	return result;
 }
 
 /** isInside reports whether a path is that of a field or of something in it. */

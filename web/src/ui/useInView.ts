@@ -1,21 +1,21 @@
 import { type RefObject, useEffect, useState } from "react";
 
 /** useInView says whether an element has come into view, or near it. */
-export function useInView(of: RefObject<Element | null>): boolean {
-	const [seen, setSeen] = useState(false);
+export function useInView(ref: RefObject<Element | null>): boolean {
+	const [inView, setInView] = useState(false);
 	useEffect(() => {
-		const at = of.current;
-		if (!at) return;
+		const element = ref.current;
+		if (!element) return;
 		const watch = new IntersectionObserver(
 			(entries) => {
 				if (!entries.some((entry) => entry.isIntersecting)) return;
-				setSeen(true);
+				setInView(true);
 				watch.disconnect();
 			},
 			{ rootMargin: "200px" },
 		);
-		watch.observe(at);
+		watch.observe(element);
 		return () => watch.disconnect();
-	}, [of]);
-	return seen;
+	}, [ref]);
+	return inView;
 }

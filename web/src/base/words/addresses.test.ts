@@ -23,7 +23,7 @@ const tests: Tests = {
 			['"a@b.example', ['"', "a@b.example"]],
 			['"a@b.example" <c@d.example>', ["c@d.example"]],
 		];
-		for (const [text, want] of cases) equals(addressesIn(text), want, text);
+		for (const [text, expected] of cases) equals(addressesIn(text), expected, text);
 	},
 	"a long text takes no long time"() {
 		const words = "word ".repeat(5000);

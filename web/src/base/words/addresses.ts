@@ -6,17 +6,17 @@ const tokens = /"[^"\n]*"|<[^<>\s]*>|[\n\r,;]|[^\s<>,;"]+|[<>"]/g;
  * with names or without, such as "Lee, Ann" <ann@example.com>.
  */
 export function addressesIn(text: string): string[] {
-	const out: string[] = [];
+	const addresses: string[] = [];
 	let words: string[] = []; // since the last address: its name, or addresses without one
 	for (const [token] of text.matchAll(tokens)) {
 		if (/^[\n\r,;]$/.test(token)) {
-			out.push(...words);
+			addresses.push(...words);
 			words = [];
 		} else if (/^<.+>$/.test(token)) {
 			const name = words.findLastIndex((word) => word.includes("@") && !word.startsWith('"'));
-			out.push(...words.slice(0, name + 1), token.slice(1, -1));
+			addresses.push(...words.slice(0, name + 1), token.slice(1, -1));
 			words = [];
 		} else words.push(token);
 	}
-	return [...out, ...words];
+	return [...addresses, ...words];
 }

@@ -2,7 +2,7 @@ import { formatter } from "./formats";
 import { language, register, type Texts, translation } from "./language";
 import { parse, type Values, type ValuesOf, write } from "./message";
 
-// The texts of the interface stand in catalogues, each at the top of the file that shows it: messages (message.ts) by
+// The texts of the interface are in catalogues, each at the top of the file that shows it: messages (message.ts) by
 // keys, in English. The other languages are in languages/. In the pseudo-locale all texts are longer and accented, so
 // that tests find texts that are not in a catalogue, and layouts that break.
 
@@ -22,7 +22,7 @@ export function catalogue<const T extends Texts>(id: string, texts: T): Catalogu
 
 /** read returns texts as messages, and each that is not translated in English. */
 function read(texts: Texts, translated: () => Texts | undefined): unknown {
-	let of = language();
+	let catalogueLanguage = language();
 	let messages: { [key: string]: unknown } = {};
 	return new Proxy(texts, {
 		get(_texts, key) {
@@ -33,7 +33,7 @@ function read(texts: Texts, translated: () => Texts | undefined): unknown {
 				return messages[key];
 			}
 			const other = translated()?.[key];
-			if (of !== language()) [of, messages] = [language(), {}];
+			if (catalogueLanguage !== language()) [catalogueLanguage, messages] = [language(), {}];
 			messages[key] ??= message(english, typeof other === "string" ? other : english);
 			return messages[key];
 		},
@@ -69,6 +69,6 @@ const accents: { [letter: string]: string } = {
 /** accented returns a text as it is shown, in the pseudo-locale if the address asks for it (?locale=pseudo). */
 function accented(text: string): string {
 	if (!pseudo) return text;
-	const longer = text.replace(/[a-zA-Z]/g, (letter) => accents[letter] ?? letter);
-	return `[${longer}${"·".repeat(Math.ceil(text.length / 3))}]`;
+	const accentedText = text.replace(/[a-zA-Z]/g, (letter) => accents[letter] ?? letter);
+	return `[${accentedText}${"·".repeat(Math.ceil(text.length / 3))}]`;
 }

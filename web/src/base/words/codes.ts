@@ -1,4 +1,4 @@
-import { keep, locale } from "./formats";
+import { cached, locale } from "./formats";
 
 // Countries, languages, currencies and time zones by their codes, with their names in the language of the application.
 
@@ -10,11 +10,11 @@ export type Code = { code: string; name: string };
 const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 
 /** Codes of two letters that Intl has names for, and that are no countries. */
-const noCountries = new Set(["EU", "EZ", "UN", "QO", "ZZ", "XA", "XB"]);
+const excludedRegions = new Set(["EU", "EZ", "UN", "QO", "ZZ", "XA", "XB"]);
 
 /** isCountry reports whether a country has a code of two letters now. */
 const isCountry = (code: string) =>
-	!noCountries.has(code) && Intl.getCanonicalLocales(`und-${code}`)[0] === `und-${code}`;
+	!excludedRegions.has(code) && Intl.getCanonicalLocales(`und-${code}`)[0] === `und-${code}`;
 
 /** The languages that the pages for readers are in. */
 const readersLanguages = ["cs", "da", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "sv"];
@@ -23,7 +23,7 @@ const supported = (kind: "currency" | "timeZone") =>
 	typeof Intl.supportedValuesOf === "function" ? Intl.supportedValuesOf(kind) : [];
 
 const names = (type: "region" | "language" | "currency") =>
-	keep(`names ${type}`, (language) => new Intl.DisplayNames(language, { type, fallback: "none" }));
+	cached(`names ${type}`, (language) => new Intl.DisplayNames(language, { type, fallback: "none" }));
 
 /** nameOf returns the name of a code, or else the code. */
 export function nameOf(kind: CodeKind, code: string): string {
@@ -44,7 +44,7 @@ const codes: { [K in CodeKind]: () => string[] } = {
 
 /** codesOf returns all codes of a kind that have a name, in the order of their names. */
 export const codesOf = (kind: CodeKind): Code[] =>
-	keep(`codes ${kind}`, () => {
+	cached(`codes ${kind}`, () => {
 		const all = codes[kind]().map((code) => ({ code, name: nameOf(kind, code) }));
 		if (kind === "zone") return all;
 		return all

@@ -119,7 +119,7 @@ let problems: typeof import("./problems") | null = null;
 
 /**
  * loadProblems loads the sentences about problems of fields, which are too many for the first page. Requests that fail wait
- * for it; without it, as after a connection was lost, problems are told in general.
+ * for it; without it, as after a connection was lost, problems are explained in general.
  */
 export async function loadProblems(): Promise<void> {
 	if (problems) return;

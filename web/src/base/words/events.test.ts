@@ -3,12 +3,12 @@ import { eventGroups, eventNames, type EventType } from "./events";
 
 const tests: Tests = {
 	"each event that can be chosen stands in one group"() {
-		const grouped = eventGroups().flatMap((eventGroup) => eventGroup.events);
-		equals(new Set(grouped).size, grouped.length, "the number of different events in groups");
+		const groupedEvents = eventGroups().flatMap((eventGroup) => eventGroup.events);
+		equals(new Set(groupedEvents).size, groupedEvents.length, "the number of different events in groups");
 		const all = (Object.keys(eventNames) as EventType[]).filter(
 			(eventName) => eventName !== "*" && eventName !== "webhook.test",
 		);
-		equals([...grouped].sort(), [...all].sort(), "the events in groups");
+		equals([...groupedEvents].sort(), [...all].sort(), "the events in groups");
 	},
 	"no group is empty or without a name, and the events of one share their prefix"() {
 		for (const { name, events } of eventGroups()) {

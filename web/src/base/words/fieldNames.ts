@@ -288,13 +288,13 @@ export function fieldName(path: string): string {
 	const fields = words.fields as Names;
 	const parts = path.match(/[^.[\]]+/g) ?? [];
 	const last = parts.at(-1) ?? "";
-	const at = parts.findLastIndex((part) => /^\d+$/.test(part));
-	const named = fields[last] ?? readable(last);
-	if (at < 1) return named;
-	const list = parts[at - 1] ?? "";
+	const index = parts.findLastIndex((part) => /^\d+$/.test(part));
+	const label = fields[last] ?? readable(last);
+	if (index < 1) return label;
+	const list = parts[index - 1] ?? "";
 	const row = words.row({
 		list: (words.lists as Names)[list] ?? fields[list] ?? readable(list),
-		n: Number(parts[at]) + 1,
+		n: Number(parts[index]) + 1,
 	});
-	return at === parts.length - 1 ? row : words.within({ row, field: inSentence(named) });
+	return index === parts.length - 1 ? row : words.within({ row, field: inSentence(label) });
 }

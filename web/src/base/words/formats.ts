@@ -6,28 +6,30 @@ import type { Formatter } from "./message";
 /** locale is that of numbers, lists and names. */
 export const locale = () => languages[language()].numbers;
 
-const kept = new Map<string, unknown>();
+const cache = new Map<string, unknown>();
 
-/** keep returns what was made of options for the current language, which takes long, and makes it if need be. */
-export function keep<T>(kind: string, make: (locale: string) => T): T {
+/** cached returns what was made of options for the current language, which takes long, and makes it if need be. */
+export function cached<T>(kind: string, make: (locale: string) => T): T {
 	const key = `${kind} ${language()}`;
-	let format = kept.get(key) as T | undefined;
+	let format = cache.get(key) as T | undefined;
 	if (!format) {
 		format = make(locale());
-		kept.set(key, format);
+		cache.set(key, format);
 	}
 	return format;
 }
 
 const numbers = (options: Intl.NumberFormatOptions = {}) =>
-	keep(`number ${JSON.stringify(options)}`, (language) => new Intl.NumberFormat(language, options));
+	cached(`number ${JSON.stringify(options)}`, (language) => new Intl.NumberFormat(language, options));
 
 /** number writes a count in full up to 999,999. */
 export const number = (value: number) =>
-	Math.abs(value) > 999_999 ? numbers({ notation: "compact", maximumFractionDigits: 1 }).format(value) : full(value);
+	Math.abs(value) > 999_999
+		? numbers({ notation: "compact", maximumFractionDigits: 1 }).format(value)
+		: exactNumber(value);
 
-/** full writes a count with all its digits. */
-export const full = (value: number) => numbers().format(value);
+/** exactNumber writes a count with all its digits. */
+export const exactNumber = (value: number) => numbers().format(value);
 
 /** decimal writes a number with some decimals. */
 export const decimal = (value: number, decimals: number) =>
@@ -61,7 +63,7 @@ export function bytes(size: number): string {
 
 /** and joins names: "a, b and c". */
 export const and = (names: readonly string[]) =>
-	keep("list", (language) => new Intl.ListFormat(language, { type: "conjunction" })).format(names);
+	cached("list", (language) => new Intl.ListFormat(language, { type: "conjunction" })).format(names);
 
 /** inSentence writes a label as it stands within a sentence: in English in small letters but for abbreviations, in German as it is. */
 export const inSentence = (label: string) =>
@@ -80,7 +82,7 @@ export const timeZone = () => zone;
 /** dates returns a format of dates and times, in the account's zone unless the options name another. */
 export function dates(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
 	const all = { timeZone: zone, ...options };
-	return keep(`date ${JSON.stringify(all)}`, () => new Intl.DateTimeFormat(languages[language()].dates, all));
+	return cached(`date ${JSON.stringify(all)}`, () => new Intl.DateTimeFormat(languages[language()].dates, all));
 }
 
 const date = { day: "numeric", month: "short", year: "numeric" } as const;
@@ -88,60 +90,62 @@ const dateInYear = { day: "numeric", month: "short" } as const;
 const time = { hour: "2-digit", minute: "2-digit" } as const;
 
 /** dateTime writes a time as "9 May 2026, 14:02", in the account's zone or another. */
-export const dateTime = (at: string | Date, timeZone = zone) =>
-	dates({ ...date, ...time, timeZone }).format(new Date(at));
+export const dateTime = (instant: string | Date, timeZone = zone) =>
+	dates({ ...date, ...time, timeZone }).format(new Date(instant));
 
 /** dayTime writes a time as "9 May, 14:02", with the year if that is far. */
-export const dayTime = (at: string | Date, now = Date.now()) =>
-	Math.abs(new Date(at).getTime() - now) < 300 * 86_400_000
-		? dates({ ...dateInYear, ...time }).format(new Date(at))
-		: dateTime(at);
+export const dayTime = (instant: string | Date, now = Date.now()) =>
+	Math.abs(new Date(instant).getTime() - now) < 300 * 86_400_000
+		? dates({ ...dateInYear, ...time }).format(new Date(instant))
+		: dateTime(instant);
 
 /** exact writes a time with seconds and the zone. */
-export const exact = (at: string | Date) => dates({ dateStyle: "full", timeStyle: "long" }).format(new Date(at));
+export const exact = (instant: string | Date) =>
+	dates({ dateStyle: "full", timeStyle: "long" }).format(new Date(instant));
 
 /** day writes a date as "9 May 2026". */
-export const day = (at: string | Date) => dates(date).format(new Date(at));
+export const day = (instant: string | Date) => dates(date).format(new Date(instant));
 
 /** calendarDay writes a day that is the same in every zone, such as "2026-05-09" or 00:00 UTC of it. */
-export const calendarDay = (at: string | Date, form: "full" | "short" = "full") =>
-	dates({ ...(form === "full" ? date : dateInYear), timeZone: "UTC" }).format(new Date(at));
+export const calendarDay = (instant: string | Date, form: "full" | "short" = "full") =>
+	dates({ ...(form === "full" ? date : dateInYear), timeZone: "UTC" }).format(new Date(instant));
 
-/** clock writes a time of day as "14:02". */
-export const clock = (at: string | Date) => dates(time).format(new Date(at));
+/** timeOfDay writes a time of day as "14:02". */
+export const timeOfDay = (instant: string | Date) => dates(time).format(new Date(instant));
 
 /** clockWithSeconds writes a time of day in the zone of the browser as "14:02:09". */
-export const clockWithSeconds = (at: Date) => dates({ ...time, second: "2-digit", timeZone: undefined }).format(at);
+export const clockWithSeconds = (instant: Date) =>
+	dates({ ...time, second: "2-digit", timeZone: undefined }).format(instant);
 
 /** ago writes a time less than a day from now relative to it, and others as dates. */
-export function ago(at: string | Date, now = Date.now()): string {
-	const relative = keep("ago", (language) => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
-	const seconds = (new Date(at).getTime() - now) / 1000;
+export function ago(instant: string | Date, now = Date.now()): string {
+	const relative = cached("ago", (language) => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
+	const seconds = (new Date(instant).getTime() - now) / 1000;
 	const size = Math.abs(seconds);
 	if (size < 45) return relative.format(0, "second");
 	const minutes = Math.round(seconds / 60);
 	if (Math.abs(minutes) < 60) return relative.format(minutes, "minute");
 	if (size < 86_400) return relative.format(Math.round(seconds / 3600), "hour");
-	return size < 300 * 86_400 ? dates(dateInYear).format(new Date(at)) : day(at);
+	return size < 300 * 86_400 ? dates(dateInYear).format(new Date(instant)) : day(instant);
 }
 
 const writers: { [kind: string]: (value: never) => string } = {
 	"": (value: string | number) =>
 		typeof value === "number" ? numbers({ useGrouping: false, maximumFractionDigits: 20 }).format(value) : value,
 	"#": number,
-	number: full,
+	number: exactNumber,
 	"number short": number,
 	"number percent": percent,
 	"number bytes": bytes,
 	list: and,
 	date: day,
-	time: clock,
+	time: timeOfDay,
 	datetime: dateTime,
 };
 
 /** formatter writes the values of messages. */
 export const formatter: Formatter = {
-	category: (value) => keep("plural", (language) => new Intl.PluralRules(language)).select(value),
+	category: (value) => cached("plural", (language) => new Intl.PluralRules(language)).select(value),
 	value(value, kind, style) {
 		const writer = writers[style ? `${kind} ${style}` : kind];
 		if (!writer) throw new Error(`no way to write ${kind} ${style}`);

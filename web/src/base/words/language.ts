@@ -1,5 +1,5 @@
 // The language of the application: the one chosen on this device, or else the first of the browser's that there is.
-// English texts stand in the code that shows them, those of other languages in languages/, where a file has the texts
+// English texts are in the code that shows them, those of other languages in languages/, where a file has the texts
 // of the catalogues whose id begins with its name.
 
 export type Texts = { readonly [key: string]: string | Texts };
@@ -17,7 +17,7 @@ const key = "packetboat-language";
 const known = (code: string | null): code is Language => code !== null && Object.hasOwn(languages, code);
 
 let current: Language = "en";
-let wanted: Language = "en"; // what current will be when its texts are loaded
+let target: Language = "en"; // what current will be when its texts are loaded
 const loaded = new Map<Language, Translations>();
 const files = new Map<string, Promise<void>>(); // those of loaded
 const names = new Set<string>(); // of the files of all catalogues that there are
@@ -65,25 +65,25 @@ export function translation(id: string): Texts | undefined {
 /** loadTexts loads the texts of all catalogues that were made until now. */
 export async function loadTexts() {
 	const versions = [...unread];
-	if (wanted !== "en") await Promise.all([...names].map((name) => loadFile(wanted, name)));
+	if (target !== "en") await Promise.all([...names].map((name) => loadFile(target, name)));
 	for (const id of versions) unread.delete(id);
 }
 
 /** loadFile loads a file of texts, once. */
-function loadFile(of: Language, name: string): Promise<void> {
-	const file = `${of}/${name}`;
-	let coming = files.get(file);
-	if (!coming) {
-		coming = import(`../../languages/${of}/${name}.json`).then(
-			(module: { default: Translations }) => void loaded.set(of, { ...loaded.get(of), ...module.default }),
+function loadFile(language: Language, name: string): Promise<void> {
+	const file = `${language}/${name}`;
+	let loading = files.get(file);
+	if (!loading) {
+		loading = import(`../../languages/${language}/${name}.json`).then(
+			(module: { default: Translations }) => void loaded.set(language, { ...loaded.get(language), ...module.default }),
 			(error) => {
 				files.delete(file);
 				throw error;
 			},
 		);
-		files.set(file, coming);
+		files.set(file, loading);
 	}
-	return coming;
+	return loading;
 }
 
 /** startLanguage shows the language of this device. */
@@ -102,10 +102,10 @@ export async function chooseLanguage(language: Language | null) {
 
 /** showLanguage shows a language, as soon as its texts are loaded. */
 export async function showLanguage(language: Language) {
-	wanted = language;
+	target = language;
 	await loadTexts();
-	if (wanted !== language) return; // another was chosen meanwhile
+	if (target !== language) return; // another was chosen meanwhile
 	current = language;
 	document.documentElement.lang = language;
-	for (const tell of listeners) tell();
+	for (const listener of listeners) listener();
 }

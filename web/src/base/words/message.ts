@@ -25,50 +25,50 @@ export interface Formatter {
 
 /** parse reads a message, and throws if it is not well formed. */
 export function parse(text: string): Parsed {
-	let at = 0;
-	const need = (expected: RegExp): string => {
-		expected.lastIndex = at;
+	let position = 0;
+	const expect = (expected: RegExp): string => {
+		expected.lastIndex = position;
 		const match = expected.exec(text);
-		if (!match) throw new SyntaxError(`“${text}” is no message, as its character ${at + 1} shows`);
-		at = expected.lastIndex;
+		if (!match) throw new SyntaxError(`“${text}” is no message, as its character ${position + 1} shows`);
+		position = expected.lastIndex;
 		return match[1] ?? match[0];
 	};
 	const message = (counted: string): Parsed => {
 		const parts: Part[] = [];
-		const add = (piece: string) => {
-			if (typeof parts.at(-1) === "string") parts.push(parts.pop() + piece);
-			else parts.push(piece);
+		const add = (text: string) => {
+			if (typeof parts.at(-1) === "string") parts.push(parts.pop() + text);
+			else parts.push(text);
 		};
-		while (at < text.length && text[at] !== "}") {
-			const c = text[at++] as string;
-			const next = text[at] ?? "";
-			if (c === "'" && next === "'") add(text[at++] as string);
+		while (position < text.length && text[position] !== "}") {
+			const c = text[position++] as string;
+			const next = text[position] ?? "";
+			if (c === "'" && next === "'") add(text[position++] as string);
 			else if (c === "'" && (next === "{" || next === "}" || (counted && next === "#")))
-				add(need(/((?:[^']|'')*)(?:'|$)/y).replaceAll("''", "'"));
-			else if (c === "{") parts.push(place());
+				add(expect(/((?:[^']|'')*)(?:'|$)/y).replaceAll("''", "'"));
+			else if (c === "{") parts.push(placeholder());
 			else if (c === "#" && counted) parts.push({ name: counted, kind: "#" });
 			else add(c);
 		}
 		return parts;
 	};
-	const place = (): Part => {
-		const name = need(/\s*(\w+)\s*/y);
-		if (need(/[,}]/y) === "}") return { name, kind: "" };
-		const kind = need(/\s*(\w+)\s*/y);
-		if (need(/[,}]/y) === "}") return { name, kind };
-		if (kind !== "plural" && kind !== "select") return { name, kind, style: need(/\s*(\w+)\s*}/y) };
+	const placeholder = (): Part => {
+		const name = expect(/\s*(\w+)\s*/y);
+		if (expect(/[,}]/y) === "}") return { name, kind: "" };
+		const kind = expect(/\s*(\w+)\s*/y);
+		if (expect(/[,}]/y) === "}") return { name, kind };
+		if (kind !== "plural" && kind !== "select") return { name, kind, style: expect(/\s*(\w+)\s*}/y) };
 		const forms: { [choice: string]: Parsed } = Object.create(null); // a value may be "constructor"
 		do {
-			const choice = need(/\s*(=?\w+)\s*\{/y);
-			forms[choice] = message(kind === "plural" ? name : "");
-			need(/}\s*/y);
-		} while (text[at] !== "}");
-		at++;
+			const selector = expect(/\s*(=?\w+)\s*\{/y);
+			forms[selector] = message(kind === "plural" ? name : "");
+			expect(/}\s*/y);
+		} while (text[position] !== "}");
+		position++;
 		if (!forms.other) throw new SyntaxError(`“${text}” lacks a form for other values of ${name}`);
 		return { name, kind, forms };
 	};
 	const parts = message("");
-	if (at < text.length) throw new SyntaxError(`“${text}” closes more than it opens`);
+	if (position < text.length) throw new SyntaxError(`“${text}” closes more than it opens`);
 	return parts;
 }
 

@@ -1,5 +1,5 @@
 import { equals, holds, Random, type Tests } from "../testing";
-import { and, bytes, change, full, number, percent, pointsOf } from "./formats";
+import { and, bytes, change, exactNumber, number, percent, pointsOf } from "./formats";
 
 const tests: Tests = {
 	"counts are written in full up to a million, and shortly from there"() {
@@ -12,7 +12,8 @@ const tests: Tests = {
 			[12_345_678, "12.3M", "12,345,678"],
 			[-1_500_000, "-1.5M", "-1,500,000"],
 		];
-		for (const [value, short, long] of counts) equals([number(value), full(value)], [short, long], String(value));
+		for (const [value, short, long] of counts)
+			equals([number(value), exactNumber(value)], [short, long], String(value));
 	},
 	"differences have a sign, except none"() {
 		const differences: [n: number, count: string, points: string][] = [
@@ -51,7 +52,7 @@ const tests: Tests = {
 			[0.99999, 2, "99.99 %"],
 			[0.12345, 2, "12.35 %"],
 		];
-		for (const [rate, decimals, want] of rates) equals(percent(rate, decimals), want, `${rate} by ${decimals}`);
+		for (const [rate, decimals, expected] of rates) equals(percent(rate, decimals), expected, `${rate} by ${decimals}`);
 	},
 	"only none is 0 %, only all is 100 %, and more is never less"() {
 		const random = new Random(11);
@@ -77,7 +78,7 @@ const tests: Tests = {
 			[1_000_000, "1.0 MB"],
 			[12_345_678, "12.3 MB"],
 		];
-		for (const [value, want] of sizes) equals(bytes(value), want, String(value));
+		for (const [value, expected] of sizes) equals(bytes(value), expected, String(value));
 	},
 };
 

@@ -20,7 +20,7 @@ const tests: Tests = {
 			["{{ open", "{{ open"],
 			['price: $1 {{ x | default: "$&" }}', "price: $1 $&"],
 		];
-		for (const [text, want] of texts) equals(readable(text), want, text);
+		for (const [text, expected] of texts) equals(readable(text), expected, text);
 	},
 };
 

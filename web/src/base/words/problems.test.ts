@@ -7,7 +7,7 @@ import { fieldSentence, mailFix, mailProblem } from "./problems";
 const headers = (all: { [name: string]: string }) =>
 	({ get: (name: string) => all[name] ?? null }) as unknown as Headers;
 
-const refused = (fields: { path: string; message: string }[], headers?: Headers) =>
+const errorResponse = (fields: { path: string; message: string }[], headers?: Headers) =>
 	new ApiError(400, "INVALID_INPUT", "of the server", { fields }, headers);
 
 const tests: Tests = {
@@ -55,7 +55,7 @@ const tests: Tests = {
 		equals(fieldSentence({ path: "color", message: "smells of code" }), "Colour was not accepted.");
 		equals(fieldSentence({ path: "", message: "smells_of code" }), "This value was not accepted.");
 		equals(
-			explain(refused([{ path: "color", message: "smells of code" }], headers({ "X-Request-Id": "r1" }))),
+			explain(errorResponse([{ path: "color", message: "smells of code" }], headers({ "X-Request-Id": "r1" }))),
 			"Colour was not accepted. (Request r1)",
 		);
 	},
@@ -82,7 +82,7 @@ const tests: Tests = {
 	async "an error tells of its fields, the first three"() {
 		await loadProblems();
 		const fields = ["name", "email", "city", "company"].map((path) => ({ path, message: "required" }));
-		equals(explain(refused(fields)), "Name must be filled in. Email must be filled in. City must be filled in.");
+		equals(explain(errorResponse(fields)), "Name must be filled in. Email must be filled in. City must be filled in.");
 	},
 	async "a limit says when to try again"() {
 		await loadProblems();

@@ -136,8 +136,8 @@ const words = catalogue("errors.problems", {
 	general: "{name} was not accepted.",
 });
 
-/** say returns a message with what it has places for. */
-const say = (message: string | ((places: Place) => string), places: Place) =>
+/** fill returns a message with what it has places for. */
+const fill = (message: string | ((places: Place) => string), places: Place) =>
 	typeof message === "string" ? message : message(places);
 
 const nowhere: Place = { name: "", low: "", high: "", what: "" };
@@ -343,7 +343,7 @@ export function problemSentence(fragment: string, name: string): string | null {
 		const places: Place = { ...nowhere, name: subject };
 		for (const [place, value] of Object.entries(match.groups ?? {}))
 			if (value) places[place.replace(/\d$/, "") as keyof Place] = value;
-		return say(words[key], places);
+		return fill(words[key], places);
 	}
 	return null;
 }

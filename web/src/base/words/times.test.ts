@@ -1,5 +1,5 @@
 import { equals, holds, Random, type Tests } from "../testing";
-import { ago, calendarDay, clock, dateTime, day, dayTime, setTimeZone, timeZone } from "./formats";
+import { ago, calendarDay, timeOfDay, dateTime, day, dayTime, setTimeZone, timeZone } from "./formats";
 
 const second = 1000;
 const minute = 60 * second;
@@ -19,17 +19,17 @@ function inZone<T>(zone: string, run: () => T): T {
 
 const tests: Tests = {
 	"times are those of the account's zone"() {
-		const at = "2026-12-31T23:30:00Z";
+		const instant = "2026-12-31T23:30:00Z";
 		const zones: [zone: string, time: string, date: string, ofDay: string][] = [
 			["UTC", "31 Dec 2026, 23:30", "31 Dec 2026", "23:30"],
 			["Europe/Berlin", "1 Jan 2027, 00:30", "1 Jan 2027", "00:30"],
 			["America/New_York", "31 Dec 2026, 18:30", "31 Dec 2026", "18:30"],
 			["Asia/Kathmandu", "1 Jan 2027, 05:15", "1 Jan 2027", "05:15"],
 		];
-		for (const [zone, ...want] of zones)
+		for (const [zone, ...expected] of zones)
 			equals(
-				inZone(zone, () => [dateTime(at), day(new Date(at)), clock(at)]),
-				want,
+				inZone(zone, () => [dateTime(instant), day(new Date(instant)), timeOfDay(instant)]),
+				expected,
 				zone,
 			);
 	},
@@ -68,7 +68,8 @@ const tests: Tests = {
 			[-299 * 24 * hour, "14 Jul"],
 			[-301 * 24 * hour, "12 Jul 2025"],
 		];
-		for (const [from, want] of times) equals(ago(new Date(now + from), now), want, `${from / minute} minutes from now`);
+		for (const [from, expected] of times)
+			equals(ago(new Date(now + from), now), expected, `${from / minute} minutes from now`);
 	},
 	"no time is told by sixty minutes or more"() {
 		const random = new Random(5);

@@ -22,21 +22,21 @@ const iso = (times: Date[]) => times.map((time) => time.toISOString().slice(0, 1
 
 const tests: Tests = {
 	"clocks of a zone show a time"() {
-		const at = new Date("2026-07-01T22:45:59Z");
-		const want: [zone: string, wall: string][] = [
+		const instant = new Date("2026-07-01T22:45:59Z");
+		const expected: [zone: string, wall: string][] = [
 			["UTC", "2026-07-01T22:45"],
 			["Europe/Berlin", "2026-07-02T00:45"],
 			["America/New_York", "2026-07-01T18:45"],
 			["Asia/Kathmandu", "2026-07-02T04:30"],
 			["America/St_Johns", "2026-07-01T20:15"],
 		];
-		for (const [zone, wall] of want) equals(wallTime(at, zone), wall, zone);
+		for (const [zone, local] of expected) equals(wallTime(instant, zone), local, zone);
 		equals(wallTime(new Date("2026-01-01T00:00:00Z"), "UTC"), "2026-01-01T00:00", "midnight");
 	},
 	"a day begins when the clocks of its zone say so"() {
-		const at = new Date("2026-07-01T22:45:59Z");
+		const instant = new Date("2026-07-01T22:45:59Z");
 		equals(
-			["UTC", "Europe/Berlin", "Pacific/Kiritimati", "Pacific/Pago_Pago"].map((zone) => today(zone, at)),
+			["UTC", "Europe/Berlin", "Pacific/Kiritimati", "Pacific/Pago_Pago"].map((zone) => today(zone, instant)),
 			["2026-07-01", "2026-07-02", "2026-07-02", "2026-07-01"],
 		);
 	},
@@ -53,11 +53,11 @@ const tests: Tests = {
 			["2011-12-30T12:00", "Pacific/Apia", []],
 			["2011-12-31T12:00", "Pacific/Apia", ["2011-12-30T22:00"]],
 		];
-		for (const [wall, zone, want] of times) equals(iso(timesOf(wall, zone)), want, `${wall} in ${zone}`);
+		for (const [local, zone, expected] of times) equals(iso(timesOf(local, zone)), expected, `${local} in ${zone}`);
 	},
 	"what is no time has none"() {
-		for (const wall of ["", "tomorrow", "2026-13-01T00:00", "2026-05-09"])
-			equals(timesOf(wall, "Europe/Berlin"), [], wall);
+		for (const local of ["", "tomorrow", "2026-13-01T00:00", "2026-05-09"])
+			equals(timesOf(local, "Europe/Berlin"), [], local);
 	},
 	"days are counted over months, leap days and years"() {
 		const days: [date: string, by: number, want: string][] = [
@@ -69,7 +69,7 @@ const tests: Tests = {
 			["", 1, ""],
 			["soon", 1, ""],
 		];
-		for (const [date, count, want] of days) equals(addDays(date, count), want, `${count} days after ${date}`);
+		for (const [date, count, expected] of days) equals(addDays(date, count), expected, `${count} days after ${date}`);
 	},
 	"a day begins with its first moment, also on days when clocks are changed"() {
 		const days: [date: string, zone: string, want: string | undefined][] = [
@@ -84,18 +84,18 @@ const tests: Tests = {
 			["2011-12-30", "Pacific/Apia", undefined],
 			["", "UTC", undefined],
 		];
-		for (const [date, zone, want] of days)
-			equals(startOfDay(date, zone)?.toISOString().slice(0, 16), want, `${date} in ${zone}`);
+		for (const [date, zone, expected] of days)
+			equals(startOfDay(date, zone)?.toISOString().slice(0, 16), expected, `${date} in ${zone}`);
 	},
 	"each time is among those that its clocks show"() {
 		const random = new Random(3);
 		for (let round = 0; round < 400; round++) {
 			const zone = random.of(zones);
-			const at = Date.UTC(2000 + random.below(30), 0, 1) + random.below(366 * 24 * 60) * 60_000;
-			const found = timesOf(wallTime(new Date(at), zone), zone).map(Number);
+			const instant = Date.UTC(2000 + random.below(30), 0, 1) + random.below(366 * 24 * 60) * 60_000;
+			const found = timesOf(wallTime(new Date(instant), zone), zone).map(Number);
 			holds(
-				found.includes(at),
-				`${new Date(at).toISOString()} in ${zone} is not among ${iso(found.map((time) => new Date(time)))}`,
+				found.includes(instant),
+				`${new Date(instant).toISOString()} in ${zone} is not among ${iso(found.map((time) => new Date(time)))}`,
 			);
 			holds(found.length <= 2, `${found.length} times in ${zone}`);
 			equals(
@@ -109,12 +109,12 @@ const tests: Tests = {
 		const random = new Random(4);
 		for (let round = 0; round < 400; round++) {
 			const zone = random.of(zones);
-			const wall = new Date(
+			const local = new Date(
 				Date.UTC(2005 + random.below(25), random.below(12), 1) + random.below(31 * 24 * 4) * 900_000,
 			)
 				.toISOString()
 				.slice(0, 16);
-			for (const at of timesOf(wall, zone)) equals(wallTime(at, zone), wall, zone);
+			for (const instant of timesOf(local, zone)) equals(wallTime(instant, zone), local, zone);
 		}
 	},
 };

@@ -3,7 +3,7 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** wallTime returns a time as clocks in a zone show it. */
-export function wallTime(at: Date, zone: string): string {
+export function wallTime(instant: Date, zone: string): string {
 	let format = formats.get(zone);
 	if (!format) {
 		format = new Intl.DateTimeFormat("en-GB", {
@@ -17,22 +17,22 @@ export function wallTime(at: Date, zone: string): string {
 		});
 		formats.set(zone, format);
 	}
-	const part = Object.fromEntries(format.formatToParts(at).map((part) => [part.type, part.value]));
+	const part = Object.fromEntries(format.formatToParts(instant).map((part) => [part.type, part.value]));
 	return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
 }
 
 /** timesOf returns the times at which clocks in a zone show a time: none when they jump over it, two when it comes twice. */
-export function timesOf(wall: string, zone: string): Date[] {
-	const guess = Date.parse(`${wall}:00Z`);
+export function timesOf(local: string, zone: string): Date[] {
+	const guess = Date.parse(`${local}:00Z`);
 	if (Number.isNaN(guess)) return [];
 	const hour = 3_600_000;
 	const found = new Set<number>();
-	for (const near of [guess - 26 * hour, guess, guess + 26 * hour]) {
-		const offset = Date.parse(`${wallTime(new Date(near), zone)}:00Z`) - Math.floor(near / 60_000) * 60_000;
-		const at = guess - offset;
-		if (wallTime(new Date(at), zone) === wall.slice(0, 16)) found.add(at);
+	for (const candidate of [guess - 26 * hour, guess, guess + 26 * hour]) {
+		const offset = Date.parse(`${wallTime(new Date(candidate), zone)}:00Z`) - Math.floor(candidate / 60_000) * 60_000;
+		const instant = guess - offset;
+		if (wallTime(new Date(instant), zone) === local.slice(0, 16)) found.add(instant);
 	}
-	return [...found].sort((a, b) => a - b).map((at) => new Date(at));
+	return [...found].sort((a, b) => a - b).map((instant) => new Date(instant));
 }
 
 /** ownZone is the zone of the browser. */
@@ -43,10 +43,10 @@ export const today = (zone: string, now = new Date()) => wallTime(now, zone).sli
 
 /** addDays returns the day that is some days after another; "" for what is no day. */
 export function addDays(date: string, days: number): string {
-	const at = new Date(`${date}T00:00:00Z`);
-	if (Number.isNaN(at.getTime())) return "";
-	at.setUTCDate(at.getUTCDate() + days);
-	return at.toISOString().slice(0, 10);
+	const instant = new Date(`${date}T00:00:00Z`);
+	if (Number.isNaN(instant.getTime())) return "";
+	instant.setUTCDate(instant.getUTCDate() + days);
+	return instant.toISOString().slice(0, 10);
 }
 
 /** startOfDay returns the first moment of a day in a zone; undefined for what is no day, or one that the zone left out. */

@@ -4,7 +4,7 @@ import type { ActivityRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { StateBadge } from "../../ui/Badge";
 import { catalogue } from "../../base/words/catalogue";
-import { clock, exact, full } from "../../base/words/formats";
+import { timeOfDay, exact, exactNumber } from "../../base/words/formats";
 import { ruleSentence } from "../../base/words/rules";
 import css from "./Activity.module.css";
 import { suppressionReason } from "../../base/words/suppressions";
@@ -18,13 +18,13 @@ const words = catalogue("activity.activityEvent", {
 	link: "Link",
 });
 
-/** told returns the properties of an event as words: its plain values, and how many there are of others. */
-function told(properties: object): string {
+/** detailText returns the properties of an event as words: its plain values, and how many there are of others. */
+function detailText(properties: object): string {
 	return Object.entries(properties)
 		.filter(([, property]) => property !== null && property !== "")
 		.map(
 			([name, property]) =>
-				`${name.replaceAll("_", " ")} ${Array.isArray(property) ? `(${full(property.length)})` : typeof property === "object" ? "(…)" : typeof property === "number" ? full(property) : String(property)}`,
+				`${name.replaceAll("_", " ")} ${Array.isArray(property) ? `(${exactNumber(property.length)})` : typeof property === "object" ? "(…)" : typeof property === "number" ? exactNumber(property) : String(property)}`,
 		)
 		.join(" · ");
 }
@@ -76,7 +76,7 @@ function useDetail(row: ActivityRow): string | undefined {
 		properties.form_name ??
 		(properties.reason && suppressionReason(properties.reason)) ??
 		subscription ??
-		((row.event_name && told(row.properties)) || undefined)
+		((row.event_name && detailText(row.properties)) || undefined)
 	);
 }
 
@@ -84,7 +84,7 @@ function useDetail(row: ActivityRow): string | undefined {
  * ActivityEvent is one event of the activity of contacts: when, what, and for opens and clicks why they count as they
  * do. `who` stands before it where several contacts are listed.
  */
-export function ActivityEvent({ row, contact, who }: { row: ActivityRow; contact: string; who?: ReactNode }) {
+export function ActivityEvent({ row, contact, actor }: { row: ActivityRow; contact: string; actor?: ReactNode }) {
 	const title = useTitle(row);
 	const detail = useDetail(row);
 	const source = row.broadcast_id
@@ -96,10 +96,10 @@ export function ActivityEvent({ row, contact, who }: { row: ActivityRow; contact
 	return (
 		<li className={css.event}>
 			<time dateTime={row.occurred_at} title={exact(row.occurred_at)}>
-				{clock(row.occurred_at)}
+				{timeOfDay(row.occurred_at)}
 			</time>
 			<div>
-				{who}
+				{actor}
 				<p className={css.what}>
 					{source ? <Link href={source}>{title}</Link> : <span>{title}</span>}
 					{row.classification && <StateBadge kind="hit" state={row.classification} />}

@@ -53,7 +53,7 @@ export function SentMail({ evidence: { message } }: { evidence: RecipientEvidenc
 					[words.values, words[message.rendered_with]],
 				]}
 			/>
-			<MailFrame html={message.html} text={message.text} tall />
+			<MailFrame html={message.html} text={message.text} fullHeight />
 		</>
 	);
 }

@@ -14,7 +14,7 @@ import { day } from "../../base/words/formats";
 import { ActivityEvent } from "./ActivityEvent";
 import css from "./Activity.module.css";
 import { kinds, typesOf } from "./kinds";
-import { newerThan } from "./newer";
+import { newerThan } from "./newerThan";
 import { eventNamesQuery, feedQuery, newestQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -53,14 +53,19 @@ export function Feed() {
 		contact_id: contact || undefined,
 		limit: pageSize,
 	};
-	const of = { kind, event, contact };
-	const result = useInfiniteQuery(feedQuery(of, query));
-	const fresh = useQuery({ ...newestQuery(of, query), enabled: result.isSuccess, initialData: result.data?.pages[0] });
+	const filter = { kind, event, contact };
+	const result = useInfiniteQuery(feedQuery(filter, query));
+	const newest = useQuery({
+		...newestQuery(filter, query),
+		enabled: result.isSuccess,
+		initialData: result.data?.pages[0],
+	});
 	const names = useQuery(eventNamesQuery(""));
 	const rows = result.data?.pages.flatMap((page) => page.data) ?? [];
-	const newer = result.data && fresh.data ? newerThan(rows, fresh.data.data, pageSize) : { count: 0, more: false };
+	const newer = result.data && newest.data ? newerThan(rows, newest.data.data, pageSize) : { count: 0, more: false };
 	const show = () => {
-		if (fresh.data) client.setQueryData(feedQuery(of, query).queryKey, { pages: [fresh.data], pageParams: [null] });
+		if (newest.data)
+			client.setQueryData(feedQuery(filter, query).queryKey, { pages: [newest.data], pageParams: [null] });
 		document.getElementById("main")?.scrollTo({ top: 0 });
 	};
 	const options = (names.data?.data ?? []).map((suggestion) => ({ id: suggestion.value, label: suggestion.value }));
@@ -88,7 +93,7 @@ export function Feed() {
 					/>
 					<ContactPick label={words.contact} value={contact || null} onChange={(value) => set({ contact: value })} />
 					{filtered && (
-						<Button look="quiet" onClick={() => set({ kind: null, event: null, contact: null })}>
+						<Button variant="quiet" onClick={() => set({ kind: null, event: null, contact: null })}>
 							{words.clear}
 						</Button>
 					)}
@@ -99,7 +104,7 @@ export function Feed() {
 			</p>
 			{newer.count > 0 && (
 				<div className={css.newer}>
-					<Button look="primary" icon={<ArrowUp aria-hidden size={16} />} onClick={show}>
+					<Button variant="primary" icon={<ArrowUp aria-hidden size={16} />} onClick={show}>
 						{newer.more ? words.manyNewer({ count: newer.count }) : words.newer({ count: newer.count })}
 					</Button>
 				</div>
@@ -114,7 +119,7 @@ export function Feed() {
 				<Empty
 					title={words.none}
 					action={
-						<LinkButton look="primary" to={to.website()}>
+						<LinkButton variant="primary" to={to.website()}>
 							{words.website}
 						</LinkButton>
 					}
@@ -131,7 +136,7 @@ export function Feed() {
 							return (
 								<Fragment key={row.id}>
 									{first && <li className={css.day}>{date}</li>}
-									<ActivityEvent row={row} contact={row.contact.id} who={<Who row={row} />} />
+									<ActivityEvent row={row} contact={row.contact.id} actor={<Who row={row} />} />
 								</Fragment>
 							);
 						})}

@@ -12,7 +12,7 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
-import { and, full } from "../../base/words/formats";
+import { and, exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Activity.module.css";
 import { eventNamesQuery, eventPropertiesQuery } from "./queries";
@@ -69,7 +69,7 @@ export function Seen() {
 					title={words.none}
 					example={<pre>{example}</pre>}
 					action={
-						<LinkButton look="primary" to={to.website()}>
+						<LinkButton variant="primary" to={to.website()}>
 							{words.website}
 						</LinkButton>
 					}
@@ -89,7 +89,7 @@ export function Seen() {
 				>
 					<Tools label={words.search} value={query} onChange={(value) => set({ q: value || null })}>
 						<span className={css.about}>
-							<Explained name={words.count} about={{ definition: term("eventsSeen").definition }} />
+							<Explained name={words.count} description={{ definition: term("eventsSeen").definition }} />
 						</span>
 					</Tools>
 					{rows.length === 0 ? (
@@ -105,7 +105,7 @@ export function Seen() {
 									id: "count",
 									name: words.count,
 									end: true,
-									cell: (suggestion) => (suggestion.count === undefined ? <NotSet /> : full(suggestion.count)),
+									cell: (suggestion) => (suggestion.count === undefined ? <NotSet /> : exactNumber(suggestion.count)),
 								},
 								{ id: "last", name: words.last, cell: (suggestion) => <Time at={suggestion.last_seen_at} /> },
 								{
@@ -168,7 +168,7 @@ function Properties({ name, onClose }: { name: string; onClose: () => void }) {
 							id: "count",
 							name: words.count,
 							end: true,
-							cell: (suggestion) => (suggestion.count === undefined ? <NotSet /> : full(suggestion.count)),
+							cell: (suggestion) => (suggestion.count === undefined ? <NotSet /> : exactNumber(suggestion.count)),
 						},
 						{ id: "last", name: words.last, cell: (suggestion) => <Time at={suggestion.last_seen_at} /> },
 					]}

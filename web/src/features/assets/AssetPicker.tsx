@@ -39,7 +39,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /assets");
 	const [search, setSearch] = useState("");
-	const [over, setOver] = useState(false);
+	const [dragging, setDragging] = useState(false);
 	const [deleting, setDeleting] = useState<AssetRow | null>(null);
 	const [problem, setProblem] = useState("");
 	const input = useRef<HTMLInputElement>(null);
@@ -67,7 +67,7 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 			void client.invalidateQueries(within("assets"));
 		},
 	});
-	const take = (files: File[]) => {
+	const uploadFiles = (files: File[]) => {
 		if (!disabledReason && files.length > 0) add.mutate(files);
 	};
 	const rows = list.data?.data ?? [];
@@ -76,19 +76,19 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 			{/* biome-ignore lint/a11y/noStaticElementInteractions: dropping and pasting are ways besides the button */}
 			<div
 				className={css.drop}
-				data-over={over || undefined}
+				data-over={dragging || undefined}
 				onDragOver={(event) => {
 					if (!hasFiles(event.dataTransfer)) return;
 					event.preventDefault();
-					setOver(true);
+					setDragging(true);
 				}}
-				onDragLeave={() => setOver(false)}
+				onDragLeave={() => setDragging(false)}
 				onDrop={(event) => {
 					event.preventDefault();
-					setOver(false);
-					take(imagesOf(event.dataTransfer));
+					setDragging(false);
+					uploadFiles(imagesOf(event.dataTransfer));
 				}}
-				onPaste={(e) => take(imagesOf(e.clipboardData))}
+				onPaste={(e) => uploadFiles(imagesOf(e.clipboardData))}
 			>
 				<div className={css.tools}>
 					<TextField
@@ -106,10 +106,10 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 						multiple
 						hidden
 						aria-label={words.file}
-						onChange={(e) => take([...(e.target.files ?? [])])}
+						onChange={(e) => uploadFiles([...(e.target.files ?? [])])}
 					/>
 					<Button
-						look="primary"
+						variant="primary"
 						icon={<Upload aria-hidden />}
 						disabledReason={disabledReason}
 						busy={add.isPending}

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { Suspense, useState } from "react";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Code, type CodeProps } from "../../ui/Code";
@@ -12,7 +12,7 @@ import css from "./Assets.module.css";
 import { hasFiles, imagesOf, markupOf, upload } from "./assets";
 import { within } from "../../base/queries";
 
-const AssetPicker = later(() => import("./AssetPicker"));
+const AssetPicker = lazyComponent(() => import("./AssetPicker"));
 
 const words = catalogue("assets.codeWithImages", { insert: "Insert image" });
 
@@ -22,7 +22,7 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 	const disabledReason = useDisabledReason("POST /assets");
 	const [choosing, setChoosing] = useState(false);
 	const [inserted, setInserted] = useState<{ text: string } | null>(null);
-	const take = async (files: File[]) => {
+	const uploadFiles = async (files: File[]) => {
 		for (const file of files) {
 			try {
 				setInserted({ text: markupOf(await upload(file), format) });
@@ -43,20 +43,20 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 				if (files.length === 0 || disabledReason) return;
 				event.preventDefault();
 				event.stopPropagation();
-				void take(files);
+				void uploadFiles(files);
 			}}
 			onPasteCapture={(event) => {
 				const files = imagesOf(event.clipboardData);
 				if (files.length === 0 || disabledReason) return;
 				event.preventDefault();
 				event.stopPropagation();
-				void take(files);
+				void uploadFiles(files);
 			}}
 		>
 			<div>
 				<Button
 					small
-					look="quiet"
+					variant="quiet"
 					icon={<Image aria-hidden />}
 					disabledReason={disabledReason}
 					onClick={() => setChoosing(true)}

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { type ReactNode, Suspense, useState } from "react";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { toast } from "../../ui/Toast";
@@ -11,7 +11,7 @@ import css from "./Assets.module.css";
 import { hasFiles, imagesOf, upload } from "./assets";
 import { within } from "../../base/queries";
 
-const AssetPicker = later(() => import("./AssetPicker"));
+const AssetPicker = lazyComponent(() => import("./AssetPicker"));
 
 const words = catalogue("assets.imageField", { choose: "Choose image" });
 
@@ -30,9 +30,9 @@ export function ImageField({
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /assets");
 	const [choosing, setChoosing] = useState(false);
-	const [over, setOver] = useState(false);
+	const [dragging, setDragging] = useState(false);
 	const [busy, setBusy] = useState(false);
-	const take = async (file: File | undefined) => {
+	const uploadFiles = async (file: File | undefined) => {
 		if (!file || disabledReason) return;
 		setBusy(true);
 		try {
@@ -50,26 +50,26 @@ export function ImageField({
 			{/* biome-ignore lint/a11y/noStaticElementInteractions: dropping and pasting are ways besides the button */}
 			<div
 				className={[className, css.over].filter(Boolean).join(" ")}
-				data-over={over || undefined}
+				data-over={dragging || undefined}
 				onDragOver={(event) => {
 					if (!hasFiles(event.dataTransfer)) return;
 					event.preventDefault();
-					setOver(true);
+					setDragging(true);
 				}}
-				onDragLeave={() => setOver(false)}
+				onDragLeave={() => setDragging(false)}
 				onDrop={(event) => {
-					setOver(false);
+					setDragging(false);
 					const [file] = imagesOf(event.dataTransfer);
 					if (!file) return;
 					event.preventDefault();
-					void take(file);
+					void uploadFiles(file);
 				}}
 				onPasteCapture={(event) => {
 					const [file] = imagesOf(event.clipboardData);
 					if (!file) return;
 					event.preventDefault();
 					event.stopPropagation();
-					void take(file);
+					void uploadFiles(file);
 				}}
 			>
 				{children}

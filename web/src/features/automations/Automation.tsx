@@ -4,8 +4,8 @@ import { Suspense, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, newKey, request, type Versioned } from "../../api/client";
 import type { Automation, AutomationAction, AutomationBody } from "../../api/schema";
-import { useCopyAhead } from "../../base/collections";
-import { later } from "../../base/lazy";
+import { usePrefetchedCopy } from "../../base/collections";
+import { lazyComponent } from "../../base/lazy";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import type { Group } from "../rules/groups";
@@ -21,9 +21,9 @@ import { Button } from "../../ui/Button";
 import { Cards } from "../../ui/Cards";
 import { isInside } from "../../ui/problems";
 import { Checkbox, Switch, TextField } from "../../ui/Field";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Menu } from "../../ui/Menu";
-import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { RestoredCallout, useDraftForm } from "../../ui/draftForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
@@ -36,8 +36,8 @@ import { within } from "../../base/queries";
 import { automationQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const Runs = later(() => import("./Runs"));
-const StepFields = later(() => import("../sequences/StepFields"));
+const Runs = lazyComponent(() => import("./Runs"));
+const StepFields = lazyComponent(() => import("../sequences/StepFields"));
 
 const words = catalogue("automations.automation", {
 	automations: "Automations",
@@ -95,13 +95,18 @@ export default function AutomationPage() {
 	const { id = "" } = useRoute<{ id: string }>();
 	const names = useNames();
 	// With the names: the form asks for its copy when the automation is there.
-	const fresh = id === "new";
-	useCopyAhead("automation", id, !useDisabledReason("GET /working-copies") && !fresh);
-	const query = useQuery({ ...automationQuery(id), enabled: !fresh });
-	if (fresh) return <Edit names={names} server={null} />;
+	const isNew = id === "new";
+	usePrefetchedCopy("automation", id, !useDisabledReason("GET /working-copies") && !isNew);
+	const query = useQuery({ ...automationQuery(id), enabled: !isNew });
+	if (isNew) return <Edit names={names} server={null} />;
 	if (!query.data || isGone(query.error))
 		return (
-			<Missing query={query} list={words.automations} to={to.automations()} kept={{ kinds: ["automation"], id }} />
+			<NotFound
+				query={query}
+				list={words.automations}
+				to={to.automations()}
+				unsavedInput={{ kinds: ["automation"], id }}
+			/>
 		);
 	return <Edit key={id} names={names} server={query.data} />;
 }
@@ -114,11 +119,11 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 	const automation = server?.data;
 	const roleDisabledReason = useDisabledReason(automation ? "PUT /automations/{id}" : "POST /automations");
 	const disabledReason = roleDisabledReason ?? (automation?.status === "archived" ? words.archived : undefined);
-	const form = useKeptForm<Values>(automation ? valuesOf(automation) : blank, {
+	const form = useDraftForm<Values>(automation ? valuesOf(automation) : blank, {
 		kind: "automation",
 		id: automation?.id,
 		title: automation?.name ?? words.fresh,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
 			const response = await request("GET /automations/{id}", { path: { id: automation?.id ?? "" } });
 			client.setQueryData(automationQuery(response.data.id).queryKey, response);
@@ -141,7 +146,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 		if (problem && /^(?:definition|conditions)[\w.[\]]*: /.test(problem.message)) return problem.message;
 		return problem && fieldSentence(problem, ownName(problem.path));
 	};
-	const trail = [{ name: words.automations, to: to.automations() }];
+	const breadcrumbs = [{ name: words.automations, to: to.automations() }];
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
 	const save = () =>
 		form.submit(async (values, revision) => {
@@ -159,12 +164,12 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 				throw error;
 			}
 		});
-	const turn = async (on: boolean) => {
+	const setActive = async (active: boolean) => {
 		if (!automation) return;
 		try {
 			const response = await request("PUT /automations/{id}", {
 				path: { id: automation.id },
-				body: { status: on ? "active" : "paused" },
+				body: { status: active ? "active" : "paused" },
 			});
 			client.setQueryData(automationQuery(automation.id).queryKey, response);
 			void client.invalidateQueries(within("automations"));
@@ -176,12 +181,12 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 	return (
 		<Page
 			title={automation?.name ?? words.fresh}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={automation && <StateBadge kind="automation" state={automation.status} />}
 			actions={
 				tab === "rule" && (
 					<Button
-						look="primary"
+						variant="primary"
 						busy={busy}
 						disabledReason={disabledReason ?? (dirty || !automation ? undefined : words.clean)}
 						onClick={() => void save()}
@@ -197,7 +202,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 					help={words.activeHelp}
 					checked={automation.status === "active"}
 					disabledReason={roleDisabledReason}
-					onChange={(on) => void turn(on)}
+					onChange={(active) => void setActive(active)}
 				/>
 			)}
 			{automation && (
@@ -217,7 +222,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 				</Suspense>
 			) : (
 				<>
-					<KeptCallout form={form} />
+					<RestoredCallout form={form} />
 					{problems.length > 0 && (
 						<Callout tone="danger" title={words.problems({ count: problems.length })}>
 							<ul>
@@ -256,7 +261,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 							<Checkbox
 								label={words.filtered}
 								checked={values.definition !== null}
-								onChange={(on) => set({ definition: on ? { logic: "and", conditions: [] } : null })}
+								onChange={(checked) => set({ definition: checked ? { logic: "and", conditions: [] } : null })}
 							/>
 							{values.definition && (
 								<RuleField
@@ -273,7 +278,7 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 								items={values.actions}
 								title={(action) => actionTitle(action)}
 								copy={(action) => structuredClone(action)}
-								full={values.actions.length >= mostActions ? words.most : undefined}
+								limitReached={values.actions.length >= mostActions ? words.most : undefined}
 								readOnly={disabledReason !== undefined}
 								open
 								onChange={(actions) => set({ actions })}

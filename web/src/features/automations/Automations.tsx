@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api } from "../../api/client";
 import type { Automation } from "../../api/schema";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import own from "../sequences/Sequences.module.css";
 import { type Names, titleOf, triggerWords } from "../sequences/steps";
@@ -20,7 +20,7 @@ import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
@@ -55,15 +55,15 @@ const words = catalogue("automations.automations", {
 	more: "Show more",
 });
 
-/** whatWords says in short what an automation does. */
-export const whatWords = (automation: Pick<Automation, "actions">, names: Names) =>
+/** actionSummary returns a short description of the actions of an automation. */
+export const actionSummary = (automation: Pick<Automation, "actions">, names: Names) =>
 	automation.actions.map((action) => titleOf(actionStep(action), names)).join(" · ");
 
 /** Automations lists the automations. */
 export default function Automations() {
 	const names = useNames();
 	const disabledReason = useDisabledReason("POST /automations");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [status, setStatus] = useParam("status");
 	const statuses = status === "all" ? "" : status || "active,paused";
 	const list = useInfiniteQuery(automationsQuery(statuses, search));
@@ -98,7 +98,7 @@ export default function Automations() {
 							searched(search, setSearch),
 							status !== "" && {
 								name: choices.find((choice) => choice.value === status)?.label ?? status,
-								drop: () => setStatus(""),
+								remove: () => setStatus(""),
 							},
 						]}
 					/>
@@ -124,7 +124,7 @@ export default function Automations() {
 									</span>
 								),
 							},
-							{ id: "does", name: words.does, cell: (automation) => whatWords(automation, names) },
+							{ id: "does", name: words.does, cell: (automation) => actionSummary(automation, names) },
 							{
 								id: "status",
 								beside: true,
@@ -134,10 +134,10 @@ export default function Automations() {
 							{
 								id: "runs",
 								name: words.runs,
-								about: term("runs").definition,
+								description: term("runs").definition,
 								end: true,
 								cell: (automation) => (
-									<Link href={to.automation(automation.id, { tab: "runs" })}>{full(automation.run_count)}</Link>
+									<Link href={to.automation(automation.id, { tab: "runs" })}>{exactNumber(automation.run_count)}</Link>
 								),
 							},
 							{ id: "last", name: words.last, cell: (automation) => <Time at={automation.last_run_at} /> },
@@ -162,11 +162,11 @@ function RowMenu({ automation }: { automation: Automation }) {
 	const disabledReason = useDisabledReason("PUT /automations/{id}");
 	const [deleting, setDeleting] = useState(false);
 	const refresh = () => void client.invalidateQueries(within("automations"));
-	const put = useMutation({
+	const update = useMutation({
 		mutationFn: (status: string) => api("PUT /automations/{id}", { path: { id: automation.id }, body: { status } }),
 		onSuccess: (_, status) => {
 			if (status === "archived")
-				toast(words.archived({ name: automation.name }), { undo: () => put.mutate(automation.status) });
+				toast(words.archived({ name: automation.name }), { undo: () => update.mutate(automation.status) });
 		},
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: refresh,
@@ -186,19 +186,19 @@ function RowMenu({ automation }: { automation: Automation }) {
 						id: "pause",
 						label: words.pause,
 						disabledReason,
-						run: () => put.mutate("paused"),
+						run: () => update.mutate("paused"),
 					},
 					automation.status !== "active" && {
 						id: "activate",
 						label: words.activate,
 						disabledReason,
-						run: () => put.mutate("active"),
+						run: () => update.mutate("active"),
 					},
 					automation.status !== "archived" && {
 						id: "archive",
 						label: words.archive,
 						disabledReason,
-						run: () => put.mutate("archived"),
+						run: () => update.mutate("archived"),
 					},
 					{ id: "delete", label: words.delete, danger: true, disabledReason, run: () => setDeleting(true) },
 				]}

@@ -76,7 +76,9 @@ export default function Runs({ automation }: { automation: Automation }) {
 			) : rows.length === 0 && status ? (
 				<NoMatch
 					title={words.noMatch}
-					filters={[{ name: (words.states as { [key: string]: string })[status] ?? status, drop: () => setStatus("") }]}
+					filters={[
+						{ name: (words.states as { [key: string]: string })[status] ?? status, remove: () => setStatus("") },
+					]}
 				/>
 			) : rows.length === 0 ? (
 				<Empty title={words.none}>{words.noneText}</Empty>

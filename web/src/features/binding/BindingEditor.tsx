@@ -2,17 +2,17 @@ import { CircleX } from "lucide-react";
 import { useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import type { BindingOptions, Issue, PreviewAnswer } from "../../api/schema";
-import { ErrorsAtOnce } from "../../ui/heldErrors";
+import { ImmediateErrors } from "../../ui/errorVisibility";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
 import { Callout } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
-import { useDebounced } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Binding.module.css";
 import {
 	type Binding,
-	formable,
+	isBinding,
 	groupsOf,
 	isUnknown,
 	issuesOf,
@@ -64,10 +64,10 @@ const listed = 20;
 /** BindingEditor edits the values of a template, as a form or as JSON, with everything that is wrong with them. */
 export function BindingEditor({ options, value, onChange, issues, checked = true, readOnly, picked }: Props) {
 	const root = useRef<HTMLDivElement>(null);
-	const canForm = value === undefined || value === null || formable(value);
+	const hasForm = value === undefined || value === null || isBinding(value);
 	const [asJson, setAsJson] = useState(false);
-	const json = asJson || !canForm;
-	const binding: Binding = formable(value) ? value : {};
+	const json = asJson || !hasForm;
+	const binding: Binding = isBinding(value) ? value : {};
 	const byPath = new Map<string, string>();
 	for (const issue of issues)
 		byPath.set(
@@ -76,12 +76,12 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 		);
 	const groups = groupsOf(options);
 	const fields = groups.reduce((sum, group) => sum + group.items.length, 0);
-	const go = (path: string) => {
+	const focusProblem = (path: string) => {
 		setAsJson(false);
 		requestAnimationFrame(() => {
 			// The field itself, or the nearest part around it that the form shows.
-			for (let at = path; at !== ""; at = at.replace(/(\.[^.[\]]*|\[\d+\])$/, "")) {
-				const el = root.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(at)}"]`);
+			for (let parent = path; parent !== ""; parent = parent.replace(/(\.[^.[\]]*|\[\d+\])$/, "")) {
+				const el = root.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(parent)}"]`);
 				if (el) {
 					for (
 						let element = el.closest("details");
@@ -93,15 +93,16 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 					el.scrollIntoView({ block: "center" });
 					return;
 				}
-				if (!/[.[]/.test(at)) return;
+				if (!/[.[]/.test(parent)) return;
 			}
 		});
 	};
 	const unknown = issues.filter(isUnknown);
 	const item = (item: Item) => {
 		const path = `${item.kind}.${item.entry.name}`;
-		const of = objectAt(binding, item.kind);
-		const set = (value: unknown) => onChange(withMember(binding, item.kind, withMember(of, item.entry.name, value)));
+		const members = objectAt(binding, item.kind);
+		const set = (value: unknown) =>
+			onChange(withMember(binding, item.kind, withMember(members, item.entry.name, value)));
 		const faults = (path: string) => byPath.get(path);
 		if (item.kind === "parameters")
 			return (
@@ -109,7 +110,7 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 					key={path}
 					parameter={item.entry}
 					path={path}
-					value={of[item.entry.name]}
+					value={members[item.entry.name]}
 					error={byPath.get(path)}
 					readOnly={readOnly}
 					onChange={set}
@@ -117,14 +118,22 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 			);
 		if (item.kind === "sections")
 			return (
-				<Rows key={path} section={item.entry} path={path} of={of} faults={faults} readOnly={readOnly} onChange={set} />
+				<Rows
+					key={path}
+					section={item.entry}
+					path={path}
+					members={members}
+					faults={faults}
+					readOnly={readOnly}
+					onChange={set}
+				/>
 			);
 		return (
 			<Slot
 				key={path}
 				slot={item.entry}
 				path={path}
-				value={of[item.entry.name]}
+				value={members[item.entry.name]}
 				faults={faults}
 				readOnly={readOnly}
 				template={options.slug}
@@ -134,7 +143,7 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 		);
 	};
 	return (
-		<ErrorsAtOnce value={true}>
+		<ImmediateErrors value={true}>
 			<div ref={root} className={css.binding}>
 				<div className={css.bar}>
 					<p
@@ -161,7 +170,7 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 							{issues.slice(0, listed).map((issue) => (
 								<li key={`${issue.path} ${issue.code} ${issue.message}`}>
 									<CircleX aria-hidden size={16} />
-									<button type="button" onClick={() => go(issue.path)}>
+									<button type="button" onClick={() => focusProblem(issue.path)}>
 										{json && <code>{issue.path || "{}"}</code>}{" "}
 										{mailProblem({ field: issue.path, message: issue.message })}
 										{issue.fix && <span className={css.fix}>{mailFix(issue.fix)}</span>}
@@ -170,7 +179,7 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 							))}
 						</ul>
 						{issues.length > listed && <p className={css.hint}>{words.first({ count: issues.length - listed })}</p>}
-						{unknown.length > 0 && !readOnly && canForm && (
+						{unknown.length > 0 && !readOnly && hasForm && (
 							<Button small onClick={() => onChange(withoutUnknown(binding, issues))}>
 								{words.unknown({ count: unknown.length })}
 							</Button>
@@ -182,7 +191,7 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 						value={value ?? {}}
 						onChange={onChange}
 						readOnly={readOnly}
-						note={canForm ? undefined : words.notFormable}
+						note={hasForm ? undefined : words.notFormable}
 					/>
 				) : fields === 0 ? (
 					<p className={css.hint}>{words.nothing}</p>
@@ -202,7 +211,7 @@ export function BindingEditor({ options, value, onChange, issues, checked = true
 					)
 				)}
 			</div>
-		</ErrorsAtOnce>
+		</ImmediateErrors>
 	);
 }
 
@@ -218,7 +227,7 @@ function Json({
 	note?: string;
 }) {
 	const [text, setText] = useState(() => JSON.stringify(value, null, 2));
-	const [bad, setBad] = useState(false);
+	const [isInvalid, setIsInvalid] = useState(false);
 	return (
 		<div className={css.json}>
 			{note && <p className={css.bad}>{note}</p>}
@@ -231,19 +240,19 @@ function Json({
 					setText(value);
 					try {
 						const parsed: unknown = JSON.parse(value);
-						setBad(false);
+						setIsInvalid(false);
 						onChange(parsed as Binding);
 					} catch {
-						setBad(true);
+						setIsInvalid(true);
 					}
 				}}
 			/>
-			{bad && <p className={css.bad}>{words.badJson}</p>}
+			{isInvalid && <p className={css.bad}>{words.badJson}</p>}
 		</div>
 	);
 }
 
-type OfTemplate = {
+type TemplateOptions_ = {
 	template: string;
 	/** The broadcast or library entry that is filled: it decides which blocks are picked. */
 	record?: string;
@@ -255,7 +264,7 @@ type OfTemplate = {
 };
 
 /** TemplateBinding edits the values of a stored template, which the server checks while they are typed. */
-export default function TemplateBinding({ template, record, value, onChange, readOnly, preview }: OfTemplate) {
+export default function TemplateBinding({ template, record, value, onChange, readOnly, preview }: TemplateOptions_) {
 	const options = useBindingOptions(template);
 	const text = JSON.stringify(value ?? {});
 	const checked = useDebounced(text, 350) === text && preview.data !== undefined && !preview.isPlaceholderData;

@@ -64,7 +64,7 @@ export function Control(props: Props) {
 		<div className={css.control}>
 			<Input {...props} />
 			{hasDefault && set && !readOnly && p.type !== "boolean" && (
-				<Button small look="quiet" onClick={() => onChange(undefined)}>
+				<Button small variant="quiet" onClick={() => onChange(undefined)}>
 					{words.reset}
 				</Button>
 			)}
@@ -163,7 +163,7 @@ function Input({ parameter: p, path, value, onChange, error, readOnly }: Props) 
 				<DateTime
 					{...common}
 					value={text || null}
-					onChange={(at) => (at === null ? write("") : onChange(at.replace(".000Z", "Z")))}
+					onChange={(time) => (time === null ? write("") : onChange(time.replace(".000Z", "Z")))}
 				/>
 			);
 		}
@@ -266,10 +266,10 @@ function Markup({ value, onChange, ...props }: Common & { value: string; onChang
 
 function Lines({ value, onChange, ...props }: Common & { value: unknown; onChange: (value: unknown) => void }) {
 	const id = useId();
-	const plain = Array.isArray(value) && value.every((item) => typeof item === "string" && !item.includes("\n"));
-	const text = plain ? (value as string[]).join("\n") : textOf(value);
+	const isTextList = Array.isArray(value) && value.every((item) => typeof item === "string" && !item.includes("\n"));
+	const text = isTextList ? (value as string[]).join("\n") : textOf(value);
 	const help =
-		plain && value.length > 0
+		isTextList && value.length > 0
 			? `${words.listHelp} ${words.items({ count: value.filter((item) => item !== "").length })}`
 			: words.listHelp;
 	return (
@@ -283,7 +283,7 @@ function Lines({ value, onChange, ...props }: Common & { value: unknown; onChang
 				className={`${field.input} ${field.area}`}
 				value={text}
 				onChange={(e) => onChange(e.target.value === "" ? undefined : e.target.value.split("\n"))}
-				onBlur={() => plain && value.some((item) => item === "") && onChange(value.filter((item) => item !== ""))}
+				onBlur={() => isTextList && value.some((item) => item === "") && onChange(value.filter((item) => item !== ""))}
 			/>
 		</Frame>
 	);

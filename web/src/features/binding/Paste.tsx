@@ -42,7 +42,7 @@ const maxRows = 1000;
 /** Paste makes rows of cells of a spreadsheet, whose columns it matches to fields by name. */
 export function Paste({ section, present, onPaste, onClose }: Props) {
 	const [text, setText] = useState("");
-	const [named, setNamed] = useState<boolean | null>(null);
+	const [hasHeader, setHasHeader] = useState<boolean | null>(null);
 	const [targets, setTargets] = useState<{ [column: number]: string }>({});
 	const [replace, setReplace] = useState("keep");
 	const first = text.split(/\r?\n/, 1)[0] ?? "";
@@ -55,7 +55,7 @@ export function Paste({ section, present, onPaste, onClose }: Props) {
 	const head = (cells[0] ?? []).map((column) => column.trim());
 	const width = Math.max(0, ...cells.map((cell) => cell.length));
 	const matches = head.map((header) => guessField(header, fields));
-	const header = named ?? matches.some(Boolean);
+	const header = hasHeader ?? matches.some(Boolean);
 	const target = (column: number) =>
 		targets[column] ?? (header ? (matches[column] ?? "") : (fields[column]?.field ?? ""));
 	const body = header ? cells.slice(1) : cells;
@@ -63,13 +63,13 @@ export function Paste({ section, present, onPaste, onClose }: Props) {
 	const rows = body
 		.filter((row) => row.some((column) => column.trim() !== ""))
 		.map((row) => {
-			const out: Fields = {};
+			const result: Fields = {};
 			for (const column of columns) {
 				const parameter = section.item_schema.find((parameter) => parameter.name === target(column));
 				const value = parameter && fromText(parameter, row[column] ?? "");
-				if (parameter && value !== undefined) out[parameter.name] = value;
+				if (parameter && value !== undefined) result[parameter.name] = value;
 			}
-			return out;
+			return result;
 		});
 	const replaced = replace === "replace";
 	const disabledReason =
@@ -89,7 +89,7 @@ export function Paste({ section, present, onPaste, onClose }: Props) {
 			footer={
 				<>
 					<Button onClick={onClose}>{words.cancel}</Button>
-					<Button look="primary" type="submit" disabledReason={disabledReason}>
+					<Button variant="primary" type="submit" disabledReason={disabledReason}>
 						{words.insert({ count: rows.length })}
 					</Button>
 				</>
@@ -107,7 +107,7 @@ export function Paste({ section, present, onPaste, onClose }: Props) {
 			/>
 			{width > 0 && (
 				<>
-					<Checkbox label={words.header} checked={header} onChange={setNamed} />
+					<Checkbox label={words.header} checked={header} onChange={setHasHeader} />
 					<fieldset className={css.mapping}>
 						<legend>{words.columns}</legend>
 						{columns.map((column) => (

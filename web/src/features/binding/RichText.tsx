@@ -16,7 +16,7 @@ import { Frame, TextField } from "../../ui/Field";
 import { Popup } from "../../ui/Popup";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./RichText.module.css";
-import { fromEditor, keeps, toEditor } from "./markup";
+import { fromEditor, isSupported, toEditor } from "./markup";
 import { MergeMenu } from "./Tokens";
 
 const words = catalogue("binding.richText", {
@@ -65,7 +65,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 	const area = useRef<HTMLDivElement>(null);
 	const shown = useRef<string | null>(null);
 	const range = useRef<Range | null>(null);
-	const [source, setSource] = useState(() => !keeps(value));
+	const [source, setSource] = useState(() => !isSupported(value));
 	const [address, setAddress] = useState("");
 	useEffect(() => {
 		const el = area.current;
@@ -80,7 +80,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		shown.current = text;
 		onChange(text);
 	};
-	const remember = () => {
+	const saveSelection = () => {
 		const selection = getSelection();
 		if (selection && selection.rangeCount > 0 && area.current?.contains(selection.anchorNode))
 			range.current = selection.getRangeAt(0).cloneRange();
@@ -97,7 +97,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		restore();
 		document.execCommand("styleWithCSS", false, "false");
 		document.execCommand(command, false, argument);
-		remember();
+		saveSelection();
 		changed();
 	};
 	const tool = (name: string, icon: ReactNode, command: string) => (
@@ -113,7 +113,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		</button>
 	);
 	const size = 16;
-	const full = maxLength !== undefined && value.length >= maxLength * 0.9;
+	const nearLimit = maxLength !== undefined && value.length >= maxLength * 0.9;
 	const toggle = !readOnly && (
 		<button
 			type="button"
@@ -129,7 +129,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 	);
 	const tools = (
 		<>
-			{full && (
+			{nearLimit && (
 				<span className={css.count} role="status">
 					{words.used({ used: value.length, most: maxLength })}
 				</span>
@@ -150,7 +150,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 		<Frame id={id} label={label} help={help} error={error} optional={optional} tools={tools}>
 			{source ? (
 				<div id={id} tabIndex={-1} data-path={path} className={css.source} data-bad={error ? true : undefined}>
-					{!keeps(value) && <p className={css.note}>{words.loses}</p>}
+					{!isSupported(value) && <p className={css.note}>{words.loses}</p>}
 					<Code label={label} value={value} onChange={onChange} readOnly={readOnly} />
 				</div>
 			) : (
@@ -211,7 +211,7 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 											>
 												{words.removeLink}
 											</Button>
-											<Button small look="primary" type="submit">
+											<Button small variant="primary" type="submit">
 												{words.setLink}
 											</Button>
 										</div>
@@ -237,9 +237,9 @@ export function RichText({ label, value, onChange, help, error, optional, path, 
 						contentEditable={!readOnly}
 						suppressContentEditableWarning
 						onInput={changed}
-						onKeyUp={remember}
-						onMouseUp={remember}
-						onBlur={remember}
+						onKeyUp={saveSelection}
+						onMouseUp={saveSelection}
+						onBlur={saveSelection}
 						onPaste={(event) => {
 							event.preventDefault();
 							const html = event.clipboardData.getData("text/html");

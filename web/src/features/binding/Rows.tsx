@@ -25,7 +25,7 @@ type Props = {
 	section: SectionEntry;
 	path: string;
 	/** The object that has the section. */
-	of: unknown;
+	members: unknown;
 	onChange: (rows: Fields[]) => void;
 	faults: Faults;
 	readOnly?: boolean;
@@ -35,8 +35,8 @@ type Props = {
 const manyRows = 8;
 
 /** Rows edits the rows of a section. */
-export function Rows({ section, path, of, onChange, faults, readOnly }: Props) {
-	const rows = rowsAt(of, section.name);
+export function Rows({ section, path, members, onChange, faults, readOnly }: Props) {
+	const rows = rowsAt(members, section.name);
 	const [pasting, setPasting] = useState(false);
 	const box = useRef<HTMLFieldSetElement>(null);
 	const add = () => {
@@ -59,7 +59,7 @@ export function Rows({ section, path, of, onChange, faults, readOnly }: Props) {
 		return name ? words.titled({ number: i + 1, title: name }) : words.row({ number: i + 1 });
 	};
 	const fault = faults(path);
-	const full = rows.length >= section.max ? words.full({ max: section.max }) : undefined;
+	const limitReached = rows.length >= section.max ? words.full({ max: section.max }) : undefined;
 	return (
 		<fieldset ref={box} className={css.section} data-path={path} tabIndex={-1}>
 			<legend>{nameOf(section)}</legend>
@@ -75,20 +75,20 @@ export function Rows({ section, path, of, onChange, faults, readOnly }: Props) {
 				onChange={onChange}
 				title={title}
 				copy={(row) => structuredClone(row)}
-				full={full}
+				limitReached={limitReached}
 				open={rows.length <= manyRows}
 				readOnly={readOnly}
 			>
 				{(row, i) =>
 					section.item_schema.map((parameter) => {
-						const at = `${path}[${i}].${parameter.name}`;
+						const fieldPath = `${path}[${i}].${parameter.name}`;
 						return (
 							<Control
 								key={parameter.name}
 								parameter={parameter}
-								path={at}
+								path={fieldPath}
 								value={row[parameter.name]}
-								error={faults(at)}
+								error={faults(fieldPath)}
 								readOnly={readOnly}
 								onChange={(value) =>
 									onChange(rows.map((row, index) => (index === i ? withMember(row, parameter.name, value) : row)))
@@ -100,10 +100,10 @@ export function Rows({ section, path, of, onChange, faults, readOnly }: Props) {
 			</Cards>
 			{!readOnly && (
 				<div className={css.actions}>
-					<Button small icon={<Plus aria-hidden />} disabledReason={full} onClick={add}>
+					<Button small icon={<Plus aria-hidden />} disabledReason={limitReached} onClick={add}>
 						{words.add}
 					</Button>
-					<Button small look="quiet" icon={<ClipboardPaste aria-hidden />} onClick={() => setPasting(true)}>
+					<Button small variant="quiet" icon={<ClipboardPaste aria-hidden />} onClick={() => setPasting(true)}>
 						{words.paste}
 					</Button>
 				</div>

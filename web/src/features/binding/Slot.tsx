@@ -43,7 +43,7 @@ const words = catalogue("binding.slot", {
 	values: "Values of {name}",
 });
 
-const noBlocks = (tags: string[]) => (tags.length > 0 ? words.noBlocks({ tags: and(tags) }) : words.noBlocksAtAll);
+const noBlocksText = (tags: string[]) => (tags.length > 0 ? words.noBlocks({ tags: and(tags) }) : words.noBlocksAtAll);
 
 type Strategy = "fixed" | "random" | "empty";
 
@@ -63,14 +63,14 @@ type Props = {
 /** Slot edits what fills a slot: a block with values of its own, one that is picked, or nothing. */
 export function Slot({ slot, path, value, onChange, faults, readOnly, template, picked }: Props) {
 	const [choosing, setChoosing] = useState(false);
-	const given = objectAt({ value }, "value");
-	const strategy = typeof given.strategy === "string" ? given.strategy : slot.default_strategy;
-	const block = textOf(given.block_id);
+	const fields = objectAt({ value }, "value");
+	const strategy = typeof fields.strategy === "string" ? fields.strategy : slot.default_strategy;
+	const block = textOf(fields.block_id);
 	const allowed = slot.allowed_strategies as Strategy[];
 	const label = nameOf(slot);
 	const selected = useBlock(slot, block);
 	const set = (name: string, value: unknown) =>
-		onChange(withMember(given.strategy === undefined ? { strategy, ...given } : given, name, value));
+		onChange(withMember(fields.strategy === undefined ? { strategy, ...fields } : fields, name, value));
 	const choices = allowed.map((a) => ({
 		value: a,
 		label: words[a],
@@ -87,7 +87,7 @@ export function Slot({ slot, path, value, onChange, faults, readOnly, template, 
 			readOnly && a !== strategy
 				? " "
 				: a !== "empty" && slot.eligible_blocks_total === 0 && a !== strategy
-					? noBlocks(slot.tag_filter)
+					? noBlocksText(slot.tag_filter)
 					: undefined,
 	}));
 	if (!allowed.includes(strategy as Strategy))
@@ -131,7 +131,7 @@ export function Slot({ slot, path, value, onChange, faults, readOnly, template, 
 					{!readOnly &&
 						(slot.eligible_blocks_total === 0 ? (
 							<p className={css.hint}>
-								{noBlocks(slot.tag_filter)} <Link href={to.blocks()}>{words.newBlock}</Link>
+								{noBlocksText(slot.tag_filter)} <Link href={to.blocks()}>{words.newBlock}</Link>
 							</p>
 						) : (
 							<Button small onClick={() => setChoosing(true)}>
@@ -146,7 +146,7 @@ export function Slot({ slot, path, value, onChange, faults, readOnly, template, 
 					<ScopeFields
 						scope={scope}
 						path={path}
-						value={given}
+						value={fields}
 						onChange={(value) => onChange({ strategy, ...value })}
 						faults={faults}
 						readOnly={readOnly}
@@ -161,7 +161,7 @@ export function Slot({ slot, path, value, onChange, faults, readOnly, template, 
 					onClose={() => setChoosing(false)}
 					onChoose={(slug) => {
 						setChoosing(false);
-						onChange({ ...given, strategy: "fixed", block_id: slug });
+						onChange({ ...fields, strategy: "fixed", block_id: slug });
 					}}
 				/>
 			)}
@@ -187,16 +187,16 @@ export function ScopeFields({
 }) {
 	const parameters = objectAt(value, "parameters");
 	const sections = objectAt(value, "sections");
-	const at = (part: string) => (path ? `${path}.${part}` : part);
+	const pathOf = (part: string) => (path ? `${path}.${part}` : part);
 	return (
 		<>
 			{scope.parameters_schema.map((parameter) => (
 				<Control
 					key={parameter.name}
 					parameter={parameter}
-					path={at(`parameters.${parameter.name}`)}
+					path={pathOf(`parameters.${parameter.name}`)}
 					value={parameters[parameter.name]}
-					error={faults(at(`parameters.${parameter.name}`))}
+					error={faults(pathOf(`parameters.${parameter.name}`))}
 					readOnly={readOnly}
 					onChange={(v) => onChange(withMember(value, "parameters", withMember(parameters, parameter.name, v)))}
 				/>
@@ -205,8 +205,8 @@ export function ScopeFields({
 				<Rows
 					key={section.name}
 					section={section}
-					path={at(`sections.${section.name}`)}
-					of={sections}
+					path={pathOf(`sections.${section.name}`)}
+					members={sections}
 					faults={faults}
 					readOnly={readOnly}
 					onChange={(rows) => onChange(withMember(value, "sections", withMember(sections, section.name, rows)))}
@@ -220,9 +220,16 @@ type Chosen = EligibleBlock | BlockRow;
 
 /** useBlock finds a chosen block: among those of the options, else on the server. */
 function useBlock(slot: SlotOption, block: string): { block?: Chosen; loading: boolean } {
-	const near = slot.eligible_blocks.find((b) => b.slug === block);
-	const far = useQuery({ ...blockQuery(block), enabled: block !== "" && near === undefined, retry: false });
-	return { block: near ?? (block === "" ? undefined : far.data?.data), loading: far.isLoading };
+	const eligible = slot.eligible_blocks.find((b) => b.slug === block);
+	const ineligibleBlock = useQuery({
+		...blockQuery(block),
+		enabled: block !== "" && eligible === undefined,
+		retry: false,
+	});
+	return {
+		block: eligible ?? (block === "" ? undefined : ineligibleBlock.data?.data),
+		loading: ineligibleBlock.isLoading,
+	};
 }
 
 /** BlockThumb is a small picture of a block. */
@@ -239,15 +246,15 @@ export function BlockThumb({
 	width?: number;
 	height?: number;
 }) {
-	const [wanted, setWanted] = useState(false);
-	const html = useQuery({ ...thumbnailQuery("block", slug, changed), enabled: wanted && slug !== "" });
+	const [pickerOpen, setPickerOpen] = useState(false);
+	const html = useQuery({ ...thumbnailQuery("block", slug, changed), enabled: pickerOpen && slug !== "" });
 	return (
 		<Thumb
 			html={html.data}
 			label={words.preview({ name })}
 			width={width}
 			height={height}
-			onView={() => setWanted(true)}
+			onView={() => setPickerOpen(true)}
 		/>
 	);
 }
@@ -279,9 +286,9 @@ function BlockPicker({
 }) {
 	const [search, setSearch] = useState("");
 	const more = useQuery(taggedBlocksQuery(slot.tag_filter));
-	const near = new Set(slot.eligible_blocks.map((block) => block.slug));
+	const eligibleSlugs = new Set(slot.eligible_blocks.map((block) => block.slug));
 	const all = ((more.data?.data ?? []) as BlockRow[]).filter((block) =>
-		slot.eligible_blocks_truncated ? block.active : near.has(block.slug),
+		slot.eligible_blocks_truncated ? block.active : eligibleSlugs.has(block.slug),
 	);
 	const matches = all.filter((block) =>
 		`${block.name} ${block.tags.join(" ")}`.toLowerCase().includes(search.trim().toLowerCase()),

@@ -22,7 +22,7 @@ const words = catalogue("binding.tokens", {
 const liquid = /(\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\})/;
 
 /** Fields of contacts that mails do not print. */
-const unprinted = ["list", "tags", "email_domain", "global_status", "deliverability_status", "do_not_contact"];
+const unprintableFields = ["list", "tags", "email_domain", "global_status", "deliverability_status", "do_not_contact"];
 
 type MenuProps = { label: string; onInsert: (text: string) => void };
 
@@ -55,7 +55,7 @@ function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
 	const fields = useFields();
 	const all = [
 		...fields
-			.filter((field) => !unprinted.includes(field.field))
+			.filter((field) => !unprintableFields.includes(field.field))
 			.map((field) => ({ name: field.name, group: field.group, text: `{{ contact.${field.field} }}` })),
 		{ name: words.unsubscribe, group: words.links, text: "{{ unsubscribe_url }}" },
 		{ name: words.preferences, group: words.links, text: "{{ preferences_url }}" },
@@ -90,9 +90,9 @@ function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
 }
 
 /** Marked shows a text with its merge fields marked. */
-function Marked({ text, inner }: { text: string; inner: RefObject<HTMLDivElement | null> }) {
+function HighlightedText({ text, contentRef }: { text: string; contentRef: RefObject<HTMLDivElement | null> }) {
 	return (
-		<div ref={inner} className={css.marks} aria-hidden>
+		<div ref={contentRef} className={css.marks} aria-hidden>
 			{text.split(liquid).map((part, i) =>
 				i % 2 === 1 ? (
 					<mark key={i} className={css.mark}>
@@ -142,30 +142,30 @@ export function TokenField({
 	aside,
 }: Props) {
 	const id = useId();
-	const at = useRef({ start: value.length, end: value.length });
+	const selection = useRef({ start: value.length, end: value.length });
 	const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
-	const marks = useRef<HTMLDivElement>(null);
-	const full = maxLength !== undefined && value.length >= maxLength * 0.9;
+	const overlay = useRef<HTMLDivElement>(null);
+	const nearLimit = maxLength !== undefined && value.length >= maxLength * 0.9;
 	const follow = () => {
-		if (!marks.current || !input.current) return;
-		marks.current.scrollLeft = input.current.scrollLeft;
-		marks.current.scrollTop = input.current.scrollTop;
+		if (!overlay.current || !input.current) return;
+		overlay.current.scrollLeft = input.current.scrollLeft;
+		overlay.current.scrollTop = input.current.scrollTop;
 	};
-	const remember = () => {
+	const saveSelection = () => {
 		const element = input.current;
 		if (element)
-			at.current = {
+			selection.current = {
 				start: element.selectionStart ?? element.value.length,
 				end: element.selectionEnd ?? element.value.length,
 			};
 	};
 	const insert = (text: string) => {
-		const { start, end } = at.current;
+		const { start, end } = selection.current;
 		onChange(value.slice(0, start) + text + value.slice(end));
 		requestAnimationFrame(() => {
 			input.current?.focus();
 			input.current?.setSelectionRange(start + text.length, start + text.length);
-			remember();
+			saveSelection();
 		});
 	};
 	const common = {
@@ -176,14 +176,14 @@ export function TokenField({
 		placeholder,
 		readOnly,
 		onScroll: follow,
-		onSelect: remember,
-		onBlur: remember,
+		onSelect: saveSelection,
+		onBlur: saveSelection,
 		onChange: (event: { target: { value: string } }) => onChange(event.target.value),
 	};
 	const tools = (
 		<>
 			{aside}
-			{full && (
+			{nearLimit && (
 				<span className={css.count} role="status" data-over={value.length > maxLength || undefined}>
 					{words.used({ used: value.length, most: maxLength })}
 				</span>
@@ -194,7 +194,7 @@ export function TokenField({
 	return (
 		<Frame id={id} label={label} help={help} error={error} optional={optional} tools={tools}>
 			<div className={css.box} data-lines={lines || undefined}>
-				<Marked text={value} inner={marks} />
+				<HighlightedText text={value} contentRef={overlay} />
 				{lines ? (
 					<textarea {...common} rows={4} className={`${field.input} ${field.area} ${css.input}`} />
 				) : (

@@ -1,7 +1,7 @@
 import type { BindingOptions, Issue, ParameterEntry, PreviewProblem } from "../../api/schema";
 import { equals, type Tests } from "../../base/testing";
 import {
-	formable,
+	isBinding,
 	fromText,
 	groupsOf,
 	isUnknown,
@@ -46,21 +46,21 @@ const tests: Tests = {
 			["x", false],
 			[undefined, false],
 		];
-		for (const [binding, want] of bindings) equals(formable(binding), want, JSON.stringify(binding));
+		for (const [binding, expected] of bindings) equals(isBinding(binding), expected, JSON.stringify(binding));
 	},
 	"a member is replaced in its place, added at the end, or removed"() {
-		const of = { a: 1, b: 2, c: 3 };
-		equals(Object.entries(withMember(of, "b", 9)), [
+		const value = { a: 1, b: 2, c: 3 };
+		equals(Object.entries(withMember(value, "b", 9)), [
 			["a", 1],
 			["b", 9],
 			["c", 3],
 		]);
-		equals(Object.entries(withMember(of, "d", 4)).at(-1), ["d", 4]);
-		equals(withMember(of, "b", undefined), { a: 1, c: 3 });
-		equals(withMember(of, "b", null), { a: 1, b: null, c: 3 });
+		equals(Object.entries(withMember(value, "d", 4)).at(-1), ["d", 4]);
+		equals(withMember(value, "b", undefined), { a: 1, c: 3 });
+		equals(withMember(value, "b", null), { a: 1, b: null, c: 3 });
 		equals(withMember("text", "a", 1), { a: 1 });
 		equals(withMember(null, "a", undefined), {});
-		equals(of, { a: 1, b: 2, c: 3 }, "the object that was given");
+		equals(value, { a: 1, b: 2, c: 3 }, "the object that was given");
 	},
 	"an entry is called by its label, or by words of its name"() {
 		equals([words("hero_image"), words("a"), words(""), words("_x_")], ["Hero image", "A", "", "X"]);
@@ -88,7 +88,8 @@ const tests: Tests = {
 			[parameter("text"), " a ", "a"],
 			[parameter("date"), "2026-05-09", "2026-05-09"],
 		];
-		for (const [parameter, text, want] of texts) equals(fromText(parameter, text), want, `${parameter.type} "${text}"`);
+		for (const [parameter, text, expected] of texts)
+			equals(fromText(parameter, text), expected, `${parameter.type} "${text}"`);
 		for (const type of ["number", "boolean", "list", "select", "text"])
 			equals(fromText(parameter(type), "  "), undefined, type);
 	},
@@ -102,7 +103,7 @@ const tests: Tests = {
 			[["a", 1], '["a",1]'],
 			[{ a: 1 }, '{"a":1}'],
 		];
-		for (const [value, want] of values) equals(textOf(value), want);
+		for (const [value, expected] of values) equals(textOf(value), expected);
 	},
 	"choices are values, or values with labels"() {
 		equals(optionsOf(parameter("select", ["a", 2, { value: "b", label: "B" }, { value: "c" }])), [
@@ -114,7 +115,7 @@ const tests: Tests = {
 		equals([optionsOf(parameter("select")), optionsOf(parameter("select", "x"))], [[], []]);
 	},
 	"each thing to fill stands in one group, in the order of the form"() {
-		const named = (...names: string[]) => names.map((name) => ({ name }));
+		const withNames = (...names: string[]) => names.map((name) => ({ name }));
 		const group = (name: string, parameters: string[], sections: string[] = [], slots: string[] = []) => ({
 			name,
 			label: null,
@@ -125,9 +126,9 @@ const tests: Tests = {
 			slots,
 		});
 		const groups = groupsOf({
-			parameters_schema: named("a", "b", "c"),
-			sections_schema: named("s"),
-			slots_schema: named("x", "y"),
+			parameters_schema: withNames("a", "b", "c"),
+			sections_schema: withNames("s"),
+			slots_schema: withNames("x", "y"),
 			groups_schema: [group("first", ["b", "gone"], ["s"], ["y"]), group("second", ["b", "a"]), group("empty", [])],
 		} as unknown as BindingOptions);
 		equals(

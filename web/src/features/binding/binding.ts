@@ -10,19 +10,19 @@ const isObject = (value: unknown): value is Fields =>
 	typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** objectAt returns a member that is an object; an empty one if it is absent or something else. */
-export const objectAt = (of: unknown, name: string): Fields => {
-	const value = isObject(of) ? of[name] : undefined;
+export const objectAt = (parent: unknown, name: string): Fields => {
+	const value = isObject(parent) ? parent[name] : undefined;
 	return isObject(value) ? value : {};
 };
 
 /** rowsAt returns the rows of a section; rows that are not objects are shown as empty ones. */
-export const rowsAt = (of: unknown, name: string): Fields[] => {
-	const value = isObject(of) ? of[name] : undefined;
+export const rowsAt = (parent: unknown, name: string): Fields[] => {
+	const value = isObject(parent) ? parent[name] : undefined;
 	return Array.isArray(value) ? value.map((row) => (isObject(row) ? row : {})) : [];
 };
 
-/** formable reports whether a form can show a binding: its parts are objects, and its sections arrays. */
-export function formable(binding: unknown): binding is Binding {
+/** isBinding reports whether a form can show a binding: its parts are objects, and its sections arrays. */
+export function isBinding(binding: unknown): binding is Binding {
 	if (!isObject(binding)) return false;
 	const parts = ["parameters", "sections", "slots"].map((part) => binding[part]);
 	if (!parts.every((part) => part === undefined || part === null || isObject(part))) return false;
@@ -30,11 +30,11 @@ export function formable(binding: unknown): binding is Binding {
 }
 
 /** withMember returns an object with one member replaced; undefined removes it. */
-export function withMember(of: unknown, name: string, value: unknown): Fields {
-	const { [name]: _, ...rest } = isObject(of) ? of : {};
+export function withMember(parent: unknown, name: string, value: unknown): Fields {
+	const { [name]: _, ...rest } = isObject(parent) ? parent : {};
 	if (value === undefined) return rest;
-	return isObject(of) && name in of
-		? Object.fromEntries(Object.entries(of).map(([key, member]) => [key, key === name ? value : member]))
+	return isObject(parent) && name in parent
+		? Object.fromEntries(Object.entries(parent).map(([key, member]) => [key, key === name ? value : member]))
 		: { ...rest, [name]: value };
 }
 
@@ -83,12 +83,12 @@ export function withoutUnknown(binding: Binding, issues: Issue[]): Binding {
 	const prune = (value: unknown, path: string): unknown => {
 		if (Array.isArray(value)) return value.map((item, i) => prune(item, `${path}[${i}]`));
 		if (!isObject(value)) return value;
-		const kept: Fields = {};
+		const members: Fields = {};
 		for (const [name, member] of Object.entries(value)) {
-			const at = path ? `${path}.${name}` : name;
-			if (!paths.has(at)) kept[name] = prune(member, at);
+			const fieldPath = path ? `${path}.${name}` : name;
+			if (!paths.has(fieldPath)) members[name] = prune(member, fieldPath);
 		}
-		return kept;
+		return members;
 	};
 	return prune(binding, "") as Binding;
 }
@@ -107,7 +107,7 @@ export function groupsOf(options: BindingOptions): Group[] {
 	);
 	const sections = new Map(options.sections_schema.map((entry) => [entry.name, { kind: "sections", entry } as Item]));
 	const slots = new Map(options.slots_schema.map((entry) => [entry.name, { kind: "slots", entry } as Item]));
-	const take = (from: Map<string, Item>, names: string[]) =>
+	const itemsOf = (from: Map<string, Item>, names: string[]) =>
 		names.flatMap((name) => {
 			const item = from.get(name);
 			from.delete(name);
@@ -119,7 +119,11 @@ export function groupsOf(options: BindingOptions): Group[] {
 			label: nameOf(group),
 			help: group.help_text,
 			collapsed: group.collapsed,
-			items: [...take(parameters, group.parameters), ...take(sections, group.sections), ...take(slots, group.slots)],
+			items: [
+				...itemsOf(parameters, group.parameters),
+				...itemsOf(sections, group.sections),
+				...itemsOf(slots, group.slots),
+			],
 		}),
 	);
 	const rest = [...parameters.values(), ...sections.values(), ...slots.values()];

@@ -18,31 +18,31 @@ const dropped = new Set("script style title head meta link template iframe objec
 const renamed: { [tag: string]: string } = { strike: "s", del: "s", ins: "u", h5: "h4", h6: "h4" };
 
 /** toEditor returns the content of an editable element for a source. Pasted text also loses its styles. */
-export function toEditor(source: string, pasted = false): DocumentFragment {
+export function toEditor(source: string, isPasted = false): DocumentFragment {
 	const parsed = new DOMParser().parseFromString(hideStyles(source), "text/html");
-	const out = document.createDocumentFragment();
-	for (const child of parsed.body.childNodes) out.append(...copy(child, pasted));
-	return out;
+	const fragment = document.createDocumentFragment();
+	for (const child of parsed.body.childNodes) fragment.append(...copy(child, isPasted));
+	return fragment;
 }
 
-function copy(node: Node, pasted: boolean): Node[] {
+function copy(node: Node, isPasted: boolean): Node[] {
 	if (node.nodeType === Node.TEXT_NODE) return [document.createTextNode(node.nodeValue ?? "")];
 	if (!(node instanceof Element) && node.nodeType !== Node.ELEMENT_NODE) return [];
 	const from = node as Element;
 	const tag = renamed[from.localName] ?? from.localName;
 	if (dropped.has(tag)) return [];
-	const children = [...from.childNodes].flatMap((childNode) => copy(childNode, pasted));
+	const children = [...from.childNodes].flatMap((childNode) => copy(childNode, isPasted));
 	if (!elements.has(tag)) return children;
 	if (tag === "img") {
 		const chip = document.createElement("span");
 		chip.dataset.html = from.outerHTML.replaceAll("data-style=", "style=");
 		chip.contentEditable = "false";
 		chip.textContent = `🖼 ${from.getAttribute("alt") || from.getAttribute("src") || ""}`;
-		return pasted ? [] : [chip];
+		return isPasted ? [] : [chip];
 	}
 	const to = document.createElement(tag);
 	for (const { name, value } of [...from.attributes]) {
-		if (!attributes.has(name) || (pasted && name !== "href")) continue;
+		if (!attributes.has(name) || (isPasted && name !== "href")) continue;
 		if (name === "href" && /^\s*(javascript|data|vbscript):/i.test(value)) continue;
 		to.setAttribute(name, value);
 		if (name === "data-style") to.style.cssText = value;
@@ -52,9 +52,9 @@ function copy(node: Node, pasted: boolean): Node[] {
 }
 
 /** fromEditor returns the source of an editable element. */
-export function fromEditor(of: Node): string {
+export function fromEditor(editor: Node): string {
 	const holder = document.implementation.createHTMLDocument().createElement("div");
-	for (const child of of.childNodes) holder.append(holder.ownerDocument.importNode(child, true));
+	for (const child of editor.childNodes) holder.append(holder.ownerDocument.importNode(child, true));
 	const pictures: string[] = [];
 	for (const chip of holder.querySelectorAll<HTMLElement>("[data-html]")) {
 		pictures.push(chip.dataset.html ?? "");
@@ -67,7 +67,7 @@ export function fromEditor(of: Node): string {
 	return html === "<br>" || html === "<div><br></div>" || html === "<p><br></p>" ? "" : unescapeLiquid(html);
 }
 
-/** keeps reports whether formatted editing keeps a source as it is. */
-export function keeps(source: string): boolean {
+/** isSupported reports whether formatted editing keeps a source as it is. */
+export function isSupported(source: string): boolean {
 	return source === "" || sameMarkup(fromEditor(toEditor(source)), source);
 }

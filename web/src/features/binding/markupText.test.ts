@@ -26,7 +26,7 @@ const tests: Tests = {
 			["{{ a\n&gt; b }}", "{{ a\n> b }}"],
 			["{{ open &lt;", "{{ open &lt;"],
 		];
-		for (const [html, want] of cases) equals(unescapeLiquid(html), want, html);
+		for (const [html, expected] of cases) equals(unescapeLiquid(html), expected, html);
 	},
 	"differences that mean nothing are none"() {
 		const same: [a: string, b: string][] = [

@@ -12,8 +12,8 @@ export const unescapeLiquid = (html: string) =>
 		code.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&nbsp;", " ").replaceAll("&amp;", "&"),
 	);
 
-/** plain is a source without differences that mean nothing. */
-const plain = (source: string) =>
+/** normalized is a source without differences that mean nothing. */
+const normalized = (source: string) =>
 	source
 		.replace(/\s*\/>/g, ">")
 		.replace(/&nbsp;|\u00a0/g, " ")
@@ -25,4 +25,4 @@ const plain = (source: string) =>
 		.toLowerCase();
 
 /** sameMarkup reports whether two sources say the same: spaces, quotes and letters of tags may differ. */
-export const sameMarkup = (a: string, b: string) => plain(a) === plain(b);
+export const sameMarkup = (a: string, b: string) => normalized(a) === normalized(b);

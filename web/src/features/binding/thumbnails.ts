@@ -13,7 +13,7 @@ let next: Request | null = null;
 
 const nameOf = (kind: Kind, ref: string) => `${kind} ${ref}`;
 
-async function ask({ workspace, refs }: Pick<Request, "workspace" | "refs">) {
+async function fetchBatch({ workspace, refs }: Pick<Request, "workspace" | "refs">) {
 	const response = await api("GET /thumbnails", {
 		query: { templates: [...refs.template].join(), blocks: [...refs.block].join() },
 		workspace,
@@ -31,7 +31,7 @@ export async function thumbnail(kind: Kind, ref: string): Promise<string | null>
 			refs,
 			answer: Promise.resolve().then(() => {
 				if (next === mine) next = null;
-				return ask(mine);
+				return fetchBatch(mine);
 			}),
 		};
 		next = mine;

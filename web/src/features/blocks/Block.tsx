@@ -14,7 +14,7 @@ import css from "../source/Source.module.css";
 import { issuesOf } from "../binding/binding";
 import { Badge } from "../../ui/Badge";
 import { Select, Switch } from "../../ui/Field";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { catalogue } from "../../base/words/catalogue";
 import { mailProblem } from "../../base/words/errors";
 import { blockQuery } from "./queries";
@@ -63,7 +63,7 @@ export default function BlockPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const query = useQuery(blockQuery(id));
 	if (!query.data || isGone(query.error))
-		return <Missing query={query} list={words.blocks} to={to.blocks()} kept={{ kinds: ["block"], id }} />;
+		return <NotFound query={query} list={words.blocks} to={to.blocks()} unsavedInput={{ kinds: ["block"], id }} />;
 	return <Editor key={query.data.data.id} server={query.data} />;
 }
 
@@ -78,7 +78,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 			list: to.blocks(),
 			draftOf: blockDraft,
 			get: () => request("GET /blocks/{id}", { path }),
-			put: (draft, created) => request("PUT /blocks/{id}", { path, body: bodyOf(draft), revision: created }),
+			put: (draft, revision) => request("PUT /blocks/{id}", { path, body: bodyOf(draft), revision }),
 			delete: (force) =>
 				api("DELETE /blocks/{id}", {
 					path,
@@ -93,14 +93,14 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 	const templates = useCollection("templates");
 	const blocks = useCollection("blocks");
 	const all = templates.data?.data ?? [];
-	const fits = (draft: Draft) =>
+	const matchingTemplates = (draft: Draft) =>
 		all.filter(
 			(template) =>
 				(template.format === "mjml" ? draft.mjml : draft.html) !== "" &&
 				template.slots_schema.some((slot) => slot.tag_filter.every((x) => draft.tags.includes(x))),
 		);
-	const fitting = fits(blockDraft(block));
-	const shownIn = within === "-" ? "" : within || (fitting[0]?.slug ?? "");
+	const fitting = matchingTemplates(blockDraft(block));
+	const previewTemplate = within === "-" ? "" : within || (fitting[0]?.slug ?? "");
 	const slotNames = [...new Set(all.flatMap((template) => template.slots_schema.map((slot) => slot.name)))].sort();
 	return (
 		<SourceEditor
@@ -145,7 +145,7 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 					: {
 							block: {
 								...(bodyOf(draft) as PreviewBlock),
-								template_slug: shownIn || null,
+								template_slug: previewTemplate || null,
 								...(own
 									? {
 											parameters: (own.parameters as PreviewBlock["parameters"]) ?? {},
@@ -179,18 +179,18 @@ function Editor({ server }: { server: Versioned<BlockRow> }) {
 				<Select
 					label={words.within}
 					help={templates.data && fitting.length === 0 ? words.noTemplate : undefined}
-					value={shownIn || "-"}
+					value={previewTemplate || "-"}
 					onChange={setWithin}
 					choices={[
 						{ value: "-", label: words.alone },
 						...fitting.map((template) => ({ value: template.slug, label: template.name })),
-						...(shownIn && !fitting.some((template) => template.slug === shownIn)
-							? [{ value: shownIn, label: shownIn }]
+						...(previewTemplate && !fitting.some((template) => template.slug === previewTemplate)
+							? [{ value: previewTemplate, label: previewTemplate }]
 							: []),
 					]}
 				/>
 			}
-			touched={async () => {
+			affected={async () => {
 				const { usage } = await api("GET /blocks/{id}", { path: { id: block.id }, query: { include_usage: true } });
 				if (!usage) return [];
 				return [

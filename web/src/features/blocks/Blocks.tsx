@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { BlockRow } from "../../api/schema";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { BlockThumb, Tags } from "../binding/Slot";
 import { Badge } from "../../ui/Badge";
@@ -58,7 +58,7 @@ const words = catalogue("blocks.blocks", {
 	create: "Create",
 });
 
-const begin = {
+const initialSource = {
 	mjml: `<mj-section>\n  <mj-column>\n    <mj-text>{{param:title}}</mj-text>\n  </mj-column>\n</mj-section>\n`,
 	html: `<h2>{{param:title}}</h2>\n`,
 };
@@ -66,7 +66,7 @@ const begin = {
 /** Blocks lists the parts that fill slots. */
 export default function Blocks() {
 	const disabledReason = useDisabledReason("POST /blocks");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [tag, setTag] = useParam("tag");
 	const [adding, setAdding] = useParam("new");
 	const blocks = useQuery(blocksWithUseQuery());
@@ -79,7 +79,12 @@ export default function Blocks() {
 	const tags = [...new Set(all.flatMap((block) => block.tags))].sort();
 	const none = blocks.isSuccess && all.length === 0;
 	const add = (
-		<Button look="primary" icon={<Plus aria-hidden />} disabledReason={disabledReason} onClick={() => setAdding("1")}>
+		<Button
+			variant="primary"
+			icon={<Plus aria-hidden />}
+			disabledReason={disabledReason}
+			onClick={() => setAdding("1")}
+		>
 			{words.add}
 		</Button>
 	);
@@ -103,13 +108,13 @@ export default function Blocks() {
 			) : blocks.isError ? (
 				<Failure error={blocks.error} retry={() => void blocks.refetch()} />
 			) : none ? (
-				<Empty title={words.empty} action={add} example={<pre>{begin.mjml}</pre>}>
+				<Empty title={words.empty} action={add} example={<pre>{initialSource.mjml}</pre>}>
 					{words.emptyText}
 				</Empty>
 			) : rows.length === 0 ? (
 				<NoMatch
 					title={words.none}
-					filters={[searched(search, setSearch), tag !== "" && { name: tag, drop: () => setTag("") }]}
+					filters={[searched(search, setSearch), tag !== "" && { name: tag, remove: () => setTag("") }]}
 				/>
 			) : (
 				<List
@@ -188,7 +193,7 @@ function NewBlock({ onClose }: { onClose: () => void }) {
 			api("POST /blocks", {
 				body: {
 					name: form.values.name,
-					...(format === "mjml" ? { content_mjml: begin.mjml } : { content_html: begin.html }),
+					...(format === "mjml" ? { content_mjml: initialSource.mjml } : { content_html: initialSource.html }),
 					parameters_schema: [{ name: "title", type: "text", label: words.titleField, sample: form.values.name }],
 				},
 				idempotencyKey: newKey(),

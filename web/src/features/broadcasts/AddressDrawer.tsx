@@ -95,7 +95,7 @@ function AddressForm({
 			<Columns>
 				{field("state")}
 				<CodeField
-					of="country"
+					kind="country"
 					label={words.country}
 					path="postal_address.country"
 					value={form.values["postal_address.country"] ?? ""}

@@ -7,7 +7,7 @@ import { Picks } from "../../ui/Combo";
 import { Callout } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
@@ -52,7 +52,7 @@ export function Audience({
 	const options = segments.map((segment) => ({
 		id: segment.segment_key,
 		label: segment.name,
-		detail: segment.member_count === null ? undefined : full(segment.member_count),
+		detail: segment.member_count === null ? undefined : exactNumber(segment.member_count),
 	}));
 	const selected = segments.filter((segment) => broadcast.include_segment_keys.includes(segment.segment_key));
 	const answer = broadcast.include_segment_keys.length > 0 ? forecast.data : undefined;
@@ -87,13 +87,13 @@ export function Audience({
 				) : (
 					<>
 						<People to={link(null)}>
-							{words.matched} {full(answer.matched)}
+							{words.matched} {exactNumber(answer.matched)}
 						</People>
 						{Object.entries(answer.excluded).map(([reason, count]) => (
 							<span key={reason}>
 								{" − "}
 								<People to={link(reason)}>
-									{full(count)} {reasonName(reason)}
+									{exactNumber(count)} {reasonName(reason)}
 								</People>
 							</span>
 						))}
@@ -122,7 +122,7 @@ export function Audience({
 					))}
 				</ul>
 			)}
-			{draft.status.is === "offline" && <Callout tone="warning">{explain(draft.status.error)}</Callout>}
+			{draft.status.kind === "offline" && <Callout tone="warning">{explain(draft.status.error)}</Callout>}
 			<div>
 				<LinkButton small to={to.newSegment()} disabledReason={disabledReason}>
 					{words.make}

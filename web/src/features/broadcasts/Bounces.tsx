@@ -12,7 +12,7 @@ import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { replyOf } from "../../base/words/replies";
 import css from "./Report.module.css";
@@ -73,18 +73,18 @@ export default function Bounces({ broadcast }: { broadcast: BroadcastSessionView
 					<Figures>
 						<Figure
 							name={words.hard}
-							about={{ definition: term("bouncedHard").definition }}
-							value={full(summary.hard)}
+							description={{ definition: term("bouncedHard").definition }}
+							value={exactNumber(summary.hard)}
 						/>
 						<Figure
 							name={words.soft}
-							about={{ definition: term("bouncedSoft").definition }}
-							value={full(summary.soft)}
+							description={{ definition: term("bouncedSoft").definition }}
+							value={exactNumber(summary.soft)}
 						/>
 						<Figure
 							name={words.block}
-							about={{ definition: term("bouncedBlock").definition }}
-							value={full(summary.block)}
+							description={{ definition: term("bouncedBlock").definition }}
+							value={exactNumber(summary.block)}
 						/>
 					</Figures>
 				</Card>
@@ -112,7 +112,7 @@ export default function Bounces({ broadcast }: { broadcast: BroadcastSessionView
 				actions={
 					<Button
 						small
-						look="quiet"
+						variant="quiet"
 						icon={<Download aria-hidden size={14} />}
 						aria-label={words.csvLabel}
 						busy={file.busy}
@@ -192,9 +192,9 @@ function Counts({
 					{
 						id: "count",
 						name: words.count,
-						about: term("bounceCount").definition,
+						description: term("bounceCount").definition,
 						end: true,
-						cell: ([, count]) => full(count),
+						cell: ([, count]) => exactNumber(count),
 					},
 				]}
 			/>

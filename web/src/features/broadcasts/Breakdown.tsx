@@ -7,7 +7,7 @@ import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { nameOf as codeName } from "../../base/words/codes";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Report.module.css";
 import { engagementQuery } from "./queries";
@@ -67,7 +67,7 @@ const nameOf = (word: string) => names[word] ?? word;
 
 const country = (code: string) => (/^[A-Z]{2}$/.test(code) ? codeName("country", code) : nameOf(code));
 
-type Whole = {
+type Figures = {
 	id: string;
 	name: string;
 	recipients: number;
@@ -89,12 +89,12 @@ function Groups({
 }: {
 	title: string;
 	report: string;
-	rows: Whole[];
-	people?: (row: Whole, event: string) => string;
+	rows: Figures[];
+	people?: (row: Figures, event: string) => string;
 }) {
 	if (rows.length === 0) return null;
-	const count = (row: Whole, value: number, event: string) =>
-		people && value > 0 ? <Link href={people(row, event)}>{full(value)}</Link> : full(value);
+	const count = (row: Figures, value: number, event: string) =>
+		people && value > 0 ? <Link href={people(row, event)}>{exactNumber(value)}</Link> : exactNumber(value);
 	return (
 		<Card
 			title={title}
@@ -135,56 +135,56 @@ function Groups({
 					{
 						id: "recipients",
 						name: words.recipients,
-						about: term("recipients").definition,
+						description: term("recipients").definition,
 						end: true,
-						cell: (row) => full(row.recipients),
+						cell: (row) => exactNumber(row.recipients),
 					},
 					{
 						id: "delivered",
 						name: words.delivered,
-						about: term("delivered").definition,
+						description: term("delivered").definition,
 						end: true,
-						cell: (row) => full(row.delivered),
+						cell: (row) => exactNumber(row.delivered),
 					},
 					{
 						id: "opened",
 						name: words.opened,
-						about: term("opened").definition,
+						description: term("opened").definition,
 						end: true,
 						cell: (row) => count(row, row.opened, "opened"),
 					},
 					{
 						id: "openRate",
 						name: words.openRate,
-						about: term("opened").definition,
+						description: term("opened").definition,
 						end: true,
 						cell: (row) => percent(row.recipients ? row.open_rate : null),
 					},
 					{
 						id: "clicked",
 						name: words.clicked,
-						about: term("clicked").definition,
+						description: term("clicked").definition,
 						end: true,
 						cell: (row) => count(row, row.clicked, "clicked"),
 					},
 					{
 						id: "clickRate",
 						name: words.clickRate,
-						about: term("clicked").definition,
+						description: term("clicked").definition,
 						end: true,
 						cell: (row) => percent(row.recipients ? row.click_rate : null),
 					},
 					{
 						id: "unsubscribed",
 						name: words.unsubscribed,
-						about: term("unsubscribed").definition,
+						description: term("unsubscribed").definition,
 						end: true,
 						cell: (row) => count(row, row.unsubscribed, "unsubscribed"),
 					},
 					{
 						id: "bounced",
 						name: words.bounced,
-						about: term("bounced").definition,
+						description: term("bounced").definition,
 						end: true,
 						cell: (row) => count(row, row.bounced, "bounced"),
 					},
@@ -200,11 +200,11 @@ function Hits({
 	title,
 	report,
 	rows,
-	say = nameOf,
+	format = nameOf,
 }: {
 	title: string;
 	report: string;
-	say?: (name: string) => string;
+	format?: (name: string) => string;
 	rows: { name: string; opens: number; clicks: number }[];
 }) {
 	if (rows.length === 0) return null;
@@ -224,20 +224,20 @@ function Hits({
 				rows={rows}
 				rowKey={(row) => row.name}
 				columns={[
-					{ id: "name", name: words.name, cell: (row) => say(row.name) },
+					{ id: "name", name: words.name, cell: (row) => format(row.name) },
 					{
 						id: "opens",
 						name: words.opens,
-						about: term("withOpens").definition,
+						description: term("withOpens").definition,
 						end: true,
-						cell: (row) => full(row.opens),
+						cell: (row) => exactNumber(row.opens),
 					},
 					{
 						id: "clicks",
 						name: words.clicks,
-						about: term("withClicks").definition,
+						description: term("withClicks").definition,
 						end: true,
-						cell: (row) => full(row.clicks),
+						cell: (row) => exactNumber(row.clicks),
 					},
 				]}
 			/>
@@ -253,7 +253,7 @@ export default function Breakdown({ broadcast, live }: { broadcast: BroadcastSes
 	if (query.isError) return <Failure error={query.error} retry={() => void query.refetch()} />;
 	const engagement = query.data;
 	if (engagement.by_provider.length === 0) return <Empty title={words.none} />;
-	const ofVariant = (row: Whole, event: string) =>
+	const ofVariant = (row: Figures, event: string) =>
 		to.broadcast(broadcast.id, { tab: "people", who: event, variant: row.id });
 	return (
 		<>
@@ -294,7 +294,7 @@ export default function Breakdown({ broadcast, live }: { broadcast: BroadcastSes
 			<Hits
 				title={words.countries}
 				report={broadcast.name}
-				say={country}
+				format={country}
 				rows={engagement.by_country.map((country) => ({ ...country, name: country.country ?? words.unknown }))}
 			/>
 		</>

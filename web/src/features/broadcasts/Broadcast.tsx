@@ -4,12 +4,12 @@ import { Redirect, useLocation, useParams } from "wouter";
 import { api, newKey, type Route } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Menu } from "../../ui/Menu";
 import { Card, Facts, Callout, Page } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
@@ -19,7 +19,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { dateTime } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { useSegments } from "./Audience";
-import { unschedule } from "./useBegins";
+import { unschedule } from "./useStartPhase";
 import { CancelSend } from "./CancelSend";
 import { Countdown } from "./Countdown";
 import { FirstResults } from "./FirstResults";
@@ -28,15 +28,15 @@ import { Links } from "./Links";
 import { MakeSegment } from "./MakeSegment";
 import { Overview } from "./Overview";
 import { Plan } from "./Plan";
-import { FailureCallout, PauseCallout } from "./Stopped";
+import { FailureCallout, PauseCallout } from "./StatusCallouts";
 import { within } from "../../base/queries";
 import { broadcastQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const Bounces = later(() => import("./Bounces"));
-const Breakdown = later(() => import("./Breakdown"));
-const People = later(() => import("./People"));
-const Timing = later(() => import("./Timing"));
+const Bounces = lazyComponent(() => import("./Bounces"));
+const Breakdown = lazyComponent(() => import("./Breakdown"));
+const People = lazyComponent(() => import("./People"));
+const Timing = lazyComponent(() => import("./Timing"));
 
 const words = catalogue("broadcasts.broadcast", {
 	broadcasts: "Broadcasts",
@@ -90,7 +90,7 @@ export default function BroadcastPage() {
 	const broadcast = query.data;
 	const live = broadcast !== undefined && ["scheduled", "sending", "paused"].includes(broadcast.status);
 	const [tab] = useParam("tab", live ? "sending" : "overview");
-	const act = useMutation({
+	const mutation = useMutation({
 		mutationFn: (action: ActionName) =>
 			action === "unschedule"
 				? unschedule(id)
@@ -100,7 +100,7 @@ export default function BroadcastPage() {
 			void client.invalidateQueries(within("broadcasts"));
 			void client.invalidateQueries(within("broadcast", id));
 			setCancelling(false);
-			if (action === "archive") toast(words.archived, { undo: () => act.mutate("unarchive") });
+			if (action === "archive") toast(words.archived, { undo: () => mutation.mutate("unarchive") });
 			if (action === "unschedule") navigate(to.broadcastDraft(id));
 		},
 		onError: (error) => {
@@ -121,12 +121,12 @@ export default function BroadcastPage() {
 			void client.invalidateQueries(within("report", id));
 		status.current = broadcast?.status;
 	}, [broadcast, client, id]);
-	const named = broadcast !== undefined && broadcast.status !== "draft";
-	const segments = useSegments(named);
-	const types = useCollection("email_types", { enabled: named });
-	const trail = [{ name: words.broadcasts, to: to.broadcasts() }];
+	const showName = broadcast !== undefined && broadcast.status !== "draft";
+	const segments = useSegments(showName);
+	const types = useCollection("email_types", { enabled: showName });
+	const breadcrumbs = [{ name: words.broadcasts, to: to.broadcasts() }];
 	if (!broadcast || isGone(query.error))
-		return <Missing query={query} list={words.broadcasts} to={to.broadcasts()} trail={trail} />;
+		return <NotFound query={query} list={words.broadcasts} to={to.broadcasts()} breadcrumbs={breadcrumbs} />;
 	if (broadcast.status === "draft") return <Redirect to={to.broadcastDraft(id)} replace />;
 	const can = (action: string) => broadcast.view_model.available_actions.includes(action);
 	const progress = broadcast.view_model.delivery_progress;
@@ -135,27 +135,31 @@ export default function BroadcastPage() {
 	return (
 		<Page
 			title={broadcast.name}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={<StateBadge kind="broadcast" state={broadcast.status} />}
 			actions={
 				<>
 					{can("pause") && (
-						<Button disabledReason={disabledReason} busy={act.isPending} onClick={() => act.mutate("pause")}>
+						<Button disabledReason={disabledReason} busy={mutation.isPending} onClick={() => mutation.mutate("pause")}>
 							{words.pause}
 						</Button>
 					)}
 					{broadcast.status === "paused" && (
 						<Button
-							look="primary"
-							busy={act.isPending}
+							variant="primary"
+							busy={mutation.isPending}
 							disabledReason={disabledReason ?? (can("resume") ? undefined : words.cause)}
-							onClick={() => act.mutate("resume")}
+							onClick={() => mutation.mutate("resume")}
 						>
 							{words.resume}
 						</Button>
 					)}
 					{broadcast.status === "scheduled" && (
-						<Button disabledReason={disabledReason} busy={act.isPending} onClick={() => act.mutate("unschedule")}>
+						<Button
+							disabledReason={disabledReason}
+							busy={mutation.isPending}
+							onClick={() => mutation.mutate("unschedule")}
+						>
 							{words.unschedule}
 						</Button>
 					)}
@@ -167,13 +171,13 @@ export default function BroadcastPage() {
 								id: "archive",
 								label: words.archive,
 								disabledReason,
-								run: () => act.mutate("archive"),
+								run: () => mutation.mutate("archive"),
 							},
 							can("unarchive") && {
 								id: "unarchive",
 								label: words.unarchive,
 								disabledReason,
-								run: () => act.mutate("unarchive"),
+								run: () => mutation.mutate("unarchive"),
 							},
 							can("cancel") && {
 								id: "cancel",
@@ -266,8 +270,8 @@ export default function BroadcastPage() {
 			{cancelling && (
 				<CancelSend
 					broadcast={broadcast}
-					busy={act.isPending}
-					onConfirm={() => act.mutate("cancel")}
+					busy={mutation.isPending}
+					onConfirm={() => mutation.mutate("cancel")}
 					onClose={() => setCancelling(false)}
 				/>
 			)}

@@ -2,7 +2,7 @@ import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { BroadcastRow, MetricsRow } from "../../api/schema";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { NextStep } from "../home/NextStep";
 import { ActionBar } from "../../ui/ActionBar";
@@ -17,7 +17,7 @@ import { Table } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
-import { day, dayTime, exact, full, percent } from "../../base/words/formats";
+import { day, dayTime, exact, exactNumber, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { stateOf } from "../../base/words/status";
 import { useSegments } from "./Audience";
@@ -25,7 +25,7 @@ import rowsCss from "../../ui/Rows.module.css";
 import css from "./Broadcasts.module.css";
 import { CancelSend } from "./CancelSend";
 import { NewBroadcast } from "./NewBroadcast";
-import { Peek } from "./Peek";
+import { Peek } from "./QuickView";
 import { Sparkline } from "./Sparkline";
 import { useActions, useBroadcasts, useCancelling, useMetrics, useUnsaved } from "./useBroadcasts";
 import { to } from "../../base/paths";
@@ -88,13 +88,13 @@ export default function Broadcasts() {
 	const [path, navigate] = useLocation();
 	const creating = path === to.newBroadcast();
 	const [status, setStatus] = useParam("status");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [tag, setTag] = useParam("tag");
 	const [peek, setPeek] = useParam("peek");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [deleting, setDeleting] = useState<BroadcastRow | null>(null);
 	const disabledReason = useDisabledReason("POST /broadcasts");
-	const whyArchive = useDisabledReason("POST /broadcasts/bulk-archive");
+	const archiveDisabledReason = useDisabledReason("POST /broadcasts/bulk-archive");
 	const sendDisabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/pause");
 	const archived = status === "archived";
 	const { list, rows: all, since } = useBroadcasts(archived);
@@ -115,8 +115,8 @@ export default function Broadcasts() {
 	const cancelling = useCancelling();
 	const peeked = all.find((broadcast) => broadcast.id === peek);
 	const selection = shown.filter((broadcast) => selected.has(broadcast.id)).map((broadcast) => broadcast.id);
-	const rate = (metrics: MetricsRow | undefined, of: "opened_rate" | "clicked_rate") =>
-		metrics ? percent(metrics[of]) : <NotSet />;
+	const rate = (metrics: MetricsRow | undefined, metric: "opened_rate" | "clicked_rate") =>
+		metrics ? percent(metrics[metric]) : <NotSet />;
 	const actions = (broadcast: BroadcastRow) => [
 		{
 			id: "open",
@@ -128,37 +128,37 @@ export default function Broadcasts() {
 			id: "pause",
 			label: words.pause,
 			disabledReason: sendDisabledReason,
-			run: () => act({ id: broadcast.id, do: "pause" }),
+			run: () => act({ id: broadcast.id, action: "pause" }),
 		},
 		can(broadcast, "resume") && {
 			id: "resume",
 			label: words.resume,
 			disabledReason: sendDisabledReason,
-			run: () => act({ id: broadcast.id, do: "resume" }),
+			run: () => act({ id: broadcast.id, action: "resume" }),
 		},
 		can(broadcast, "unschedule") && {
 			id: "unschedule",
 			label: words.unschedule,
 			disabledReason: sendDisabledReason,
-			run: () => act({ id: broadcast.id, do: "unschedule" }),
+			run: () => act({ id: broadcast.id, action: "unschedule" }),
 		},
 		can(broadcast, "clone") && {
 			id: "copy",
 			label: words.copy,
 			disabledReason,
-			run: () => act({ id: broadcast.id, do: "clone" }),
+			run: () => act({ id: broadcast.id, action: "clone" }),
 		},
 		can(broadcast, "archive") && {
 			id: "archive",
 			label: words.archive,
-			disabledReason: whyArchive,
+			disabledReason: archiveDisabledReason,
 			run: () => archive([broadcast.id]),
 		},
 		can(broadcast, "unarchive") && {
 			id: "unarchive",
 			label: words.unarchive,
-			disabledReason: whyArchive,
-			run: () => act({ id: broadcast.id, do: "unarchive" }),
+			disabledReason: archiveDisabledReason,
+			run: () => act({ id: broadcast.id, action: "unarchive" }),
 		},
 		can(broadcast, "cancel") && {
 			id: "cancel",
@@ -184,7 +184,7 @@ export default function Broadcasts() {
 	return (
 		<Page wide title={words.title} description={words.about} actions={!none && addButton}>
 			{!none && (
-				<Tools label={words.search} value={search} onChange={setSearch} coming={list.isPending}>
+				<Tools label={words.search} value={search} onChange={setSearch} loading={list.isPending}>
 					{(tags.length > 0 || tag) && (
 						<Select
 							label={words.tag}
@@ -195,7 +195,7 @@ export default function Broadcasts() {
 						/>
 					)}
 					<fieldset className={css.filters} aria-label={words.status}>
-						<Button small look="quiet" aria-pressed={!status} onClick={() => setStatus("")}>
+						<Button small variant="quiet" aria-pressed={!status} onClick={() => setStatus("")}>
 							{words.all}
 						</Button>
 						{filters.map((filter) => {
@@ -205,16 +205,16 @@ export default function Broadcasts() {
 									<Button
 										key={filter}
 										small
-										look="quiet"
+										variant="quiet"
 										aria-pressed={status === filter}
 										onClick={() => setStatus(filter)}
 									>
-										{stateOf("broadcast", filter).word} <span className={css.count}>{full(n)}</span>
+										{stateOf("broadcast", filter).word} <span className={css.count}>{exactNumber(n)}</span>
 									</Button>
 								)
 							);
 						})}
-						<Button small look="quiet" aria-pressed={archived} onClick={() => setStatus(archived ? "" : "archived")}>
+						<Button small variant="quiet" aria-pressed={archived} onClick={() => setStatus(archived ? "" : "archived")}>
 							{words.archived}
 						</Button>
 					</fieldset>
@@ -226,7 +226,7 @@ export default function Broadcasts() {
 					{!archived && (
 						<Button
 							small
-							disabledReason={whyArchive}
+							disabledReason={archiveDisabledReason}
 							busy={busy}
 							onClick={() => {
 								archive(selection);
@@ -236,7 +236,7 @@ export default function Broadcasts() {
 							{words.archive}
 						</Button>
 					)}
-					<Button small look="quiet" onClick={() => setSelected(new Set())}>
+					<Button small variant="quiet" onClick={() => setSelected(new Set())}>
 						{words.deselect}
 					</Button>
 				</ActionBar>
@@ -255,8 +255,8 @@ export default function Broadcasts() {
 						title={words.noMatch}
 						filters={[
 							searched(search, setSearch),
-							tag !== "" && { name: tag, drop: () => setTag("") },
-							status !== "" && { name: stateOf("broadcast", status).word, drop: () => setStatus("") },
+							tag !== "" && { name: tag, remove: () => setTag("") },
+							status !== "" && { name: stateOf("broadcast", status).word, remove: () => setStatus("") },
 						]}
 					/>
 				)
@@ -276,7 +276,7 @@ export default function Broadcasts() {
 						{
 							id: "name",
 							name: words.name,
-							wanted: 300,
+							preferredWidth: 300,
 							cell: (broadcast) => (
 								<span className={rowsCss.name}>
 									<Link href={pageOf(broadcast)} tabIndex={-1}>
@@ -323,38 +323,42 @@ export default function Broadcasts() {
 						{
 							id: "recipients",
 							name: words.recipients,
-							about: term("recipients").definition,
+							description: term("recipients").definition,
 							width: 116,
 							minWidth: 112,
 							droppable: true,
 							align: "end",
 							cell: (broadcast) =>
-								metrics.of.has(broadcast.id) ? full(metrics.of.get(broadcast.id)?.total_recipients ?? 0) : <NotSet />,
+								metrics.metricsById.has(broadcast.id) ? (
+									exactNumber(metrics.metricsById.get(broadcast.id)?.total_recipients ?? 0)
+								) : (
+									<NotSet />
+								),
 						},
 						{
 							id: "opened",
 							name: words.opened,
-							about: term("opened").definition,
+							description: term("opened").definition,
 							width: 124,
 							minWidth: 120,
 							align: "end",
-							cell: (broadcast) => rate(metrics.of.get(broadcast.id), "opened_rate"),
+							cell: (broadcast) => rate(metrics.metricsById.get(broadcast.id), "opened_rate"),
 						},
 						{
 							id: "clicked",
 							name: words.clicked,
-							about: term("clicked").definition,
+							description: term("clicked").definition,
 							width: 104,
 							minWidth: 76,
 							align: "end",
-							cell: (broadcast) => rate(metrics.of.get(broadcast.id), "clicked_rate"),
+							cell: (broadcast) => rate(metrics.metricsById.get(broadcast.id), "clicked_rate"),
 						},
 						{
 							id: "trend",
 							name: words.trend,
 							width: 100,
 							droppable: true,
-							cell: (broadcast) => <Sparkline values={metrics.of.get(broadcast.id)?.sparkline ?? []} />,
+							cell: (broadcast) => <Sparkline values={metrics.metricsById.get(broadcast.id)?.sparkline ?? []} />,
 						},
 						{
 							id: "menu",
@@ -385,14 +389,14 @@ export default function Broadcasts() {
 				<div className={css.older}>
 					<p>{words.since({ when: day(since) })}</p>
 					{list.hasNextPage && (
-						<Button small look="quiet" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+						<Button small variant="quiet" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
 							{words.older}
 						</Button>
 					)}
 					{metrics.some && (
 						<Button
 							small
-							look="quiet"
+							variant="quiet"
 							icon={<RotateCw aria-hidden size={14} />}
 							busy={metrics.recount.isPending}
 							onClick={() => metrics.recount.mutate()}
@@ -409,7 +413,7 @@ export default function Broadcasts() {
 					broadcast={cancelling.broadcast}
 					busy={busy}
 					onConfirm={() => {
-						act({ id: cancelling.broadcast?.id ?? "", do: "cancel" });
+						act({ id: cancelling.broadcast?.id ?? "", action: "cancel" });
 						cancelling.done();
 					}}
 					onClose={cancelling.done}
@@ -420,7 +424,7 @@ export default function Broadcasts() {
 					title={words.deleteTitle({ name: deleting.name })}
 					action={words.delete}
 					onConfirm={() => {
-						act({ id: deleting.id, do: "delete" });
+						act({ id: deleting.id, action: "delete" });
 						setDeleting(null);
 					}}
 					onClose={() => setDeleting(null)}

@@ -1,5 +1,5 @@
 import { catalogue } from "../../base/words/catalogue";
-import { dates, full } from "../../base/words/formats";
+import { dates, exactNumber } from "../../base/words/formats";
 import { stateOf } from "../../base/words/status";
 import css from "./Calendar.module.css";
 
@@ -64,12 +64,12 @@ export function Calendar({ label, days: planned, onToggle, canToggle, skipped }:
 						day.capacity !== null && day.capacity !== undefined && words.room({ count: day.capacity }),
 						day.taken !== undefined && day.taken > 0 && words.taken({ count: day.taken }),
 					].filter(Boolean);
-					const inner = (
+					const content = (
 						<>
 							<span className={css.date}>
 								<span>{weekday().format(utc(day.date))}</span> {dayOfMonth().format(utc(day.date))}
 							</span>
-							<b className={css.number}>{off ? status.word : full(day.planned || (day.sent ?? 0))}</b>
+							<b className={css.number}>{off ? status.word : exactNumber(day.planned || (day.sent ?? 0))}</b>
 							<span className={css.bar} aria-hidden>
 								<span style={{ inlineSize: `${(100 * Math.max(day.planned, day.sent ?? 0)) / scale}%` }} />
 								<span data-others style={{ inlineSize: `${(100 * (day.taken ?? 0)) / scale}%` }} />
@@ -97,11 +97,11 @@ export function Calendar({ label, days: planned, onToggle, canToggle, skipped }:
 									title={off ? words.unskip : words.skip}
 									onClick={() => onToggle(day.date)}
 								>
-									{inner}
+									{content}
 								</button>
 							) : (
 								<div className={css.day}>
-									{inner}
+									{content}
 									<span className="visually-hidden">{facts.join(", ")}</span>
 								</div>
 							)}

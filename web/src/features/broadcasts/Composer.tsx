@@ -3,19 +3,19 @@ import { Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
 import type { Versioned } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
-import { keepsTyped } from "../../sync/device";
+import { storesDrafts } from "../../sync/deviceStorage";
 import { useDisabledReason } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Fixed } from "../../ui/Locked";
 import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, timeZone } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { Skeleton } from "../../ui/States";
 import { Audience, useSegments } from "./Audience";
 import css from "./Composer.module.css";
@@ -26,17 +26,17 @@ import { type Draft, useBroadcast, useBroadcastDraft } from "./draft";
 import { refusalText } from "./partNames";
 import { useForecast } from "./forecast";
 import { From, useSending } from "./From";
-import { JoinedCallout, Merge } from "./Merge";
+import { MergedChangesCallout, Merge } from "./Merge";
 import { Opened, Preview } from "./Preview";
 import { Readiness } from "./Readiness";
-import { begins } from "./begin";
-import { unschedule as takeOff, useBegins } from "./useBegins";
+import { startPhase } from "./startPhase";
+import { unschedule as takeOff, useStartPhase } from "./useStartPhase";
 import { focusField, Reveal, Section } from "./sections";
 import { to } from "../../base/paths";
 
-const Schedule = later(() => import("./Schedule").then((module) => ({ default: module.Schedule })));
-const Variants = later(() => import("./Variants").then((module) => ({ default: module.Variants })));
-const TestSend = later(() => import("./TestSend").then((module) => ({ default: module.TestSend })));
+const Schedule = lazyComponent(() => import("./Schedule").then((module) => ({ default: module.Schedule })));
+const Variants = lazyComponent(() => import("./Variants").then((module) => ({ default: module.Variants })));
+const TestSend = lazyComponent(() => import("./TestSend").then((module) => ({ default: module.TestSend })));
 
 const words = catalogue("broadcasts.composer", {
 	broadcasts: "Broadcasts",
@@ -90,14 +90,14 @@ const guards: { [section: string]: string[] } = {
 	content: ["content"],
 };
 
-/** foldedAtFirst returns the sections that are finished when a draft is opened again. */
-function foldedAtFirst(broadcast: BroadcastSessionView): Set<string> {
+/** initiallyFolded returns the sections that are finished when a draft is opened again. */
+function initiallyFolded(broadcast: BroadcastSessionView): Set<string> {
 	const readiness = broadcast.view_model.schedule_readiness;
 	if (!readiness || !broadcast.scheduled_at) return new Set();
 	return new Set(
 		sections.filter(
 			(section) =>
-				!(section === "delivery" && begins(broadcast.scheduled_at, Date.now()) === "over") &&
+				!(section === "delivery" && startPhase(broadcast.scheduled_at, Date.now()) === "over") &&
 				!readiness.reasons.some((reason) => guards[section]?.includes(reason.guard)) &&
 				!(
 					section === "audience" &&
@@ -111,21 +111,21 @@ function foldedAtFirst(broadcast: BroadcastSessionView): Set<string> {
 export default function Composer() {
 	const { id = "" } = useParams<{ id: string }>();
 	const query = useBroadcast(id);
-	const trail = [{ name: words.broadcasts, to: to.broadcasts() }];
+	const breadcrumbs = [{ name: words.broadcasts, to: to.broadcasts() }];
 	if (!query.data || isGone(query.error))
 		return (
-			<Missing
+			<NotFound
 				query={query}
 				list={words.broadcasts}
 				to={to.broadcasts()}
-				trail={trail}
-				kept={{ kinds: ["broadcast"], id }}
+				breadcrumbs={breadcrumbs}
+				unsavedInput={{ kinds: ["broadcast"], id }}
 			/>
 		);
-	return <Written key={id} server={query.data} query={query} />;
+	return <ComposerEditor key={id} server={query.data} query={query} />;
 }
 
-function Written({
+function ComposerEditor({
 	server,
 	query,
 }: {
@@ -136,7 +136,7 @@ function Written({
 	if (draft.saved.status !== "draft" && draft.saved.status !== "scheduled")
 		return <Redirect to={to.broadcast(draft.saved.id)} replace />;
 	return (
-		<Opened value={draft.opened}>
+		<Opened value={draft.isRestored}>
 			<Editor draft={draft} saved={draft.saved} value={draft.value} />
 		</Opened>
 	);
@@ -144,7 +144,7 @@ function Written({
 
 function stateText(draft: Draft): string {
 	const status = draft.status;
-	switch (status.is) {
+	switch (status.kind) {
 		case "saving":
 		case "unsaved":
 			return words.saving;
@@ -156,7 +156,7 @@ function stateText(draft: Draft): string {
 		case "conflict":
 			return words.conflict;
 		case "offline":
-			return (keepsTyped() ? words.offline : words.alone)({ problem: explain(status.error) });
+			return (storesDrafts() ? words.offline : words.alone)({ problem: explain(status.error) });
 		default: {
 			if (!status.at) return words.allSaved;
 			const saved = words.saved({ at: status.at });
@@ -176,13 +176,13 @@ function Editor({
 }) {
 	const [, navigate] = useLocation();
 	const disabledReason = useDisabledReason("PUT /broadcasts/{broadcast_id}");
-	const whyTest = useDisabledReason("POST /broadcasts/{broadcast_id}/test-send");
+	const testDisabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/test-send");
 	const sendDisabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/schedule");
 	const [testing, setTesting] = useState(false);
 	const [scheduling, setScheduling] = useState(false);
-	const [merging, setMerging] = useState(true);
-	const [sheet, setSheet] = useState(false);
-	const [folded, setFolded] = useState(() => foldedAtFirst(saved));
+	const [showsMerge, setShowsMerge] = useState(true);
+	const [sheetOpen, setSheetOpen] = useState(false);
+	const [folded, setFolded] = useState(() => initiallyFolded(saved));
 	const aside = useRef<HTMLElement>(null);
 	const locked = saved.status === "scheduled";
 	const forecast = useForecast(saved);
@@ -201,11 +201,11 @@ function Editor({
 	});
 	useEffect(() => {
 		// What is refused is kept as a working copy; without the server and without storage there is only this page.
-		if (draft.status.is !== "offline" || keepsTyped()) return;
+		if (draft.status.kind !== "offline" || storesDrafts()) return;
 		const stay = (e: BeforeUnloadEvent) => e.preventDefault();
 		window.addEventListener("beforeunload", stay);
 		return () => window.removeEventListener("beforeunload", stay);
-	}, [draft.status.is]);
+	}, [draft.status.kind]);
 	const fold = (section: string, open: boolean) =>
 		setFolded((now) => {
 			const next = new Set(now);
@@ -215,40 +215,40 @@ function Editor({
 		});
 	const reveal = useCallback((section: string, path?: string) => {
 		setFolded((now) => new Set([...now].filter((id) => id !== section)));
-		setSheet(false);
+		setSheetOpen(false);
 		setTimeout(() => focusField(section, path), 50);
 	}, []);
 	const summaries = useSummaries(broadcast, locked);
 	const status = draft.status;
-	const over = useBegins(saved.scheduled_at) === "over" && !locked;
-	const missing = Number(over) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + draft.problems.length;
+	const isPast = useStartPhase(saved.scheduled_at) === "over" && !locked;
+	const missing = Number(isPast) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + draft.problems.length;
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
 		<Section id={id} title={words[id]} summary={summaries[id]} open={!folded.has(id)} onOpen={(open) => fold(id, open)}>
-			<Fixed when={disabledReason !== undefined && id !== "content"}>{children}</Fixed>
+			<Fixed locked={disabledReason !== undefined && id !== "content"}>{children}</Fixed>
 		</Section>
 	);
 	return (
 		<Page
 			wide
 			title={broadcast.name || words.untitled}
-			trail={[{ name: words.broadcasts, to: to.broadcasts() }]}
+			breadcrumbs={[{ name: words.broadcasts, to: to.broadcasts() }]}
 			status={<StateBadge kind="broadcast" state={saved.status} />}
 			actions={
 				<>
 					<span
 						className={css.saving}
 						role="status"
-						data-bad={status.is === "refused" || status.is === "conflict" || status.is === "offline" || undefined}
+						data-bad={status.kind === "refused" || status.kind === "conflict" || status.kind === "offline" || undefined}
 					>
 						{stateText(draft)}
 					</span>
-					<Button disabledReason={whyTest} onClick={() => setTesting(true)}>
+					<Button disabledReason={testDisabledReason} onClick={() => setTesting(true)}>
 						{words.test}
 					</Button>
 					{!locked && (
 						<Button
-							look="primary"
-							disabledReason={sendDisabledReason ?? (status.is === "conflict" ? words.conflict : undefined)}
+							variant="primary"
+							disabledReason={sendDisabledReason ?? (status.kind === "conflict" ? words.conflict : undefined)}
 							onClick={() => void openSchedule()}
 						>
 							{words.send}
@@ -274,10 +274,12 @@ function Editor({
 				</Callout>
 			)}
 			{disabledReason && !locked && <Callout>{disabledReason}</Callout>}
-			{draft.joined && <JoinedCallout joined={draft.joined} onDismiss={draft.dismissJoined} />}
+			{draft.mergedChanges && (
+				<MergedChangesCallout mergedChanges={draft.mergedChanges} onDismiss={draft.dismissJoined} />
+			)}
 			{draft.conflict && (
 				<Callout tone="warning" title={words.conflictTitle}>
-					<Button small onClick={() => setMerging(true)}>
+					<Button small onClick={() => setShowsMerge(true)}>
 						{words.choose}
 					</Button>
 				</Callout>
@@ -297,7 +299,7 @@ function Editor({
 						<fieldset className={css.sections}>
 							<legend className="visually-hidden">{broadcast.name}</legend>
 							<Card id="name">
-								<Fixed when={disabledReason !== undefined}>
+								<Fixed locked={disabledReason !== undefined}>
 									<TextField
 										label={words.name}
 										value={broadcast.name}
@@ -320,9 +322,14 @@ function Editor({
 							{section("delivery", <Delivery draft={draft} value={broadcast} forecast={forecast} />)}
 						</fieldset>
 					)}
-					<aside ref={aside} className={css.side} data-open={sheet || undefined} aria-label={words.review}>
-						<button type="button" className={css.handle} aria-expanded={sheet} onClick={() => setSheet(!sheet)}>
-							{sheet ? words.hide : words.sheet({ count: missing })}
+					<aside ref={aside} className={css.side} data-open={sheetOpen || undefined} aria-label={words.review}>
+						<button
+							type="button"
+							className={css.handle}
+							aria-expanded={sheetOpen}
+							onClick={() => setSheetOpen(!sheetOpen)}
+						>
+							{sheetOpen ? words.hide : words.sheet({ count: missing })}
 						</button>
 						<Card title={words.review}>
 							<Readiness saved={saved} unsaved={draft.problems} onChanged={() => void draft.query.refetch()} />
@@ -348,8 +355,8 @@ function Editor({
 					)}
 				</Suspense>
 			</Reveal>
-			{draft.conflict && merging && (
-				<Merge conflict={draft.conflict} onSettle={draft.settle} onClose={() => setMerging(false)} />
+			{draft.conflict && showsMerge && (
+				<Merge conflict={draft.conflict} onResolve={draft.settle} onClose={() => setShowsMerge(false)} />
 			)}
 		</Page>
 	);
@@ -361,7 +368,7 @@ function useSummaries(
 	scheduled: boolean,
 ): { [section in (typeof sections)[number]]: string } {
 	const segments = useSegments();
-	const start = useBegins(broadcast.scheduled_at);
+	const start = useStartPhase(broadcast.scheduled_at);
 	const { types } = useSending();
 	const names = (keys: string[]) =>
 		and(keys.map((key) => segments.find((segment) => segment.segment_key === key)?.name ?? key));

@@ -57,7 +57,7 @@ export function ConfirmLane({
 				<>
 					<Button onClick={close}>{words.close}</Button>
 					{!answer?.accepted && (
-						<Button type="submit" look="primary" busy={form.busy} disabledReason={disabledReason}>
+						<Button type="submit" variant="primary" busy={form.busy} disabledReason={disabledReason}>
 							{words.send}
 						</Button>
 					)}

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { CodeWithImages } from "../assets/CodeWithImages";
 import { templateOptions } from "../binding/binding";
 import { useBindingOptions } from "../binding/useBindingOptions";
@@ -18,7 +18,7 @@ import { EmojiMenu } from "./Emoji";
 import { Inbox, Preview, usePreview } from "./Preview";
 import { templateNamesQuery } from "../templates/queries";
 
-const TemplateBinding = later(() => import("../binding/BindingEditor"));
+const TemplateBinding = lazyComponent(() => import("../binding/BindingEditor"));
 
 const words = catalogue("broadcasts.content", {
 	kind: "Created from",
@@ -51,9 +51,9 @@ export function Content({
 	const [selected, setKind] = useState("own");
 	const kind = c.template_slug ? "template" : selected;
 	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
-	const [opened, setOpened] = useState(false);
-	const templates = useQuery({ ...templateNamesQuery(), enabled: opened });
-	const named = useBindingOptions(c.template_slug).data;
+	const [wasOpened, setWasOpened] = useState(false);
+	const templates = useQuery({ ...templateNamesQuery(), enabled: wasOpened });
+	const selectedOptions = useBindingOptions(c.template_slug).data;
 	const names = useNames();
 	const preview = usePreview(broadcast);
 	const fault = draft.problem(`content.body_${format}`);
@@ -61,7 +61,7 @@ export function Content({
 	return (
 		<>
 			<Inbox value={broadcast} />
-			<Fixed when={fixed}>
+			<Fixed locked={fixed}>
 				<TokenField
 					label={words.subject}
 					value={c.subject ?? ""}
@@ -107,8 +107,8 @@ export function Content({
 						<Combo
 							label={words.choose}
 							path="content.template_slug"
-							options={templateOptions(templates.data?.data, named)}
-							onOpen={() => setOpened(true)}
+							options={templateOptions(templates.data?.data, selectedOptions)}
+							onOpen={() => setWasOpened(true)}
 							loading={templates.isPending}
 							value={c.template_slug}
 							onChange={(slug) =>

@@ -17,13 +17,13 @@ export function Countdown({ to }: { to: string }) {
 		const timer = setInterval(() => setNow(Date.now()), 1000);
 		return () => clearInterval(timer);
 	}, []);
-	const left = Math.max(0, Math.round((new Date(to).getTime() - now) / 1000));
-	if (left === 0) return <>{words.starting}</>;
+	const secondsLeft = Math.max(0, Math.round((new Date(to).getTime() - now) / 1000));
+	if (secondsLeft === 0) return <>{words.starting}</>;
 	const [days, hours, minutes, seconds] = [
-		Math.floor(left / 86_400),
-		Math.floor((left % 86_400) / 3600),
-		Math.floor((left % 3600) / 60),
-		left % 60,
+		Math.floor(secondsLeft / 86_400),
+		Math.floor((secondsLeft % 86_400) / 3600),
+		Math.floor((secondsLeft % 3600) / 60),
+		secondsLeft % 60,
 	];
 	const parts = [
 		days > 0 && words.days({ count: days }),

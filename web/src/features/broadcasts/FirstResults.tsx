@@ -1,7 +1,7 @@
 import { Figure, Figures } from "../../ui/Figure";
 import { Card } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { nextVerdict, useReport } from "./Overview";
 import css from "./Report.module.css";
@@ -27,15 +27,15 @@ export function FirstResults({ id }: { id: string }) {
 			<Figures>
 				<Figure
 					name={words.opened}
-					value={full(r.verified_opened)}
+					value={exactNumber(r.verified_opened)}
 					detail={words.pending({ count: r.pending_opened })}
-					about={{ definition: term("verified").definition, people: people("opened") }}
+					description={{ definition: term("verified").definition, people: people("opened") }}
 				/>
 				<Figure
 					name={words.clicked}
-					value={full(r.total_clicked)}
+					value={exactNumber(r.total_clicked)}
 					detail={words.pending({ count: r.pending_clicked })}
-					about={{ definition: term("clicked").definition, people: people("clicked") }}
+					description={{ definition: term("clicked").definition, people: people("clicked") }}
 				/>
 			</Figures>
 			{r.pending_opened + r.pending_clicked > 0 && next && <p className={css.muted}>{words.next({ at: next })}</p>}

@@ -8,15 +8,15 @@ import { Picks } from "../../ui/Combo";
 import { Columns, Radios, Select, TextField } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { NotSet } from "../../ui/Page";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
 import { to } from "../../base/paths";
 
-const ConfirmLane = later(() => import("./ConfirmLane").then((module) => ({ default: module.ConfirmLane })));
+const ConfirmLane = lazyComponent(() => import("./ConfirmLane").then((module) => ({ default: module.ConfirmLane })));
 
 const words = catalogue("broadcasts.from", {
 	type: "Email type",
@@ -91,7 +91,7 @@ export function From({
 	);
 	const shares = forecast.data?.senders ?? [];
 	const all = shares.reduce((sum, sender) => sum + sender.expected, 0);
-	const unproven = (email: string | null, lane: string | null) => {
+	const isUnverified = (email: string | null, lane: string | null) => {
 		const identity = senders.find((sender) => sender.email_address === email);
 		const config = lanes.find((l) => l.key === lane);
 		return warned &&
@@ -178,7 +178,7 @@ export function From({
 								id: "by",
 								name: words.by,
 								cell: (sender) => {
-									const open = unproven(sender.email, sender.mta_config_key);
+									const open = isUnverified(sender.email, sender.mta_config_key);
 									return (
 										<span className={css.inline}>
 											{lanes.find((lane) => lane.key === sender.mta_config_key)?.name ??
@@ -194,7 +194,7 @@ export function From({
 									);
 								},
 							},
-							{ id: "people", name: words.people, end: true, cell: (sender) => full(sender.expected) },
+							{ id: "people", name: words.people, end: true, cell: (sender) => exactNumber(sender.expected) },
 							{
 								id: "share",
 								name: words.part,
@@ -235,7 +235,7 @@ function Lanes({ draft, value: broadcast }: { draft: Draft; value: BroadcastSess
 			delivery_lanes: next.map((lane): LaneShareBody => ({ mta_config_key: lane.key, weight: lane.weight })),
 		});
 	const rows = list.map((lane) => ({ key: lane.mta_config_key, weight: lane.weight }));
-	const left = lanes.filter((lane) => lane.active && !list.some((x) => x.mta_config_key === lane.key));
+	const unusedLanes = lanes.filter((lane) => lane.active && !list.some((x) => x.mta_config_key === lane.key));
 	return (
 		<>
 			<Radios
@@ -302,7 +302,7 @@ function Lanes({ draft, value: broadcast }: { draft: Draft; value: BroadcastSess
 							/>
 							<Button
 								small
-								look="quiet"
+								variant="quiet"
 								aria-label={words.removeOf({ name: name(row.key) })}
 								onClick={() => set(rows.filter((x) => x.key !== row.key))}
 							>
@@ -310,14 +310,14 @@ function Lanes({ draft, value: broadcast }: { draft: Draft; value: BroadcastSess
 							</Button>
 						</div>
 					))}
-					{left.length > 0 && (
+					{unusedLanes.length > 0 && (
 						<Select
 							label={words.addLane}
 							value=""
 							onChange={(value) => value && set([...rows, { key: value, weight: 1 }])}
 							choices={[
 								{ value: "", label: words.none },
-								...left.map((lane) => ({ value: lane.key, label: lane.name })),
+								...unusedLanes.map((lane) => ({ value: lane.key, label: lane.name })),
 							]}
 						/>
 					)}

@@ -5,7 +5,7 @@ import { Explained } from "../../ui/Figure";
 import { Card } from "../../ui/Page";
 import { Progress } from "../../ui/Progress";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import { type TermName, term } from "../../base/words/glossary";
 import { useSegments } from "./Audience";
 import { reasonName } from "./forecast";
@@ -41,30 +41,30 @@ type Row = {
 	name: string;
 	count: number;
 	to?: string | null;
-	about?: TermName;
+	term?: TermName;
 	level: 0 | 1 | 2;
-	strong?: boolean;
-	sign?: string;
+	emphasized?: boolean;
+	prefix?: string;
 };
 
 /** Ledger accounts for every recipient: its rows add up to those that matched. */
 export function Ledger({ broadcast, progress }: { broadcast: BroadcastSessionView; progress: DeliveryProgress }) {
 	const segments = useSegments();
 	const excluded = Object.entries(progress.excluded);
-	const out = excluded.reduce((sum, [, count]) => sum + count, 0);
+	const excludedCount = excluded.reduce((sum, [, count]) => sum + count, 0);
 	const people = (status?: string) => to.broadcast(broadcast.id, { tab: "people", status });
 	const row = (about: TermName, count: number, level: Row["level"], status?: string): Row => ({
 		name: term(about).name,
 		count,
-		about,
+		term: about,
 		level,
 		to: status ? people(status) : undefined,
 	});
 	const rows: Row[] = [
 		{
 			name: term("matched").name,
-			count: progress.total_recipients + out,
-			about: "matched",
+			count: progress.total_recipients + excludedCount,
+			term: "matched",
 			level: 0,
 			to: peopleOf(broadcast, segments, null),
 		},
@@ -73,20 +73,20 @@ export function Ledger({ broadcast, progress }: { broadcast: BroadcastSessionVie
 				name: reasonName(reason),
 				count,
 				level: 1,
-				sign: "−",
+				prefix: "−",
 				to: peopleOf(broadcast, segments, reason),
 			}),
 		),
 		{
 			name: term("recipients").name,
 			count: progress.total_recipients,
-			about: "recipients",
+			term: "recipients",
 			level: 0,
-			strong: true,
-			sign: "=",
+			emphasized: true,
+			prefix: "=",
 			to: people(),
 		},
-		{ name: words.handed, count: progress.sent, about: "sent", level: 1, to: people("sent,delivered,bounced") },
+		{ name: words.handed, count: progress.sent, term: "sent", level: 1, to: people("sent,delivered,bounced") },
 		row("delivered", progress.delivered, 2, "delivered"),
 		row("bounced", progress.bounced, 2, "bounced"),
 		row("noWord", progress.sent - progress.delivered - progress.bounced, 2, "sent"),
@@ -99,12 +99,9 @@ export function Ledger({ broadcast, progress }: { broadcast: BroadcastSessionVie
 	];
 	const shown = rows.filter(
 		(row) =>
-			row.count > 0 ||
-			row.level === 0 ||
-			row.about === "sent" ||
-			(row.about === "waiting" && progress.phase !== "done"),
+			row.count > 0 || row.level === 0 || row.term === "sent" || (row.term === "waiting" && progress.phase !== "done"),
 	);
-	const soon = progress.eta && new Date(progress.eta).getTime() - Date.now() < 12 * 3_600_000;
+	const endsToday = progress.eta && new Date(progress.eta).getTime() - Date.now() < 12 * 3_600_000;
 	return (
 		<Card
 			title={words.title}
@@ -127,7 +124,7 @@ export function Ledger({ broadcast, progress }: { broadcast: BroadcastSessionVie
 							count: progress.rate_per_minute,
 						}),
 					progress.eta
-						? soon
+						? endsToday
 							? words.etaToday({ at: progress.eta })
 							: words.eta({ at: progress.eta })
 						: progress.phase === "paused"
@@ -156,27 +153,27 @@ export function Ledger({ broadcast, progress }: { broadcast: BroadcastSessionVie
 					</thead>
 					<tbody>
 						{shown.map((row) => (
-							<tr key={row.name} className={row.strong ? css.strong : undefined}>
+							<tr key={row.name} className={row.emphasized ? css.strong : undefined}>
 								<th scope="row" className={css[`level${row.level}`]}>
-									{row.sign && `${row.sign} `}
-									{row.about ? (
-										<Explained name={row.name} about={{ definition: term(row.about).definition }} />
+									{row.prefix && `${row.prefix} `}
+									{row.term ? (
+										<Explained name={row.name} description={{ definition: term(row.term).definition }} />
 									) : (
 										row.name
 									)}
 								</th>
 								<td className={css.number}>
 									{row.to ? (
-										<Link href={row.to} aria-label={words.show({ name: `${row.name}, ${full(row.count)}` })}>
-											{full(row.count)}
+										<Link href={row.to} aria-label={words.show({ name: `${row.name}, ${exactNumber(row.count)}` })}>
+											{exactNumber(row.count)}
 										</Link>
 									) : (
-										full(row.count)
+										exactNumber(row.count)
 									)}
 								</td>
 								<td className={css.number}>
 									{row.level > 0 &&
-										row.sign !== "−" &&
+										row.prefix !== "−" &&
 										percent(progress.total_recipients ? row.count / progress.total_recipients : null)}
 								</td>
 							</tr>
@@ -184,7 +181,7 @@ export function Ledger({ broadcast, progress }: { broadcast: BroadcastSessionVie
 					</tbody>
 				</table>
 			</div>
-			{out > 0 && <p className={css.muted}>{words.asOfNow}</p>}
+			{excludedCount > 0 && <p className={css.muted}>{words.asOfNow}</p>}
 			{progress.seed_copies.sent > 0 && <p className={css.muted}>{words.seeds({ sent: progress.seed_copies.sent })}</p>}
 			{progress.seed_copies.skipped_stale > 0 && (
 				<p className={css.muted}>{words.stale({ count: progress.seed_copies.skipped_stale })}</p>

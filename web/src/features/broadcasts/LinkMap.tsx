@@ -3,11 +3,11 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { BroadcastSessionView, LinkRow } from "../../api/schema";
 import { Select } from "../../ui/Field";
-import { Framed, type Link as Place } from "../../ui/Framed";
+import { SandboxedFrame, type Link as Place } from "../../ui/SandboxedFrame";
 import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import css from "./Report.module.css";
 import { asSentQuery } from "./queries";
 
@@ -55,15 +55,17 @@ export function LinkMap({
 	const variants = broadcast.variants ?? [];
 	const [variant, setVariant] = useState(variants[0]?.id ?? "");
 	const [width, setWidth] = useState<keyof typeof mailWidths>("600");
-	const [places, setPlaces] = useState<Place[]>([]);
+	const [linkRects, setLinkRects] = useState<Place[]>([]);
 	const mail = useQuery(asSentQuery(broadcast.id, variant));
-	const of = new Map(links.map((link) => [addressOf(link.url), link]));
-	const marks = places.flatMap((place) => {
-		const link = of.get(addressOf(place.address));
+	const linkByAddress = new Map(links.map((link) => [addressOf(link.url), link]));
+	const markers = linkRects.flatMap((place) => {
+		const link = linkByAddress.get(addressOf(place.address));
 		return link && place.width > 0 && place.height > 0 ? [{ ...place, link }] : [];
 	});
-	const count = (id: number) => marks.filter((mark) => mark.link.link_id === id).length;
-	const shared = new Set(marks.filter((mark) => count(mark.link.link_id) > 1).map((mark) => mark.link.link_id)).size;
+	const count = (id: number) => markers.filter((marker) => marker.link.link_id === id).length;
+	const shared = new Set(
+		markers.filter((marker) => count(marker.link.link_id) > 1).map((marker) => marker.link.link_id),
+	).size;
 	return (
 		<Card
 			title={words.title}
@@ -103,22 +105,27 @@ export function LinkMap({
 			) : (
 				<div className={css.stage}>
 					<div className={css.map} style={{ inlineSize: mailWidths[width] }}>
-						<Framed title={words.mail} html={mail.data.html} dark={false} onLinks={setPlaces} />
-						{marks.map((mark, i) => {
-							const n = mark.link.unique_clicks;
-							const at = count(mark.link.link_id);
-							const shown = `${full(n)}${n > 0 ? ` · ${percent(mark.link.click_rate)}` : ""}${at > 1 ? ` ×${full(at)}` : ""}`;
+						<SandboxedFrame title={words.mail} html={mail.data.html} dark={false} onLinks={setLinkRects} />
+						{markers.map((marker, i) => {
+							const n = marker.link.unique_clicks;
+							const placeCount = count(marker.link.link_id);
+							const shown = `${exactNumber(n)}${n > 0 ? ` · ${percent(marker.link.click_rate)}` : ""}${placeCount > 1 ? ` ×${exactNumber(placeCount)}` : ""}`;
 							return (
 								<Link
-									key={`${mark.link.link_id} ${i}`}
-									href={people(mark.link.url)}
+									key={`${marker.link.link_id} ${i}`}
+									href={people(marker.link.url)}
 									className={css.mark}
 									data-none={n === 0 || undefined}
 									style={{
-										insetInlineStart: `min(${mark.x + mark.width + 4}px, 100% - ${markWidth}px)`,
-										insetBlockStart: mark.y + mark.height / 2,
+										insetInlineStart: `min(${marker.x + marker.width + 4}px, 100% - ${markWidth}px)`,
+										insetBlockStart: marker.y + marker.height / 2,
 									}}
-									aria-label={words.mark({ shown, label: mark.link.label || mark.link.url, count: n, places: at })}
+									aria-label={words.mark({
+										shown,
+										label: marker.link.label || marker.link.url,
+										count: n,
+										places: placeCount,
+									})}
 								>
 									{shown}
 								</Link>

@@ -8,7 +8,7 @@ import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { LinkMap } from "./LinkMap";
 import css from "./Report.module.css";
@@ -56,7 +56,7 @@ export function Links({ broadcast, live }: { broadcast: BroadcastSessionView; li
 				}
 			>
 				<p className={css.muted}>
-					<Explained name={words.people} about={{ definition: term("linkPeople").definition }} />. {words.note}
+					<Explained name={words.people} description={{ definition: term("linkPeople").definition }} />. {words.note}
 				</p>
 				<List
 					label={words.title}
@@ -68,22 +68,26 @@ export function Links({ broadcast, live }: { broadcast: BroadcastSessionView; li
 						{
 							id: "people",
 							name: words.people,
-							about: term("linkPeople").definition,
+							description: term("linkPeople").definition,
 							end: true,
 							cell: (link) =>
-								link.unique_clicks > 0 ? <Link href={people(link.url)}>{full(link.unique_clicks)}</Link> : full(0),
+								link.unique_clicks > 0 ? (
+									<Link href={people(link.url)}>{exactNumber(link.unique_clicks)}</Link>
+								) : (
+									exactNumber(0)
+								),
 						},
 						{
 							id: "clicks",
 							name: words.clicks,
-							about: term("clicks").definition,
+							description: term("clicks").definition,
 							end: true,
-							cell: (link) => full(link.total_clicks),
+							cell: (link) => exactNumber(link.total_clicks),
 						},
 						{
 							id: "rate",
 							name: words.rate,
-							about: term("linkRate").definition,
+							description: term("linkRate").definition,
 							end: true,
 							cell: (link) => percent(link.click_rate),
 						},

@@ -1,5 +1,5 @@
 import { Suspense, useState } from "react";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useDisabledReason } from "../../base/session";
 import { Menu } from "../../ui/Menu";
 import { catalogue } from "../../base/words/catalogue";
@@ -7,7 +7,7 @@ import { type Criterion, criteria, segmentName } from "./criteria";
 
 const words = catalogue("broadcasts.makeSegment", { menu: "Create segment of" });
 
-const NameSegment = later(() => import("./NameSegment"));
+const NameSegment = lazyComponent(() => import("./NameSegment"));
 
 /** MakeSegment makes a segment of those to whom something happened by a broadcast. */
 export function MakeSegment({ id, name }: { id: string; name: string }) {

@@ -1,15 +1,15 @@
 import { Suspense } from "react";
 import { Button } from "../../ui/Button";
 import { Callout } from "../../ui/Page";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
-import { and, clock, dateTime, full } from "../../base/words/formats";
+import { and, timeOfDay, dateTime, exactNumber } from "../../base/words/formats";
 import type { BroadcastSessionView } from "../../api/schema";
-import type { Conflict, Joined } from "../../sync/draft";
+import type { Conflict, MergedChanges } from "../../sync/draft";
 import { groupOf, type Parts, sideOf } from "./parts";
 import { partName } from "./partNames";
 
-const Versions = later(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
+const Versions = lazyComponent(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
 
 const words = catalogue("broadcasts.merge", {
 	text: "{who} changed this draft at {at}. Changes that only one of you made are kept. Choose for the rest.",
@@ -25,7 +25,7 @@ const words = catalogue("broadcasts.merge", {
 function shown(group: string, value: unknown): string {
 	if (value === null || value === undefined || value === "") return "";
 	if (typeof value === "string") return group === "scheduled_at" ? dateTime(value) : value;
-	if (typeof value === "number") return full(value);
+	if (typeof value === "number") return exactNumber(value);
 	if (typeof value === "boolean") return value ? words.yes : words.no;
 	if (Array.isArray(value)) {
 		return value
@@ -49,39 +49,51 @@ function shown(group: string, value: unknown): string {
 /** Merge asks, for each part that both sides have changed, which of the two versions stays. */
 export function Merge({
 	conflict,
-	onSettle,
+	onResolve,
 	onClose,
 }: {
 	conflict: Conflict<BroadcastSessionView>;
-	onSettle: (theirs: Set<string>) => void;
+	onResolve: (theirs: Set<string>) => void;
 	onClose: () => void;
 }) {
 	return (
 		<Suspense>
 			<Versions
-				text={words.text({ who: conflict.author?.name || words.somebody, at: clock(conflict.theirs.data.updated_at) })}
-				versions={conflict.clashes.map((clash) => ({
-					id: clash.group,
-					name: partName(clash.group),
-					mine: shown(clash.group, sideOf(clash.mine as Parts)),
-					theirs: shown(clash.group, sideOf(clash.theirs as Parts)),
-					code: clash.group === "content.body",
+				text={words.text({
+					who: conflict.author?.name || words.somebody,
+					at: timeOfDay(conflict.theirs.data.updated_at),
+				})}
+				versions={conflict.conflicts.map((conflict) => ({
+					id: conflict.group,
+					name: partName(conflict.group),
+					mine: shown(conflict.group, sideOf(conflict.mine as Parts)),
+					theirs: shown(conflict.group, sideOf(conflict.theirs as Parts)),
+					code: conflict.group === "content.body",
 				}))}
-				onSettle={onSettle}
+				onResolve={onResolve}
 				onClose={onClose}
 			/>
 		</Suspense>
 	);
 }
 
-/** JoinedCallout says which changes by others were taken over. */
-export function JoinedCallout({ joined, onDismiss }: { joined: Joined<BroadcastSessionView>; onDismiss: () => void }) {
+/** MergedChangesCallout says which changes by others were taken over. */
+export function MergedChangesCallout({
+	mergedChanges,
+	onDismiss,
+}: {
+	mergedChanges: MergedChanges<BroadcastSessionView>;
+	onDismiss: () => void;
+}) {
 	return (
 		<Callout
 			tone="progress"
-			title={words.joinedTitle({ who: joined.author?.name || words.somebody, at: clock(joined.row.updated_at) })}
+			title={words.joinedTitle({
+				who: mergedChanges.author?.name || words.somebody,
+				at: timeOfDay(mergedChanges.row.updated_at),
+			})}
 		>
-			<p>{words.joinedParts({ parts: and([...new Set(joined.fields.map(groupOf))].map(partName)) })}</p>
+			<p>{words.joinedParts({ parts: and([...new Set(mergedChanges.fields.map(groupOf))].map(partName)) })}</p>
 			<Button small onClick={onDismiss}>
 				{words.dismiss}
 			</Button>

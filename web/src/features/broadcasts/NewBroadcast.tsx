@@ -4,8 +4,8 @@ import { useLocation } from "wouter";
 import { ApiError, api, newKey } from "../../api/client";
 import type { BroadcastContent } from "../../api/schema";
 import { collection, useCollection } from "../../base/collections";
-import { blankMjml } from "../templates/blank";
-import { aboutOf, begin, useStarters } from "../templates/fromStarter";
+import { blankMjml } from "../templates/blankMjml";
+import { aboutOf, createFromStarter, useStarters } from "../templates/fromStarter";
 import { Combo } from "../../ui/Combo";
 import { Dialog } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
@@ -48,11 +48,11 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ kind: "own" as Kind, of: null as string | null });
-	const { kind, of } = form.values;
+	const { kind, of: template } = form.values;
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
 	const templates = useQuery({ ...templateNamesQuery(), enabled: kind === "template" });
 	const library = useCollection("messages", { enabled: kind === "library" });
-	const past = useCollection("broadcasts", { enabled: kind === "past" });
+	const broadcasts = useCollection("broadcasts", { enabled: kind === "past" });
 	const starters = useStarters(kind === "starter");
 	const options =
 		kind === "starter"
@@ -69,7 +69,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 					}))
 				: kind === "library"
 					? (library.data?.data ?? []).map((message) => ({ id: message.id, label: message.name }))
-					: (past.data?.data ?? []).map((broadcast) => ({
+					: (broadcasts.data?.data ?? []).map((broadcast) => ({
 							id: broadcast.id,
 							label: broadcast.name,
 							detail: readable(broadcast.content.subject ?? "") || undefined,
@@ -83,10 +83,10 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 		});
 	};
 	/** Creates a draft of a template. If values are missing, the choice is kept as a working copy of an empty draft. */
-	const ofTemplate = async (slug: string, name: string, template_binding: { [part: string]: unknown } = {}) => {
-		const choice = { template_slug: slug, template_binding };
+	const createFromTemplate = async (slug: string, name: string, template_binding: { [part: string]: unknown } = {}) => {
+		const template = { template_slug: slug, template_binding };
 		try {
-			return await create(choice, name);
+			return await create(template, name);
 		} catch (error) {
 			if (!(error instanceof ApiError) || error.status !== 400) throw error;
 			const types = await collection("email_types");
@@ -115,25 +115,25 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	const ofStarter = async (slug: string, name: string) => {
 		const starter = starters.data?.data.find((starter) => starter.slug === slug);
 		if (!starter) throw new Error(words.none);
-		const { template_slug, template_binding } = await begin(starter);
+		const { template_slug, template_binding } = await createFromStarter(starter);
 		void client.invalidateQueries(within("templates"));
-		return ofTemplate(template_slug, name, template_binding);
+		return createFromTemplate(template_slug, name, template_binding);
 	};
 	const send = () =>
 		form.submit(async () => {
-			const name = options.find((option) => option.id === of)?.label ?? words.untitled;
+			const name = options.find((option) => option.id === template)?.label ?? words.untitled;
 			try {
 				const created =
 					kind === "own"
 						? await create({ subject: words.untitled, body_mjml: blankMjml }, words.untitled)
 						: kind === "starter"
-							? await ofStarter(of ?? "", name)
+							? await ofStarter(template ?? "", name)
 							: kind === "template"
-								? await ofTemplate(of ?? "", name)
+								? await createFromTemplate(template ?? "", name)
 								: kind === "library"
-									? await create({ message_id: of }, name)
+									? await create({ message_id: template }, name)
 									: await api("POST /broadcasts/{broadcast_id}/clone", {
-											path: { broadcast_id: of ?? "" },
+											path: { broadcast_id: template ?? "" },
 											body: {},
 											idempotencyKey,
 										});
@@ -143,7 +143,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 				throw error;
 			}
 		});
-	const disabledReason = kind !== "own" && !of ? words.none : undefined;
+	const disabledReason = kind !== "own" && !template ? words.none : undefined;
 	return (
 		<Dialog
 			title={words.title}
@@ -177,7 +177,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 									: words.choosePast
 					}
 					options={options}
-					value={of}
+					value={template}
 					onChange={(id) => form.set({ of: id })}
 				/>
 			)}

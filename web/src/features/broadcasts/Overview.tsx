@@ -9,7 +9,7 @@ import figure from "../../ui/Figure.module.css";
 import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { clock, day, full, inSentence, percent, pointsOf } from "../../base/words/formats";
+import { timeOfDay, day, exactNumber, inSentence, percent, pointsOf } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
@@ -44,7 +44,7 @@ const words = catalogue("broadcasts.overview", {
 });
 
 /** How long late events count after the last send, in days. */
-const lateDays = 60;
+const maxAgeDays = 60;
 
 /** useReport reads the figures of a broadcast; while it is live, every ten seconds. */
 export function useReport(id: string, live: boolean) {
@@ -91,13 +91,13 @@ export function Overview({
 	if (report.isError) return <Failure error={report.error} retry={() => void report.refetch()} />;
 	const r = report.data;
 	const at = new Date(report.dataUpdatedAt).toISOString();
-	const out = Object.values(progress?.excluded ?? {}).reduce((sum, count) => sum + count, 0);
-	const matched = r.total_recipients + out;
+	const excludedCount = Object.values(progress?.excluded ?? {}).reduce((sum, count) => sum + count, 0);
+	const matched = r.total_recipients + excludedCount;
 	const tab = (parameters: { [name: string]: string }) => to.broadcast(broadcast.id, { tab: "people", ...parameters });
 	const total = earlier.reduce((sum, metrics) => sum + metrics.total_recipients, 0);
-	const grey = (of: "delivered" | "opened" | "clicked", now: number): ReactNode => {
+	const comparison = (metric: "delivered" | "opened" | "clicked", now: number): ReactNode => {
 		if (total === 0 || r.total_recipients === 0) return undefined;
-		const then = earlier.reduce((sum, metrics) => sum + metrics[of], 0) / total;
+		const then = earlier.reduce((sum, metrics) => sum + metrics[metric], 0) / total;
 		return (
 			<span className={figure.before}>
 				{words.before({ rate: percent(then), count: earlier.length })} (
@@ -105,7 +105,7 @@ export function Overview({
 			</span>
 		);
 	};
-	const about = (name: TermName, count: number, people?: string) => ({
+	const figureOf = (name: TermName, count: number, people?: string) => ({
 		definition: term(name).definition,
 		sum: words.sum({ a: partOf(name), b: inSentence(term("recipients").name), count, all: r.total_recipients }),
 		asOf: at,
@@ -116,8 +116,8 @@ export function Overview({
 			name={term(name).name}
 			part={count}
 			total={r.total_recipients}
-			of={words.of}
-			about={about(name, count, people)}
+			totalName={words.of}
+			description={figureOf(name, count, people)}
 			more={more}
 		/>
 	);
@@ -133,25 +133,25 @@ export function Overview({
 				<Figures>
 					<Figure
 						name={term("recipients").name}
-						value={full(r.total_recipients)}
-						about={{ definition: term("recipients").definition, asOf: at, people: tab({}) }}
+						value={exactNumber(r.total_recipients)}
+						description={{ definition: term("recipients").definition, asOf: at, people: tab({}) }}
 					/>
 					{rate(
 						"delivered",
 						r.total_delivered,
 						tab({ status: "delivered,sent" }),
-						grey("delivered", r.total_delivered),
+						comparison("delivered", r.total_delivered),
 					)}
-					{rate("opened", r.verified_opened, tab({ who: "opened" }), grey("opened", r.verified_opened))}
-					{rate("clicked", r.total_clicked, tab({ who: "clicked" }), grey("clicked", r.total_clicked))}
+					{rate("opened", r.verified_opened, tab({ who: "opened" }), comparison("opened", r.verified_opened))}
+					{rate("clicked", r.total_clicked, tab({ who: "clicked" }), comparison("clicked", r.total_clicked))}
 					{rate("unsubscribed", r.total_unsubscribed, tab({ who: "unsubscribed" }))}
 					<Rate
 						name={term("complained").name}
 						part={r.total_complained}
 						total={r.total_recipients}
-						of={words.of}
+						totalName={words.of}
 						decimals={3}
-						about={about("complained", r.total_complained, tab({ who: "complained" }))}
+						description={figureOf("complained", r.total_complained, tab({ who: "complained" }))}
 						tone={r.total_recipients && r.total_complained / r.total_recipients > 0.001 ? "danger" : undefined}
 					/>
 				</Figures>
@@ -160,7 +160,7 @@ export function Overview({
 				)}
 				{r.last_send_at && (
 					<p className={css.muted}>
-						{words.late({ until: day(new Date(new Date(r.last_send_at).getTime() + lateDays * 86_400_000)) })}
+						{words.late({ until: day(new Date(new Date(r.last_send_at).getTime() + maxAgeDays * 86_400_000)) })}
 					</p>
 				)}
 			</Card>
@@ -175,7 +175,7 @@ export function Overview({
 							label: term("recipients").name,
 							count: r.total_recipients,
 							to: tab({}),
-							note: fell(
+							note: exclusionNote(
 								Object.entries(progress?.excluded ?? {}).map(([reason, count]) => [reasonName(reason), count]),
 							),
 						},
@@ -184,7 +184,7 @@ export function Overview({
 							label: term("sent").name,
 							count: r.total_sent,
 							to: tab({ status: "sent,delivered,bounced" }),
-							note: fell(
+							note: exclusionNote(
 								progress
 									? [
 											[words.failed, progress.failed],
@@ -201,21 +201,21 @@ export function Overview({
 							label: term("delivered").name,
 							count: r.total_delivered,
 							to: tab({ status: "delivered,sent" }),
-							note: fell([[words.bounced, r.total_bounced]]),
+							note: exclusionNote([[words.bounced, r.total_bounced]]),
 						},
 						{
 							name: "opened",
 							label: words.opened,
 							count: r.verified_opened,
 							to: tab({ who: "opened" }),
-							note: fell([[words.notOpened, r.total_delivered - r.verified_opened]]),
+							note: exclusionNote([[words.notOpened, r.total_delivered - r.verified_opened]]),
 						},
 						{
 							name: "clicked",
 							label: words.clickedWord,
 							count: r.total_clicked,
 							to: tab({ who: "clicked" }),
-							note: fell([[words.notClicked, r.verified_opened - r.total_clicked]]),
+							note: exclusionNote([[words.notClicked, r.verified_opened - r.total_clicked]]),
 						},
 					]}
 				/>
@@ -239,7 +239,7 @@ export function Overview({
 							count: r.verified_opened,
 							to: tab({ who: "opened" }),
 							note: term("verified").definition,
-							strong: true,
+							emphasized: true,
 						},
 						{
 							name: "apparent",
@@ -274,15 +274,18 @@ export function Overview({
 	);
 }
 
-/** fell says how many fell away at a step, and why. */
-function fell(reasons: [string, number][]): string | undefined {
+/** exclusionNote says how many fell away at a step, and why. */
+function exclusionNote(reasons: [string, number][]): string | undefined {
 	const some = reasons.filter(([, reason]) => reason > 0);
 	const first = some[0];
 	if (!first) return undefined;
 	const all = some.reduce((sum, [, count]) => sum + count, 0);
 	return words.fell({
 		count: all,
-		why: some.length === 1 ? first[0] : some.map(([disabledReason, n]) => `${full(n)} ${disabledReason}`).join(", "),
+		why:
+			some.length === 1
+				? first[0]
+				: some.map(([disabledReason, n]) => `${exactNumber(n)} ${disabledReason}`).join(", "),
 	});
 }
 
@@ -311,7 +314,7 @@ function figureRows(report: BroadcastReport): [string, number | null, number | n
 /** nextVerdict returns when opens and clicks are judged next, if that is known. */
 export function nextVerdict(report: BroadcastReport): string | null {
 	if (!report.classifier_last_run_at || !report.classifier_interval_ms) return null;
-	return clock(new Date(new Date(report.classifier_last_run_at).getTime() + report.classifier_interval_ms));
+	return timeOfDay(new Date(new Date(report.classifier_last_run_at).getTime() + report.classifier_interval_ms));
 }
 
 type Bar = {
@@ -321,7 +324,7 @@ type Bar = {
 	to?: string;
 	note?: string;
 	kind?: "machine" | "pending";
-	strong?: boolean;
+	emphasized?: boolean;
 };
 
 /** Bars compares counts on one scale, each with a sentence; shares are of the base. */
@@ -330,14 +333,14 @@ export function Bars({ total, base, rows }: { total: number; base: number; rows:
 		<div className={css.bars}>
 			{rows.map((row) => (
 				<div key={row.name} className={css.row}>
-					<span className={row.strong ? css.headline : undefined}>
-						<Explained name={row.label} about={{ definition: term(row.name).definition, people: row.to }} />
+					<span className={row.emphasized ? css.headline : undefined}>
+						<Explained name={row.label} description={{ definition: term(row.name).definition, people: row.to }} />
 					</span>
 					<div className={css.bar} data-kind={row.kind} aria-hidden>
 						<div hidden={row.count === 0} style={{ inlineSize: `${total ? (100 * row.count) / total : 0}%` }} />
 					</div>
 					<span className={css.number}>
-						{row.to ? <Link href={row.to}>{full(row.count)}</Link> : full(row.count)}
+						{row.to ? <Link href={row.to}>{exactNumber(row.count)}</Link> : exactNumber(row.count)}
 						{row.name !== "matched" && ` · ${percent(base ? row.count / base : null)}`}
 					</span>
 					{row.note && <span className={css.sentence}>{row.note}</span>}

@@ -3,7 +3,7 @@ import { Link, useLocation } from "wouter";
 import { api } from "../../api/client";
 import type { BroadcastSessionView, Contact, RecipientRow } from "../../api/schema";
 import { useParams } from "../../base/params";
-import { asSent } from "../rules/groups";
+import { toDefinition } from "../rules/groups";
 import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { Select } from "../../ui/Field";
@@ -12,8 +12,8 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Table } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
-import { useMore } from "../../ui/useMore";
-import { useDebounced } from "../../ui/useSettled";
+import { useLoadMore } from "../../ui/useLoadMore";
+import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import { inSentence } from "../../base/words/formats";
 import { stateOf } from "../../base/words/status";
@@ -128,7 +128,7 @@ export default function People({ broadcast }: { broadcast: BroadcastSessionView 
 	].filter((choice, i, all) => all.findIndex((other) => other.value === choice.value) === i);
 	const picker = <Select label={words.show} hideLabel value={value} onChange={choose} choices={choices} />;
 	return who ? (
-		<Did
+		<Engagers
 			broadcast={broadcast}
 			event={who}
 			level={params.get("level") ?? ""}
@@ -166,7 +166,7 @@ function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProp
 	const debounced = useDebounced(search, 250);
 	const query = { status, search: debounced, variant_id: variant || undefined, limit: 200 };
 	const result = useInfiniteQuery(recipientsQuery(broadcast.id, query));
-	const onEnd = useMore(result);
+	const onEnd = useLoadMore(result);
 	const searching =
 		search !== "" &&
 		broadcast.total_recipients > many &&
@@ -203,7 +203,7 @@ function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProp
 				)}
 				<Button
 					small
-					look="quiet"
+					variant="quiet"
 					aria-label={words.csvLabel}
 					busy={file.busy}
 					disabledReason={file.disabledReason}
@@ -302,7 +302,7 @@ function Rows({ broadcast, status, search, variant, onSearch, picker }: RowsProp
 	);
 }
 
-type DidProps = {
+type EngagersProps = {
 	broadcast: BroadcastSessionView;
 	event: string;
 	level: string;
@@ -312,7 +312,7 @@ type DidProps = {
 };
 
 /** Did lists the people to whom something happened by a broadcast, and makes them a segment. */
-function Did({ broadcast, event, level, link, variant, picker }: DidProps) {
+function Engagers({ broadcast, event, level, link, variant, picker }: EngagersProps) {
 	const [, navigate] = useLocation();
 	const rule = didRule(broadcast.id, event, {
 		...(link ? { link_url: link } : {}),
@@ -325,11 +325,11 @@ function Did({ broadcast, event, level, link, variant, picker }: DidProps) {
 		version: broadcast.variants?.find((a) => a.id === variant)?.name ?? variant,
 		level,
 	});
-	const query = useInfiniteQuery(didQuery(broadcast.id, asSent(rule)));
-	const count = useQuery(didCountQuery(broadcast.id, asSent(rule)));
-	const onEnd = useMore(query);
+	const query = useInfiniteQuery(didQuery(broadcast.id, toDefinition(rule)));
+	const count = useQuery(didCountQuery(broadcast.id, toDefinition(rule)));
+	const onEnd = useLoadMore(query);
 	const rows = query.data?.pages.flatMap((page) => page.data) ?? [];
-	const full = (contact: Contact) => [contact.first_name, contact.last_name].filter(Boolean).join(" ");
+	const fullName = (contact: Contact) => [contact.first_name, contact.last_name].filter(Boolean).join(" ");
 	return (
 		<>
 			<div className={rowsCss.tools}>
@@ -368,7 +368,7 @@ function Did({ broadcast, event, level, link, variant, picker }: DidProps) {
 								</Link>
 							),
 						},
-						{ id: "name", name: words.name, cell: (contact) => full(contact) || <NotSet /> },
+						{ id: "name", name: words.name, cell: (contact) => fullName(contact) || <NotSet /> },
 						{
 							id: "state",
 							name: words.contactState,
@@ -386,7 +386,7 @@ function Did({ broadcast, event, level, link, variant, picker }: DidProps) {
 						<span className={rowsCss.card}>
 							<span className={rowsCss.name}>
 								<b>{contact.email}</b>
-								<span>{full(contact)}</span>
+								<span>{fullName(contact)}</span>
 							</span>
 							<StateBadge kind="contact" state={contact.global_status} />
 						</span>

@@ -125,7 +125,7 @@ function Reschedule({
 			<div className={css.buttons}>
 				<Button onClick={onClose}>{words.cancel}</Button>
 				<Button
-					look="primary"
+					variant="primary"
 					busy={save.isPending || preview.isPlaceholderData}
 					disabledReason={!changed ? words.none : preview.isError ? explain(preview.error) : undefined}
 					onClick={() => save.mutate()}

@@ -6,7 +6,7 @@ import { Combo } from "../../ui/Combo";
 import { Columns, Select } from "../../ui/Field";
 import { MailFrame } from "../../ui/MailFrame";
 import { Failure } from "../../ui/States";
-import { useDebounced } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import { Problems } from "./Problems";
@@ -71,15 +71,15 @@ export function usePreview(broadcast: BroadcastSessionView, variant = "", contac
 	const stored = Boolean(own && broadcast.content.template_slug);
 	const text = stored ? broadcast.updated_at : JSON.stringify(variantContent(broadcast, variant));
 	const debounced = useDebounced(text, 200);
-	const opened = useContext(Opened);
-	const begun = useRef(false); // the first preview is of what the page shows at first
-	if (opened && debounced === text) begun.current = true;
+	const wasOpened = useContext(Opened);
+	const started = useRef(false); // the first preview is of what the page shows at first
+	if (wasOpened && debounced === text) started.current = true;
 	const sender = broadcast.sending_identity_emails?.[0] ?? null;
 	const rest = { sending_identity_email: sender, contact_id: contact };
 	const body = debounced.startsWith("{")
 		? { source: { content: JSON.parse(debounced) as BroadcastContent }, ...rest }
 		: { source: { broadcast_id: broadcast.id }, variant_id: variant, ...rest, changed: debounced };
-	return useQuery({ ...previewQuery(broadcast.id, body), enabled: begun.current });
+	return useQuery({ ...previewQuery(broadcast.id, body), enabled: started.current });
 }
 
 /** ContactPick chooses a contact by name or address. */
@@ -95,8 +95,8 @@ export function ContactPick({
 	help?: string;
 }) {
 	const [search, setSearch] = useState("");
-	const [opened, setOpened] = useState(false);
-	const query = useQuery({ ...foundContactsQuery(search), enabled: opened });
+	const [wasOpened, setWasOpened] = useState(false);
+	const query = useQuery({ ...foundContactsQuery(search), enabled: wasOpened });
 	const options = (query.data?.data ?? []).map((contact) => ({
 		id: contact.id,
 		label: contact.email,
@@ -109,7 +109,7 @@ export function ContactPick({
 			options={options}
 			value={value}
 			onSearch={setSearch}
-			onOpen={() => setOpened(true)}
+			onOpen={() => setWasOpened(true)}
 			loading={query.isPending}
 			onChange={onChange}
 			placeholder={words.samples}

@@ -3,22 +3,24 @@ import { Suspense, type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import type { BroadcastSessionView } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
 import { useSegments } from "./Audience";
 import css from "./Composer.module.css";
-import { warningsOf } from "./facts";
+import { warningsOf } from "./draftSummary";
 import { useSending } from "./From";
 import { refusalText } from "./partNames";
-import { inAudience } from "./peopleLinks";
+import { segmentsInAudience } from "./peopleLinks";
 import { useReveal } from "./sections";
-import { useBegins } from "./useBegins";
+import { useStartPhase } from "./useStartPhase";
 import { pathIn, sectionOf } from "./sectionOf";
 import { sentenceFor } from "../../base/words/errors";
 import { to } from "../../base/paths";
 
-const AddressDrawer = later(() => import("./AddressDrawer").then((module) => ({ default: module.AddressDrawer })));
-const TemplateChanged = later(() =>
+const AddressDrawer = lazyComponent(() =>
+	import("./AddressDrawer").then((module) => ({ default: module.AddressDrawer })),
+);
+const TemplateChanged = lazyComponent(() =>
 	import("./TemplateChanged").then((module) => ({ default: module.TemplateChanged })),
 );
 
@@ -58,7 +60,7 @@ const sentenceOf = (code: string, message: string) =>
 /** Place is where something is fixed: a section of the composer with a field, or another page. */
 type Place = { section: string; path?: string };
 
-const places: { [code: string]: Place } = {
+const links: { [code: string]: Place } = {
 	NO_SEGMENT: { section: "audience", path: "include_segment_keys" },
 	EMPTY_AUDIENCE: { section: "audience", path: "include_segment_keys" },
 	AUDIENCE_UNKNOWN: { section: "audience", path: "include_segment_keys" },
@@ -84,7 +86,7 @@ const guards: { [guard: string]: Place } = {
 
 function placeOf(code: string, guard?: string, field?: string): Place {
 	if (field) return { section: sectionOf(field), path: field };
-	return places[code] ?? guards[guard ?? ""] ?? { section: "content", path: "content.subject" };
+	return links[code] ?? guards[guard ?? ""] ?? { section: "content", path: "content.subject" };
 }
 
 type Props = {
@@ -104,16 +106,16 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 	const segments = useSegments();
 	const warned =
 		broadcast.view_model.schedule_readiness?.warnings.some((warning) => warning.code === "SEED_LIST_STALE") ?? false;
-	const stale =
+	const staleSeedLists =
 		useCollection("seed_lists", { enabled: warned }).data?.data.filter((seedList) => seedList.freshness === "stale") ??
 		[];
 	const [address, setAddress] = useState(false);
 	const [comparing, setComparing] = useState(false);
 	const readiness = broadcast.view_model.schedule_readiness;
-	const over = useBegins(broadcast.scheduled_at) === "over" && broadcast.status === "draft";
+	const isPast = useStartPhase(broadcast.scheduled_at) === "over" && broadcast.status === "draft";
 	if (!readiness) return null;
 	const warnings = warningsOf(broadcast);
-	const go = (place: Place) => (
+	const linkTo = (place: Place) => (
 		<button
 			type="button"
 			className={css.link}
@@ -195,7 +197,7 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 					</button>
 				);
 			case "SEED_LIST_STALE":
-				return stale
+				return staleSeedLists
 					.filter((seedList) => message.includes(`"${seedList.name}"`))
 					.map((seedList) => (
 						<span key={seedList.id}>
@@ -204,15 +206,17 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 						</span>
 					));
 			case "EXPECTED_DATA_MISSING":
-				return lacking(field) && <Link href={lacking(field) ?? ""}>{words.people}</Link>;
+				return missingFieldNote(field) && <Link href={missingFieldNote(field) ?? ""}>{words.people}</Link>;
 			default:
 				return null;
 		}
 	};
-	const lacking = (field?: string) =>
-		field ? inAudience(broadcast, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" }) : null;
-	const alone = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "EXPECTED_DATA_MISSING"];
-	const missing = Number(over) + readiness.reasons.length + unsaved.length;
+	const missingFieldNote = (field?: string) =>
+		field
+			? segmentsInAudience(broadcast, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" })
+			: null;
+	const withoutField = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "EXPECTED_DATA_MISSING"];
+	const missing = Number(isPast) + readiness.reasons.length + unsaved.length;
 	return (
 		<>
 			<p role="status" className={css.ready} data-ready={missing === 0 || undefined}>
@@ -230,15 +234,16 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 						<li key={`${problem.path} ${problem.message}`}>
 							<CircleX aria-label={words.error} size={16} />
 							<span>
-								{words.unsaved}: {refusalText(problem)} {go({ section: sectionOf(problem.path), path: problem.path })}
+								{words.unsaved}: {refusalText(problem)}{" "}
+								{linkTo({ section: sectionOf(problem.path), path: problem.path })}
 							</span>
 						</li>
 					))}
-					{over && (
+					{isPast && (
 						<li>
 							<CircleX aria-label={words.error} size={16} />
 							<span>
-								{words.over} {go({ section: "delivery", path: "scheduled_at" })}
+								{words.over} {linkTo({ section: "delivery", path: "scheduled_at" })}
 							</span>
 						</li>
 					)}
@@ -247,7 +252,7 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 							<CircleX aria-label={words.error} size={16} />
 							<span>
 								{sentenceOf(reason.code, reason.message)}{" "}
-								{go(placeOf(reason.code, reason.guard, pathIn(reason.message)))}
+								{linkTo(placeOf(reason.code, reason.guard, pathIn(reason.message)))}
 								{more(reason.code, reason.message)}
 							</span>
 						</li>
@@ -267,7 +272,7 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 								<AlertTriangle aria-label={words.warning} size={16} />
 								<span>
 									{sentenceOf(warning.code, warning.message)}{" "}
-									{!alone.includes(warning.code) && go(placeOf(warning.code, undefined, warning.field))}
+									{!withoutField.includes(warning.code) && linkTo(placeOf(warning.code, undefined, warning.field))}
 									{more(warning.code, warning.message, warning.field)}
 								</span>
 							</li>

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
 import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Card, Facts, Page } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { dateTime } from "../../base/words/formats";
@@ -45,26 +45,27 @@ export default function Recipient() {
 	const b = broadcast.data;
 	const evidence = query.data;
 	const report = to.broadcast(id, { tab: "people" });
-	const trail = [
+	const breadcrumbs = [
 		{ name: words.broadcasts, to: to.broadcasts() },
 		...(b ? [{ name: b.name, to: to.broadcast(id) }] : []),
 		{ name: words.people, to: report },
 	];
-	if (!evidence || isGone(query.error)) return <Missing query={query} list={words.people} to={report} trail={trail} />;
-	const at = (time: string | null) => time && dateTime(time);
+	if (!evidence || isGone(query.error))
+		return <NotFound query={query} list={words.people} to={report} breadcrumbs={breadcrumbs} />;
+	const timeText = (time: string | null) => time && dateTime(time);
 	const facts: [string, string | null | undefined][] = [
 		[words.planned, evidence.planned_for],
-		[words.sent, at(evidence.sent_at)],
-		[words.delivered, at(evidence.delivered_at)],
-		[words.opened, at(evidence.first_opened_at)],
-		[words.clicked, at(evidence.first_clicked_at)],
+		[words.sent, timeText(evidence.sent_at)],
+		[words.delivered, timeText(evidence.delivered_at)],
+		[words.opened, timeText(evidence.first_opened_at)],
+		[words.clicked, timeText(evidence.first_clicked_at)],
 		[
 			words.bounced,
 			evidence.bounced_at &&
 				`${dateTime(evidence.bounced_at)}, ${evidence.bounce_type === "hard" ? words.hard : words.soft}`,
 		],
-		[words.complained, at(evidence.complained_at)],
-		[words.unsubscribed, at(evidence.unsubscribed_at)],
+		[words.complained, timeText(evidence.complained_at)],
+		[words.unsubscribed, timeText(evidence.unsubscribed_at)],
 		[
 			words.reason,
 			(evidence.error && attemptError(evidence.error)) ?? (evidence.skip_reason && reasonName(evidence.skip_reason)),
@@ -82,7 +83,7 @@ export default function Recipient() {
 	return (
 		<Page
 			title={evidence.email}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={<StateBadge kind="recipient" state={evidence.status} />}
 			description={b && <Link href={to.broadcast(id)}>{b.name}</Link>}
 			actions={<LinkButton to={to.contact(contact, { tab: "mail" })}>{words.contact}</LinkButton>}

@@ -13,14 +13,14 @@ import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, timeZone } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { useSegments } from "./Audience";
-import { grace } from "./begin";
+import { undoDelay } from "./startPhase";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
-import { sendersOf, subjectsOf, warningsOf } from "./facts";
+import { sendersOf, subjectsOf, warningsOf } from "./draftSummary";
 import { useForecast } from "./forecast";
 import { useSending } from "./From";
 import { Readiness } from "./Readiness";
-import { unschedule, useBegins } from "./useBegins";
+import { unschedule, useStartPhase } from "./useStartPhase";
 import { within } from "../../base/queries";
 import { broadcastQuery } from "./queries";
 
@@ -64,7 +64,7 @@ const words = catalogue("broadcasts.schedule", {
 	unsaved: "Some changes are not saved. Correct or undo them first.",
 });
 
-const named = 3; // senders
+const maxNamed = 3; // senders
 
 /** Schedule states exactly what will happen, and starts it. */
 export function Schedule({
@@ -84,37 +84,37 @@ export function Schedule({
 	const [busy, setBusy] = useState(false);
 	const [error, setError] = useState("");
 	const [text, setText] = useState("");
-	const [changed, setChanged] = useState<{ was: BroadcastSessionView; now: BroadcastSessionView } | null>(null);
+	const [changed, setChanged] = useState<{ before: BroadcastSessionView; now: BroadcastSessionView } | null>(null);
 	const reviewed = useRef(broadcast);
 	const unsaved = draft.problems;
 	const reasons = broadcast.view_model.schedule_readiness?.reasons ?? [];
 	const warnings = warningsOf(broadcast);
-	const start = useBegins(broadcast.scheduled_at);
-	const blocked = reasons.length > 0 || start === "over" || draft.status.is !== "saved";
+	const start = useStartPhase(broadcast.scheduled_at);
+	const blocked = reasons.length > 0 || start === "over" || draft.status.kind !== "saved";
 	const sum = useForecast(broadcast, !blocked);
 	const forecast = sum.data;
-	const later = start === "later";
+	const isLater = start === "later";
 	const n = forecast?.recipients ?? 0;
-	const larger = forecast?.largest_recent ? n > 2 * forecast.largest_recent : false;
+	const isUnusuallyLarge = forecast?.largest_recent ? n > 2 * forecast.largest_recent : false;
 	// Where there is nothing but system segments to choose, choosing one is not unusual.
 	const system =
 		segments.some((segment) => !segment.system_key) && broadcast.exclude_segment_keys.length === 0
 			? segments.find((segment) => segment.system_key && broadcast.include_segment_keys.includes(segment.segment_key))
 			: undefined;
 	const addresses = sendersOf(broadcast, forecast);
-	const who =
+	const audience =
 		addresses.length === 0
 			? words.anySender
 			: and([
-					...addresses.slice(0, named).map((email) => {
+					...addresses.slice(0, maxNamed).map((email) => {
 						const name =
 							broadcast.content.from_name || senders.find((sender) => sender.email_address === email)?.display_name;
 						return name ? `${name} <${email}>` : email;
 					}),
-					...(addresses.length > named ? [words.more({ count: addresses.length - named })] : []),
+					...(addresses.length > maxNamed ? [words.more({ count: addresses.length - maxNamed })] : []),
 				]);
 	const subjects = subjectsOf(broadcast);
-	const unusual = larger
+	const sizeWarning = isUnusuallyLarge
 		? words.larger({ count: n, largest: forecast?.largest_recent ?? 0 })
 		: system
 			? words.everybody({ count: n, name: system.name })
@@ -126,16 +126,16 @@ export function Schedule({
 		const path = { broadcast_id: broadcast.id };
 		try {
 			let revision = draft.newest();
-			if (!later) {
-				const put = await request("PUT /broadcasts/{broadcast_id}", {
+			if (!isLater) {
+				const response = await request("PUT /broadcasts/{broadcast_id}", {
 					path,
-					body: { scheduled_at: new Date(Date.now() + grace).toISOString() },
+					body: { scheduled_at: new Date(Date.now() + undoDelay).toISOString() },
 					revision,
 				});
-				revision = put.revision ?? undefined;
-				if (put.data.content_version !== reviewed.current.content_version) {
-					setChanged({ was: reviewed.current, now: put.data });
-					reviewed.current = put.data;
+				revision = response.revision ?? undefined;
+				if (response.data.content_version !== reviewed.current.content_version) {
+					setChanged({ before: reviewed.current, now: response.data });
+					reviewed.current = response.data;
 					await draft.query.refetch();
 					return;
 				}
@@ -144,7 +144,7 @@ export function Schedule({
 			client.setQueryData(broadcastQuery(broadcast.id).queryKey, data);
 			void client.invalidateQueries(within("broadcasts"));
 			void client.invalidateQueries(within("broadcast", broadcast.id));
-			toast(later && data.scheduled_at ? words.done({ when: dateTime(data.scheduled_at) }) : words.starts, {
+			toast(isLater && data.scheduled_at ? words.done({ when: dateTime(data.scheduled_at) }) : words.starts, {
 				undo: () =>
 					void unschedule(broadcast.id).then(
 						() => {
@@ -167,7 +167,7 @@ export function Schedule({
 		return (
 			<Dialog title={words.notReady} onClose={onClose} footer={<Button onClick={onClose}>{words.cancel}</Button>}>
 				{unsaved.length > 0 && <Callout tone="warning">{words.unsaved}</Callout>}
-				{draft.status.is === "offline" && (
+				{draft.status.kind === "offline" && (
 					<Callout tone="warning">
 						{words.waiting({ problem: explain(draft.status.error) })}{" "}
 						<Button small onClick={() => void draft.flush()}>
@@ -179,7 +179,7 @@ export function Schedule({
 			</Dialog>
 		);
 	}
-	const confirmed = !unusual || text.replace(/\D/g, "") === String(n);
+	const confirmed = !sizeWarning || text.replace(/\D/g, "") === String(n);
 	return (
 		<Dialog
 			title={words.title({ name: broadcast.name })}
@@ -187,14 +187,14 @@ export function Schedule({
 			onSubmit={() => confirmed && forecast && void send()}
 			submit={{
 				label: forecast
-					? later
+					? isLater
 						? words.schedule({ count: n })
 						: words.send({ count: n })
-					: later
+					: isLater
 						? words.schedulePlain
 						: words.sendPlain,
 				busy: busy || sum.isPending,
-				disabledReason: !forecast ? words.noForecast : confirmed ? undefined : unusual,
+				disabledReason: !forecast ? words.noForecast : confirmed ? undefined : sizeWarning,
 			}}
 		>
 			{sum.isPending && <Skeleton rows={4} />}
@@ -211,14 +211,14 @@ export function Schedule({
 					<li>
 						<b>{words.people({ count: n })}</b>
 					</li>
-					<li>{words.from({ who })}</li>
+					<li>{words.from({ who: audience })}</li>
 					<li>
 						{subjects.length === 1
 							? words.subject({ text: subjects[0] ?? "" })
 							: words.subjects({ count: subjects.length })}
 					</li>
 					<li>
-						{later && broadcast.scheduled_at
+						{isLater && broadcast.scheduled_at
 							? words.at({ when: dateTime(broadcast.scheduled_at), zone: timeZone() })
 							: words.now}
 					</li>
@@ -235,21 +235,21 @@ export function Schedule({
 			)}
 			{changed && (
 				<Callout tone="warning" title={words.changed}>
-					{changed.was.content.subject !== changed.now.content.subject && (
-						<p>{words.became({ was: changed.was.content.subject ?? "", now: changed.now.content.subject ?? "" })}</p>
+					{changed.before.content.subject !== changed.now.content.subject && (
+						<p>{words.became({ was: changed.before.content.subject ?? "", now: changed.now.content.subject ?? "" })}</p>
 					)}
 					<Diff
 						label={words.differences}
-						was={changed.was.content.body_html ?? ""}
-						now={changed.now.content.body_html ?? ""}
+						before={changed.before.content.body_html ?? ""}
+						after={changed.now.content.body_html ?? ""}
 					/>
 				</Callout>
 			)}
 			<Readiness saved={broadcast} onLeave={onClose} onChanged={() => void draft.query.refetch()} />
-			{unusual && forecast && (
+			{sizeWarning && forecast && (
 				<TextField
 					label={words.type}
-					help={unusual}
+					help={sizeWarning}
 					value={text}
 					onChange={setText}
 					inputMode="numeric"

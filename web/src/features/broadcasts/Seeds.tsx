@@ -38,13 +38,13 @@ export function Seeds({
 	const ids = broadcast.seed_list_ids;
 	if (lists.isSuccess && all.length === 0 && ids === null) return null;
 	const senders = forecast?.senders.map((sender) => sender.email);
-	const usual = all.filter(
+	const defaultLists = all.filter(
 		(seedList) =>
 			seedList.include_by_default &&
 			seedList.sending_identities.some((identity) => senders?.includes(identity.email_address) ?? true),
 	);
 	const mode = ids === null ? "usual" : ids.length > 0 || choosing ? "chosen" : "none";
-	const shown = mode === "chosen" ? all : mode === "usual" ? usual : [];
+	const shown = mode === "chosen" ? all : mode === "usual" ? defaultLists : [];
 	return (
 		<div className={css.seeds} data-path="seed_list_ids">
 			<Radios
@@ -53,7 +53,8 @@ export function Seeds({
 				onChange={(value) => {
 					setChoosing(value === "chosen");
 					draft.change({
-						seed_list_ids: value === "usual" ? null : value === "none" ? [] : usual.map((seedList) => seedList.id),
+						seed_list_ids:
+							value === "usual" ? null : value === "none" ? [] : defaultLists.map((seedList) => seedList.id),
 					});
 				}}
 				choices={[
@@ -62,7 +63,7 @@ export function Seeds({
 					{ value: "none", label: words.none },
 				]}
 			/>
-			{mode === "usual" && usual.length === 0 && <p className={css.muted}>{words.noUsual}</p>}
+			{mode === "usual" && defaultLists.length === 0 && <p className={css.muted}>{words.noUsual}</p>}
 			<ul className={css.counts}>
 				{shown.map((seedList) => (
 					<li key={seedList.id}>
@@ -70,9 +71,11 @@ export function Seeds({
 							<Checkbox
 								label={<Name list={seedList} />}
 								checked={ids?.includes(seedList.id) ?? false}
-								onChange={(on) =>
+								onChange={(checked) =>
 									draft.change({
-										seed_list_ids: on ? [...(ids ?? []), seedList.id] : (ids ?? []).filter((id) => id !== seedList.id),
+										seed_list_ids: checked
+											? [...(ids ?? []), seedList.id]
+											: (ids ?? []).filter((id) => id !== seedList.id),
 									})
 								}
 								help={<About list={seedList} />}

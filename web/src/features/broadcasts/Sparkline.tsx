@@ -1,5 +1,5 @@
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import css from "./Broadcasts.module.css";
 
 const words = catalogue("broadcasts.sparkline", { label: "Opens and clicks by day: {all}" });
@@ -16,7 +16,7 @@ export function Sparkline({ values }: { values: number[] }) {
 			height={24}
 			viewBox="0 0 80 24"
 			role="img"
-			aria-label={words.label({ all: values.map(full).join(", ") })}
+			aria-label={words.label({ all: values.map(exactNumber).join(", ") })}
 		>
 			<polyline points={points} fill="none" stroke="currentColor" strokeWidth={1.5} strokeLinejoin="round" />
 		</svg>

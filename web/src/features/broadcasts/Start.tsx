@@ -1,6 +1,6 @@
 import { DateTime } from "../../ui/DateTime";
 import { catalogue } from "../../base/words/catalogue";
-import { useBegins } from "./useBegins";
+import { useStartPhase } from "./useStartPhase";
 
 const words = catalogue("broadcasts.start", {
 	start: "Start",
@@ -15,10 +15,10 @@ export function Start({
 	error,
 }: {
 	value: string | null;
-	onChange: (at: string | null) => void;
+	onChange: (startsAt: string | null) => void;
 	error?: string;
 }) {
-	const over = useBegins(value) === "over";
+	const isPast = useStartPhase(value) === "over";
 	return (
 		<DateTime
 			label={words.start}
@@ -27,7 +27,7 @@ export function Start({
 			value={value}
 			onChange={onChange}
 			ifEmpty={words.empty}
-			error={error ?? (over ? words.over : undefined)}
+			error={error ?? (isPast ? words.over : undefined)}
 		/>
 	);
 }

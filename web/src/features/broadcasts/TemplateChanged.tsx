@@ -40,12 +40,12 @@ export function TemplateChanged({
 }) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("PUT /broadcasts/{broadcast_id}");
-	const was = useQuery(compareQuery(broadcast.id, broadcast.updated_at, "kept", { broadcast_id: broadcast.id }));
+	const before = useQuery(compareQuery(broadcast.id, broadcast.updated_at, "kept", { broadcast_id: broadcast.id }));
 	const now = useQuery(
 		compareQuery(broadcast.id, broadcast.updated_at, "anew", { content: contentOf(broadcast.content) }),
 	);
-	const gone = now.data?.problems.some((problem) => problem.code === "INVALID_TEMPLATE");
-	const take = useMutation({
+	const isDeleted = now.data?.problems.some((problem) => problem.code === "INVALID_TEMPLATE");
+	const applyTemplate = useMutation({
 		mutationFn: () =>
 			api("PUT /broadcasts/{broadcast_id}", {
 				path: { broadcast_id: broadcast.id },
@@ -70,10 +70,10 @@ export function TemplateChanged({
 				<>
 					<Button onClick={onClose}>{words.keep}</Button>
 					<Button
-						look="primary"
-						disabledReason={disabledReason ?? (gone ? words.gone : undefined)}
-						busy={take.isPending}
-						onClick={() => take.mutate()}
+						variant="primary"
+						disabledReason={disabledReason ?? (isDeleted ? words.gone : undefined)}
+						busy={applyTemplate.isPending}
+						onClick={() => applyTemplate.mutate()}
 					>
 						{words.take}
 					</Button>
@@ -81,8 +81,8 @@ export function TemplateChanged({
 			}
 		>
 			<p>{words.about}</p>
-			{take.error && <Callout tone="danger">{explain(take.error)}</Callout>}
-			{!was.data || !now.data ? (
+			{applyTemplate.error && <Callout tone="danger">{explain(applyTemplate.error)}</Callout>}
+			{!before.data || !now.data ? (
 				<Skeleton rows={8} />
 			) : (
 				<>
@@ -90,8 +90,8 @@ export function TemplateChanged({
 					<div className={css.compare}>
 						<section aria-label={words.kept}>
 							<h3>{words.kept}</h3>
-							<p>{was.data.subject}</p>
-							<MailFrame html={was.data.html} text={was.data.text} />
+							<p>{before.data.subject}</p>
+							<MailFrame html={before.data.html} text={before.data.text} />
 						</section>
 						<section aria-label={words.anew}>
 							<h3>{words.anew}</h3>
@@ -100,7 +100,7 @@ export function TemplateChanged({
 						</section>
 					</div>
 					<h3>{words.difference}</h3>
-					<Diff label={words.difference} was={was.data.html ?? ""} now={now.data.html ?? ""} />
+					<Diff label={words.difference} before={before.data.html ?? ""} after={now.data.html ?? ""} />
 				</>
 			)}
 		</Dialog>

@@ -97,7 +97,7 @@ export function TestSend({
 			footer={
 				<>
 					<Button onClick={onClose}>{words.close}</Button>
-					<Button type="submit" look="primary" busy={form.busy} disabledReason={disabledReason}>
+					<Button type="submit" variant="primary" busy={form.busy} disabledReason={disabledReason}>
 						{words.send({ count: copies })}
 					</Button>
 				</>
@@ -122,8 +122,8 @@ export function TestSend({
 							key={variant.id}
 							label={variant.name}
 							checked={selected.includes(variant.id)}
-							onChange={(on) =>
-								setSelected(on ? [...selected, variant.id] : selected.filter((id) => id !== variant.id))
+							onChange={(checked) =>
+								setSelected(checked ? [...selected, variant.id] : selected.filter((id) => id !== variant.id))
 							}
 						/>
 					))}

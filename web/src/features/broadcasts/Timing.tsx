@@ -12,7 +12,7 @@ import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { clock, dateTime, day, dayTime, full } from "../../base/words/formats";
+import { timeOfDay, dateTime, day, dayTime, exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { timesOf, wallTime } from "../../base/words/zone";
 import css from "./Report.module.css";
@@ -59,9 +59,9 @@ const columns = ["sent", "delivered", "opened", "clicked", "bounced", "unsubscri
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** nothing is a period in which nothing happened; the server leaves those out. */
-const nothing = (at: Date): TimingPeriod => ({
-	at: at.toISOString(),
+/** emptyPeriod is a period in which nothing happened; the server leaves those out. */
+const emptyPeriod = (time: Date): TimingPeriod => ({
+	at: time.toISOString(),
 	sent: 0,
 	delivered: 0,
 	opened: 0,
@@ -79,29 +79,32 @@ export default function Timing({ broadcast, live }: { broadcast: BroadcastSessio
 	if (timing.isError) return <Failure error={timing.error} retry={() => void timing.refetch()} />;
 	const data = timing.data;
 	if (data.series.length === 0) return <Empty title={words.none} />;
-	const name = (at: string) => (data.interval === "day" ? day(at) : dateTime(at));
+	const name = (time: string) => (data.interval === "day" ? day(time) : dateTime(time));
 	const daily = data.interval === "day";
 	// The day of a time in the account's zone, as a number to count with.
-	const dayOf = (at: string) => Date.parse(wallTime(new Date(at), data.timezone).slice(0, 10));
+	const dayOf = (time: string) => Date.parse(wallTime(new Date(time), data.timezone).slice(0, 10));
 	const series = daily
 		? withSteps(
 				data.series,
 				(period) => dayOf(period.at),
 				dayMs,
 				(time) =>
-					nothing(timesOf(`${new Date(time).toISOString().slice(0, 10)}T12:00`, data.timezone)[0] ?? new Date(time)),
+					emptyPeriod(
+						timesOf(`${new Date(time).toISOString().slice(0, 10)}T12:00`, data.timezone)[0] ?? new Date(time),
+					),
 			)
 		: withSteps(
 				data.series,
 				(period) => Date.parse(period.at),
 				hourMs,
-				(time) => nothing(new Date(time)),
+				(time) => emptyPeriod(new Date(time)),
 			);
-	const tick = (at: string, after?: string) =>
-		daily ? day(at) : after && dayOf(at) === dayOf(after) ? clock(at) : dayTime(at);
-	const top = (of: "opened" | "sent") => data.series.reduce((period, p) => (p[of] > period[of] ? p : period));
+	const tick = (time: string, after?: string) =>
+		daily ? day(time) : after && dayOf(time) === dayOf(after) ? timeOfDay(time) : dayTime(time);
+	const top = (metric: "opened" | "sent") =>
+		data.series.reduce((period, p) => (p[metric] > period[metric] ? p : period));
 	const points = series.map((period) => period.at);
-	const values = (of: keyof Omit<TimingPeriod, "at">) => series.map((period) => period[of]);
+	const values = (metric: keyof Omit<TimingPeriod, "at">) => series.map((period) => period[metric]);
 	return (
 		<Card
 			title={words.title}
@@ -118,7 +121,7 @@ export default function Timing({ broadcast, live }: { broadcast: BroadcastSessio
 							{ value: "day", label: words.day },
 						]}
 					/>
-					<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
+					<Button small variant="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
 						{table ? words.plot : words.table}
 					</Button>
 					<CsvButton
@@ -133,12 +136,12 @@ export default function Timing({ broadcast, live }: { broadcast: BroadcastSessio
 				<Figure
 					name={term("medianOpen").name}
 					value={duration(data.median_seconds_to_open)}
-					about={{ definition: term("medianOpen").definition }}
+					description={{ definition: term("medianOpen").definition }}
 				/>
 				<Figure
 					name={term("medianClick").name}
 					value={duration(data.median_seconds_to_click)}
-					about={{ definition: term("medianClick").definition }}
+					description={{ definition: term("medianClick").definition }}
 				/>
 			</Figures>
 			<p className={css.muted}>{words.zone({ zone: data.timezone })}</p>
@@ -153,7 +156,7 @@ export default function Timing({ broadcast, live }: { broadcast: BroadcastSessio
 							id: column,
 							name: words[column],
 							end: true,
-							cell: (period: TimingPeriod) => full(period[column]),
+							cell: (period: TimingPeriod) => exactNumber(period[column]),
 						})),
 					]}
 				/>

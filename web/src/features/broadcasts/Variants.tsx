@@ -60,7 +60,7 @@ export function Variants({
 	const variants = broadcast.variants ?? [];
 	const set = (variants: BroadcastVariant[] | null) => draft.change({ variants });
 	const total = variants.reduce((sum, variant) => sum + variant.weight, 0);
-	const fresh = (used: BroadcastVariant[]): BroadcastVariant => {
+	const newVariant = (used: BroadcastVariant[]): BroadcastVariant => {
 		const letter = [...letters].find((letter) => !used.some((variant) => variant.id === letter.toLowerCase())) ?? "A";
 		return {
 			id: letter.toLowerCase(),
@@ -77,8 +77,8 @@ export function Variants({
 					<Button
 						icon={<Plus aria-hidden />}
 						onClick={() => {
-							const first = fresh([]);
-							set([first, fresh([first])]);
+							const first = newVariant([]);
+							set([first, newVariant([first])]);
 						}}
 					>
 						{words.start}
@@ -104,7 +104,7 @@ export function Variants({
 					const path = `variants[${i}]`;
 					const override = (field: Field, value: string) =>
 						change(i, { content_overrides: { ...variant.content_overrides, [field]: value } });
-					const drop = (field: Field) =>
+					const removeOverride = (field: Field) =>
 						change(i, {
 							content_overrides: Object.fromEntries(
 								Object.entries(variant.content_overrides).filter(([key]) => key !== field),
@@ -135,7 +135,7 @@ export function Variants({
 							</Columns>
 							{own.length === 0 && <p className={css.muted}>{words.none}</p>}
 							{own.map((field) => {
-								const at = `${path}.content_overrides.${field}`;
+								const fieldPath = `${path}.content_overrides.${field}`;
 								return (
 									<div key={field} className={css.override}>
 										{long(field) ? (
@@ -144,25 +144,25 @@ export function Variants({
 												rows={8}
 												spellCheck={false}
 												label={words.fields[field]}
-												path={at}
+												path={fieldPath}
 												value={variant.content_overrides[field] ?? ""}
-												error={draft.problem(at)}
+												error={draft.problem(fieldPath)}
 												onChange={(value) => override(field, value)}
 											/>
 										) : (
 											<TokenField
 												label={words.fields[field]}
-												path={at}
+												path={fieldPath}
 												value={variant.content_overrides[field] ?? ""}
-												error={draft.problem(at)}
+												error={draft.problem(fieldPath)}
 												onChange={(value) => override(field, value)}
 											/>
 										)}
 										<Button
 											small
-											look="quiet"
+											variant="quiet"
 											aria-label={words.same({ field: words.fields[field] })}
-											onClick={() => drop(field)}
+											onClick={() => removeOverride(field)}
 										>
 											{words.drop}
 										</Button>
@@ -190,7 +190,7 @@ export function Variants({
 								</Menu>
 								<Button
 									small
-									look="quiet"
+									variant="quiet"
 									aria-label={words.removeOf({ name: variant.name })}
 									disabledReason={variants.length <= 2 ? words.last : undefined}
 									onClick={() => set(variants.filter((_, j) => i !== j))}
@@ -204,11 +204,11 @@ export function Variants({
 			</div>
 			<div className={css.actions}>
 				{variants.length < letters.length && (
-					<Button small icon={<Plus aria-hidden />} onClick={() => set([...variants, fresh(variants)])}>
+					<Button small icon={<Plus aria-hidden />} onClick={() => set([...variants, newVariant(variants)])}>
 						{words.add}
 					</Button>
 				)}
-				<Button small look="quiet" onClick={() => set(null)}>
+				<Button small variant="quiet" onClick={() => set(null)}>
 					{words.stop}
 				</Button>
 			</div>

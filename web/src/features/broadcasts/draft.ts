@@ -27,7 +27,7 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 	const { id, status } = server.data;
 	const path = { broadcast_id: id };
 	const disabledReason = useDisabledReason("PUT /working-copies/{kind}/{id}");
-	const remember = (response: Server) => {
+	const updateCache = (response: Server) => {
 		client.setQueryData(draftQuery(id).queryKey, response);
 		return response;
 	};
@@ -36,10 +36,10 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 			kind: "broadcast",
 			id,
 			title: (parts) => String(parts.name),
-			load: () => request("GET /broadcasts/{broadcast_id}", { path }).then(remember),
+			load: () => request("GET /broadcasts/{broadcast_id}", { path }).then(updateCache),
 			save: async (changed, values, revision) => {
 				const body = requestOf(changed, values);
-				const response = remember(await request("PUT /broadcasts/{broadcast_id}", { path, body, revision }));
+				const response = updateCache(await request("PUT /broadcasts/{broadcast_id}", { path, body, revision }));
 				void client.invalidateQueries(within("broadcasts"));
 				return response;
 			},
@@ -54,7 +54,7 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 	const { state } = store;
 	const { row: saved, status: saving } = state;
 	const changes = bodyOf(pick<Parts>(state.values, state.changed));
-	const problems = saving.is === "refused" ? saving.problems : [];
+	const problems = saving.kind === "refused" ? saving.problems : [];
 	return {
 		...state,
 		query,
@@ -64,8 +64,8 @@ export function useBroadcastDraft(server: Server, query: UseQueryResult<Server>)
 		changes,
 		change: (body: BroadcastBody) => store.change(partsOf(body)),
 		flush: () => store.flush(),
-		settle: (theirs: Set<string>) => store.settle(theirs),
-		dismissJoined: () => store.dismissJoined(),
+		settle: (theirs: Set<string>) => store.resolveConflict(theirs),
+		dismissJoined: () => store.dismissMergedChanges(),
 		/** What the server has refused. */
 		problems,
 		/** The problem of a field, by the path of the field. */

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { BroadcastSessionView } from "../../api/schema";
-import { useDebounced } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import { forecastQuery } from "./queries";
 

@@ -19,8 +19,13 @@ const base = savedParts(broadcast());
 
 /** merged joins changes of parts with a broadcast as somebody else has saved it. */
 const merged = (mine: Parts, theirs: BroadcastSessionView) => {
-	const m = merge3({ mine: base, theirs: base }, { ...base, ...mine }, savedParts(theirs), groupOf);
-	return { clashes: m.clashes, joined: m.joined };
+	const { conflicts, theirFields } = merge3(
+		{ mine: base, theirs: base },
+		{ ...base, ...mine },
+		savedParts(theirs),
+		groupOf,
+	);
+	return { conflicts, theirFields };
 };
 
 const tests: Tests = {
@@ -70,29 +75,29 @@ const tests: Tests = {
 	},
 	"what only one side changed is joined"() {
 		equals(merged({ name: "Mine" }, broadcast({}, { subject: "Theirs" })), {
-			clashes: [],
-			joined: ["content.subject"],
+			conflicts: [],
+			theirFields: ["content.subject"],
 		});
-		equals(merged({ "content.body_text": "Mine" }, broadcast({}, { subject: "Theirs" })).clashes, []);
+		equals(merged({ "content.body_text": "Mine" }, broadcast({}, { subject: "Theirs" })).conflicts, []);
 	},
 	"what both sides changed clashes, with both values"() {
-		const { clashes, joined } = merged({ name: "Mine" }, broadcast({ name: "Theirs", tags: ["b"] }));
+		const { conflicts, theirFields } = merged({ name: "Mine" }, broadcast({ name: "Theirs", tags: ["b"] }));
 		equals(
-			clashes.map((clash) => [clash.group, sideOf(clash.mine as Parts), sideOf(clash.theirs as Parts)]),
+			conflicts.map((conflict) => [conflict.group, sideOf(conflict.mine as Parts), sideOf(conflict.theirs as Parts)]),
 			[["name", "Mine", "Theirs"]],
 		);
-		equals(joined, ["tags"]);
+		equals(theirFields, ["tags"]);
 	},
 	"parts of one group clash together"() {
 		const mine = { delivery_mode: "over_days", delivery_window_days: 3 };
-		const { clashes } = merged(mine, broadcast({ delivery_mode: "by_date" }));
+		const { conflicts } = merged(mine, broadcast({ delivery_mode: "by_date" }));
 		equals(
-			clashes.map((clash) => [clash.group, sideOf(clash.mine as Parts), sideOf(clash.theirs as Parts)]),
+			conflicts.map((conflict) => [conflict.group, sideOf(conflict.mine as Parts), sideOf(conflict.theirs as Parts)]),
 			[["delivery", mine, { delivery_mode: "by_date" }]],
 		);
 		const code = merged({ "content.body_mjml": "<mjml/>" }, broadcast({}, { body_html: "<p>Theirs</p>" }));
 		equals(
-			code.clashes.map((clash) => clash.group),
+			code.conflicts.map((conflict) => conflict.group),
 			["content.body"],
 		);
 	},

@@ -10,14 +10,14 @@ import { nameOfPart } from "./partNames";
 
 export type Parts = { [path: string]: unknown };
 
-const ofContent = "content.";
+const contentPrefix = "content.";
 
 /** partsOf returns the parts that a request changes. */
 export function partsOf(body: BroadcastBody): Parts {
 	const parts: Parts = {};
 	for (const [name, value] of Object.entries(body)) {
 		if (name === "content" && value)
-			for (const [inner, member] of Object.entries(value as object)) parts[ofContent + inner] = member;
+			for (const [key, member] of Object.entries(value as object)) parts[contentPrefix + key] = member;
 		else parts[name] = value;
 	}
 	return parts;
@@ -28,7 +28,7 @@ export function bodyOf(parts: Parts): BroadcastBody {
 	const body: { [name: string]: unknown } = {};
 	const content: { [name: string]: unknown } = {};
 	for (const [path, value] of Object.entries(parts)) {
-		if (path.startsWith(ofContent)) content[path.slice(ofContent.length)] = value;
+		if (path.startsWith(contentPrefix)) content[path.slice(contentPrefix.length)] = value;
 		else body[path] = value;
 	}
 	if (Object.keys(content).length > 0) body.content = content as BroadcastContent;
@@ -53,12 +53,12 @@ const groups: { [path: string]: string } = {
 /** groupOf names the parts that make sense only together, by a path of one of them or of an element in it. */
 export function groupOf(path: string): string {
 	const field = path.replace(/\[.*$/, "");
-	const name = field.startsWith(ofContent) ? field.split(".").slice(0, 2).join(".") : (field.split(".")[0] ?? "");
+	const name = field.startsWith(contentPrefix) ? field.split(".").slice(0, 2).join(".") : (field.split(".")[0] ?? "");
 	return groups[name] ?? name;
 }
 
 /** The groups that errors without a path are about. */
-const ofCodes: { [code: string]: string } = {
+const pathsOfCodes: { [code: string]: string } = {
 	INVALID_BINDING: "content.body",
 	INVALID_TEMPLATE: "content.body",
 	INVALID_VARIANTS: "variants",
@@ -72,7 +72,7 @@ const ofCodes: { [code: string]: string } = {
 
 /** refusalsOf returns what is wrong with each group of parts that an answer refuses. */
 export function refusalsOf(error: ApiError): Problem[] {
-	const group = ofCodes[error.code];
+	const group = pathsOfCodes[error.code];
 	const [first] = error.fields;
 	if (group)
 		return [{ path: first?.path ?? group, message: first ? fieldSentenceOf(error, first) : explain(error), group }];
@@ -90,8 +90,8 @@ export function refusalsOf(error: ApiError): Problem[] {
 
 /** partOf returns the value of a part on the server. */
 function partOf(broadcast: BroadcastSessionView, path: string): unknown {
-	if (path.startsWith(ofContent))
-		return (broadcast.content as { [name: string]: unknown })[path.slice(ofContent.length)] ?? null;
+	if (path.startsWith(contentPrefix))
+		return (broadcast.content as { [name: string]: unknown })[path.slice(contentPrefix.length)] ?? null;
 	return (broadcast as unknown as { [name: string]: unknown })[path] ?? null;
 }
 
@@ -138,8 +138,8 @@ const code = ["content.body_mjml", "content.body_html"];
 
 /** requestOf returns the request that saves what was changed. A template goes with its values, and code with the end of code of another kind. */
 export function requestOf(changed: Parts, values: Parts): BroadcastBody {
-	const given = (path: string) => (changed[path] ?? null) !== null;
-	const beside = given("content.template_slug") ? ["content.template_binding"] : code.some(given) ? code : [];
+	const isSet = (path: string) => (changed[path] ?? null) !== null;
+	const beside = isSet("content.template_slug") ? ["content.template_binding"] : code.some(isSet) ? code : [];
 	return bodyOf({ ...changed, ...pick(values, beside) });
 }
 
@@ -148,7 +148,7 @@ export function sideOf(parts: Parts): unknown {
 	const all = Object.entries(parts);
 	if (all.length === 1) return all[0]?.[1];
 	const some = all.filter(([, value]) => value !== null);
-	return Object.fromEntries(some.map(([path, value]) => [path.replace(ofContent, ""), value]));
+	return Object.fromEntries(some.map(([path, value]) => [path.replace(contentPrefix, ""), value]));
 }
 
 /** problemsIn counts the groups of parts in a working copy that are not saved. */

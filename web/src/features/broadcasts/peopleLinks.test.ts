@@ -1,7 +1,7 @@
 import type { BroadcastSessionView, SegmentSession } from "../../api/schema";
 import { equals, type Tests } from "../../base/testing";
 import type { Group } from "../rules/groups";
-import { didRule, inAudience, peopleOf, ruleLink } from "./peopleLinks";
+import { didRule, segmentsInAudience, peopleOf, ruleLink } from "./peopleLinks";
 
 const segments = [
 	{ segment_key: "members", type: "static" },
@@ -12,8 +12,8 @@ const segments = [
 const broadcast = (include: string[], exclude: string[] = [], type: string | null = "news") =>
 	({ include_segment_keys: include, exclude_segment_keys: exclude, email_type_key: type }) as BroadcastSessionView;
 
-/** ruleIn reads the rule of a link. */
-const ruleIn = (link: string | null): Group | null =>
+/** parseRule reads the rule of a link. */
+const parseRule = (link: string | null): Group | null =>
 	link === null ? null : JSON.parse(new URLSearchParams(link.slice(link.indexOf("?"))).get("rule") ?? "null");
 
 const list = (operator: string, ...segment_keys: string[]) => ({ type: "list", operator, segment_keys });
@@ -25,7 +25,7 @@ const tests: Tests = {
 		const rule = all(list("in", "members")) as Group;
 		const link = ruleLink(rule, "Members & guests");
 		equals(link.startsWith("/segments/new?"), true, link);
-		equals(ruleIn(link), rule);
+		equals(parseRule(link), rule);
 		equals(new URLSearchParams(link.slice(link.indexOf("?"))).get("name"), "Members & guests");
 		equals(ruleLink(rule).includes("name="), false, "a link without a name");
 	},
@@ -44,8 +44,12 @@ const tests: Tests = {
 			[["gone"], ["members"], null],
 			[[], [], null],
 		];
-		for (const [include, exclude, want] of audiences)
-			equals(ruleIn(inAudience(broadcast(include, exclude), segments, null)), want, `${include} without ${exclude}`);
+		for (const [include, exclude, expected] of audiences)
+			equals(
+				parseRule(segmentsInAudience(broadcast(include, exclude), segments, null)),
+				expected,
+				`${include} without ${exclude}`,
+			);
 	},
 	"people who get no mail are those of the audience whom a reason finds"() {
 		const reasons: [reason: string, condition: object | null][] = [
@@ -59,12 +63,12 @@ const tests: Tests = {
 		];
 		for (const [reason, condition] of reasons)
 			equals(
-				ruleIn(peopleOf(broadcast(["members"]), segments, reason)),
+				parseRule(peopleOf(broadcast(["members"]), segments, reason)),
 				condition && all(list("in", "members"), condition),
 				reason,
 			);
 		equals(peopleOf(broadcast(["members"], [], null), segments, "unsubscribed_type"), null, "without an email type");
-		equals(ruleIn(peopleOf(broadcast(["members"]), segments, null)), all(list("in", "members")), "without a reason");
+		equals(parseRule(peopleOf(broadcast(["members"]), segments, null)), all(list("in", "members")), "without a reason");
 	},
 	"what people did is asked of one broadcast"() {
 		equals(didRule("bro_1", "clicked", { link_url: "https://example.com/" }), {

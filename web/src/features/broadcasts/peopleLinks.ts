@@ -10,10 +10,10 @@ export const ruleLink = (rule: Group, name?: string) =>
 	to.newSegment({ rule: JSON.stringify(rule), ...(name ? { name } : {}) });
 
 function members(keys: string[], segments: SegmentSession[], operator: "in" | "not_in"): Condition[] {
-	const of = (type: "static" | "dynamic") =>
+	const segmentsOfType = (type: "static" | "dynamic") =>
 		keys.filter((key) => segments.find((segment) => segment.segment_key === key)?.type === type);
-	const lists = of("static");
-	const rules = of("dynamic");
+	const lists = segmentsOfType("static");
+	const rules = segmentsOfType("dynamic");
 	return [
 		...(lists.length ? [{ type: "list", operator, segment_keys: lists }] : []),
 		...(rules.length ? [{ type: "segment", operator, segment_keys: rules }] : []),
@@ -45,11 +45,11 @@ export function peopleOf(
 	reason: string | null,
 ): string | null {
 	const exclusionRule = reason === null ? null : reasonRule(broadcast, reason);
-	return reason !== null && !exclusionRule ? null : inAudience(broadcast, segments, exclusionRule);
+	return reason !== null && !exclusionRule ? null : segmentsInAudience(broadcast, segments, exclusionRule);
 }
 
-/** inAudience returns a link to those of the audience of a broadcast who match a condition, or to all of it; null without an audience. */
-export function inAudience(
+/** segmentsInAudience returns a link to those of the audience of a broadcast who match a condition, or to all of it; null without an audience. */
+export function segmentsInAudience(
 	broadcast: BroadcastSessionView,
 	segments: SegmentSession[],
 	exclusionRule: Condition | null,

@@ -124,11 +124,11 @@ export const previewQuery = (id: string, request: PreviewRequestBody & { changed
 export const compareQuery = (
 	id: string,
 	changed: string,
-	which: "kept" | "anew",
+	version: "kept" | "anew",
 	source: { broadcast_id?: string; content?: BroadcastContent },
 ) =>
 	queryOptions({
-		...answer("broadcast.compare", id, which, changed),
+		...answer("broadcast.compare", id, version, changed),
 		queryFn: ({ signal }) => api("POST /preview", { body: { source }, signal }),
 	});
 

@@ -25,7 +25,7 @@ const tests: Tests = {
 			throttle_per_hour: "delivery",
 			tags: "delivery",
 		};
-		for (const [path, want] of Object.entries(fields)) equals(sectionOf(path), want, path);
+		for (const [path, expected] of Object.entries(fields)) equals(sectionOf(path), expected, path);
 	},
 	"a message may begin with the field that it is about"() {
 		const messages: [message: string, want: string | undefined][] = [
@@ -36,7 +36,7 @@ const tests: Tests = {
 			["content is empty", undefined],
 			["", undefined],
 		];
-		for (const [message, want] of messages) equals(pathIn(message), want, message);
+		for (const [message, expected] of messages) equals(pathIn(message), expected, message);
 	},
 };
 

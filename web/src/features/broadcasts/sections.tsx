@@ -18,7 +18,7 @@ export function focusField(section: string, path?: string) {
 		behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
 	});
 	const fields = [...part.querySelectorAll<HTMLElement>("[data-path]")];
-	const named =
+	const target =
 		path &&
 		(fields.find((field) => field.dataset.path === path) ??
 			fields.find((field) => path.startsWith(field.dataset.path ?? " ")));
@@ -26,10 +26,10 @@ export function focusField(section: string, path?: string) {
 		":scope > div input, :scope > div select, :scope > div textarea, :scope > div button",
 	);
 	const field =
-		named &&
-		(named.matches("input, select, textarea, button, a")
-			? named
-			: named.querySelector<HTMLElement>("input, select, textarea, button"));
+		target &&
+		(target.matches("input, select, textarea, button, a")
+			? target
+			: target.querySelector<HTMLElement>("input, select, textarea, button"));
 	(field || first)?.focus({ preventScroll: true });
 }
 

@@ -8,7 +8,7 @@ import { useDisabledReason } from "../../base/session";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { unschedule } from "./useBegins";
+import { unschedule } from "./useStartPhase";
 import { problemsIn } from "./parts";
 import { answer, within } from "../../base/queries";
 import { broadcastsQuery, metricsQuery, sinceOf } from "./queries";
@@ -40,14 +40,14 @@ export function useMetrics(rows: BroadcastRow[]) {
 	const metrics = useQuery({ ...query, enabled: ids.length > 0 });
 	const recount = useMutation({
 		mutationFn: () => api("GET /broadcasts/metrics-bulk", { query: { ids: ids.join(), refresh: true } }),
-		onSuccess: (fresh) => {
-			client.setQueryData(query.queryKey, fresh);
+		onSuccess: (metrics) => {
+			client.setQueryData(query.queryKey, metrics);
 			toast(words.counted);
 		},
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	return {
-		of: new Map((metrics.data ?? []).map((metrics) => [metrics.broadcast_id, metrics])),
+		metricsById: new Map((metrics.data ?? []).map((metrics) => [metrics.broadcast_id, metrics])),
 		recount,
 		some: ids.length > 0,
 	};
@@ -79,12 +79,12 @@ const batchSize = 100;
 /** useCancelling reads a send before somebody is asked whether to cancel it: how many would not get it. */
 export function useCancelling() {
 	const [broadcast, setBroadcast] = useState<BroadcastSessionView | null>(null);
-	const ask = (id: string) =>
+	const confirmDelete = (id: string) =>
 		void api("GET /broadcasts/{broadcast_id}", { path: { broadcast_id: id }, query: { embed: "none" } }).then(
 			setBroadcast,
 			(error) => toast(explain(error), { tone: "danger" }),
 		);
-	return { broadcast, ask, done: () => setBroadcast(null) };
+	return { broadcast, ask: confirmDelete, done: () => setBroadcast(null) };
 }
 
 /** useActions returns what can be done with rows of the list. */
@@ -102,18 +102,18 @@ export function useActions() {
 			void refresh();
 		}
 	};
-	const one = useMutation({
+	const single = useMutation({
 		mutationFn: async (variables: {
 			id: string;
-			do: "unarchive" | "delete" | "clone" | "pause" | "resume" | "unschedule" | "cancel";
+			action: "unarchive" | "delete" | "clone" | "pause" | "resume" | "unschedule" | "cancel";
 		}) => {
 			const path = { broadcast_id: variables.id };
-			if (variables.do === "unarchive") await api("POST /broadcasts/{broadcast_id}/unarchive", { path });
-			else if (variables.do === "delete") await api("DELETE /broadcasts/{broadcast_id}", { path });
-			else if (variables.do === "pause") await api("POST /broadcasts/{broadcast_id}/pause", { path });
-			else if (variables.do === "resume") await api("POST /broadcasts/{broadcast_id}/resume", { path });
-			else if (variables.do === "cancel") await api("POST /broadcasts/{broadcast_id}/cancel", { path });
-			else if (variables.do === "unschedule") await unschedule(variables.id);
+			if (variables.action === "unarchive") await api("POST /broadcasts/{broadcast_id}/unarchive", { path });
+			else if (variables.action === "delete") await api("DELETE /broadcasts/{broadcast_id}", { path });
+			else if (variables.action === "pause") await api("POST /broadcasts/{broadcast_id}/pause", { path });
+			else if (variables.action === "resume") await api("POST /broadcasts/{broadcast_id}/resume", { path });
+			else if (variables.action === "cancel") await api("POST /broadcasts/{broadcast_id}/cancel", { path });
+			else if (variables.action === "unschedule") await unschedule(variables.id);
 			else
 				navigate(
 					to.broadcastDraft(
@@ -123,16 +123,16 @@ export function useActions() {
 		},
 		onSettled: () => void refresh(),
 		onSuccess: (_, variables) => {
-			if (variables.do === "unarchive") toast(words.restored);
-			if (variables.do === "delete") toast(words.deleted);
+			if (variables.action === "unarchive") toast(words.restored);
+			if (variables.action === "delete") toast(words.deleted);
 		},
 		onError: fail,
 	});
 	const archive = useMutation({
 		mutationFn: async (ids: string[]) => {
 			const all: { archived: string[]; skipped: string[] } = { archived: [], skipped: [] };
-			for (let at = 0; at < ids.length; at += batchSize) {
-				const done = await api("POST /broadcasts/bulk-archive", { body: { ids: ids.slice(at, at + batchSize) } });
+			for (let start = 0; start < ids.length; start += batchSize) {
+				const done = await api("POST /broadcasts/bulk-archive", { body: { ids: ids.slice(start, start + batchSize) } });
 				all.archived.push(...done.archived);
 				all.skipped.push(...done.skipped);
 			}
@@ -150,5 +150,5 @@ export function useActions() {
 		},
 		onError: fail,
 	});
-	return { act: one.mutate, archive: archive.mutate, busy: one.isPending || archive.isPending };
+	return { act: single.mutate, archive: archive.mutate, busy: single.isPending || archive.isPending };
 }

@@ -33,8 +33,8 @@ type Props<R> = {
 export function useExport<R>({ broadcast, subject, query, total, read, fields }: Props<R>) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /broadcasts/{broadcast_id}/export");
-	const large = total !== undefined && total > maxRows;
-	const inJob = async () => {
+	const needsJob = total !== undefined && total > maxRows;
+	const exportInJob = async () => {
 		await api("POST /broadcasts/{broadcast_id}/export", {
 			path: { broadcast_id: broadcast.id },
 			idempotencyKey: newKey(),
@@ -45,7 +45,7 @@ export function useExport<R>({ broadcast, subject, query, total, read, fields }:
 	};
 	const run = useMutation({
 		mutationFn: async () => {
-			if (large) return inJob();
+			if (needsJob) return exportInJob();
 			const all: R[] = [];
 			let cursor: string | null = null;
 			do {
@@ -53,7 +53,7 @@ export function useExport<R>({ broadcast, subject, query, total, read, fields }:
 				all.push(...page.data);
 				cursor = page.next_cursor;
 			} while (cursor && all.length < maxRows);
-			if (cursor) return inJob();
+			if (cursor) return exportInJob();
 			download(
 				`${subject}.csv`,
 				csvText(
@@ -64,5 +64,5 @@ export function useExport<R>({ broadcast, subject, query, total, read, fields }:
 		},
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	return { save: () => run.mutate(), busy: run.isPending, disabledReason: large ? disabledReason : undefined };
+	return { save: () => run.mutate(), busy: run.isPending, disabledReason: needsJob ? disabledReason : undefined };
 }

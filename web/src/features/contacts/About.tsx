@@ -4,7 +4,7 @@ import { useCollection } from "../../base/collections";
 import { Figure, Figures } from "../../ui/Figure";
 import { Card } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
-import { dates, full } from "../../base/words/formats";
+import { dates, exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Contacts.module.css";
 import { Tags } from "./Tags";
@@ -55,13 +55,13 @@ export function About({ contact, off }: { contact: Contact; off: boolean }) {
 				<Figure name={words.stage} value={stage?.name ?? words.none} />
 				<Figure
 					name={words.prospect}
-					about={{ definition: term("prospectScore").definition }}
-					value={full(contact.prospect_score)}
+					description={{ definition: term("prospectScore").definition }}
+					value={exactNumber(contact.prospect_score)}
 				/>
 				<Figure
 					name={words.customer}
-					about={{ definition: term("customerScore").definition }}
-					value={full(contact.customer_score)}
+					description={{ definition: term("customerScore").definition }}
+					value={exactNumber(contact.customer_score)}
 				/>
 				{local && <Figure name={words.local} value={local} detail={zone} />}
 			</Figures>

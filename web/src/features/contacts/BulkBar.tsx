@@ -19,7 +19,7 @@ import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { doneText } from "./skipped";
+import { resultText } from "./bulkResult";
 import { type BulkAction, type UndoStep, undoSteps } from "./undoSteps";
 import { tagsQuery } from "./queries";
 import { within } from "../../base/queries";
@@ -82,7 +82,7 @@ const words = catalogue("contacts.bulkBar", {
 	more: "More",
 });
 
-type Ask =
+type PendingAction =
 	| "add_tags"
 	| "remove_tags"
 	| "add_to_list"
@@ -98,19 +98,19 @@ type Props = {
 	/** The selected contacts, as they were last seen. */
 	contacts: Contact[];
 	ids: string[];
-	everybody: boolean;
+	allMatching: boolean;
 	total?: number;
 	selector: ContactSelectorBody;
-	onEverybody: (all: boolean) => void;
+	onAllMatching: (all: boolean) => void;
 	onClear: () => void;
 	/** Called with the job that changes or exports the contacts. */
 	onJob: (id: string) => void;
 	/** The fields of an export: those of the columns shown. */
-	exported: string[];
+	exportColumns: string[];
 };
 
-/** membersAmong returns which of some contacts are members of a list. */
-async function membersAmong(ids: string[], list: unknown): Promise<Set<string>> {
+/** filterMembers returns which of some contacts are members of a list. */
+async function filterMembers(ids: string[], list: unknown): Promise<Set<string>> {
 	const members = new Set<string>();
 	let cursor: string | null = null;
 	do {
@@ -131,43 +131,55 @@ async function membersAmong(ids: string[], list: unknown): Promise<Set<string>> 
 }
 
 /** Actions after which the contacts are gone from most views, so that nothing more is done with them. */
-const leaving: BulkAction[] = ["delete", "anonymize"];
+const removingActions: BulkAction[] = ["delete", "anonymize"];
 
 type Question = "delete" | "suppress" | "anonymize" | "reset_status" | "restore" | "block" | "unblock";
 
 /** BulkBar acts on the selected contacts, or on all that match the filters. */
-export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody, onClear, onJob, exported }: Props) {
+export function BulkBar({
+	contacts,
+	ids,
+	allMatching,
+	total,
+	selector,
+	onAllMatching,
+	onClear,
+	onJob,
+	exportColumns,
+}: Props) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /contacts/bulk");
-	const adminOnly = useDisabledReason("POST /contacts/{id}/anonymize");
-	const [ask, setAsk] = useState<Ask | null>(null);
+	const anonymizeDisabledReason = useDisabledReason("POST /contacts/{id}/anonymize");
+	const [pendingAction, setPendingAction] = useState<PendingAction | null>(null);
 	const [confirm, setConfirm] = useState<Question | null>(null);
 	const [suppress, setSuppress] = useState(true);
 	const [reason, setReason] = useState("");
 	const [error, setError] = useState("");
 	const [busy, setBusy] = useState(false);
-	const count = everybody ? (total ?? 0) : ids.length;
-	const tooMany = !everybody && ids.length > 1000 ? words.limit : undefined;
+	const count = allMatching ? (total ?? 0) : ids.length;
+	const limitReason = !allMatching && ids.length > 1000 ? words.limit : undefined;
 
-	const back = useReturnToTable();
+	const tableFocus = useReturnToTable();
 
 	const bulk = (body: BulkContactsRequestBody) => api("POST /contacts/bulk", { idempotencyKey: newKey(), body });
 	// The job takes the focus.
-	const begun = (job: string) => {
-		back.stay();
+	const onStarted = (job: string) => {
+		tableFocus.stay();
 		onJob(job);
 	};
 	const changed = () => void client.invalidateQueries(within("contacts"));
-	const takeBack = async (steps: UndoStep[]) => {
+	const undoAction = async (steps: UndoStep[]) => {
 		const unavailable = new Set<string>();
 		try {
 			for (const { action, params, ids } of steps) {
 				await bulk({ action, params, contact_ids: ids });
 				for (const id of ids) unavailable.add(id);
 			}
-			const marked = steps.some((step) => step.action === "set_do_not_contact" && step.params?.value === false);
+			const marksDoNotContact = steps.some(
+				(step) => step.action === "set_do_not_contact" && step.params?.value === false,
+			);
 			toast(
-				marked
+				marksDoNotContact
 					? `${words.undone({ count: unavailable.size })}. ${words.leftSequences}`
 					: words.undone({ count: unavailable.size }),
 			);
@@ -177,9 +189,9 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		changed();
 	};
 	// An undo changes only the contacts that the action changed. It is offered if all are known as they were before.
-	const stepsBack = async (action: BulkAction, params?: { [name: string]: unknown }): Promise<UndoStep[]> => {
+	const undoStepsFor = async (action: BulkAction, params?: { [name: string]: unknown }): Promise<UndoStep[]> => {
 		if (action === "add_to_list" || action === "remove_from_list") {
-			const members = await membersAmong(ids, params?.segment_key);
+			const members = await filterMembers(ids, params?.segment_key);
 			return action === "add_to_list"
 				? [{ action: "remove_from_list", params, ids: ids.filter((id) => !members.has(id)) }]
 				: [{ action: "add_to_list", params, ids: ids.filter((id) => members.has(id)) }];
@@ -190,62 +202,62 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 		if (busy) return;
 		setBusy(true);
 		try {
-			if (everybody) {
+			if (allMatching) {
 				const { job_id } = await bulk({ action, params, selector });
-				if (job_id) begun(job_id);
+				if (job_id) onStarted(job_id);
 			} else {
-				const steps = (await stepsBack(action, params)).filter((step) => step.ids.length > 0);
+				const steps = (await undoStepsFor(action, params)).filter((step) => step.ids.length > 0);
 				const answer = await bulk({ action, params, contact_ids: ids });
-				toast(doneText(answer), {
-					undo: steps.length > 0 && (answer.affected ?? 0) > 0 ? () => void takeBack(steps) : undefined,
+				toast(resultText(answer), {
+					undo: steps.length > 0 && (answer.affected ?? 0) > 0 ? () => void undoAction(steps) : undefined,
 				});
-				if (leaving.includes(action)) onClear();
+				if (removingActions.includes(action)) onClear();
 			}
 			changed();
-			setAsk(null);
+			setPendingAction(null);
 			setConfirm(null);
 			setError("");
 		} catch (error) {
-			if (ask || confirm) setError(explain(error));
+			if (pendingAction || confirm) setError(explain(error));
 			else toast(explain(error), { tone: "danger" });
 		}
 		setBusy(false);
 	};
 	// Jobs cannot be undone, so what else happens at once is asked about.
-	const oneOrAsk = (question: Question, action: BulkAction, params?: { [name: string]: unknown }) =>
-		everybody ? setConfirm(question) : void send(action, params);
-	const exportThem = async () => {
+	const runOrConfirm = (question: Question, action: BulkAction, params?: { [name: string]: unknown }) =>
+		allMatching ? setConfirm(question) : void send(action, params);
+	const exportContacts = async () => {
 		try {
 			const { job_id } = await api("POST /contacts/export", {
 				idempotencyKey: newKey(),
 				body: {
 					format: "csv",
-					fields: exported,
-					selector: everybody ? selector : { filters: [{ field: "id", operator: "in", value: ids }] },
+					fields: exportColumns,
+					selector: allMatching ? selector : { filters: [{ field: "id", operator: "in", value: ids }] },
 				},
 			});
-			begun(job_id);
+			onStarted(job_id);
 		} catch (error) {
 			toast(explain(error), { tone: "danger" });
 		}
 	};
 	return (
 		<ActionBar>
-			<p role="status">{everybody ? words.everybody({ count }) : words.selected({ count })}</p>
-			{!everybody && total !== undefined && total > ids.length && (
-				<Button small look="quiet" onClick={() => onEverybody(true)}>
+			<p role="status">{allMatching ? words.everybody({ count }) : words.selected({ count })}</p>
+			{!allMatching && total !== undefined && total > ids.length && (
+				<Button small variant="quiet" onClick={() => onAllMatching(true)}>
 					{words.chooseAll({ count: total })}
 				</Button>
 			)}
 			<Button
 				small
 				icon={<Tag aria-hidden />}
-				disabledReason={disabledReason ?? tooMany}
-				onClick={() => setAsk("add_tags")}
+				disabledReason={disabledReason ?? limitReason}
+				onClick={() => setPendingAction("add_tags")}
 			>
 				{words.tag}
 			</Button>
-			<Button small disabledReason={disabledReason ?? tooMany} onClick={() => setAsk("add_to_list")}>
+			<Button small disabledReason={disabledReason ?? limitReason} onClick={() => setPendingAction("add_to_list")}>
 				{words.list}
 			</Button>
 			<Menu
@@ -255,107 +267,112 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					{
 						id: "untag",
 						label: words.untag,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => setAsk("remove_tags"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => setPendingAction("remove_tags"),
 					},
 					{
 						id: "unlist",
 						label: words.unlist,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => setAsk("remove_from_list"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => setPendingAction("remove_from_list"),
 					},
 					{
 						id: "stage",
 						label: words.stage,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => setAsk("set_stage"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => setPendingAction("set_stage"),
 					},
 					{
 						id: "field",
 						label: words.field,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => setAsk("set_field"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => setPendingAction("set_field"),
 					},
-					{ id: "enroll", label: words.enroll, disabledReason: disabledReason ?? tooMany, run: () => setAsk("enroll") },
+					{
+						id: "enroll",
+						label: words.enroll,
+						disabledReason: disabledReason ?? limitReason,
+						run: () => setPendingAction("enroll"),
+					},
 					{
 						id: "exit",
 						label: words.exit,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => setAsk("exit_sequence"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => setPendingAction("exit_sequence"),
 					},
 					{
 						id: "subscribe",
 						label: words.subscribe,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => setAsk("subscribe"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => setPendingAction("subscribe"),
 					},
 					{
 						id: "unsubscribe",
 						label: words.unsubscribe,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => setAsk("unsubscribe"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => setPendingAction("unsubscribe"),
 					},
 					{
 						id: "dnc",
 						label: words.dnc,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => oneOrAsk("block", "set_do_not_contact", { value: true }),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => runOrConfirm("block", "set_do_not_contact", { value: true }),
 					},
 					{
 						id: "undnc",
 						label: words.undnc,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => oneOrAsk("unblock", "set_do_not_contact", { value: false }),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => runOrConfirm("unblock", "set_do_not_contact", { value: false }),
 					},
-					{ id: "export", label: words.export, disabledReason, run: () => void exportThem() },
+					{ id: "export", label: words.export, disabledReason, run: () => void exportContacts() },
 					{
 						id: "restore",
 						label: words.restore,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => oneOrAsk("restore", "restore"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => runOrConfirm("restore", "restore"),
 					},
 					{
 						id: "reset",
 						label: words.reset,
-						disabledReason: adminOnly ?? tooMany,
+						disabledReason: anonymizeDisabledReason ?? limitReason,
 						run: () => setConfirm("reset_status"),
 					},
 					{
 						id: "suppress",
 						label: words.suppress,
 						danger: true,
-						disabledReason: disabledReason ?? tooMany,
+						disabledReason: disabledReason ?? limitReason,
 						run: () => setConfirm("suppress"),
 					},
 					{
 						id: "delete",
 						label: words.delete,
 						danger: true,
-						disabledReason: disabledReason ?? tooMany,
-						run: () => oneOrAsk("delete", "delete"),
+						disabledReason: disabledReason ?? limitReason,
+						run: () => runOrConfirm("delete", "delete"),
 					},
 					{
 						id: "anonymize",
 						label: words.anonymize,
 						danger: true,
-						disabledReason: adminOnly ?? tooMany,
+						disabledReason: anonymizeDisabledReason ?? limitReason,
 						run: () => setConfirm("anonymize"),
 					},
 				]}
 			/>
 			<IconButton small label={words.clear} icon={<X aria-hidden />} onClick={onClear} />
-			{ask && (
-				<AskDialog
-					kind={ask}
+			{pendingAction && (
+				<BulkActionDialog
+					kind={pendingAction}
 					count={count}
-					job={everybody}
+					job={allMatching}
 					busy={busy}
 					error={error}
 					onClose={() => {
-						setAsk(null);
+						setPendingAction(null);
 						setError("");
 					}}
-					onApply={(params) => void send(ask, params)}
+					onApply={(params) => void send(pendingAction, params)}
 				/>
 			)}
 			{confirm && (
@@ -368,7 +385,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					error={error && <p role="alert">{error}</p>}
 					onConfirm={() =>
 						void send(
-							asks()[confirm].does,
+							asks()[confirm].bulkAction,
 							confirm === "anonymize"
 								? { suppress }
 								: confirm === "suppress" && reason
@@ -382,7 +399,7 @@ export function BulkBar({ contacts, ids, everybody, total, selector, onEverybody
 					}}
 				>
 					<p>{asks()[confirm].text}</p>
-					{everybody && <p>{words.cannotUndo}</p>}
+					{allMatching && <p>{words.cannotUndo}</p>}
 					{confirm === "anonymize" && <Checkbox label={words.keep} checked={suppress} onChange={setSuppress} />}
 					{confirm === "suppress" && <TextField label={words.reason} optional value={reason} onChange={setReason} />}
 				</Confirm>
@@ -396,7 +413,7 @@ const asks = (): {
 		title: (values: { count: number }) => string;
 		text: string;
 		action: string;
-		does: BulkAction;
+		bulkAction: BulkAction;
 		params?: { [name: string]: unknown };
 	};
 } => ({
@@ -404,49 +421,49 @@ const asks = (): {
 		title: words.deleteTitle,
 		text: words.deleteText,
 		action: words.delete,
-		does: "delete",
+		bulkAction: "delete",
 	},
 	suppress: {
 		title: words.suppressTitle,
 		text: words.suppressText,
 		action: words.suppress,
-		does: "suppress",
+		bulkAction: "suppress",
 	},
 	anonymize: {
 		title: words.anonymizeTitle,
 		text: words.anonymizeText,
 		action: words.anonymize,
-		does: "anonymize",
+		bulkAction: "anonymize",
 	},
 	reset_status: {
 		title: words.resetTitle,
 		text: words.resetText,
 		action: words.reset,
-		does: "reset_status",
+		bulkAction: "reset_status",
 	},
 	restore: {
 		title: words.restoreTitle,
 		text: words.restoreText,
 		action: words.restore,
-		does: "restore",
+		bulkAction: "restore",
 	},
 	block: {
 		title: words.dncTitle,
 		text: words.dncText,
 		action: words.dnc,
-		does: "set_do_not_contact",
+		bulkAction: "set_do_not_contact",
 		params: { value: true },
 	},
 	unblock: {
 		title: words.undncTitle,
 		text: words.undncText,
 		action: words.undnc,
-		does: "set_do_not_contact",
+		bulkAction: "set_do_not_contact",
 		params: { value: false },
 	},
 });
 
-const titles = (): { [A in Ask]: string } => ({
+const titles = (): { [A in PendingAction]: string } => ({
 	add_tags: words.tag,
 	remove_tags: words.untag,
 	add_to_list: words.list,
@@ -460,13 +477,13 @@ const titles = (): { [A in Ask]: string } => ({
 });
 
 /** Fields that the program counts or writes. */
-const computed = /^(total_|last_(activity|email)|created_at|updated_at|prospect_score|customer_score|full_name$)/;
+const computedFields = /^(total_|last_(activity|email)|created_at|updated_at|prospect_score|customer_score|full_name$)/;
 
 /** The id that stands for all mail where an email type is chosen. */
-const allMail = "*";
+const allEmailTypes = "*";
 
 /** Fields that an action on many contacts cannot set: each has its own value, or an action of its own. */
-const notMany = [
+const singleValueFields = [
 	"email",
 	"email_domain",
 	"external_id",
@@ -478,8 +495,8 @@ const notMany = [
 	"do_not_contact",
 ];
 
-type AskProps = {
-	kind: Ask;
+type BulkActionProps = {
+	kind: PendingAction;
 	count: number;
 	/** Whether it runs as a job. */
 	job: boolean;
@@ -489,31 +506,31 @@ type AskProps = {
 	onApply: (params: { [name: string]: unknown }) => void;
 };
 
-function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps) {
+function BulkActionDialog({ kind, count, job, busy, error, onClose, onApply }: BulkActionProps) {
 	const [tags, setTags] = useState<string[]>([]);
 	const [text, setText] = useState("");
 	const [value, setValue] = useState<unknown>("");
 	const [empty, setEmpty] = useState(false);
-	const ofSequence = kind === "enroll" || kind === "exit_sequence";
+	const needsSequence = kind === "enroll" || kind === "exit_sequence";
 	const [choice, setChoice] = useState<string | null>(null);
-	const tagged = kind === "add_tags" || kind === "remove_tags";
+	const needsTags = kind === "add_tags" || kind === "remove_tags";
 	const segments = useCollection("segments", { enabled: kind.endsWith("_list") });
 	const stages = useCollection("stages", { enabled: kind === "set_stage" });
 	const types = useCollection("email_types", { enabled: kind.endsWith("subscribe") });
-	const known = useQuery({ ...tagsQuery(text), enabled: tagged });
-	const sequences = useCollection("sequences", { enabled: ofSequence });
-	const settable = useFields().filter(
-		(useField) => !notMany.includes(useField.field) && !computed.test(useField.field),
+	const known = useQuery({ ...tagsQuery(text), enabled: needsTags });
+	const sequences = useCollection("sequences", { enabled: needsSequence });
+	const settableFields = useFields().filter(
+		(useField) => !singleValueFields.includes(useField.field) && !computedFields.test(useField.field),
 	);
-	const field = settable.find((field) => field.field === choice);
-	const fresh = text.trim();
+	const field = settableFields.find((field) => field.field === choice);
+	const newTag = text.trim();
 	const tagOptions = (known.data?.data ?? []).map((suggestion) => ({
 		id: suggestion.value,
 		label: suggestion.value,
 		detail: suggestion.count,
 	}));
-	if (fresh && !tagOptions.some((tagOption) => tagOption.id === fresh))
-		tagOptions.push({ id: fresh, label: fresh, detail: undefined });
+	if (newTag && !tagOptions.some((tagOption) => tagOption.id === newTag))
+		tagOptions.push({ id: newTag, label: newTag, detail: undefined });
 	const options =
 		kind === "set_stage"
 			? (stages.data?.data ?? []).map((stage) => ({ id: stage.id, label: stage.name }))
@@ -521,36 +538,36 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 				? (segments.data?.data ?? [])
 						.filter((segment) => segment.type === "static")
 						.map((segment) => ({ id: segment.segment_key, label: segment.name }))
-				: ofSequence
+				: needsSequence
 					? (sequences.data?.data ?? [])
 							.filter((sequence) => kind === "exit_sequence" || sequence.status === "active")
 							.map((sequence) => ({ id: sequence.id, label: sequence.name }))
 					: kind === "set_field"
-						? fieldOptions(settable)
+						? fieldOptions(settableFields)
 						: [
 								...(types.data?.data ?? []).map((emailType) => ({
 									id: emailType.type_key,
 									label: emailType.display_name,
 								})),
-								{ id: allMail, label: words.allMail },
+								{ id: allEmailTypes, label: words.allMail },
 							];
-	const ready = tagged
+	const ready = needsTags
 		? tags.length > 0
 		: kind === "set_field"
 			? field !== undefined && (empty || (value !== "" && value !== null))
 			: choice !== null;
 	const params = (): { [name: string]: unknown } =>
-		tagged
+		needsTags
 			? { tags }
 			: kind === "set_stage"
 				? { stage_id: choice }
 				: kind.endsWith("_list")
 					? { segment_key: choice }
-					: ofSequence
+					: needsSequence
 						? { sequence_id: choice }
 						: kind === "set_field"
 							? { field: choice, value: empty ? null : value }
-							: choice === allMail
+							: choice === allEmailTypes
 								? {}
 								: { email_type_key: choice };
 	return (
@@ -563,7 +580,7 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 			<p>
 				{words.concerns({ count })} {job && words.cannotUndo}
 			</p>
-			{tagged ? (
+			{needsTags ? (
 				<Picks
 					autoFocus
 					label={words.tags}
@@ -577,11 +594,11 @@ function AskDialog({ kind, count, job, busy, error, onClose, onApply }: AskProps
 				<>
 					<Combo
 						autoFocus
-						label={ofSequence ? words.sequence : kind === "set_field" ? words.fieldName : words.choose}
+						label={needsSequence ? words.sequence : kind === "set_field" ? words.fieldName : words.choose}
 						options={options}
 						value={choice}
 						onChange={(id) => {
-							const next = settable.find((field) => field.field === id);
+							const next = settableFields.find((field) => field.field === id);
 							setChoice(id);
 							if (kind === "set_field")
 								setValue(next && (next.kind === "tags" ? [] : initialValue("equals", next.kind)));

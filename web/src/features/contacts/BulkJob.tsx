@@ -13,10 +13,10 @@ import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { jobTitle } from "../../base/words/jobTitles";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { explain, sentenceFor } from "../../base/words/errors";
 import css from "./Contacts.module.css";
-import { doneText, reasonOf } from "./skipped";
+import { resultText, reasonOf } from "./bulkResult";
 import { jobQuery } from "../jobs/queries";
 import { within } from "../../base/queries";
 import { to } from "../../base/paths";
@@ -75,7 +75,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 	const failed = j.error && sentenceFor(j.error.code, j.error.message);
 	const text = failed
 		? result.affected
-			? words.failed({ message: failed, done: doneText(result) })
+			? words.failed({ message: failed, done: resultText(result) })
 			: failed
 		: j.status === "cancelled"
 			? j.type === "bulk"
@@ -83,7 +83,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 				: words.stopped
 			: j.type === "export"
 				? words.exported({ count: result.rows ?? j.progress.processed })
-				: doneText(result);
+				: resultText(result);
 	return (
 		<ActionBar ref={section} label={jobTitle(j.title)}>
 			<p>
@@ -100,7 +100,7 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 						text={
 							j.progress.total
 								? words.of({ count: j.progress.processed, total: j.progress.total })
-								: full(j.progress.processed)
+								: exactNumber(j.progress.processed)
 						}
 					/>
 					<Button small disabledReason={disabledReason} busy={cancel.isPending} onClick={() => cancel.mutate()}>

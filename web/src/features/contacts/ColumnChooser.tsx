@@ -65,7 +65,7 @@ export function ColumnChooser({
 					<Switch
 						label={words.compact}
 						checked={rows === "compact"}
-						onChange={(on) => setDensity(on ? "compact" : "comfortable")}
+						onChange={(checked) => setDensity(checked ? "compact" : "comfortable")}
 					/>
 					<h3>{words.shown}</h3>
 					<ul>

@@ -75,15 +75,15 @@ export function Consent({ contact, onChanged }: { contact: Contact; onChanged: (
 	const types = useCollection("email_types");
 	const categories = useCollection("email_categories");
 	const records = useQuery(consentsQuery(contact.id));
-	const ofForms = records.data?.data.some((consent) => consent.source.startsWith("form:")) ?? false;
-	const forms = useCollection("forms", { enabled: ofForms });
+	const hasFormConsents = records.data?.data.some((consent) => consent.source.startsWith("form:")) ?? false;
+	const forms = useCollection("forms", { enabled: hasFormConsents });
 	const formNames = new Map((forms.data?.data ?? []).map((form) => [form.slug, form.name]));
 	const change = useMutation({
-		mutationFn: (variables: { type: string; on: boolean }) =>
+		mutationFn: (variables: { type: string; subscribed: boolean }) =>
 			api("POST /contacts/bulk", {
 				idempotencyKey: newKey(),
 				body: {
-					action: variables.on ? "subscribe" : "unsubscribe",
+					action: variables.subscribed ? "subscribe" : "unsubscribe",
 					contact_ids: [contact.id],
 					params: { email_type_key: variables.type },
 				},
@@ -117,13 +117,13 @@ export function Consent({ contact, onChanged }: { contact: Contact; onChanged: (
 		const written =
 			contact.subscriptions[emailType.type_key] !== undefined ||
 			(emailType.category_id !== null && contact.category_subscriptions[emailType.category_id] !== undefined);
-		const gets =
+		const receives =
 			!stopped &&
 			contact.subscriptions[emailType.type_key] !== false &&
 			(emailType.category_id === null || contact.category_subscriptions[emailType.category_id] !== false);
 		// What was written after the last choice of the person has no record.
 		if (consent)
-			return consent.granted === gets
+			return consent.granted === receives
 				? words.last({
 						what: consent.granted ? words.given : words.withdrawn,
 						source: sourceOf(consent.source, formNames),
@@ -170,11 +170,13 @@ export function Consent({ contact, onChanged }: { contact: Contact; onChanged: (
 			)}
 			<Locked disabledReason={locked}>
 				{groups.map((group) => {
-					const of = types.data.data.filter((emailType) => emailType.active && emailType.category_id === group.id);
+					const typesOfCategory = types.data.data.filter(
+						(emailType) => emailType.active && emailType.category_id === group.id,
+					);
 					return (
-						of.length > 0 && (
+						typesOfCategory.length > 0 && (
 							<Card key={group.id ?? ""} title={group.name}>
-								{of.map((emailType) => (
+								{typesOfCategory.map((emailType) => (
 									<Switch
 										key={emailType.id}
 										label={emailType.display_name}
@@ -189,7 +191,7 @@ export function Consent({ contact, onChanged }: { contact: Contact; onChanged: (
 											(group.id === null || contact.category_subscriptions[group.id] !== false)
 										}
 										disabledReason={stopped ? words.from : locked ? undefined : disabledReason}
-										onChange={(on) => change.mutate({ type: emailType.type_key, on })}
+										onChange={(subscribed) => change.mutate({ type: emailType.type_key, subscribed })}
 									/>
 								))}
 							</Card>

@@ -8,7 +8,7 @@ import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Confirm } from "../../ui/Dialog";
 import { Checkbox } from "../../ui/Field";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Menu } from "../../ui/Menu";
 import { Callout, Page } from "../../ui/Page";
 import { Tabs } from "../../ui/Tabs";
@@ -53,7 +53,7 @@ const words = catalogue("contacts.contact", {
 	done: "Anonymised",
 });
 
-/** Contact is the page of one person. */
+/** ContactPage is the page of one person. */
 export default function ContactPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const client = useQueryClient();
@@ -83,13 +83,13 @@ export default function ContactPage() {
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const c = contact.data;
-	if (!c || isGone(contact.error)) return <Missing query={contact} list={words.contacts} to={to.contacts()} />;
-	const gone = c.global_status === "suppressed";
-	const erased = c.anonymized_at !== null;
+	if (!c || isGone(contact.error)) return <NotFound query={contact} list={words.contacts} to={to.contacts()} />;
+	const isErased = c.global_status === "suppressed";
+	const isAnonymized = c.anonymized_at !== null;
 	return (
 		<Page
 			title={nameOf(c)}
-			trail={[{ name: words.contacts, to: to.contacts() }]}
+			breadcrumbs={[{ name: words.contacts, to: to.contacts() }]}
 			status={
 				<>
 					<StateBadge kind="contact" state={c.global_status} />
@@ -105,21 +105,21 @@ export default function ContactPage() {
 							label: words.export,
 							run: () => window.location.assign(url("GET /contacts/{id}/export", { id })),
 						},
-						gone &&
-							!erased && {
+						isErased &&
+							!isAnonymized && {
 								id: "restore",
 								label: words.restore,
 								disabledReason: editDisabledReason,
 								run: () => restore.mutate(),
 							},
-						!gone && {
+						!isErased && {
 							id: "delete",
 							label: words.delete,
 							danger: true,
 							disabledReason: editDisabledReason,
 							run: () => remove.mutate(),
 						},
-						!erased && {
+						!isAnonymized && {
 							id: "anonymise",
 							label: words.anonymise,
 							danger: true,
@@ -130,11 +130,15 @@ export default function ContactPage() {
 				/>
 			}
 		>
-			{erased ? <Callout>{words.anonymised}</Callout> : gone && <Callout tone="warning">{words.isDeleted}</Callout>}
-			{!erased && (
+			{isAnonymized ? (
+				<Callout>{words.anonymised}</Callout>
+			) : (
+				isErased && <Callout tone="warning">{words.isDeleted}</Callout>
+			)}
+			{!isAnonymized && (
 				<Eligibility key={c.id} contact={c} onRestore={() => restore.mutate()} disabledReason={editDisabledReason} />
 			)}
-			<About contact={c} off={erased || editDisabledReason !== undefined} />
+			<About contact={c} off={isAnonymized || editDisabledReason !== undefined} />
 			<Tabs
 				label={words.views}
 				current={tab}
@@ -151,7 +155,7 @@ export default function ContactPage() {
 			{tab === "profile" && (
 				<Profile
 					contact={c}
-					readOnly={erased}
+					readOnly={isAnonymized}
 					onSaved={(next) => client.setQueryData(contactQuery(id).queryKey, next)}
 				/>
 			)}

@@ -18,7 +18,7 @@ import { Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { type Column, Table } from "../../ui/Table";
 import { toast } from "../../ui/Toast";
-import { useMore } from "../../ui/useMore";
+import { useLoadMore } from "../../ui/useLoadMore";
 import { catalogue } from "../../base/words/catalogue";
 import { csvText } from "../../base/csv";
 import { explain } from "../../base/words/errors";
@@ -29,7 +29,7 @@ import { ColumnChooser } from "./ColumnChooser";
 import css from "./Contacts.module.css";
 import { initialColumns, useColumns } from "./columns";
 import { exportOf, nameOf, parseWidths } from "./contactFields";
-import { Peek } from "./Peek";
+import { Peek } from "./QuickView";
 import { SavedFilters } from "./SavedFilters";
 import { within } from "../../base/queries";
 import { contactCountQuery, contactQuery, contactsQuery, maxContacts } from "./queries";
@@ -71,7 +71,7 @@ export default function Contacts() {
 	const segmentDisabledReason = useDisabledReason("POST /segments");
 	const importDisabledReason = useDisabledReason("POST /contacts/import");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
-	const [everybody, setEverybody] = useState(false);
+	const [allMatching, setAllMatching] = useState(false);
 	const [searchText, setSearchText] = useState(params.get("q") ?? "");
 	const search = useDeferredValue(params.get("q") ?? "");
 	const filterText = params.get("filters");
@@ -84,21 +84,21 @@ export default function Contacts() {
 	const selection = useMemo(() => columnText?.split(",").filter(Boolean) ?? initialColumns, [columnText]);
 
 	// What is typed goes into the address a moment later; Back and saved filters bring other words.
-	const inAddress = params.get("q") ?? "";
-	const written = useRef(inAddress);
+	const searchParam = params.get("q") ?? "";
+	const written = useRef(searchParam);
 	useEffect(() => {
-		if (inAddress !== written.current) {
-			written.current = inAddress;
-			setSearchText(inAddress);
+		if (searchParam !== written.current) {
+			written.current = searchParam;
+			setSearchText(searchParam);
 			return;
 		}
-		if (searchText === inAddress) return;
+		if (searchText === searchParam) return;
 		const timer = setTimeout(() => {
 			written.current = searchText;
 			setParams({ q: searchText || null }, { replace: true });
 		}, 250);
 		return () => clearTimeout(timer);
-	}, [searchText, inAddress, setParams]);
+	}, [searchText, searchParam, setParams]);
 
 	const selector = useMemo(() => ({ search: search || undefined, filters }), [search, filters]);
 	const rows = useInfiniteQuery(contactsQuery(selector, sort, dir));
@@ -112,19 +112,19 @@ export default function Contacts() {
 	const contacts = useMemo(() => rows.data?.pages.flatMap((page) => page.data) ?? [], [rows.data]);
 
 	// Contacts that are selected stay so when the table shows others. They are kept as they were last seen, for Undo.
-	const seen = useRef(new Map<string, Contact>());
+	const seenContacts = useRef(new Map<string, Contact>());
 	const selectedContacts = useMemo(() => {
 		const shown = new Map(contacts.map((contact) => [contact.id, contact]));
 		const known = new Map<string, Contact>();
 		for (const id of selected) {
-			const contact = shown.get(id) ?? seen.current.get(id);
+			const contact = shown.get(id) ?? seenContacts.current.get(id);
 			if (contact) known.set(id, contact);
 		}
-		seen.current = known;
+		seenContacts.current = known;
 		return [...known.values()];
 	}, [contacts, selected]);
 
-	const onEnd = useMore(rows);
+	const onEnd = useLoadMore(rows);
 
 	const apply = (savedFilter: SavedFilterRow) => {
 		setSearchText(savedFilter.search ?? "");
@@ -155,26 +155,26 @@ export default function Contacts() {
 	};
 	const change = (action: "delete" | "restore", id: string) =>
 		api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
-	const refused = (error: unknown) => toast(explain(error), { tone: "danger" });
+	const showError = (error: unknown) => toast(explain(error), { tone: "danger" });
 	const reload = () => client.invalidateQueries(within("contacts"));
 	const remove = useMutation({
 		mutationFn: (contact: Contact) => change("delete", contact.id),
 		onSuccess: (_, contact) => {
 			void reload();
 			toast(words.deleted({ name: nameOf(contact) }), {
-				undo: () => void change("restore", contact.id).then(reload, refused),
+				undo: () => void change("restore", contact.id).then(reload, showError),
 			});
 		},
-		onError: refused,
+		onError: showError,
 	});
 	const deselect = () => {
 		setSelected(new Set());
-		setEverybody(false);
+		setAllMatching(false);
 	};
 	const open = (contact: Contact) => navigate(to.contact(contact.id));
 	// The columns stay the same while rows come, so that those which are drawn are not drawn again.
-	const acts = useRef({ open, remove: remove.mutate, setParams });
-	acts.current = { open, remove: remove.mutate, setParams };
+	const handlers = useRef({ open, remove: remove.mutate, setParams });
+	handlers.current = { open, remove: remove.mutate, setParams };
 	const withActions = useMemo<Column<Contact>[]>(
 		() => [
 			...columns,
@@ -187,14 +187,14 @@ export default function Contacts() {
 						small
 						label={words.menu({ name: nameOf(contact) })}
 						actions={[
-							{ id: "open", label: words.open, run: () => acts.current.open(contact) },
-							{ id: "peek", label: words.peek, run: () => acts.current.setParams({ peek: contact.id }) },
+							{ id: "open", label: words.open, run: () => handlers.current.open(contact) },
+							{ id: "peek", label: words.peek, run: () => handlers.current.setParams({ peek: contact.id }) },
 							contact.global_status !== "suppressed" && {
 								id: "delete",
 								label: words.delete,
 								danger: true,
 								disabledReason,
-								run: () => acts.current.remove(contact),
+								run: () => handlers.current.remove(contact),
 							},
 						]}
 					/>
@@ -207,7 +207,7 @@ export default function Contacts() {
 	const listed = contacts.find((contact) => contact.id === peek);
 	const other = useQuery({ ...contactQuery(peek), enabled: peek !== "" && !listed && !rows.isPending });
 	const peeked = peek === "" ? undefined : (listed ?? other.data);
-	const walk = (by: number) => {
+	const showNeighbour = (by: number) => {
 		const next = listed && contacts[contacts.indexOf(listed) + by];
 		if (next) setParams({ peek: next.id }, { replace: true });
 	};
@@ -233,7 +233,7 @@ export default function Contacts() {
 					)}
 					<Button
 						kind="create"
-						look={none ? "default" : "primary"}
+						variant={none ? "default" : "primary"}
 						disabledReason={disabledReason}
 						onClick={() => setParams({ new: "1" })}
 					>
@@ -285,15 +285,15 @@ export default function Contacts() {
 					</div>
 				</>
 			)}
-			{(selected.size > 0 || everybody) && (
+			{(selected.size > 0 || allMatching) && (
 				<BulkBar
 					contacts={selectedContacts}
 					ids={[...selected]}
-					everybody={everybody}
+					allMatching={allMatching}
 					total={total}
 					selector={selector}
-					exported={exportOf(selection)}
-					onEverybody={setEverybody}
+					exportColumns={exportOf(selection)}
+					onAllMatching={setAllMatching}
 					onClear={deselect}
 					onJob={(job) => {
 						deselect();
@@ -316,7 +316,7 @@ export default function Contacts() {
 						title={words.empty}
 						example={<Example />}
 						action={
-							<LinkButton look="primary" to={to.contactImport()} disabledReason={importDisabledReason}>
+							<LinkButton variant="primary" to={to.contactImport()} disabledReason={importDisabledReason}>
 								{words.import}
 							</LinkButton>
 						}
@@ -327,7 +327,7 @@ export default function Contacts() {
 			) : (
 				<Table
 					fill
-					recycle
+					recyclesElements
 					label={words.title}
 					columns={withActions}
 					rows={contacts}
@@ -342,7 +342,7 @@ export default function Contacts() {
 					selected={selected}
 					onSelect={(value) => {
 						setSelected(value);
-						setEverybody(false);
+						setAllMatching(false);
 					}}
 					onOpen={open}
 					onPeek={(contact) => setParams({ peek: contact.id })}
@@ -372,7 +372,7 @@ export default function Contacts() {
 			{params.get("new") && (
 				<AddContact onClose={() => setParams({ new: null })} onAdded={(id) => navigate(to.contact(id))} />
 			)}
-			{peeked && <Peek contact={peeked} onWalk={walk} onClose={() => setParams({ peek: null })} />}
+			{peeked && <Peek contact={peeked} onNeighbour={showNeighbour} onClose={() => setParams({ peek: null })} />}
 		</Page>
 	);
 }

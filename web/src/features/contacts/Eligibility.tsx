@@ -59,15 +59,15 @@ const words = catalogue("contacts.eligibility", {
 });
 
 /** Where each fix is made. */
-function place(contact: Contact, action: Exclude<NonNullable<EligibilityRow["action"]>, "restore">): string {
-	const places = {
+function linkFor(contact: Contact, action: Exclude<NonNullable<EligibilityRow["action"]>, "restore">): string {
+	const links = {
 		reset_status: to.contact(contact.id, { tab: "consent" }),
 		clear_do_not_contact: to.contact(contact.id, { tab: "profile" }),
 		remove_suppression: to.suppressions({ q: contact.email }),
 		change_email: to.contact(contact.id, { tab: "profile" }),
 		change_segments: to.contact(contact.id, { tab: "lists" }),
 	};
-	return places[action];
+	return links[action];
 }
 
 /** reasonText returns why a check failed: why the address is on the suppression list, or else what the server reports. */
@@ -84,16 +84,18 @@ function useTypes() {
 	return {
 		all,
 		pending: types.isPending,
-		usual: all.find((emailType) => emailType.type_key === account.data?.default_email_type_key) ?? all[0],
+		defaultType: all.find((emailType) => emailType.type_key === account.data?.default_email_type_key) ?? all[0],
 	};
 }
 
-/** useUsualVerdict says whether the contact gets mail of the account's default type, and if not, the first reason. */
-export function useUsualVerdict(contact: Contact): { eligible: boolean; reason: string } | undefined {
-	const { usual } = useTypes();
-	const verdict = useQuery(eligibilityQuery(contact.id, usual ? `email_type_key:${usual.type_key}` : "")).data;
-	const first = verdict?.checks.find((check) => !check.ok);
-	return verdict && { eligible: verdict.eligible, reason: first ? words.failed[first.check] : "" };
+/** useDefaultEligibility says whether the contact gets mail of the account's default type, and if not, the first reason. */
+export function useDefaultEligibility(contact: Contact): { eligible: boolean; reason: string } | undefined {
+	const { defaultType } = useTypes();
+	const eligibility = useQuery(
+		eligibilityQuery(contact.id, defaultType ? `email_type_key:${defaultType.type_key}` : ""),
+	).data;
+	const first = eligibility?.checks.find((check) => !check.ok);
+	return eligibility && { eligible: eligibility.eligible, reason: first ? words.failed[first.check] : "" };
 }
 
 /** Eligibility answers whether the contact gets mail of a type, by the checks that sending makes. */
@@ -106,11 +108,11 @@ export function Eligibility({
 	onRestore: () => void;
 	disabledReason?: string;
 }) {
-	const { all, usual, pending } = useTypes();
+	const { all, defaultType, pending } = useTypes();
 	const broadcasts = useCollection("broadcasts");
 	const sequences = useCollection("sequences");
 	const [selected, choose] = useParam("for");
-	const about = selected || (usual ? `email_type_key:${usual.type_key}` : "");
+	const target = selected || (defaultType ? `email_type_key:${defaultType.type_key}` : "");
 	const choices = [
 		...all.map((emailType) => ({
 			value: `email_type_key:${emailType.type_key}`,
@@ -125,11 +127,11 @@ export function Eligibility({
 			label: words.sequence({ name: sequence.name }),
 		})),
 	];
-	const verdict = useQuery({ ...eligibilityQuery(contact.id, about), placeholderData: keepPreviousData });
-	const eligibility = verdict.data;
-	const coming = !eligibility && !verdict.isError && (pending || about !== "");
+	const result = useQuery({ ...eligibilityQuery(contact.id, target), placeholderData: keepPreviousData });
+	const eligibility = result.data;
+	const loading = !eligibility && !result.isError && (pending || target !== "");
 	return (
-		<div data-whole aria-busy={coming || undefined}>
+		<div data-whole aria-busy={loading || undefined}>
 			<Card
 				title={
 					<span className={css.title}>
@@ -142,11 +144,13 @@ export function Eligibility({
 					</span>
 				}
 				actions={
-					choices.length > 1 && <Select label={words.for} hideLabel value={about} onChange={choose} choices={choices} />
+					choices.length > 1 && (
+						<Select label={words.for} hideLabel value={target} onChange={choose} choices={choices} />
+					)
 				}
 			>
-				{coming && <Skeleton rows={9} />}
-				{verdict.isError && <Failure error={verdict.error} retry={() => void verdict.refetch()} />}
+				{loading && <Skeleton rows={9} />}
+				{result.isError && <Failure error={result.error} retry={() => void result.refetch()} />}
 				{eligibility && (
 					<ol className={css.checks}>
 						{eligibility.checks.map((check) => (
@@ -163,7 +167,7 @@ export function Eligibility({
 													{words.actions.restore}
 												</Button>
 											) : (
-												check.action && <Link href={place(contact, check.action)}>{words.actions[check.action]}</Link>
+												check.action && <Link href={linkFor(contact, check.action)}>{words.actions[check.action]}</Link>
 											)}
 										</small>
 									)}

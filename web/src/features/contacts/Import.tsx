@@ -63,7 +63,7 @@ export default function Import() {
 	const [sample, setSample] = useState<Sample | null>(null);
 	const [error, setError] = useState<unknown>(null);
 
-	const take = async (file: File | undefined) => {
+	const readFile = async (file: File | undefined) => {
 		if (!file) return;
 		setError(null);
 		try {
@@ -76,7 +76,7 @@ export default function Import() {
 		}
 	};
 	return (
-		<Page title={words.title} trail={[{ name: words.contacts, to: to.contacts() }]} description={words.about}>
+		<Page title={words.title} breadcrumbs={[{ name: words.contacts, to: to.contacts() }]} description={words.about}>
 			{disabledReason && <Callout>{disabledReason}</Callout>}
 			{job && (
 				<ImportJob
@@ -88,7 +88,7 @@ export default function Import() {
 					}}
 					onRetry={(rows) => {
 						setJob("");
-						void take(rows);
+						void readFile(rows);
 					}}
 				/>
 			)}
@@ -99,7 +99,7 @@ export default function Import() {
 					onDragOver={(e) => e.preventDefault()}
 					onDrop={(event) => {
 						event.preventDefault();
-						void take(event.dataTransfer.files[0]);
+						void readFile(event.dataTransfer.files[0]);
 					}}
 				>
 					<Upload aria-hidden size={24} />
@@ -109,7 +109,7 @@ export default function Import() {
 						className="visually-hidden"
 						type="file"
 						accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
-						onChange={(e) => void take(e.target.files?.[0])}
+						onChange={(e) => void readFile(e.target.files?.[0])}
 					/>
 				</label>
 			)}
@@ -157,19 +157,21 @@ function Mapping({
 		shown.map((column) => [column.name, selected[column.name] ?? guessField(column.name, fields)]),
 	);
 	const targets = Object.values(mapping).filter(Boolean);
-	const doubled = targets.find((target, i) => targets.indexOf(target) !== i && !repeatable.includes(target));
+	const duplicateTarget = targets.find(
+		(target, i) => targets.indexOf(target) !== i && !repeatableTargets.includes(target),
+	);
 	const nameOf = (field: string) => fields.find((f) => f.field === field)?.name ?? field;
 	const problem = !targets.includes("email")
 		? words.needEmail
-		: doubled
-			? words.twice({ name: nameOf(doubled) })
+		: duplicateTarget
+			? words.twice({ name: nameOf(duplicateTarget) })
 			: undefined;
 
 	// biome-ignore lint/correctness/useExhaustiveDependencies: whatever changes makes the check old
 	useEffect(() => setChecked(null), [selected, mode, blank, list, tags]);
 
-	const send = async (dry: boolean) => {
-		setBusy(dry ? "check" : "run");
+	const send = async (dryRun: boolean) => {
+		setBusy(dryRun ? "check" : "run");
 		setError(null);
 		try {
 			const body = new FormData();
@@ -185,11 +187,11 @@ function Mapping({
 						.split(",")
 						.map((text) => text.trim())
 						.filter(Boolean),
-					...(dry && { dry_run: true }),
+					...(dryRun && { dry_run: true }),
 				}),
 			);
 			const { job_id } = await api("POST /contacts/import", { body, idempotencyKey: newKey() });
-			if (dry) setChecked(job_id);
+			if (dryRun) setChecked(job_id);
 			else onStarted(job_id);
 		} catch (error) {
 			setError(error);
@@ -276,12 +278,12 @@ function Mapping({
 					<Button busy={busy === "check"} disabledReason={problem} onClick={() => void send(true)}>
 						{words.check}
 					</Button>
-					<Button look="primary" busy={busy === "run"} disabledReason={problem} onClick={() => void send(false)}>
+					<Button variant="primary" busy={busy === "run"} disabledReason={problem} onClick={() => void send(false)}>
 						{words.run}
 					</Button>
 					<span className={css.muted}>{words.checkHelp}</span>
 				</div>
-				{checked && <ImportJob id={checked} dry />}
+				{checked && <ImportJob id={checked} dryRun />}
 			</Card>
 			{adding !== null && (
 				<AddField
@@ -295,7 +297,7 @@ function Mapping({
 }
 
 /** The fields of a contact that a column can become, besides its own fields. */
-const plain = [
+const options = [
 	"email",
 	"first_name",
 	"last_name",
@@ -318,7 +320,7 @@ const plain = [
 ];
 
 /** What several columns can become. */
-const repeatable = ["tags", "global_status"];
+const repeatableTargets = ["tags", "global_status"];
 
 /** useTargets returns what a column can become: fields of contacts, tags, and the consent to a type of mail. */
 function useTargets(): FieldInfo[] {
@@ -326,7 +328,7 @@ function useTargets(): FieldInfo[] {
 	const types = useCollection("email_types");
 	return useMemo(() => {
 		const own = fields
-			.filter((field) => plain.includes(field.field) || field.field.startsWith("custom_fields."))
+			.filter((field) => options.includes(field.field) || field.field.startsWith("custom_fields."))
 			.map((field) => (field.field === "stage" ? { ...field, field: "stage_id" } : field));
 		const consent = (types.data?.data ?? []).map(
 			(emailType): FieldInfo => ({

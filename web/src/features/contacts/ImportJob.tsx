@@ -8,7 +8,7 @@ import { Progress } from "../../ui/Progress";
 import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { explain, fieldSentence, sentenceFor } from "../../base/words/errors";
 import { parseRows } from "../../base/csv";
 import css from "./Import.module.css";
@@ -102,23 +102,23 @@ async function readErrors(id: string, signal: AbortSignal): Promise<BadRow[]> {
 /** ImportJob shows an import, or the check of a file, while it runs and when it has ended. */
 export function ImportJob({
 	id,
-	dry,
+	dryRun,
 	onAgain,
 	onRetry,
 }: {
 	id: string;
-	dry?: boolean;
+	dryRun?: boolean;
 	onAgain?: () => void;
 	onRetry?: (rows: File) => void;
 }) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /jobs/{id}/cancel");
-	const job = useQuery(jobQuery(id, dry ? 500 : undefined));
+	const job = useQuery(jobQuery(id, dryRun ? 500 : undefined));
 	const cancel = useMutation({
 		mutationFn: () => api("POST /jobs/{id}/cancel", { path: { id } }),
 		onSuccess: (job) => client.setQueryData(jobQuery(id).queryKey, job),
 	});
-	const applied = !dry && job.data?.status === "completed";
+	const applied = !dryRun && job.data?.status === "completed";
 	useEffect(() => {
 		if (applied) void client.invalidateQueries(within("contacts"));
 	}, [applied, client]);
@@ -127,11 +127,11 @@ export function ImportJob({
 	const j = job.data;
 	const result = j.result as Result | undefined;
 	const ended = ["completed", "failed", "cancelled"].includes(j.status);
-	const names = dry ? words.would : words;
+	const names = dryRun ? words.would : words;
 	return (
 		<div className={css.job}>
 			<div className={css.actions}>
-				<b>{dry ? words.checking : words.running}</b>
+				<b>{dryRun ? words.checking : words.running}</b>
 				<StateBadge kind="job" state={j.status} />
 				{!ended && (
 					<Button small disabledReason={disabledReason} busy={cancel.isPending} onClick={() => cancel.mutate()}>
@@ -151,7 +151,7 @@ export function ImportJob({
 								: words.done({ count: j.progress.processed })
 						}
 					/>
-					{!dry && <p className={css.muted}>{words.leave}</p>}
+					{!dryRun && <p className={css.muted}>{words.leave}</p>}
 				</>
 			)}
 			{j.error && <Failure error={new Error(sentenceFor(j.error.code, j.error.message))} />}
@@ -160,7 +160,7 @@ export function ImportJob({
 					{(["created", "updated", "skipped", "invalid"] as const).map((outcome) => (
 						<div key={outcome} data-bad={(outcome === "invalid" && result.invalid > 0) || undefined}>
 							<dt>{names[outcome]}</dt>
-							<dd>{full(result[outcome] ?? 0)}</dd>
+							<dd>{exactNumber(result[outcome] ?? 0)}</dd>
 						</div>
 					))}
 				</dl>
@@ -172,14 +172,14 @@ export function ImportJob({
 			)}
 			{ended && (
 				<div className={css.actions}>
-					{result && result.invalid > 0 && !dry && (
+					{result && result.invalid > 0 && !dryRun && (
 						<a href={errorsOf(id)} download>
 							{words.errors}
 						</a>
 					)}
 					{result && result.invalid > 0 && onRetry && <Retry id={id} onRetry={onRetry} />}
-					{!dry && (
-						<LinkButton look="primary" to={to.contacts()}>
+					{!dryRun && (
+						<LinkButton variant="primary" to={to.contacts()}>
 							{words.see}
 						</LinkButton>
 					)}
@@ -211,7 +211,7 @@ function Errors({ id, all }: { id: string; all: number }) {
 				<tbody>
 					{query.data.map((row) => (
 						<tr key={row.row}>
-							<td>{full(Number(row.row))}</td>
+							<td>{exactNumber(Number(row.row))}</td>
 							<td>{row.column}</td>
 							<td className={css.sample}>{row.value}</td>
 							<td className={css.errors}>{row.message}</td>

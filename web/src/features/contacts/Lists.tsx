@@ -66,7 +66,7 @@ export function Lists({ id }: { id: string }) {
 						</span>
 						<Button
 							small
-							look="quiet"
+							variant="quiet"
 							disabledReason={disabledReason}
 							onClick={() => change.mutate({ add: false, segment: row.segment_key, name: row.name })}
 						>

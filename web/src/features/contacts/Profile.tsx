@@ -107,7 +107,7 @@ export function Profile({
 		field === "country" || field === "timezone" ? (
 			<CodeField
 				key={field}
-				of={field === "country" ? "country" : "zone"}
+				kind={field === "country" ? "country" : "zone"}
 				label={nameOf(field)}
 				value={String(contact[field] ?? "")}
 				readOnly={off}
@@ -158,7 +158,7 @@ export function Profile({
 						{custom.data?.data.map((field) => {
 							const path = `custom_fields.${field.field_key}`;
 							const value = contact.custom_fields[field.field_key];
-							const put = (value: unknown) =>
+							const saveField = (value: unknown) =>
 								save.mutate({ path, name: field.name, body: { custom_fields: { [field.field_key]: value } } });
 							if (field.field_type === "boolean") {
 								return (
@@ -167,7 +167,7 @@ export function Profile({
 										label={field.name}
 										disabled={off}
 										value={value === true ? "true" : value === false ? "false" : ""}
-										onChange={(value) => put(value === "" ? null : value === "true")}
+										onChange={(value) => saveField(value === "" ? null : value === "true")}
 										choices={[
 											{ value: "", label: words.notSet },
 											{ value: "true", label: words.yes },
@@ -181,10 +181,10 @@ export function Profile({
 									<Combo
 										key={field.id}
 										label={field.name}
-										free={field.value_constraint === "open"}
+										allowsCustomValue={field.value_constraint === "open"}
 										options={field.enum_values.map((item) => ({ id: item, label: item }))}
 										value={value === null || value === undefined ? null : String(value)}
-										onChange={put}
+										onChange={saveField}
 										error={problems[path]}
 									/>
 								);
@@ -201,7 +201,7 @@ export function Profile({
 									readOnly={off}
 									error={problems[path]}
 									onSave={(v) =>
-										put(
+										saveField(
 											v === ""
 												? null
 												: numeric

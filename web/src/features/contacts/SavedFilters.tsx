@@ -12,7 +12,7 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import css from "./Contacts.module.css";
-import { shows, type View } from "./savedView";
+import { isSavedView, type View } from "./savedView";
 import { within } from "../../base/queries";
 
 const words = catalogue("contacts.savedFilters", {
@@ -50,7 +50,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 	const saved = useCollection("saved_filters");
 	const all = saved.data?.data ?? [];
 	const now = all.find((savedFilter) => savedFilter.id === current);
-	const changed = now && !shows(state, now);
+	const changed = now && !isSavedView(state, now);
 	const dirty = now ? changed : state.search !== "" || state.filters.length > 0;
 	const refresh = () => client.invalidateQueries(within("saved_filters"));
 	const update = useMutation({
@@ -96,14 +96,14 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 	if (all.length === 0 && !dirty) return null;
 	return (
 		<fieldset className={css.tabs} aria-label={words.label}>
-			<Button small look="quiet" aria-pressed={!now && !dirty} onClick={onReset}>
+			<Button small variant="quiet" aria-pressed={!now && !dirty} onClick={onReset}>
 				{words.all}
 			</Button>
 			{all.map((savedFilter) => (
 				<Button
 					key={savedFilter.id}
 					small
-					look="quiet"
+					variant="quiet"
 					aria-pressed={savedFilter.id === current}
 					onClick={() => onApply(savedFilter)}
 				>
@@ -121,7 +121,7 @@ export function SavedFilters({ current, state, onApply, onReset, onSave }: Props
 							</Button>
 							<Button
 								small
-								look="quiet"
+								variant="quiet"
 								onClick={(event) => {
 									(event.currentTarget as HTMLElement)
 										.closest("fieldset")

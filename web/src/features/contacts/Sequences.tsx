@@ -30,7 +30,7 @@ const words = catalogue("contacts.sequences", {
 export function Sequences({ id }: { id: string }) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
-	const [leaving, setLeaving] = useState<Enrollment | null>(null);
+	const [exiting, setExiting] = useState<Enrollment | null>(null);
 	const all = useQuery(enrollmentsQuery(id));
 	const exit = useMutation({
 		mutationFn: (enrollment: Enrollment) =>
@@ -38,7 +38,7 @@ export function Sequences({ id }: { id: string }) {
 				path: { id: enrollment.sequence_id, enrollment_id: enrollment.enrollment_id },
 			}),
 		onSuccess: () => {
-			setLeaving(null);
+			setExiting(null);
 			void client.invalidateQueries(within("contact.enrollments", id));
 		},
 	});
@@ -56,21 +56,21 @@ export function Sequences({ id }: { id: string }) {
 							{words.entered} <Time at={enrollment.entered_at} />
 						</span>
 						{(enrollment.status === "active" || enrollment.status === "paused") && (
-							<Button small disabledReason={disabledReason} onClick={() => setLeaving(enrollment)}>
+							<Button small disabledReason={disabledReason} onClick={() => setExiting(enrollment)}>
 								{words.exit}
 							</Button>
 						)}
 					</li>
 				))}
 			</ul>
-			{leaving && (
+			{exiting && (
 				<Confirm
-					title={words.question({ name: leaving.sequence_name })}
+					title={words.question({ name: exiting.sequence_name })}
 					action={words.exit}
 					busy={exit.isPending}
 					error={exit.error && <p role="alert">{explain(exit.error)}</p>}
-					onConfirm={() => exit.mutate(leaving)}
-					onClose={() => setLeaving(null)}
+					onConfirm={() => exit.mutate(exiting)}
+					onClose={() => setExiting(null)}
 				>
 					<p>{words.text}</p>
 				</Confirm>

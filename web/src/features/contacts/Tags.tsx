@@ -16,8 +16,8 @@ const words = catalogue("contacts.tags", { tags: "Tags" });
 export function Tags({ contact, off }: { contact: Contact; off: boolean }) {
 	const client = useQueryClient();
 	const [search, setSearch] = useState("");
-	const [opened, setOpened] = useState(false);
-	const known = useQuery({ ...tagsQuery(search), enabled: opened && !off });
+	const [wasOpened, setWasOpened] = useState(false);
+	const known = useQuery({ ...tagsQuery(search), enabled: wasOpened && !off });
 	const change = useMutation({
 		mutationFn: (variables: { action: "add_tags" | "remove_tags"; tags: string[] }) =>
 			api("POST /contacts/bulk", {
@@ -42,9 +42,9 @@ export function Tags({ contact, off }: { contact: Contact; off: boolean }) {
 		label: suggestion.value,
 		detail: suggestion.count,
 	}));
-	const fresh = search.trim();
-	if (fresh && !options.some((option) => option.id === fresh))
-		options.push({ id: fresh, label: fresh, detail: undefined });
+	const newTag = search.trim();
+	if (newTag && !options.some((option) => option.id === newTag))
+		options.push({ id: newTag, label: newTag, detail: undefined });
 	if (off) return <Facts rows={[[words.tags, contact.tags.join(", ") || null]]} />;
 	return (
 		<Picks
@@ -53,7 +53,7 @@ export function Tags({ contact, off }: { contact: Contact; off: boolean }) {
 			values={contact.tags}
 			nameOf={(tag) => tag}
 			onSearch={setSearch}
-			onOpen={() => setOpened(true)}
+			onOpen={() => setWasOpened(true)}
 			loading={known.isPending}
 			onChange={(next) => {
 				const added = next.filter((tag) => !contact.tags.includes(tag));

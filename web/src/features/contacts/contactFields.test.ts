@@ -48,7 +48,7 @@ const tests: Tests = {
 			["company:64,country:800", { company: 64, country: 800 }],
 			["company:63,country:801,tags:x,stage", {}],
 		];
-		for (const [text, want] of texts) equals(parseWidths(text), want, String(text));
+		for (const [text, expected] of texts) equals(parseWidths(text), expected, String(text));
 	},
 };
 

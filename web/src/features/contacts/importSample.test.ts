@@ -9,7 +9,7 @@ const read = (text: string) => {
 const tests: Tests = {
 	"columns are named as on the server"() {
 		const names = { " Name ": "Name", "'=sum": "=sum", "''+x": "'+x", "'tis": "'tis", "e\u0301": "\u00e9", "": "" };
-		for (const [cell, want] of Object.entries(names)) equals(columnName(cell), want, cell);
+		for (const [cell, expected] of Object.entries(names)) equals(columnName(cell), expected, cell);
 	},
 	"the separator is the one of the header, as on the server"() {
 		const headers: [header: string, want: string][] = [
@@ -26,15 +26,15 @@ const tests: Tests = {
 			["\n\nemail;name", ";"],
 			["", ","],
 		];
-		for (const [header, want] of headers) equals(read(`${header}\n1,2,3,4;5`).separator, want, header);
+		for (const [header, expected] of headers) equals(read(`${header}\n1,2,3,4;5`).separator, expected, header);
 	},
 	"a first line may declare the separator, and is no header"() {
-		const want = [
+		const expected = [
 			["email", "name"],
 			["a@example.com", "Ann, B"],
 		];
 		for (const line of ["sep=;\n", "SEP=;\r\n", "\ufeffsep=;\n"])
-			equals(read(`${line}email;name\na@example.com;Ann, B`), { separator: ";", table: want }, line);
+			equals(read(`${line}email;name\na@example.com;Ann, B`), { separator: ";", table: expected }, line);
 		equals(read("sep=|").table, [[]]);
 		equals(read("sep=x\n1").table, [["sep=x"], ["1"]], "what declares none");
 	},

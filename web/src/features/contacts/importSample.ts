@@ -25,8 +25,8 @@ export function sampleOf(text: string, more: boolean): Sample {
 /** separatorOf returns the separator that occurs most often in a header, outside of quotes; a comma if several do. */
 function separatorOf(table: string): string {
 	const [header = ""] = /^[\r\n]*(?:"[^"]*"?|[^"\r\n]+)*/.exec(table) ?? [];
-	const bare = header.replace(/"[^"]*"?/g, "");
-	const count = (separator: string) => bare.split(separator).length;
+	const unquoted = header.replace(/"[^"]*"?/g, "");
+	const count = (separator: string) => unquoted.split(separator).length;
 	return [",", ";", "\t", "|"].reduce((best, separator) => (count(separator) > count(best) ? separator : best));
 }
 

@@ -129,10 +129,10 @@ export const latestActivityQuery = (id: string) =>
  * eligibilityQuery asks whether a contact gets mail: about is a parameter of the request and its value, with a colon
  * between them.
  */
-export const eligibilityQuery = (id: string, about: string) => {
-	const [kind = "", value = ""] = about.split(/:(.*)/s);
+export const eligibilityQuery = (id: string, target: string) => {
+	const [kind = "", value = ""] = target.split(/:(.*)/s);
 	return queryOptions({
-		...answer("contact.eligibility", id, about),
+		...answer("contact.eligibility", id, target),
 		enabled: value !== "",
 		queryFn: ({ signal }) => api("GET /contacts/{id}/eligibility", { path: { id }, query: { [kind]: value }, signal }),
 	});

@@ -1,5 +1,5 @@
 import { equals, type Tests } from "../../base/testing";
-import { shows, type View } from "./savedView";
+import { isSavedView, type View } from "./savedView";
 
 const view: View = {
 	search: "",
@@ -13,9 +13,9 @@ const saved = { ...view, dir: "asc" as const, search: null as string | null };
 
 const tests: Tests = {
 	"a view is that of a saved filter, whatever the order of names in it"() {
-		equals(shows(view, saved), true);
-		const turned = [{ value: { unit: "day", amount: 3 }, operator: "in_the_last", field: "created_at" }];
-		equals(shows(view, { ...saved, filters: turned }), true);
+		equals(isSavedView(view, saved), true);
+		const reordered = [{ value: { unit: "day", amount: 3 }, operator: "in_the_last", field: "created_at" }];
+		equals(isSavedView(view, { ...saved, filters: reordered }), true);
 	},
 	"any difference makes it another"() {
 		const other: Partial<View>[] = [
@@ -28,11 +28,11 @@ const tests: Tests = {
 			{ columns: ["tags", "company"] },
 			{ columns: [] },
 		];
-		for (const parts of other) equals(shows({ ...view, ...parts }, saved), false, JSON.stringify(parts));
+		for (const parts of other) equals(isSavedView({ ...view, ...parts }, saved), false, JSON.stringify(parts));
 	},
 	"a filter that was saved without columns leaves them as they are"() {
 		for (const columns of [[], ["company"], ["tags", "stage"]])
-			equals(shows({ ...view, columns }, { ...saved, columns: [] }), true, String(columns));
+			equals(isSavedView({ ...view, columns }, { ...saved, columns: [] }), true, String(columns));
 	},
 };
 

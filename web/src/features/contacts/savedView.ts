@@ -12,8 +12,11 @@ const canonical = (value: unknown) =>
 			: member,
 	);
 
-/** shows reports whether a view is that of a saved filter. One without columns leaves them as they are. */
-export const shows = (view: View, saved: Pick<SavedFilterRow, "search" | "filters" | "sort" | "dir" | "columns">) =>
+/** isSavedView reports whether a view is that of a saved filter. One without columns leaves them as they are. */
+export const isSavedView = (
+	view: View,
+	saved: Pick<SavedFilterRow, "search" | "filters" | "sort" | "dir" | "columns">,
+) =>
 	(saved.search ?? "") === view.search &&
 	canonical(saved.filters) === canonical(view.filters) &&
 	saved.sort === view.sort &&

@@ -12,33 +12,41 @@ export function undoSteps(
 	contacts: Contact[],
 	params: { [name: string]: unknown } = {},
 ): UndoStep[] {
-	const those = (is: (contact: Contact) => boolean) => contacts.filter(is).map((contact) => contact.id);
+	const idsWhere = (matches: (contact: Contact) => boolean) => contacts.filter(matches).map((contact) => contact.id);
 	const tags = Array.isArray(params.tags) ? (params.tags as string[]) : [];
 	switch (action) {
 		case "delete":
-			return [{ action: "restore", ids: those((contact) => contact.global_status !== "suppressed") }];
+			return [{ action: "restore", ids: idsWhere((contact) => contact.global_status !== "suppressed") }];
 		case "restore":
-			return [{ action: "delete", ids: those((contact) => contact.global_status === "suppressed") }];
+			return [{ action: "delete", ids: idsWhere((contact) => contact.global_status === "suppressed") }];
 		case "add_tags":
 			return tags.map((tag) => ({
 				action: "remove_tags",
 				params: { tags: [tag] },
-				ids: those((contact) => !contact.tags.includes(tag)),
+				ids: idsWhere((contact) => !contact.tags.includes(tag)),
 			}));
 		case "remove_tags":
 			return tags.map((tag) => ({
 				action: "add_tags",
 				params: { tags: [tag] },
-				ids: those((contact) => contact.tags.includes(tag)),
+				ids: idsWhere((contact) => contact.tags.includes(tag)),
 			}));
 		case "set_do_not_contact":
 			return [
-				{ action, params: { value: !params.value }, ids: those((contact) => contact.do_not_contact !== params.value) },
+				{
+					action,
+					params: { value: !params.value },
+					ids: idsWhere((contact) => contact.do_not_contact !== params.value),
+				},
 			];
 		case "set_stage":
 			return [...new Set(contacts.map((contact) => contact.stage_id))]
 				.filter((stage) => stage !== params.stage_id)
-				.map((stage) => ({ action, params: { stage_id: stage }, ids: those((contact) => contact.stage_id === stage) }));
+				.map((stage) => ({
+					action,
+					params: { stage_id: stage },
+					ids: idsWhere((contact) => contact.stage_id === stage),
+				}));
 		case "set_field": {
 			const field = String(params.field);
 			const before = new Map<string, { value: unknown; ids: string[] }>();

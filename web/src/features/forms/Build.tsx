@@ -9,10 +9,10 @@ import { Columns, Radios, Select, Switch, TextArea, TextField } from "../../ui/F
 import { Card, Callout } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
-import { useDebounced } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { type FormWork, linesOf, shownOf } from "./draft";
+import { type FormWork, linesOf, previewBody } from "./draft";
 import { Fields } from "./Fields";
 import css from "./Form.module.css";
 import { Preview } from "./Preview";
@@ -61,8 +61,8 @@ const words = catalogue("forms.build", {
 	preview: "Preview",
 });
 
-/** badOrigin returns the first line that is not the origin of a website. */
-function badOrigin(text: string): string | undefined {
+/** invalidOrigin returns the first line that is not the origin of a website. */
+function invalidOrigin(text: string): string | undefined {
 	return linesOf(text).find((line) => {
 		try {
 			const url = new URL(line);
@@ -83,7 +83,7 @@ function badOrigin(text: string): string | undefined {
 /** Build edits a form beside its preview. */
 export function Build({ work, disabledReason }: { work: FormWork; disabledReason?: string }) {
 	const { values, set, problem, form } = work;
-	const shown = useDebounced(JSON.stringify(shownOf(values)), 350);
+	const shown = useDebounced(JSON.stringify(previewBody(values)), 350);
 	const embed = useQuery(formPreviewQuery(form.id, shown));
 	const segments = useCollection("segments");
 	const stages = useCollection("stages");
@@ -92,7 +92,7 @@ export function Build({ work, disabledReason }: { work: FormWork; disabledReason
 	const lists = (segments.data?.data ?? []).filter(
 		(segment) => segment.type === "static" && segment.system_key === null,
 	);
-	const bad = badOrigin(values.allowed_origins);
+	const originProblem = invalidOrigin(values.allowed_origins);
 	const entry = messages.data?.data.find((message) => message.id === values.confirm_message_id);
 	return (
 		<div className={css.builder}>
@@ -231,7 +231,7 @@ export function Build({ work, disabledReason }: { work: FormWork; disabledReason
 						path="allowed_origins"
 						value={values.allowed_origins}
 						onChange={(allowed_origins) => set({ allowed_origins })}
-						error={bad ? words.originBad({ text: bad }) : problem("allowed_origins")}
+						error={originProblem ? words.originBad({ text: originProblem }) : problem("allowed_origins")}
 						spellCheck={false}
 					/>
 					<Select

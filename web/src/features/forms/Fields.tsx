@@ -59,18 +59,19 @@ type Props = {
 export function Fields({ fields, onChange, problem, readOnly }: Props) {
 	const bindings = useBindings();
 	const used = new Set(fields.map(keyOf));
-	const free = bindings.filter((binding) => !used.has(binding.key));
-	const hideable = free.filter(
+	const unused = bindings.filter((binding) => !used.has(binding.key));
+	const hideableBindings = unused.filter(
 		(binding) => binding.type === "custom_field" || (binding.type === "contact" && binding.binding !== "email"),
 	);
 	const nameOf = (field: FormField) =>
 		bindings.find((binding) => binding.key === keyOf(field))?.name ?? field.binding ?? words.text;
 	const add = (id: string) => {
-		const [as, ...rest] = id.split(" ");
+		const [fieldType, ...rest] = id.split(" ");
 		const binding = bindings.find((binding) => binding.key === rest.join(" "));
-		if (as === "text")
+		if (fieldType === "text")
 			onChange([...fields, newField({ key: "", type: "text_block", binding: "", name: "", group: "" }, fields)]);
-		else if (binding) onChange([...fields, newField(binding, fields, as === "hidden" ? "hidden" : binding.type)]);
+		else if (binding)
+			onChange([...fields, newField(binding, fields, fieldType === "hidden" ? "hidden" : binding.type)]);
 	};
 	return (
 		<div className={css.fields}>
@@ -92,12 +93,12 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 				{(field, i) => (
 					<Field
 						field={field}
-						at={`fields[${i}]`}
+						path={`fields[${i}]`}
 						name={nameOf(field)}
 						choices={bindings.filter(
 							(binding) =>
 								!used.has(binding.key) &&
-								(field.type === "hidden" ? hideable.includes(binding) : binding.type === field.type),
+								(field.type === "hidden" ? hideableBindings.includes(binding) : binding.type === field.type),
 						)}
 						problem={problem}
 						onChange={(part) => onChange(fields.map((field, index) => (index === i ? { ...field, ...part } : field)))}
@@ -114,9 +115,9 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 					value={null}
 					onChange={(id) => id && add(id)}
 					options={[
-						...free.map((binding) => ({ id: `as ${binding.key}`, label: binding.name, detail: binding.group })),
+						...unused.map((binding) => ({ id: `as ${binding.key}`, label: binding.name, detail: binding.group })),
 						{ id: "text", label: typeNames().text_block },
-						...hideable.map((binding) => ({
+						...hideableBindings.map((binding) => ({
 							id: `hidden ${binding.key}`,
 							label: words.hidden({ name: binding.name }),
 							detail: typeNames().hidden,
@@ -130,17 +131,17 @@ export function Fields({ fields, onChange, problem, readOnly }: Props) {
 
 type FieldProps = {
 	field: FormField;
-	at: string;
+	path: string;
 	name: string;
 	choices: Binding[];
 	problem: (path: string) => string | undefined;
 	onChange: (part: Partial<FormField>) => void;
 };
 
-function Field({ field, at, name, choices, problem, onChange }: FieldProps) {
+function Field({ field, path: at, name, choices, problem, onChange }: FieldProps) {
 	const isEmail = field.type === "contact" && field.binding === "email";
 	const input = field.input ?? "";
-	const choice = input === "select" || input === "radio";
+	const hasOptions = input === "select" || input === "radio";
 	const path = (part: string) => `${at}.${part}`;
 	if (field.type === "text_block") {
 		return (
@@ -251,7 +252,7 @@ function Field({ field, at, name, choices, problem, onChange }: FieldProps) {
 					/>
 				</Columns>
 			)}
-			{choice && (
+			{hasOptions && (
 				<TextArea
 					label={words.options}
 					path={path("options")}
@@ -283,7 +284,7 @@ function Field({ field, at, name, choices, problem, onChange }: FieldProps) {
 				<Checkbox
 					label={words.ticked}
 					checked={field.default_value === true}
-					onChange={(on) => onChange({ default_value: on || null })}
+					onChange={(checked) => onChange({ default_value: checked || null })}
 				/>
 			) : (
 				!isEmail && (

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, ApiError, type FieldProblem, isConflict, request, type Versioned } from "../../api/client";
 import type { FormRow } from "../../api/schema";
-import { keepsTyped } from "../../sync/device";
+import { storesDrafts } from "../../sync/deviceStorage";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
@@ -11,9 +11,9 @@ import { Choose } from "../source/Review";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Menu } from "../../ui/Menu";
-import { keptText } from "../../ui/keptForm";
+import { restoredText } from "../../ui/draftForm";
 import { Callout, Page } from "../../ui/Page";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
@@ -96,7 +96,7 @@ export default function FormPage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const query = useQuery(formQuery(id));
 	if (!query.data || isGone(query.error))
-		return <Missing query={query} list={words.forms} to={to.forms()} kept={{ kinds: ["form"], id }} />;
+		return <NotFound query={query} list={words.forms} to={to.forms()} unsavedInput={{ kinds: ["form"], id }} />;
 	return <Editor key={query.data.data.id} server={query.data} />;
 }
 
@@ -108,7 +108,7 @@ function problemText(problem: FieldProblem): string {
 
 function savingText(work: FormWork): string {
 	const status = work.status;
-	switch (status.is) {
+	switch (status.kind) {
 		case "saving":
 			return words.saving;
 		case "refused":
@@ -117,7 +117,7 @@ function savingText(work: FormWork): string {
 				first: status.problems[0] ? problemText(status.problems[0]) : "",
 			});
 		case "offline":
-			return (keepsTyped() ? words.failed : words.alone)({ problem: explain(status.error) });
+			return (storesDrafts() ? words.failed : words.alone)({ problem: explain(status.error) });
 		case "saved": {
 			if (!status.at) return words.allSaved;
 			const saved = words.saved({ at: status.at });
@@ -145,9 +145,9 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [tab, setTab] = useParam("tab", "build");
-	const may = useDisabledReason("PUT /forms/{id}");
+	const roleDisabledReason = useDisabledReason("PUT /forms/{id}");
 	const archived = server.data.status === "archived";
-	const disabledReason = may ?? (archived ? words.isArchived : undefined);
+	const disabledReason = roleDisabledReason ?? (archived ? words.isArchived : undefined);
 	const work = useFormDraft(server, disabledReason === undefined);
 	const form = work.form;
 	const [asking, setAsking] = useState<"unpublish" | "remove" | null>(null);
@@ -155,7 +155,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 	const [choosing, setChoosing] = useState(false);
 	const draft = form.status === "draft";
 
-	const adopt = async (saved: Versioned<FormRow>) => {
+	const applyResponse = async (saved: Versioned<FormRow>) => {
 		client.setQueryData(formQuery(form.id).queryKey, saved);
 		await client.invalidateQueries(within("forms"));
 	};
@@ -165,7 +165,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 				path: { id: form.id },
 				revision: work.revision ?? undefined,
 			});
-			await adopt(response);
+			await applyResponse(response);
 			return to;
 		},
 		onSuccess: (to) => {
@@ -175,7 +175,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 			if (to === "publish") toast(words.published);
 			if (to === "archive")
 				toast(words.archived({ name: form.name }), {
-					undo: () => void request("POST /forms/{id}/unarchive", { path: { id: form.id } }).then(adopt),
+					undo: () => void request("POST /forms/{id}/unarchive", { path: { id: form.id } }).then(applyResponse),
 				});
 		},
 		onError: (error) => {
@@ -210,7 +210,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 		<Page
 			wide
 			title={work.values.name || form.name}
-			trail={[{ name: words.forms, to: to.forms() }]}
+			breadcrumbs={[{ name: words.forms, to: to.forms() }]}
 			status={<StateBadge kind="form" state={form.status} />}
 			actions={
 				<>
@@ -218,7 +218,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 						<span
 							className={css.saving}
 							role="status"
-							data-bad={work.status.is === "refused" || work.status.is === "offline" || undefined}
+							data-bad={work.status.kind === "refused" || work.status.kind === "offline" || undefined}
 						>
 							{savingText(work)}
 						</span>
@@ -226,7 +226,7 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					{!draft && work.dirty && <Button onClick={() => work.discard()}>{words.discard}</Button>}
 					{draft && (
 						<Button
-							look="primary"
+							variant="primary"
 							disabledReason={disabledReason ?? (work.conflict ? words.clash : undefined)}
 							busy={move.isPending}
 							onClick={() => void publish()}
@@ -236,9 +236,9 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 					)}
 					{form.status === "published" && (
 						<Button
-							look="primary"
+							variant="primary"
 							disabledReason={saveDisabledReason}
-							busy={work.status.is === "saving"}
+							busy={work.status.kind === "saving"}
 							onClick={() => void save()}
 						>
 							{words.save}
@@ -249,26 +249,26 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 							form.status === "published" && {
 								id: "unpublish",
 								label: words.unpublish,
-								disabledReason: may,
+								disabledReason: roleDisabledReason,
 								run: () => setAsking("unpublish"),
 							},
 							!archived && {
 								id: "archive",
 								label: words.archive,
-								disabledReason: may,
+								disabledReason: roleDisabledReason,
 								run: () => move.mutate("archive"),
 							},
 							archived && {
 								id: "unarchive",
 								label: words.unarchive,
-								disabledReason: may,
+								disabledReason: roleDisabledReason,
 								run: () => move.mutate("unarchive"),
 							},
 							{
 								id: "remove",
 								label: words.remove,
 								danger: true,
-								disabledReason: may ?? (archived ? undefined : words.whyRemove),
+								disabledReason: roleDisabledReason ?? (archived ? undefined : words.whyRemove),
 								run: () => setAsking("remove"),
 							},
 						]}
@@ -286,16 +286,16 @@ function Editor({ server }: { server: Versioned<FormRow> }) {
 				]}
 			/>
 			{archived && <Callout>{words.isArchived}</Callout>}
-			{may && tab === "build" && <Callout>{may}</Callout>}
-			{form.status === "published" && tab === "build" && !may && (
+			{roleDisabledReason && tab === "build" && <Callout>{roleDisabledReason}</Callout>}
+			{form.status === "published" && tab === "build" && !roleDisabledReason && (
 				<Callout tone="progress">
 					{words.live} <Link href={to.form(form.id, { tab: "embed" })}>{words.toEmbed}</Link>
 				</Callout>
 			)}
-			{work.restored && work.dirty && !draft && <Callout tone="progress">{keptText(work.restored)}</Callout>}
-			{work.joined && (
+			{work.restored && work.dirty && !draft && <Callout tone="progress">{restoredText(work.restored)}</Callout>}
+			{work.mergedChanges && (
 				<Callout tone="progress">
-					{words.joined({ fields: and(work.joined.fields.map((field) => names[field as keyof FormDraft])) })}
+					{words.joined({ fields: and(work.mergedChanges.fields.map((field) => names[field as keyof FormDraft])) })}
 				</Callout>
 			)}
 			{work.conflict && (

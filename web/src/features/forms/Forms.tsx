@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { FormFieldInput } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -18,7 +18,7 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { within } from "../../base/queries";
 import { formsQuery } from "./queries";
@@ -65,7 +65,7 @@ const words = catalogue("forms.forms", {
 export default function Forms() {
 	const [, navigate] = useLocation();
 	const disabledReason = useDisabledReason("POST /forms");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [status, setStatus] = useParam("status");
 	const [creating, setCreating] = useParam("new");
 	const forms = useQuery(formsQuery(status));
@@ -105,7 +105,7 @@ export default function Forms() {
 						searched(search, setSearch),
 						status !== "" && {
 							name: statuses.find((s) => s.value === status)?.label ?? status,
-							drop: () => setStatus(""),
+							remove: () => setStatus(""),
 						},
 					]}
 				/>
@@ -125,11 +125,11 @@ export default function Forms() {
 						{
 							id: "submissions",
 							name: words.submissions,
-							about: term("submissions").definition,
+							description: term("submissions").definition,
 							end: true,
 							cell: (form) =>
 								form.submission_count > 0 ? (
-									<Link href={to.form(form.id, { tab: "submissions" })}>{full(form.submission_count)}</Link>
+									<Link href={to.form(form.id, { tab: "submissions" })}>{exactNumber(form.submission_count)}</Link>
 								) : (
 									<NotSet />
 								),

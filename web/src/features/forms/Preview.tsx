@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import { Select } from "../../ui/Field";
-import { Framed } from "../../ui/Framed";
+import { SandboxedFrame } from "../../ui/SandboxedFrame";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Form.module.css";
 
@@ -115,7 +115,7 @@ export function Preview({ html, success, redirect, doubleOptIn }: Props) {
 				/>
 			</div>
 			<div className={css.stage}>
-				<Framed
+				<SandboxedFrame
 					title={words.title}
 					html={shown}
 					dark={theme === "dark"}

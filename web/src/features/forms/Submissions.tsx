@@ -9,7 +9,7 @@ import { Facts, NotSet } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Table } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { useMore } from "../../ui/useMore";
+import { useLoadMore } from "../../ui/useLoadMore";
 import { catalogue } from "../../base/words/catalogue";
 import { exact } from "../../base/words/formats";
 import rowsCss from "../../ui/Rows.module.css";
@@ -43,7 +43,7 @@ const textOf = (value: unknown) => (Array.isArray(value) ? value.join(", ") : St
 export function Submissions({ form }: { form: FormRow }) {
 	const [open, setOpen] = useParam("submission");
 	const list = useInfiniteQuery(submissionsQuery(form.id));
-	const onEnd = useMore(list);
+	const onEnd = useLoadMore(list);
 	if (list.isPending) return <Skeleton rows={8} height={36} />;
 	if (list.isError) return <Failure error={list.error} retry={() => void list.refetch()} />;
 	const rows = list.data.pages.flatMap((page) => page.data);
@@ -57,13 +57,13 @@ export function Submissions({ form }: { form: FormRow }) {
 			</Empty>
 		);
 	}
-	const who = (submission: FormSubmission) => submission.email ?? words.erased;
+	const submitterOf = (submission: FormSubmission) => submission.email ?? words.erased;
 	const name = (submission: FormSubmission) =>
 		submission.contact_id ? (
-			<Link href={to.contact(submission.contact_id)}>{who(submission)}</Link>
+			<Link href={to.contact(submission.contact_id)}>{submitterOf(submission)}</Link>
 		) : (
 			<button type="button" className={own.link} onClick={() => setOpen(submission.id)}>
-				{who(submission)}
+				{submitterOf(submission)}
 			</button>
 		);
 	const shown = rows.find((submission) => submission.id === open);
@@ -74,7 +74,7 @@ export function Submissions({ form }: { form: FormRow }) {
 				label={words.title}
 				rows={rows}
 				rowKey={(submission) => submission.id}
-				rowName={who}
+				rowName={submitterOf}
 				onEnd={onEnd}
 				onOpen={(submission) => setOpen(submission.id)}
 				onPeek={(submission) => setOpen(submission.id)}
@@ -105,7 +105,7 @@ export function Submissions({ form }: { form: FormRow }) {
 				card={(submission) => (
 					<span className={rowsCss.card}>
 						<span className={rowsCss.name}>
-							<b>{who(submission)}</b>
+							<b>{submitterOf(submission)}</b>
 							<span>
 								<Time at={submission.submitted_at} />
 							</span>
@@ -117,7 +117,7 @@ export function Submissions({ form }: { form: FormRow }) {
 			{shown && (
 				<Dialog
 					drawer="narrow"
-					title={words.one({ who: who(shown) })}
+					title={words.one({ who: submitterOf(shown) })}
 					onClose={() => setOpen("")}
 					footer={shown.contact_id && <LinkButton to={to.contact(shown.contact_id)}>{words.contact}</LinkButton>}
 				>

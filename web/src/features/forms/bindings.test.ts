@@ -37,7 +37,7 @@ const tests: Tests = {
 			[field("contact", null), null],
 			[field("hidden", "constructor"), "custom_field:constructor"],
 		];
-		for (const [field, want] of fields) equals(keyOf(field), want, JSON.stringify(field));
+		for (const [field, expected] of fields) equals(keyOf(field), expected, JSON.stringify(field));
 	},
 	"a new field has the key of its binding, and an id that is new in the form"() {
 		let fields: FormField[] = [{ ...field("contact", "email"), id: "f3" }];

@@ -62,7 +62,7 @@ export function bindingsOf(
 	categories: Pick<EmailCategoryRow, "id" | "name">[],
 ): Binding[] {
 	const groups = typeNames();
-	const one = (type: FieldType, binding: string, name: string): Binding => ({
+	const newBinding = (type: FieldType, binding: string, name: string): Binding => ({
 		key: `${type}:${binding}`,
 		type,
 		binding,
@@ -70,28 +70,30 @@ export function bindingsOf(
 		group: groups[type],
 	});
 	return [
-		...Object.entries(words.columns).map(([binding, name]) => one("contact", binding, name)),
+		...Object.entries(words.columns).map(([binding, name]) => newBinding("contact", binding, name)),
 		...custom
 			.filter((field) => field.field_type !== "contact")
-			.map((field) => one("custom_field", field.field_key, field.name)),
-		...types.filter((type) => type.active).map((type) => one("consent", type.type_key, type.display_name)),
-		...categories.map((category) => one("consent", `category:${category.id}`, words.category({ name: category.name }))),
+			.map((field) => newBinding("custom_field", field.field_key, field.name)),
+		...types.filter((type) => type.active).map((type) => newBinding("consent", type.type_key, type.display_name)),
+		...categories.map((category) =>
+			newBinding("consent", `category:${category.id}`, words.category({ name: category.name })),
+		),
 	];
 }
 
 /** newField returns a field that is bound to something. Its id is new in the form. */
-export function newField(binding: Binding, fields: FormField[], as: FieldType = binding.type): FormField {
+export function newField(binding: Binding, fields: FormField[], type: FieldType = binding.type): FormField {
 	let n = fields.length + 1;
 	while (fields.some((field) => field.id === `f${n}`)) n++;
 	return {
 		id: `f${n}`,
-		type: as,
-		binding: as === "text_block" ? null : binding.binding,
+		type,
+		binding: type === "text_block" ? null : binding.binding,
 		label:
-			as === "text_block" ? words.sample : as === "consent" ? words.sentence({ type: binding.name }) : binding.name,
+			type === "text_block" ? words.sample : type === "consent" ? words.sentence({ type: binding.name }) : binding.name,
 		placeholder: null,
 		help_text: null,
-		required: as === "contact" && binding.binding === "email",
+		required: type === "contact" && binding.binding === "email",
 		input: null,
 		options: null,
 		default_value: null,

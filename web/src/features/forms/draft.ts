@@ -56,36 +56,36 @@ export const linesOf = (text: string) =>
 		.map((line) => line.trim())
 		.filter(Boolean);
 
-/** shownOf returns the request that previews a draft: what the markup of a form depends on. */
-export const shownOf = (draft: FormDraft): FormBody =>
+/** previewBody returns the request that previews a draft: what the markup of a form depends on. */
+export const previewBody = (draft: FormDraft): FormBody =>
 	bodyOf(draft, ["fields", "submit_label", "captcha_provider", "captcha_site_key"]);
 
 /** bodyOf returns the request that saves some parts of a draft. */
 function bodyOf(draft: FormDraft, parts: (keyof FormDraft)[]): FormBody {
-	const out: FormBody = {};
+	const result: FormBody = {};
 	for (const part of parts) {
 		switch (part) {
 			case "fields":
-				out.fields = draft.fields.map((field, i) => ({ ...field, options: field.options ?? [], sort_order: i }));
+				result.fields = draft.fields.map((field, i) => ({ ...field, options: field.options ?? [], sort_order: i }));
 				break;
 			case "captcha_provider":
 			case "captcha_site_key":
-				out.captcha = { provider: draft.captcha_provider, site_key: draft.captcha_site_key || null };
+				result.captcha = { provider: draft.captcha_provider, site_key: draft.captcha_site_key || null };
 				break;
 			case "allowed_origins":
-				out.allowed_origins = linesOf(draft.allowed_origins);
+				result.allowed_origins = linesOf(draft.allowed_origins);
 				break;
 			case "redirect_url":
 			case "confirm_redirect_url":
 			case "confirm_message_id":
 			case "stage_id":
-				out[part] = draft[part] || null;
+				result[part] = draft[part] || null;
 				break;
 			default:
-				Object.assign(out, { [part]: draft[part] });
+				Object.assign(result, { [part]: draft[part] });
 		}
 	}
-	return out;
+	return result;
 }
 
 /** partOf returns the part of a draft that a problem of a request is about. */
@@ -101,7 +101,7 @@ const pause = 800;
  * useFormDraft holds what is written of a form. Drafts save themselves a moment after the last change; what the server
  * refuses stays here and is shown at its field, and the rest is saved. Published forms are saved by hand.
  */
-export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
+export function useFormDraft(server: Versioned<FormRow>, canEdit: boolean) {
 	const client = useQueryClient();
 	const form = server.data;
 	const path = { id: form.id };
@@ -128,13 +128,13 @@ export function useFormDraft(server: Versioned<FormRow>, may: boolean) {
 			refusals: (error) => [...error.fields, { path: "", message: explain(error) }],
 		},
 		server,
-		{ autosaveAfter: form.status === "draft" && may ? pause : null, readOnly: !may },
+		{ autosaveAfter: form.status === "draft" && canEdit ? pause : null, readOnly: !canEdit },
 	);
 	const { state } = draft;
 	// What keeps the form from being published, and the values that it is about.
 	const [missing, setMissing] = useState<{ problems: FieldProblem[]; values: FormDraft } | null>(null);
 	const problems: Problem[] = [
-		...(state.status.is === "refused" ? state.status.problems : []),
+		...(state.status.kind === "refused" ? state.status.problems : []),
 		...(missing?.problems.filter((problem) =>
 			equal(missing.values[partOf(problem.path)], state.values[partOf(problem.path)]),
 		) ?? []),

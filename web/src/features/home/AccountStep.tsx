@@ -35,7 +35,7 @@ export function AccountStep({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const changed = useSetupChanged();
 	const disabledReason = useDisabledReason("PUT /settings/account");
-	const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+	const localTimezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 	const address = account.postal_address as { [field: string]: string | null };
 	const parts = ["line1", "line2", "postal_code", "city", "state", "country"] as const;
 	const empty = parts.every((part) => !address[part]);
@@ -43,7 +43,7 @@ export function AccountStep({ account }: { account: AccountSessionView }) {
 	const form = useForm({
 		name: account.name,
 		// A new account is in UTC until somebody says where it is.
-		timezone: empty && account.timezone === "UTC" && zones.includes(here) ? here : account.timezone,
+		timezone: empty && account.timezone === "UTC" && zones.includes(localTimezone) ? localTimezone : account.timezone,
 		...(Object.fromEntries(parts.map((part) => [`postal_address.${part}`, address[part] ?? ""])) as {
 			[path: string]: string;
 		}),
@@ -113,7 +113,7 @@ export function AccountStep({ account }: { account: AccountSessionView }) {
 			<Columns>
 				{field("state")}
 				<CodeField
-					of="country"
+					kind="country"
 					label={words.country}
 					path="postal_address.country"
 					readOnly={Boolean(disabledReason)}

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Check, Circle, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { Link } from "wouter";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useParam } from "../../base/params";
 import { useOptions, useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
@@ -13,7 +13,7 @@ import { Progress } from "../../ui/Progress";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { withProblemTexts } from "../../base/words/errors";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import css from "./Home.module.css";
 import { missing, optional, type Step, stepWords } from "./steps";
@@ -21,8 +21,8 @@ import { Unfinished } from "./Unfinished";
 import { overviewQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const Setup = later(() => import("./Setup"));
-const Attention = later(() => withProblemTexts(() => import("./Attention")));
+const Setup = lazyComponent(() => import("./Setup"));
+const Attention = lazyComponent(() => withProblemTexts(() => import("./Attention")));
 
 const words = catalogue("home.home", {
 	title: "Home",
@@ -112,14 +112,14 @@ export default function Home() {
 	}
 	const account = overview.data;
 	const steps = account.setup.filter((step) => !optional.includes(step.key));
-	const worth = account.setup.filter(
+	const relevantSteps = account.setup.filter(
 		(step) => optional.includes(step.key) && !step.done && !dismissed.includes(step.key),
 	);
-	const named = steps.map((step) => ({ ...step, ...stepWords(step.key) }));
-	const current = named.find((step) => step.key === open);
+	const namedSteps = steps.map((step) => ({ ...step, ...stepWords(step.key) }));
+	const current = namedSteps.find((step) => step.key === open);
 	const done = steps.every((step) => step.done);
 	const { totals: now, previous: before } = account;
-	const about = (name: TermName, count?: number) => ({
+	const figure = (name: TermName, count?: number) => ({
 		definition: term(name).definition,
 		sum:
 			count === undefined || now.total_recipients === 0
@@ -134,7 +134,7 @@ export default function Home() {
 			title={words.title}
 			actions={
 				done && (
-					<LinkButton look="primary" to={to.newBroadcast()} disabledReason={disabledReason}>
+					<LinkButton variant="primary" to={to.newBroadcast()} disabledReason={disabledReason}>
 						{words.broadcast}
 					</LinkButton>
 				)
@@ -149,7 +149,7 @@ export default function Home() {
 						</span>
 					}
 				>
-					<Steps steps={steps} next={named.find((step) => !step.done)?.key} onOpen={setOpen} />
+					<Steps steps={steps} next={namedSteps.find((step) => !step.done)?.key} onOpen={setOpen} />
 				</Card>
 			)}
 			{done && options.data?.demo && (
@@ -199,37 +199,41 @@ export default function Home() {
 				<Figures>
 					<Figure
 						name={words.sent}
-						value={full(now.total_recipients)}
-						detail={sent > 0 ? words.before({ count: full(before.total_recipients) }) : undefined}
-						about={about("mails")}
+						value={exactNumber(now.total_recipients)}
+						detail={sent > 0 ? words.before({ count: exactNumber(before.total_recipients) }) : undefined}
+						description={figure("mails")}
 					/>
 					<Figure
 						name={words.delivered}
-						value={full(now.total_delivered)}
-						detail={sent > 0 ? words.before({ count: full(before.total_delivered) }) : undefined}
-						about={about("mailsDelivered")}
+						value={exactNumber(now.total_delivered)}
+						detail={sent > 0 ? words.before({ count: exactNumber(before.total_delivered) }) : undefined}
+						description={figure("mailsDelivered")}
 					/>
 					<Figure
 						name={words.opened}
 						value={now.total_recipients ? percent(now.verified_open_rate) : "–"}
 						detail={before.total_recipients ? words.before({ count: percent(before.verified_open_rate) }) : undefined}
-						about={about("openedThen", now.verified_opened)}
+						description={figure("openedThen", now.verified_opened)}
 					/>
 					<Figure
 						name={words.clicked}
 						value={now.total_recipients ? percent(now.click_rate) : "–"}
 						detail={before.total_recipients ? words.before({ count: percent(before.click_rate) }) : undefined}
-						about={about("clickedThen", now.total_clicked)}
+						description={figure("clickedThen", now.total_clicked)}
 					/>
 					<Figure
 						name={words.contacts}
-						value={account.counts.contacts === null ? "–" : full(account.counts.contacts)}
-						about={{ definition: term("contacts").definition, asOf: account.counts.counted_at, people: to.contacts() }}
+						value={account.counts.contacts === null ? "–" : exactNumber(account.counts.contacts)}
+						description={{
+							definition: term("contacts").definition,
+							asOf: account.counts.counted_at,
+							people: to.contacts(),
+						}}
 					/>
 					<Figure
 						name={words.sendable}
-						value={account.counts.sendable === null ? "–" : full(account.counts.sendable)}
-						about={{
+						value={account.counts.sendable === null ? "–" : exactNumber(account.counts.sendable)}
+						description={{
 							definition: term("mailable").definition,
 							asOf: account.counts.counted_at,
 							people: to.segment("all_sendable", { tab: "members" }),
@@ -237,9 +241,9 @@ export default function Home() {
 					/>
 				</Figures>
 			</Card>
-			{worth.length > 0 && (
+			{relevantSteps.length > 0 && (
 				<Card title={words.worth}>
-					<Steps steps={worth} onDismiss={dismiss} />
+					<Steps steps={relevantSteps} onDismiss={dismiss} />
 				</Card>
 			)}
 			{done && (
@@ -253,7 +257,12 @@ export default function Home() {
 			)}
 			{current && (
 				<Suspense>
-					<Setup step={current} next={named.find((step) => !step.done)} onOpen={setOpen} onClose={() => setOpen("")} />
+					<Setup
+						step={current}
+						next={namedSteps.find((step) => !step.done)}
+						onOpen={setOpen}
+						onClose={() => setOpen("")}
+					/>
 				</Suspense>
 			)}
 		</Page>
@@ -290,7 +299,7 @@ function Steps({
 							<p>{missing(step)}</p>
 						</div>
 						{onOpen && step.key === next && (
-							<Button small look="primary" aria-label={words.beginStep({ name })} onClick={() => onOpen(step.key)}>
+							<Button small variant="primary" aria-label={words.beginStep({ name })} onClick={() => onOpen(step.key)}>
 								{words.begin}
 							</Button>
 						)}

@@ -84,7 +84,7 @@ export function LaneStep({ account }: { account: AccountSessionView }) {
 				<p>{words.tryText}</p>
 				<div>
 					<Button
-						look={adding ? "default" : "primary"}
+						variant={adding ? "default" : "primary"}
 						disabledReason={disabledReason}
 						busy={choose.isPending}
 						onClick={() => choose.mutate(sink ?? null)}

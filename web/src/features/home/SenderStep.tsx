@@ -167,8 +167,10 @@ export function SenderStep({ account }: { account: AccountSessionView }) {
 								key={kind.id}
 								label={kind.display_name}
 								checked={selected.includes(kind.id)}
-								onChange={(on) =>
-									form.set({ email_type_ids: on ? [...selected, kind.id] : selected.filter((id) => id !== kind.id) })
+								onChange={(checked) =>
+									form.set({
+										email_type_ids: checked ? [...selected, kind.id] : selected.filter((id) => id !== kind.id),
+									})
 								}
 							/>
 						))}

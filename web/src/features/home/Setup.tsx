@@ -51,7 +51,7 @@ const words = catalogue("home.setup", {
 	starters: "Write an email from a starter template",
 });
 
-export type Step = { key: string; name: string; about: string; done: boolean };
+export type Step = { key: string; name: string; description: string; done: boolean };
 
 /** Setup is the drawer of one row of the checklist. The row is ticked by the server, while the drawer is open. */
 export default function Setup({
@@ -65,9 +65,9 @@ export default function Setup({
 	onOpen: (key: string) => void;
 	onClose: () => void;
 }) {
-	const [place, setPlace] = useState<HTMLElement | null>(null);
+	const [footerElement, setFooterElement] = useState<HTMLElement | null>(null);
 	const second = step.done && next !== undefined;
-	const footer = useMemo(() => ({ place, second }), [place, second]);
+	const footer = useMemo(() => ({ element: footerElement, second }), [footerElement, second]);
 	const account = useQuery(accountQuery());
 	return (
 		<Dialog
@@ -78,16 +78,16 @@ export default function Setup({
 				<>
 					<span role="status">{step.done && words.done}</span>
 					<Button onClick={onClose}>{words.close}</Button>
-					<span ref={setPlace} style={{ display: "contents" }} />
+					<span ref={setFooterElement} style={{ display: "contents" }} />
 					{step.done && next && (
-						<Button look="primary" onClick={() => onOpen(next.key)}>
+						<Button variant="primary" onClick={() => onOpen(next.key)}>
 							{words.next({ name: next.name })}
 						</Button>
 					)}
 				</>
 			}
 		>
-			<p>{step.about}</p>
+			<p>{step.description}</p>
 			{account.isPending ? (
 				<Skeleton rows={6} />
 			) : account.isError ? (

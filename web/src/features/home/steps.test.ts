@@ -10,14 +10,14 @@ const tests: Tests = {
 			"The workspace has no postal address.",
 		);
 		equals(missing(step("sending_domain", false, "a.example is not verified")), "a.example is not verified.");
-		equals(missing(step("account", false, "unheard of")), stepWords("account").about, "another text");
-		equals(missing(step("account", false)), stepWords("account").about);
-		equals(missing(step("account", true, "all is well")), stepWords("account").about, "a step that is done");
+		equals(missing(step("account", false, "unheard of")), stepWords("account").description, "another text");
+		equals(missing(step("account", false)), stepWords("account").description);
+		equals(missing(step("account", true, "all is well")), stepWords("account").description, "a step that is done");
 	},
 	"steps that are optional have words, and an unknown one its name"() {
 		for (const key of optional)
-			holds(stepWords(key).about !== "" && stepWords(key).name !== key, `${key} has no words`);
-		equals(stepWords("unheard_of"), { name: "unheard_of", about: "" });
+			holds(stepWords(key).description !== "" && stepWords(key).name !== key, `${key} has no words`);
+		equals(stepWords("unheard_of"), { name: "unheard_of", description: "" });
 	},
 };
 

@@ -45,9 +45,11 @@ const words = catalogue("home.steps", {
 /** optional are the steps that mail can go out without. */
 export const optional = ["dmarc", "second_owner", "segment", "webhooks"];
 
-/** stepWords are the name of a step, and what it is about. */
-export const stepWords = (key: string) =>
-	(words.steps as { [key: string]: { name: string; about: string } })[key] ?? { name: key, about: "" };
+/** stepWords returns the name of a step and its description. */
+export function stepWords(key: string): { name: string; description: string } {
+	const text = (words.steps as { [key: string]: { name: string; about: string } })[key];
+	return { name: text?.name ?? key, description: text?.about ?? "" };
+}
 
 /** What the server says is missing, by parts of its texts. The first that fits counts. */
 const forms: [keyof typeof words.missing, RegExp][] = [
@@ -80,4 +82,4 @@ export function missingText(detail: string): string | null {
 
 /** missing is what the account lacks for a step, as a sentence; what the step is about if the server does not say. */
 export const missing = (step: Step) =>
-	(!step.done && step.detail && missingText(step.detail)) || stepWords(step.key).about;
+	(!step.done && step.detail && missingText(step.detail)) || stepWords(step.key).description;

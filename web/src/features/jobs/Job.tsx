@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Redirect, useParams } from "wouter";
-import { Missing } from "../../ui/Missing";
+import { NotFound } from "../../ui/NotFound";
 import { catalogue } from "../../base/words/catalogue";
-import { pageOf } from "./place";
+import { pageOf } from "./jobPage";
 import { jobQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -15,6 +15,6 @@ export default function Job() {
 	return job.data ? (
 		<Redirect to={pageOf(job.data)} replace />
 	) : (
-		<Missing query={job} list={words.jobs} to={to.jobs()} />
+		<NotFound query={job} list={words.jobs} to={to.jobs()} />
 	);
 }

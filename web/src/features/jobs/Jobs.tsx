@@ -17,9 +17,9 @@ import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { jobTitle } from "../../base/words/jobTitles";
-import { exact, full } from "../../base/words/formats";
+import { exact, exactNumber } from "../../base/words/formats";
 import { explain, sentenceFor } from "../../base/words/errors";
-import { pageOf } from "./place";
+import { pageOf } from "./jobPage";
 import css from "../settings/Settings.module.css";
 import { jobsQuery } from "./queries";
 import { to } from "../../base/paths";
@@ -62,9 +62,9 @@ const words = catalogue("jobs.jobs", {
 /** resultOf says what a job has done, and why it failed. */
 function resultOf(job: JobSession): string {
 	const result = (job.result ?? {}) as { [name: string]: unknown };
-	const counts = Object.entries(words.counts).flatMap(([name, say]) => {
+	const counts = Object.entries(words.counts).flatMap(([name, message]) => {
 		const n = result[name];
-		return typeof n === "number" ? [{ n, text: say({ count: n }) }] : [];
+		return typeof n === "number" ? [{ n, text: message({ count: n }) }] : [];
 	});
 	const some = counts.filter((count) => count.n > 0);
 	const done = (some.length > 0 ? some : job.error ? [] : counts.slice(0, 1)).map((count) => count.text).join(", ");
@@ -124,7 +124,7 @@ export default function Jobs() {
 				<Empty
 					title={words.none}
 					action={
-						<LinkButton look="primary" to={to.contactImport()} disabledReason={importDisabledReason}>
+						<LinkButton variant="primary" to={to.contactImport()} disabledReason={importDisabledReason}>
 							{words.import}
 						</LinkButton>
 					}
@@ -135,8 +135,11 @@ export default function Jobs() {
 				<NoMatch
 					title={words.noMatch}
 					filters={[
-						type !== "" && { name: (words.types as { [key: string]: string })[type] ?? type, drop: () => setType("") },
-						mine !== "" && { name: words.mine, drop: () => setMine("") },
+						type !== "" && {
+							name: (words.types as { [key: string]: string })[type] ?? type,
+							remove: () => setType(""),
+						},
+						mine !== "" && { name: words.mine, remove: () => setMine("") },
 					]}
 				/>
 			) : (
@@ -164,7 +167,7 @@ export default function Jobs() {
 										text={
 											job.progress.total
 												? words.of({ count: job.progress.processed, total: job.progress.total })
-												: full(job.progress.processed)
+												: exactNumber(job.progress.processed)
 										}
 									/>
 								) : (
@@ -222,11 +225,11 @@ export default function Jobs() {
 	);
 }
 
-/** Cancel cancels a job. When it goes with the focus, the name of the job takes it. */
+/** Cancel cancels a job. When it is removed while it has the focus, the name of the job takes it. */
 function Cancel({ disabledReason, busy, onCancel }: { disabledReason?: string; busy: boolean; onCancel: () => void }) {
-	const here = useRef<HTMLSpanElement>(null);
+	const anchorRef = useRef<HTMLSpanElement>(null);
 	useEffect(() => {
-		const row = here.current?.closest("tr, li");
+		const row = anchorRef.current?.closest("tr, li");
 		return () => {
 			requestAnimationFrame(
 				() => document.activeElement === document.body && row?.querySelector("a")?.focus({ preventScroll: true }),
@@ -234,7 +237,7 @@ function Cancel({ disabledReason, busy, onCancel }: { disabledReason?: string; b
 		};
 	}, []);
 	return (
-		<span ref={here}>
+		<span ref={anchorRef}>
 			<Button small disabledReason={disabledReason} busy={busy} onClick={onCancel}>
 				{words.cancel}
 			</Button>

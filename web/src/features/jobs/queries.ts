@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import { pollEvery } from "../../base/liveState";
 import { answer } from "../../base/queries";
-import { underWay } from "../../base/shell";
+import { isRunning } from "../../base/shell";
 
 /** jobsQuery reads the jobs of a type, the newest first; of everybody or the person's own. */
 export const jobsQuery = (type: string, mine: boolean) =>
@@ -16,7 +16,7 @@ export const jobsQuery = (type: string, mine: boolean) =>
 			}),
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: (query) =>
-			query.state.data?.pages.some((page) => page.data.some(underWay)) ? 2000 : pollEvery(15_000)(),
+			query.state.data?.pages.some((page) => page.data.some(isRunning)) ? 2000 : pollEvery(15_000)(),
 	});
 
 /** jobQuery reads a job, again and again until it has ended: at a pace in milliseconds. */
@@ -24,5 +24,5 @@ export const jobQuery = (id: string, pace = 1000) =>
 	queryOptions({
 		...answer("job", id),
 		queryFn: ({ signal }) => api("GET /jobs/{id}", { path: { id }, signal }),
-		refetchInterval: (query) => (query.state.data && !underWay(query.state.data) ? false : pace),
+		refetchInterval: (query) => (query.state.data && !isRunning(query.state.data) ? false : pace),
 	});

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { isConflict, request, type Versioned } from "../../api/client";
 import type { MessageSession, PreviewProblem, RebasedMessage } from "../../api/schema";
 import { useParams } from "../../base/params";
-import { handIn } from "../../sync/pendingSaves";
+import { flushEditors } from "../../sync/pendingSaves";
 import { useDraft } from "../../sync/useDraft";
 import { useDisabledReason } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
@@ -23,12 +23,12 @@ import { Copy } from "../../ui/Copy";
 import { Columns, Radios, TextArea, TextField } from "../../ui/Field";
 import { type Problems, problemsOf } from "../../ui/problems";
 import { MailFrame } from "../../ui/MailFrame";
-import { keptText } from "../../ui/keptForm";
+import { restoredText } from "../../ui/draftForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
-import { blankMjml } from "../templates/blank";
+import { blankMjml } from "../templates/blankMjml";
 import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import { bodyOf, type Content, contentCodes, contentNames, editable } from "./content";
@@ -95,7 +95,7 @@ export default function EditEntry(props: Props) {
 	if (merged.isError) return <Failure error={merged.error} retry={() => void merged.refetch()} />;
 	if (rebase && !merged.data) {
 		return (
-			<Page title=" " trail={[{ name: words.library, to: to.library() }]}>
+			<Page title=" " breadcrumbs={[{ name: words.library, to: to.library() }]}>
 				<Skeleton rows={12} />
 			</Page>
 		);
@@ -118,7 +118,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const [, setParams] = useParams();
 	const disabledReason = useDisabledReason("PATCH /messages/{id}");
 	const path = { id: entry.id };
-	const remember = (response: Versioned<MessageSession>) => {
+	const updateCache = (response: Versioned<MessageSession>) => {
 		client.setQueryData(entryQuery(entry.id).queryKey, response);
 		return response;
 	};
@@ -127,9 +127,9 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			kind: merged ? "message_rebase" : "message",
 			id: entry.id,
 			title: (values) => values.name,
-			load: () => request("GET /messages/{id}", { path }).then(remember),
+			load: () => request("GET /messages/{id}", { path }).then(updateCache),
 			save: (_, values, revision) =>
-				request("PATCH /messages/{id}", { path, body: { content: bodyOf(values) }, revision }).then(remember),
+				request("PATCH /messages/{id}", { path, body: { content: bodyOf(values) }, revision }).then(updateCache),
 			fieldsOf: (entry) => editable(entry.name, entry.current_content),
 			reviewed: true,
 		},
@@ -148,7 +148,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 				}
 			: undefined,
 	);
-	const { values, changed, conflict, joined, restored } = draft.state;
+	const { values, changed, conflict, mergedChanges, restored } = draft.state;
 	const dirty = changed.length > 0;
 	const names = useNames();
 	const set = (part: Partial<Content>) => draft.change(part);
@@ -159,26 +159,26 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const [reviewing, setReviewing] = useState(false);
 	const [choosing, setChoosing] = useState(false);
 	const [busy, setBusy] = useState(false);
-	const [faults, setFaults] = useState<Problems>({ byPath: {}, general: [] });
-	const [opened, setOpened] = useState(false);
-	const templates = useQuery({ ...templateNamesQuery(), enabled: opened });
-	const named = useBindingOptions(origin === "template" ? values.template : "").data;
+	const [fieldProblems, setProblems] = useState<Problems>({ byPath: {}, general: [] });
+	const [wasOpened, setWasOpened] = useState(false);
+	const templates = useQuery({ ...templateNamesQuery(), enabled: wasOpened });
+	const selectedOptions = useBindingOptions(origin === "template" ? values.template : "").data;
 	const preview = useLivePreview("message", entry.id, () => ({ content: bodyOf(values) }), null);
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
 	const next = entry.current_version + 1;
-	const shown = preview.good?.answer ?? preview.query.data;
+	const shown = preview.lastValid?.answer ?? preview.query.data;
 	const saveDisabledReason =
 		disabledReason ?? (conflict ? words.clash : undefined) ?? (dirty || merged ? undefined : words.nothing);
 	const current = useVersions(entry.id, reviewing).data?.data.find(
 		(version) => version.version === entry.current_version,
 	);
-	const unpinned = holders((current?.usage ?? []).filter((use) => use.version === null));
+	const unpinnedHolders = holders((current?.usage ?? []).filter((use) => use.version === null));
 	const leave = () => setParams({ edit: null, v: null }, { replace: true });
 	const save = async () => {
 		setBusy(true);
-		setFaults({ byPath: {}, general: [] });
+		setProblems({ byPath: {}, general: [] });
 		try {
-			handIn();
+			flushEditors();
 			await draft.save();
 			void client.invalidateQueries(within("messages"));
 			await client.invalidateQueries(within("message", entry.id));
@@ -186,7 +186,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			leave();
 		} catch (error) {
 			if (isConflict(error)) setReviewing(false);
-			setFaults(problemsOf(error, []));
+			setProblems(problemsOf(error, []));
 		} finally {
 			setBusy(false);
 		}
@@ -196,7 +196,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			if (saveDisabledReason === undefined) setReviewing(true);
 		},
 	});
-	const go = (problem: PreviewProblem) => {
+	const focusProblem = (problem: PreviewProblem) => {
 		const path = problem.field.replace(/^content\.(template_binding\.)?/, "");
 		document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus();
 	};
@@ -204,7 +204,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 		<Page
 			wide
 			title={words.title({ name: entry.name, number: next })}
-			trail={[
+			breadcrumbs={[
 				{ name: words.library, to: to.library() },
 				{ name: entry.name, to: to.entry(entry.id) },
 			]}
@@ -213,16 +213,16 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 				<>
 					<Button onClick={leave}>{words.leave}</Button>
 					{dirty && <Button onClick={() => draft.discard()}>{words.discard}</Button>}
-					<Button look="primary" disabledReason={saveDisabledReason} busy={busy} onClick={() => setReviewing(true)}>
+					<Button variant="primary" disabledReason={saveDisabledReason} busy={busy} onClick={() => setReviewing(true)}>
 						{words.save({ number: next })}
 					</Button>
 				</>
 			}
 		>
-			{restored && dirty && !merged && <Callout tone="progress">{keptText(restored)}</Callout>}
-			{joined && (
+			{restored && dirty && !merged && <Callout tone="progress">{restoredText(restored)}</Callout>}
+			{mergedChanges && (
 				<Callout tone="progress">
-					{words.joined({ fields: and(joined.fields.map((field) => contentNames[field as keyof Content])) })}
+					{words.joined({ fields: and(mergedChanges.fields.map((field) => contentNames[field as keyof Content])) })}
 				</Callout>
 			)}
 			{conflict && (
@@ -238,7 +238,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			{disabledReason && <Callout>{disabledReason}</Callout>}
 			<div className={source.editor}>
 				<div className={source.left}>
-					<Fixed when={disabledReason !== undefined}>
+					<Fixed locked={disabledReason !== undefined}>
 						<TokenField
 							label={contentNames.subject}
 							path="subject"
@@ -292,8 +292,8 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 							<>
 								<Combo
 									label={words.choice}
-									options={templateOptions(templates.data?.data, named)}
-									onOpen={() => setOpened(true)}
+									options={templateOptions(templates.data?.data, selectedOptions)}
+									onOpen={() => setWasOpened(true)}
 									loading={templates.isPending}
 									value={values.template || null}
 									onChange={(slug) => set({ template: slug ?? "", binding: {} })}
@@ -350,7 +350,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 				</div>
 				<div className={source.right}>
 					<h2>{words.preview}</h2>
-					<ProblemList checked={preview.query.data !== undefined} problems={problems} onGo={go} />
+					<ProblemList checked={preview.query.data !== undefined} problems={problems} onGo={focusProblem} />
 					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
 					{preview.query.isLoading && <Skeleton rows={8} />}
 					{shown && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
@@ -363,9 +363,9 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 					names={contentNames}
 					codes={contentCodes}
 					problems={problems}
-					touched={[...(unpinned ? [words.pinned({ who: unpinned })] : [])]}
+					affected={[...(unpinnedHolders ? [words.pinned({ who: unpinnedHolders })] : [])]}
 					busy={busy}
-					faults={{ byPath: {}, general: [...faults.general, ...Object.values(faults.byPath)] }}
+					fieldProblems={{ byPath: {}, general: [...fieldProblems.general, ...Object.values(fieldProblems.byPath)] }}
 					onSave={() => void save()}
 					onClose={() => setReviewing(false)}
 				/>

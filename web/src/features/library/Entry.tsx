@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation, useParams as useRoute } from "wouter";
 import { ApiError, api, isConflict, newKey, request } from "../../api/client";
 import type { MessageBody, MessageSession, MessageUse, MessageVersionSession } from "../../api/schema";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useParam, useParams } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { Changes } from "../source/Review";
@@ -15,7 +15,7 @@ import { Confirm, Dialog } from "../../ui/Dialog";
 import { Select, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { MailFrame } from "../../ui/MailFrame";
 import { Menu } from "../../ui/Menu";
 import { Facts, Callout, Page } from "../../ui/Page";
@@ -34,7 +34,7 @@ import { within } from "../../base/queries";
 import { entryPreviewQuery, entryQuery, rebaseQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const EditEntry = later(() => import("./EditEntry"));
+const EditEntry = lazyComponent(() => import("./EditEntry"));
 
 const words = catalogue("library.entry", {
 	library: "Library",
@@ -95,14 +95,14 @@ export default function EntryPage() {
 	const versions = useVersions(id, !writes);
 	if (!query.data || isGone(query.error))
 		return (
-			<Missing
+			<NotFound
 				query={query}
 				list={words.library}
 				to={to.library()}
-				kept={{ kinds: ["message", "message_rebase"], id }}
+				unsavedInput={{ kinds: ["message", "message_rebase"], id }}
 			/>
 		);
-	if (!versions.data && !writes) return <Missing query={versions} list={words.library} to={to.library()} />;
+	if (!versions.data && !writes) return <NotFound query={versions} list={words.library} to={to.library()} />;
 	const { data: entry, revision } = query.data;
 	if (edit) return <EditEntry key={`${entry.id} ${edit}`} server={query.data} rebase={edit === "rebase"} />;
 	return <Entry entry={entry} revision={revision} versions={versions.data?.data ?? []} />;
@@ -175,7 +175,7 @@ function Entry({
 		<Page
 			wide
 			title={entry.name}
-			trail={[{ name: words.library, to: to.library() }]}
+			breadcrumbs={[{ name: words.library, to: to.library() }]}
 			status={<StateBadge kind="message" state={entry.status} />}
 			actions={
 				<>
@@ -185,7 +185,7 @@ function Entry({
 						</Button>
 					)}
 					<Button
-						look="primary"
+						variant="primary"
 						disabledReason={disabledReason}
 						onClick={() => setParams({ edit: "1", v: null, compare: null }, { replace: false })}
 					>

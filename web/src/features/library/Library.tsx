@@ -3,11 +3,11 @@ import { Plus } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { MessageRow, TemplateStarter } from "../../api/schema";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Starters } from "../templates/Starters";
-import { begin } from "../templates/fromStarter";
+import { createFromStarter } from "../templates/fromStarter";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Select, TextField } from "../../ui/Field";
@@ -60,7 +60,7 @@ const words = catalogue("library.library", {
 	after: "Next",
 });
 
-function Origin({ of: message }: { of: MessageRow }) {
+function Origin({ message }: { message: MessageRow }) {
 	if (message.current_version === 0) return <NotSet />;
 	return message.template_id ? (
 		<Link href={to.template(message.template_id)}>{message.template_slug ?? message.template_id}</Link>
@@ -72,7 +72,7 @@ function Origin({ of: message }: { of: MessageRow }) {
 /** Library lists the mails that are written once and used in many places. */
 export default function Library() {
 	const disabledReason = useDisabledReason("POST /messages");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [status, setStatus] = useParam("status");
 	const [offset, setOffset] = useParam("offset");
 	const [adding, setAdding] = useParam("new");
@@ -81,7 +81,12 @@ export default function Library() {
 	const total = entries.data?.total ?? rows.length;
 	const from = Number(offset) || 0;
 	const add = (
-		<Button look="primary" icon={<Plus aria-hidden />} disabledReason={disabledReason} onClick={() => setAdding("1")}>
+		<Button
+			variant="primary"
+			icon={<Plus aria-hidden />}
+			disabledReason={disabledReason}
+			onClick={() => setAdding("1")}
+		>
 			{words.add}
 		</Button>
 	);
@@ -122,7 +127,7 @@ export default function Library() {
 						searched(search, find),
 						status !== "" && {
 							name: statuses.find((s) => s.value === status)?.label ?? status,
-							drop: () => choose(""),
+							remove: () => choose(""),
 						},
 					]}
 				/>
@@ -150,7 +155,7 @@ export default function Library() {
 								end: true,
 								cell: (message) => (message.current_version > 0 ? number(message.current_version) : words.none0),
 							},
-							{ id: "template", name: words.template, cell: (message) => <Origin of={message} /> },
+							{ id: "template", name: words.template, cell: (message) => <Origin message={message} /> },
 							{ id: "used", name: words.used, cell: (message) => holders(message.usage ?? []) || <NotSet /> },
 							{ id: "tags", name: words.tags, cell: (message) => message.tags.join(", ") || <NotSet /> },
 							{ id: "changed", name: words.changed, cell: (message) => <Time at={message.updated_at} /> },
@@ -196,7 +201,7 @@ function FromStarter() {
 	const make = useMutation({
 		mutationFn: async (starter: TemplateStarter) =>
 			api("POST /messages", {
-				body: { name: starter.name, content: { ...(await begin(starter)), subject: starter.subject } },
+				body: { name: starter.name, content: { ...(await createFromStarter(starter)), subject: starter.subject } },
 				idempotencyKey: newKey(),
 			}),
 		onSuccess: (created) => {

@@ -2,7 +2,7 @@ import type { FullSessionContent } from "../../api/schema";
 import { equals, type Tests } from "../../base/testing";
 import { bodyOf, comparable, editable } from "./content";
 
-const nothing = {
+const emptyContent = {
 	subject: null,
 	preheader: null,
 	from_name: null,
@@ -14,18 +14,18 @@ const nothing = {
 	body_text: null,
 };
 
-const content = (parts: object) => ({ ...nothing, ...parts }) as unknown as FullSessionContent;
+const content = (parts: object) => ({ ...emptyContent, ...parts }) as unknown as FullSessionContent;
 
 const compiled = { body_mjml: "<mjml/>", body_html: "<p>compiled</p>", body_text: "compiled" };
 
 const tests: Tests = {
 	"content of a template is its values, other content its code"() {
-		const ofTemplate = editable(
+		const fromTemplate = editable(
 			"News",
 			content({ template_slug: "t", template_binding: { parameters: {} }, ...compiled }),
 		);
 		equals(
-			[ofTemplate.template, ofTemplate.binding, ofTemplate.mjml, ofTemplate.html, ofTemplate.text],
+			[fromTemplate.template, fromTemplate.binding, fromTemplate.mjml, fromTemplate.html, fromTemplate.text],
 			["t", { parameters: {} }, "", "", ""],
 		);
 		const ofCode = editable("News", content(compiled));
@@ -43,7 +43,7 @@ const tests: Tests = {
 	},
 	"what is edited and stored is the same, and empty texts are none"() {
 		const cases = [
-			nothing,
+			emptyContent,
 			{ subject: "Hello", from_name: "Ann", template_slug: "t", template_binding: { parameters: { a: 1 } } },
 			{ subject: "Hello", preheader: "There", reply_to: "a@example.com", body_mjml: "<mjml/>", body_text: "Hi" },
 			{ body_html: "<p>Hi</p>" },
@@ -54,7 +54,7 @@ const tests: Tests = {
 		}
 	},
 	"of code that is written twice, MJML is stored"() {
-		const body = bodyOf({ ...editable("", null), mjml: "<mjml/>", html: "<p/>" }) as typeof nothing;
+		const body = bodyOf({ ...editable("", null), mjml: "<mjml/>", html: "<p/>" }) as typeof emptyContent;
 		equals([body.body_mjml, body.body_html], ["<mjml/>", null]);
 	},
 };

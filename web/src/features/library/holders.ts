@@ -8,7 +8,7 @@ const words = catalogue("library.holders", {
 
 /** holders counts what uses an entry, in words. */
 export function holders(uses: MessageUse[]): string {
-	const of = (kind: string) => new Set(uses.filter((use) => use.kind === kind).map((use) => use.name)).size;
-	const [b, s] = [of("broadcast"), of("sequence")];
+	const countOf = (kind: string) => new Set(uses.filter((use) => use.kind === kind).map((use) => use.name)).size;
+	const [b, s] = [countOf("broadcast"), countOf("sequence")];
 	return [b > 0 && words.broadcasts({ count: b }), s > 0 && words.sequences({ count: s })].filter(Boolean).join(", ");
 }

@@ -3,14 +3,14 @@ import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { api, url } from "../../api/client";
 import { useCollection } from "../../base/collections";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { Button, LinkButton } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { Select } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { MailFrame } from "../../ui/MailFrame";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Card, Facts, Page } from "../../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
@@ -54,7 +54,7 @@ const words = catalogue("mailbox.mailbox", {
 export default function Mailbox() {
 	const client = useQueryClient();
 	const [selected, choose] = useParam("mta");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [clearing, setClearing] = useState(false);
 	const disabledReason = useDisabledReason("DELETE /mta-configs/{id}/messages");
 	const addDisabledReason = useDisabledReason("POST /mta-configs");
@@ -74,7 +74,7 @@ export default function Mailbox() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.sending, to: to.sending() }]}
+			breadcrumbs={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={
 				rows.length > 0 && (
@@ -85,7 +85,7 @@ export default function Mailbox() {
 			}
 		>
 			{!(lanes.isSuccess && !lane) && (rows.length > 0 || search || sinks.length > 1 || mails.isPending) && (
-				<Tools label={words.search} value={search} onChange={setSearch} coming={mails.isPending}>
+				<Tools label={words.search} value={search} onChange={setSearch} loading={mails.isPending}>
 					{sinks.length > 1 && (
 						<Select
 							label={words.mta}
@@ -101,7 +101,7 @@ export default function Mailbox() {
 				<Empty
 					title={words.noSink}
 					action={
-						<LinkButton look="primary" to={to.mta("new")} disabledReason={addDisabledReason}>
+						<LinkButton variant="primary" to={to.mta("new")} disabledReason={addDisabledReason}>
 							{words.addSink}
 						</LinkButton>
 					}
@@ -118,7 +118,7 @@ export default function Mailbox() {
 				<Empty
 					title={words.none}
 					action={
-						<LinkButton look="primary" to={to.newBroadcast()} disabledReason={writeDisabledReason}>
+						<LinkButton variant="primary" to={to.newBroadcast()} disabledReason={writeDisabledReason}>
 							{words.write}
 						</LinkButton>
 					}
@@ -169,14 +169,14 @@ export default function Mailbox() {
 export function Message() {
 	const { lane = "", id = "" } = useParams<{ lane: string; id: string }>();
 	const mail = useQuery(mailQuery(lane, id));
-	const trail = [{ name: words.title, to: to.mailbox() }];
+	const breadcrumbs = [{ name: words.title, to: to.mailbox() }];
 	const message = mail.data;
 	if (!message || isGone(mail.error))
-		return <Missing query={mail} list={words.title} to={to.mailbox()} trail={trail} />;
+		return <NotFound query={mail} list={words.title} to={to.mailbox()} breadcrumbs={breadcrumbs} />;
 	return (
 		<Page
 			title={message.subject || "–"}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			actions={
 				<a href={url("GET /mta-configs/{id}/messages/{message_id}/raw", { id: lane, message_id: id })}>{words.raw}</a>
 			}
@@ -193,7 +193,7 @@ export function Message() {
 				/>
 			</Card>
 			{message.html && <p>{words.links}</p>}
-			<MailFrame html={message.html} text={message.text} headers={message.headers} tall opens />
+			<MailFrame html={message.html} text={message.text} headers={message.headers} fullHeight opens />
 		</Page>
 	);
 }

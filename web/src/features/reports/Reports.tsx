@@ -15,11 +15,11 @@ import { List } from "../../ui/List";
 import { Card, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { change, full, percent, pointsOf } from "../../base/words/formats";
+import { change, exactNumber, percent, pointsOf } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import { LastSend } from "./LastSend";
 import { DayRange, useDayRange } from "./DayRange";
-import { named, tick } from "./range";
+import { dayName, tick } from "./range";
 import css from "./Reports.module.css";
 import { overviewReportQuery } from "./queries";
 import { to } from "../../base/paths";
@@ -89,8 +89,8 @@ const columns = [
 	"bounce_rate",
 ] as const;
 
-/** nothing reports whether totals say that nothing happened. */
-const nothing = (totals: OverviewTotals) =>
+/** isEmpty reports whether totals say that nothing happened. */
+const isEmpty = (totals: OverviewTotals) =>
 	totals.total_recipients +
 		totals.verified_opened +
 		totals.total_clicked +
@@ -148,9 +148,9 @@ export default function Reports() {
 				<Failure error={failed} retry={() => void (days.account.isError ? days.account.refetch() : query.refetch())} />
 			) : !report ? (
 				<Skeleton rows={10} />
-			) : nothing(report.totals) && type ? (
+			) : isEmpty(report.totals) && type ? (
 				nothingOfType
-			) : nothing(report.totals) ? (
+			) : isEmpty(report.totals) ? (
 				<LastSend>
 					{(last) =>
 						last ? (
@@ -162,7 +162,7 @@ export default function Reports() {
 								title={words.never}
 								action={
 									<Button
-										look="primary"
+										variant="primary"
 										disabledReason={createDisabledReason}
 										onClick={() => navigate(to.newBroadcast())}
 									>
@@ -202,7 +202,7 @@ function Totals({ report, at }: { report: ReportsOverview; at: string }) {
 	const then = report.previous;
 	const rate = (
 		name: TermName,
-		of:
+		metric:
 			| "total_delivered"
 			| "verified_opened"
 			| "total_clicked"
@@ -211,25 +211,32 @@ function Totals({ report, at }: { report: ReportsOverview; at: string }) {
 			| "total_complained",
 		decimals?: number,
 	) => {
-		const [a, b] = [now[of], then[of]];
+		const [a, b] = [now[metric], then[metric]];
 		const share = (count: number, all: number) => (all > 0 ? count / all : null);
-		const [sa, sb] = [share(a, now.total_recipients), share(b, then.total_recipients)];
+		const [currentShare, previousShare] = [share(a, now.total_recipients), share(b, then.total_recipients)];
 		const d =
-			sa !== null && sb !== null && decimals === undefined ? words.points({ d: pointsOf(sa - sb) }) : change(a - b);
-		const few = then.total_recipients < 100;
+			currentShare !== null && previousShare !== null && decimals === undefined
+				? words.points({ d: pointsOf(currentShare - previousShare) })
+				: change(a - b);
+		const isSmallSample = then.total_recipients < 100;
 		return (
 			<Rate
 				name={term(name).name}
 				part={a}
 				total={now.total_recipients}
-				of={words.of}
+				totalName={words.of}
 				decimals={decimals}
-				about={{
+				description={{
 					definition: term(name).definition,
 					sum: words.sum({ count: a, what: partOf(name), all: now.total_recipients }),
 					asOf: at,
 				}}
-				more={<Before value={few || sb === null ? full(b) : percent(sb, decimals)} change={d} />}
+				more={
+					<Before
+						value={isSmallSample || previousShare === null ? exactNumber(b) : percent(previousShare, decimals)}
+						change={d}
+					/>
+				}
 			/>
 		);
 	};
@@ -250,11 +257,14 @@ function Totals({ report, at }: { report: ReportsOverview; at: string }) {
 			<Figures>
 				<Figure
 					name={term("mails").name}
-					value={full(now.total_recipients)}
+					value={exactNumber(now.total_recipients)}
 					detail={
-						<Before value={full(then.total_recipients)} change={change(now.total_recipients - then.total_recipients)} />
+						<Before
+							value={exactNumber(then.total_recipients)}
+							change={change(now.total_recipients - then.total_recipients)}
+						/>
 					}
-					about={{ definition: term("mails").definition, asOf: at }}
+					description={{ definition: term("mails").definition, asOf: at }}
 				/>
 				{rate("mailsDelivered", "total_delivered")}
 				{rate("openedThen", "verified_opened")}
@@ -264,7 +274,7 @@ function Totals({ report, at }: { report: ReportsOverview; at: string }) {
 				{rate("complainedThen", "total_complained", 3)}
 			</Figures>
 			<p className={css.muted}>
-				{words.beforeAbout({ from: named(report.from), to: named(report.to), before: report.timezone })}
+				{words.beforeAbout({ from: dayName(report.from), to: dayName(report.to), before: report.timezone })}
 			</p>
 		</Card>
 	);
@@ -274,16 +284,16 @@ function Totals({ report, at }: { report: ReportsOverview; at: string }) {
 function Days({ report }: { report: ReportsOverview }) {
 	const [table, setTable] = useState(false);
 	const dates = report.series.map((day) => day.date);
-	const top = (of: "total_sent" | "verified_opened") =>
-		report.series.reduce((day, d) => (d[of] > day[of] ? d : day), report.series[0] as OverviewDay);
-	const values = (of: keyof OverviewTotals) => report.series.map((day) => day[of]);
-	const [sent, opened] = [top("total_sent"), top("verified_opened")];
+	const top = (metric: "total_sent" | "verified_opened") =>
+		report.series.reduce((day, d) => (d[metric] > day[metric] ? d : day), report.series[0] as OverviewDay);
+	const values = (metric: keyof OverviewTotals) => report.series.map((day) => day[metric]);
+	const [sent, peakOpened] = [top("total_sent"), top("verified_opened")];
 	return (
 		<Card
 			title={words.perDay}
 			actions={
 				<>
-					<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
+					<Button small variant="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
 						{table ? words.plot : words.table}
 					</Button>
 					<CsvButton
@@ -300,7 +310,7 @@ function Days({ report }: { report: ReportsOverview }) {
 					rows={[...report.series].reverse()}
 					rowKey={(day) => day.date}
 					columns={[
-						{ id: "date", name: words.date, cell: (day) => named(day.date) },
+						{ id: "date", name: words.date, cell: (day) => dayName(day.date) },
 						...(
 							[
 								["total_sent", words.sent],
@@ -312,7 +322,12 @@ function Days({ report }: { report: ReportsOverview }) {
 								["total_complained", words.complained],
 								["total_failed", words.failed],
 							] as const
-						).map(([of, name]) => ({ id: of, name, end: true, cell: (day: OverviewDay) => full(day[of]) })),
+						).map(([metric, name]) => ({
+							id: metric,
+							name,
+							end: true,
+							cell: (day: OverviewDay) => exactNumber(day[metric]),
+						})),
 					]}
 				/>
 			) : (
@@ -321,8 +336,8 @@ function Days({ report }: { report: ReportsOverview }) {
 						<h3>{words.reading}</h3>
 						<LinePlot
 							sentence={
-								opened.verified_opened > 0
-									? words.mostOpened({ count: opened.verified_opened, when: named(opened.date) })
+								peakOpened.verified_opened > 0
+									? words.mostOpened({ count: peakOpened.verified_opened, when: dayName(peakOpened.date) })
 									: words.nothingOpened
 							}
 							points={dates}
@@ -338,7 +353,7 @@ function Days({ report }: { report: ReportsOverview }) {
 						<LinePlot
 							sentence={
 								sent.total_sent > 0
-									? words.mostSent({ count: sent.total_sent, when: named(sent.date) })
+									? words.mostSent({ count: sent.total_sent, when: dayName(sent.date) })
 									: words.nothingSent
 							}
 							points={dates}
@@ -402,58 +417,58 @@ function Types({
 					{
 						id: "mails",
 						name: words.mails,
-						about: term("mails").definition,
+						description: term("mails").definition,
 						end: true,
-						cell: (row) => full(row.total_recipients),
+						cell: (row) => exactNumber(row.total_recipients),
 					},
 					{
 						id: "delivered",
 						name: words.delivered,
-						about: term("mailsDelivered").definition,
+						description: term("mailsDelivered").definition,
 						end: true,
-						cell: (row) => full(row.total_delivered),
+						cell: (row) => exactNumber(row.total_delivered),
 					},
 					{
 						id: "opened",
 						name: words.opened,
-						about: term("openedThen").definition,
+						description: term("openedThen").definition,
 						end: true,
-						cell: (row) => full(row.verified_opened),
+						cell: (row) => exactNumber(row.verified_opened),
 					},
 					{
 						id: "openRate",
 						name: words.openRate,
-						about: term("openedThen").definition,
+						description: term("openedThen").definition,
 						end: true,
 						cell: (row) => rate(row.verified_opened, row),
 					},
 					{
 						id: "clicked",
 						name: words.clicked,
-						about: term("clickedThen").definition,
+						description: term("clickedThen").definition,
 						end: true,
-						cell: (row) => full(row.total_clicked),
+						cell: (row) => exactNumber(row.total_clicked),
 					},
 					{
 						id: "clickRate",
 						name: words.clickRate,
-						about: term("clickedThen").definition,
+						description: term("clickedThen").definition,
 						end: true,
 						cell: (row) => rate(row.total_clicked, row),
 					},
 					{
 						id: "unsubscribed",
 						name: words.unsubscribed,
-						about: term("leftThen").definition,
+						description: term("leftThen").definition,
 						end: true,
-						cell: (row) => full(row.total_unsubscribed),
+						cell: (row) => exactNumber(row.total_unsubscribed),
 					},
 					{
 						id: "bounced",
 						name: words.bounced,
-						about: term("mailsBounced").definition,
+						description: term("mailsBounced").definition,
 						end: true,
-						cell: (row) => full(row.total_bounced),
+						cell: (row) => exactNumber(row.total_bounced),
 					},
 				]}
 			/>

@@ -32,7 +32,7 @@ const tests: Tests = {
 			["2026-05-09", "2026-05-08", 0],
 			["2026-05-09", "2026-05-01", -7],
 		];
-		for (const [from, to, want] of ranges) equals(daysOf(from, to), want, `${from} to ${to}`);
+		for (const [from, to, expected] of ranges) equals(daysOf(from, to), expected, `${from} to ${to}`);
 	},
 	"a day that is moved there and back is the same"() {
 		const random = new Random(3);

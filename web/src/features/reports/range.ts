@@ -27,8 +27,8 @@ export function rangeOf(params: URLSearchParams, zone: string, now = new Date())
 	return { from: addDays(end, 1 - days), to: end, days };
 }
 
-/** named writes a day. Days of reports are dates without a time, so no zone moves them. */
-export const named = (date: string) => calendarDay(date);
+/** dayName writes a day. Days of reports are dates without a time, so no zone moves them. */
+export const dayName = (date: string) => calendarDay(date);
 
 /** tick writes a day on the axis of a plot. */
 export const tick = (date: string) => calendarDay(date, "short");

@@ -21,7 +21,7 @@ import {
 	type Condition,
 	conditionAt,
 	deepest,
-	fits,
+	canMove,
 	type Group,
 	heightOf,
 	insertAt,
@@ -33,7 +33,7 @@ import {
 	stepTo,
 } from "./groups";
 import { isNegative, type Kind, type Leaf, leafWords, newLeaf } from "./leaves";
-import { useTouched } from "../../ui/heldErrors";
+import { useTouched } from "../../ui/errorVisibility";
 
 const words = catalogue("rules.builder", {
 	all: "all of these",
@@ -64,15 +64,15 @@ const words = catalogue("rules.builder", {
 });
 
 /** Problem is what is wrong at a path: as it stands there, and with the condition that it is in. */
-type Problem = { path: string; message: string; full: string };
+type Problem = { path: string; message: string; fullMessage: string };
 
 /** Fault is a problem that the server found in a rule, and further ones that it found at once. */
 export type Fault = Problem & { others?: Problem[] };
 
 /** messageAt returns the problem at a path that passes a test. */
-function messageAt(fault: Fault | null | undefined, is: (path: string) => boolean): string | undefined {
+function messageAt(fault: Fault | null | undefined, matches: (path: string) => boolean): string | undefined {
 	return fault
-		? [fault, ...(fault.others ?? [])].find((problem) => is(problem.path.replace(/^definition\.?/, "")))?.message
+		? [fault, ...(fault.others ?? [])].find((problem) => matches(problem.path.replace(/^definition\.?/, "")))?.message
 		: undefined;
 }
 
@@ -86,7 +86,7 @@ type Props = {
 };
 
 /** Where a condition that is dragged would go: before a place, with how that is shown. */
-type Drop = { to: number[]; at: number[]; edge: "before" | "after" | "inside" };
+type Drop = { to: number[]; path: number[]; edge: "before" | "after" | "inside" };
 
 /** Moves is what moves conditions: by keys, or by dragging. */
 type Moves = {
@@ -94,41 +94,41 @@ type Moves = {
 	step: (path: number[], direction: 1 | -1) => boolean;
 	wrap: (path: number[]) => void;
 	remove: (path: number[]) => void;
-	begin: (path: number[], event: PointerEvent<HTMLElement>) => void;
+	startDrag: (path: number[], event: PointerEvent<HTMLElement>) => void;
 	dragged: number[] | null;
 	drop: Drop | null;
 	warning: (path: number[], leaf: Leaf) => string | undefined;
 };
 const Moving = createContext<Moves | null>(null);
 
-const dotted = (path: number[]) => path.join(".");
+const pathKey = (path: number[]) => path.join(".");
 
 /** dropAt returns where a condition would go that is let go at a point of the page. */
 function dropAt(root: Group, from: number[], x: number, y: number): Drop | null {
-	const under = document.elementsFromPoint(x, y).find((element) => element.closest("[data-path]"));
-	const item = under?.closest<HTMLElement>("[data-path]");
+	const hovered = document.elementsFromPoint(x, y).find((element) => element.closest("[data-path]"));
+	const item = hovered?.closest<HTMLElement>("[data-path]");
 	if (!item) return null;
 	const path = (item.dataset.path ?? "").split(".").filter(Boolean).map(Number);
 	const condition = conditionAt(root, path);
 	const box = item.getBoundingClientRect();
-	const upper = y < box.top + box.height / 2;
+	const inUpperHalf = y < box.top + box.height / 2;
 	let drop: Drop;
 	if (condition && isGroup(condition) && (path.length === 0 || (y > box.top + 12 && y < box.bottom - 12)))
-		drop = upper
-			? { to: [...path, 0], at: path, edge: "inside" }
-			: { to: [...path, condition.conditions.length], at: path, edge: "inside" };
+		drop = inUpperHalf
+			? { to: [...path, 0], path, edge: "inside" }
+			: { to: [...path, condition.conditions.length], path, edge: "inside" };
 	else
-		drop = upper
-			? { to: path, at: path, edge: "before" }
-			: { to: [...path.slice(0, -1), (path.at(-1) ?? 0) + 1], at: path, edge: "after" };
-	return fits(root, from, drop.to) ? drop : null;
+		drop = inUpperHalf
+			? { to: path, path, edge: "before" }
+			: { to: [...path.slice(0, -1), (path.at(-1) ?? 0) + 1], path, edge: "after" };
+	return canMove(root, from, drop.to) ? drop : null;
 }
 
 /** Builder edits a rule: groups of conditions, as sentences or as JSON. */
 export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 	const fields = useRuleFields();
 	const [text, setText] = useState<string | null>(null);
-	const [bad, setBad] = useState(false);
+	const [isInvalid, setIsInvalid] = useState(false);
 	const [drag, setDrag] = useState<{ from: number[]; drop: Drop | null } | null>(null);
 	const all = useRef<HTMLDivElement>(null);
 	// The control of a condition that has the focus keeps it when the condition moves.
@@ -141,7 +141,7 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 		(controls[to.control] ?? controls.at(-1))?.focus();
 	});
 	const move = (from: number[], to: number[]) => {
-		if (!fits(value, from, to)) return;
+		if (!canMove(value, from, to)) return;
 		const moved = moveTo(value, from, to);
 		follow.current = {
 			path: moved.path,
@@ -164,17 +164,17 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 			onChange(replaceAt(value, path, { logic: "and", conditions: [condition] }));
 		},
 		remove: (path) => {
-			const [up, at] = [path.slice(0, -1), path.at(-1) ?? 0];
-			const group = conditionAt(value, up);
-			const left = group && isGroup(group) ? group.conditions.length - 1 : 0;
+			const [parentPath, index] = [path.slice(0, -1), path.at(-1) ?? 0];
+			const group = conditionAt(value, parentPath);
+			const remaining = group && isGroup(group) ? group.conditions.length - 1 : 0;
 			// The condition that takes its place has the focus then, or the one before it, or the buttons of the group.
 			follow.current =
-				left > 0
-					? { path: [...up, Math.min(at, left - 1)], control: 0 }
-					: { path: up, control: Number.POSITIVE_INFINITY };
+				remaining > 0
+					? { path: [...parentPath, Math.min(index, remaining - 1)], control: 0 }
+					: { path: parentPath, control: Number.POSITIVE_INFINITY };
 			onChange(replaceAt(value, path, null));
 		},
-		begin: (from, event) => {
+		startDrag: (from, event) => {
 			if (event.button !== 0) return;
 			let drop: Drop | null = null;
 			event.currentTarget.focus();
@@ -193,7 +193,7 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 		dragged: drag?.from ?? null,
 		drop: drag?.drop ?? null,
 		warning: (path, leaf) => {
-			const match = warnings.find((warning) => dotted(pathOf(warning.path)) === dotted(path));
+			const match = warnings.find((warning) => pathKey(pathOf(warning.path)) === pathKey(path));
 			if (!match) return undefined;
 			if (
 				/\[\d+\]$/.test(match.path.slice(pathText(path).length)) &&
@@ -206,7 +206,7 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 	return (
 		<div className={css.builder} ref={all}>
 			<div className={css.top}>
-				<Button small look="quiet" onClick={() => setText(text === null ? JSON.stringify(value, null, 2) : null)}>
+				<Button small variant="quiet" onClick={() => setText(text === null ? JSON.stringify(value, null, 2) : null)}>
 					{text === null ? words.json : words.builder}
 				</Button>
 			</div>
@@ -222,10 +222,10 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 					hideLabel
 					value={text}
 					error={
-						bad
+						isInvalid
 							? words.bad
 							: fault
-								? [fault, ...(fault.others ?? [])].map((problem) => problem.full).join(" ")
+								? [fault, ...(fault.others ?? [])].map((problem) => problem.fullMessage).join(" ")
 								: undefined
 					}
 					onChange={(value) => {
@@ -233,10 +233,10 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 						try {
 							const next = JSON.parse(value) as Group;
 							if (!Array.isArray(next.conditions)) throw new Error();
-							setBad(false);
+							setIsInvalid(false);
 							onChange(next);
 						} catch {
-							setBad(true);
+							setIsInvalid(true);
 						}
 					}}
 				/>
@@ -247,7 +247,7 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 
 /** controlsOf returns what can have the focus in the condition at a path. */
 function controlsOf(all: HTMLElement | null, path: number[]): HTMLElement[] {
-	const item = all?.querySelector<HTMLElement>(`[data-path="${dotted(path)}"]`);
+	const item = all?.querySelector<HTMLElement>(`[data-path="${pathKey(path)}"]`);
 	return item ? [...item.querySelectorAll<HTMLElement>("button, input, select, textarea")] : [];
 }
 
@@ -260,7 +260,7 @@ function Handle({ path, name }: { path: number[]; name: string }) {
 			className={css.handle}
 			aria-label={words.move({ name })}
 			title={words.moveHelp}
-			onPointerDown={(e) => moves?.begin(path, e)}
+			onPointerDown={(e) => moves?.startDrag(path, e)}
 		>
 			<GripVertical aria-hidden size={16} />
 		</button>
@@ -296,12 +296,12 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 	const kinds = (Object.entries(leafWords.kinds) as [Kind, string][]).filter(
 		([kind]) => ofEvents || kind !== "trigger_event",
 	);
-	const here = pathText(path);
-	const faulty = messageAt(
+	const ownPath = pathText(path);
+	const faultText = messageAt(
 		fault,
-		(at) =>
-			[here, `${here}.conditions`, `${here}.logic`, `${here}.negate`].includes(at) ||
-			(here === "" && at === "conditions"),
+		(path) =>
+			[ownPath, `${ownPath}.conditions`, `${ownPath}.logic`, `${ownPath}.negate`].includes(path) ||
+			(ownPath === "" && path === "conditions"),
 	);
 	const moves = useContext(Moving);
 	const name = path.length === 0 ? words.is : words.groupName({ number: (path.at(-1) ?? 0) + 1 });
@@ -313,9 +313,9 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 		<fieldset
 			className={css.group}
 			data-depth={path.length}
-			data-path={dotted(path)}
-			data-drop={moves?.drop && dotted(moves.drop.at) === dotted(path) ? moves.drop.edge : undefined}
-			data-dragged={(!top && moves?.dragged && dotted(moves.dragged) === dotted(path)) || undefined}
+			data-path={pathKey(path)}
+			data-drop={moves?.drop && pathKey(moves.drop.path) === pathKey(path) ? moves.drop.edge : undefined}
+			data-dragged={(!top && moves?.dragged && pathKey(moves.dragged) === pathKey(path)) || undefined}
 			onKeyDown={top ? undefined : keysOf(moves, path, wrap)}
 		>
 			<legend className="visually-hidden">{name}</legend>
@@ -375,9 +375,9 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 					/>
 				)}
 			</div>
-			{faulty && (
+			{faultText && (
 				<p role="alert" className={css.fault}>
-					{faulty}
+					{faultText}
 				</p>
 			)}
 			<ol className={css.conditions}>
@@ -420,7 +420,7 @@ function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 				{path.length < deepest - 1 && (
 					<Button
 						small
-						look="quiet"
+						variant="quiet"
 						icon={<FolderPlus aria-hidden />}
 						onClick={() =>
 							set({
@@ -454,11 +454,11 @@ type Row = {
 function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row) {
 	const moves = useContext(Moving);
 	const name = words.condition({ number: index + 1 });
-	const put = (condition: Condition) => onChange(replaceAt(root, path, condition));
-	const here = pathText(path);
+	const replaceCondition = (condition: Condition) => onChange(replaceAt(root, path, condition));
+	const ownPath = pathText(path);
 	const row = useRef<HTMLFieldSetElement>(null);
 	const touched = useTouched(row);
-	const faulty = touched ? messageAt(fault, (at) => at.startsWith(here)) : undefined;
+	const faultText = touched ? messageAt(fault, (path) => path.startsWith(ownPath)) : undefined;
 	const warning = moves?.warning(path, leaf);
 	const wrap = path.length < deepest ? () => moves?.wrap(path) : null;
 	return (
@@ -466,15 +466,15 @@ function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row
 			ref={row}
 			aria-label={name}
 			className={css.leaf}
-			data-path={dotted(path)}
-			data-bad={faulty ? true : undefined}
-			data-drop={moves?.drop && dotted(moves.drop.at) === dotted(path) ? moves.drop.edge : undefined}
-			data-dragged={(moves?.dragged && dotted(moves.dragged) === dotted(path)) || undefined}
+			data-path={pathKey(path)}
+			data-bad={faultText ? true : undefined}
+			data-drop={moves?.drop && pathKey(moves.drop.path) === pathKey(path) ? moves.drop.edge : undefined}
+			data-dragged={(moves?.dragged && pathKey(moves.dragged) === pathKey(path)) || undefined}
 			onKeyDown={keysOf(moves, path, wrap)}
 		>
 			<Handle path={path} name={name} />
 			<div className={css.editor}>
-				<LeafEditor leaf={leaf} fields={fields} onChange={put} error={faulty} />
+				<LeafEditor leaf={leaf} fields={fields} onChange={replaceCondition} error={faultText} />
 				{warning && <p className={css.warning}>{warning}</p>}
 			</div>
 			<Menu

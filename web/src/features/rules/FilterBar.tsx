@@ -10,7 +10,7 @@ import { type FieldInfo, initialValue, operatorName, operators, shapeOf } from "
 import { fieldOptions } from "./fieldOptions";
 import { type Filter, ruleOf, sentence } from "./filters";
 import { ValueEditor } from "./ValueEditor";
-import { meaning } from "./when";
+import { meaning } from "./period";
 import { to } from "../../base/paths";
 
 const words = catalogue("rules.filterBar", {
@@ -68,7 +68,7 @@ export function FilterBar({ filters, onChange, fields, search, disabledReason }:
 			{filters.length > 0 && (
 				<LinkButton
 					small
-					look="quiet"
+					variant="quiet"
 					icon={<SlidersHorizontal aria-hidden />}
 					disabledReason={disabledReason}
 					hint={search ? words.left : words.advancedHint}
@@ -175,7 +175,7 @@ function Form({
 					onChange={(value) => setDraft({ ...draft, value })}
 				/>
 			)}
-			<Button type="submit" look="primary">
+			<Button type="submit" variant="primary">
 				{words.apply}
 			</Button>
 		</form>

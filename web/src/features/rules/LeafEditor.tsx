@@ -144,7 +144,7 @@ function OtherParts({
 			}))}
 		/>
 	);
-	const timed = ["email", "event", "page_view", "form", "sequence"].includes(kind) || kind === "list";
+	const hasTimeWindow = ["email", "event", "page_view", "form", "sequence"].includes(kind) || kind === "list";
 	const counted = ["email", "event", "page_view"].includes(kind);
 	return (
 		<>
@@ -185,8 +185,8 @@ function OtherParts({
 			{kind === "form" && <FormName leaf={leaf} set={set} error={error} />}
 			{kind === "subscription" && <Type leaf={leaf} set={set} error={error} />}
 			{kind === "sequence" && <Sequence leaf={leaf} set={set} error={error} />}
-			{counted && <HowOften leaf={leaf} set={set} />}
-			{timed && kind !== "list" && <When leaf={leaf} set={set} />}
+			{counted && <FrequencyFields leaf={leaf} set={set} />}
+			{hasTimeWindow && kind !== "list" && <When leaf={leaf} set={set} />}
 		</>
 	);
 }
@@ -266,7 +266,7 @@ export function EventName({ leaf, set, error }: Part) {
 	const names = useQuery(eventNamesQuery(search));
 	return (
 		<Combo
-			free
+			allowsCustomValue
 			label={words.name}
 			options={(names.data?.data ?? []).map((suggestion) => ({
 				id: suggestion.value,
@@ -307,7 +307,7 @@ function Sequence({ leaf, set, error }: Part) {
 	);
 }
 
-function HowOften({ leaf, set }: Part) {
+function FrequencyFields({ leaf, set }: Part) {
 	const count = leaf.count;
 	return (
 		<>

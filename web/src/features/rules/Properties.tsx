@@ -33,13 +33,19 @@ type Props = {
 
 /** Properties edits conditions on properties of an event, which must all hold. */
 export function Properties({ eventName, filters, onChange, errorOf }: Props) {
-	const put = (i: number, filter: PropertyFilter) => onChange(filters.map((old, j) => (j === i ? filter : old)));
+	const replaceFilter = (i: number, filter: PropertyFilter) =>
+		onChange(filters.map((old, j) => (j === i ? filter : old)));
 	return (
 		<>
 			{filters.map((filter, i) => (
 				<div key={i} className={css.leaf}>
 					<div className={css.editor}>
-						<Condition eventName={eventName} filter={filter} onChange={(next) => put(i, next)} error={errorOf(i)} />
+						<Condition
+							eventName={eventName}
+							filter={filter}
+							onChange={(next) => replaceFilter(i, next)}
+							error={errorOf(i)}
+						/>
 					</div>
 					<IconButton
 						small
@@ -52,7 +58,7 @@ export function Properties({ eventName, filters, onChange, errorOf }: Props) {
 			<div>
 				<Button
 					small
-					look="quiet"
+					variant="quiet"
 					icon={<Plus aria-hidden />}
 					onClick={() => onChange([...filters, { property: "", operator: "equals", value: "" }])}
 				>
@@ -89,7 +95,7 @@ export function Condition({
 	return (
 		<>
 			<Combo
-				free
+				allowsCustomValue
 				label={words.property}
 				help={words.propertyHelp}
 				options={(known.data?.data ?? []).map((suggestion) => ({

@@ -5,7 +5,7 @@ import { Columns, NumberField, Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./ValueEditor.module.css";
 import { type FieldInfo, shapeOf } from "./fields";
-import { meaning } from "./when";
+import { meaning } from "./period";
 import { valuesQuery } from "./queries";
 import { tagsQuery } from "../contacts/queries";
 
@@ -37,7 +37,12 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 			return null;
 		case "many":
 			return (
-				<Many field={field} values={Array.isArray(value) ? value.map(String) : []} onChange={onChange} error={error} />
+				<MultipleValues
+					field={field}
+					values={Array.isArray(value) ? value.map(String) : []}
+					onChange={onChange}
+					error={error}
+				/>
 			);
 		case "two": {
 			const [a, b] = Array.isArray(value) ? value : ["", ""];
@@ -111,7 +116,7 @@ export function ValueEditor({ field, operator, value, onChange, error }: Props) 
 				);
 			}
 			return field.kind === "text" || field.kind === "choice" ? (
-				<Suggested field={field} value={String(value ?? "")} onChange={onChange} error={error} />
+				<SuggestedValue field={field} value={String(value ?? "")} onChange={onChange} error={error} />
 			) : (
 				<TextField
 					label={words.value}
@@ -132,7 +137,7 @@ function useSuggestions(field: FieldInfo, search: string) {
 	return tags ? known : values;
 }
 
-function Suggested({
+function SuggestedValue({
 	field,
 	value,
 	onChange,
@@ -152,7 +157,7 @@ function Suggested({
 	}));
 	return (
 		<Combo
-			free
+			allowsCustomValue
 			label={words.value}
 			options={options}
 			value={value || null}
@@ -163,7 +168,7 @@ function Suggested({
 	);
 }
 
-function Many({
+function MultipleValues({
 	field,
 	values,
 	onChange,
@@ -183,10 +188,10 @@ function Many({
 			label: suggestion.value,
 			detail: suggestion.count,
 		}));
-	const fresh = search.trim();
+	const newValue = search.trim();
 	const options =
-		!field.choices && fresh && !known.some((option) => option.id === fresh)
-			? [...known, { id: fresh, label: fresh }]
+		!field.choices && newValue && !known.some((option) => option.id === newValue)
+			? [...known, { id: newValue, label: newValue }]
 			: known;
 	const change = (all: string[]) => onChange(field.kind === "number" ? all.map(Number).filter(Number.isFinite) : all);
 	return (

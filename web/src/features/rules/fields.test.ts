@@ -13,7 +13,7 @@ const fields = fieldsOf(
 		{ segment_key: "active", name: "Active", type: "dynamic" },
 	],
 );
-const named = (field: string) => fields.find((f) => f.field === field);
+const fieldNamed = (field: string) => fields.find((f) => f.field === field);
 
 const tests: Tests = {
 	"every operator has words, and stands once in its kind"() {
@@ -50,7 +50,8 @@ const tests: Tests = {
 			["between", "date", ["", ""]],
 			["equals", "reference", ""],
 		];
-		for (const [operator, kind, want] of values) equals(initialValue(operator, kind), want, `${operator} of ${kind}`);
+		for (const [operator, kind, expected] of values)
+			equals(initialValue(operator, kind), expected, `${operator} of ${kind}`);
 	},
 	"shapes are those that the API takes"() {
 		const shapes: { [operator: string]: string } = {
@@ -68,26 +69,26 @@ const tests: Tests = {
 			anniversary_in_next: "period",
 			more_than_ago: "period",
 		};
-		for (const [operator, want] of Object.entries(shapes)) equals(shapeOf(operator), want, operator);
+		for (const [operator, expected] of Object.entries(shapes)) equals(shapeOf(operator), expected, operator);
 	},
 	"fields are those of all contacts, and the workspace's own"() {
 		equals(new Set(fields.map((field) => field.field)).size, fields.length, "the number of different fields");
 		for (const field of fields) holds(field.name !== "" && field.group !== "", `${field.field} has no name or group`);
-		equals(named("email")?.kind, "text");
-		equals(named("custom_fields.size"), {
+		equals(fieldNamed("email")?.kind, "text");
+		equals(fieldNamed("custom_fields.size"), {
 			field: "custom_fields.size",
 			name: "Own size",
-			group: named("custom_fields.plan")?.group,
+			group: fieldNamed("custom_fields.plan")?.group,
 			kind: "number",
 		});
-		equals(named("custom_fields.plan")?.choices, [
+		equals(fieldNamed("custom_fields.plan")?.choices, [
 			{ value: "free", label: "free" },
 			{ value: "paid", label: "paid" },
 		]);
-		equals(named("stage")?.choices, [{ value: "lead", label: "Lead" }]);
-		equals(named("list")?.choices, [{ value: "members", label: "Members" }], "only lists have members by hand");
+		equals(fieldNamed("stage")?.choices, [{ value: "lead", label: "Lead" }]);
+		equals(fieldNamed("list")?.choices, [{ value: "members", label: "Members" }], "only lists have members by hand");
 		equals(
-			named("global_status")?.choices?.map((choice) => choice.value),
+			fieldNamed("global_status")?.choices?.map((choice) => choice.value),
 			["active", "pending", "unsubscribed", "bounced", "complained", "suppressed"],
 		);
 	},
@@ -108,8 +109,8 @@ const tests: Tests = {
 			country: "choice",
 			contact: "reference",
 		};
-		for (const [type, want] of Object.entries(types))
-			equals(fieldsOf([custom("x", type)], [], []).at(-1)?.kind, want, type);
+		for (const [type, expected] of Object.entries(types))
+			equals(fieldsOf([custom("x", type)], [], []).at(-1)?.kind, expected, type);
 	},
 	"rules ask about fields, what is recorded, and subscriptions, group by group"() {
 		const all = ruleFieldsOf(
@@ -120,11 +121,11 @@ const tests: Tests = {
 			],
 			[{ id: "c1" as never, name: "Marketing" }],
 		);
-		const has = (field: string) => all.some((f) => f.field === field);
-		for (const field of fields) holds(has(field.field), `${field.field} cannot be asked about`);
-		holds(has("bounce_type") && has("first_touch_source"), "what is recorded cannot be asked about");
+		const includes = (field: string) => all.some((f) => f.field === field);
+		for (const field of fields) holds(includes(field.field), `${field.field} cannot be asked about`);
+		holds(includes("bounce_type") && includes("first_touch_source"), "what is recorded cannot be asked about");
 		equals(
-			[has("subscriptions.news"), has("subscriptions.offers"), has("category_subscriptions.c1")],
+			[includes("subscriptions.news"), includes("subscriptions.offers"), includes("category_subscriptions.c1")],
 			[true, false, true],
 			"a type with a category follows the category",
 		);

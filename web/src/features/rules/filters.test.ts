@@ -44,7 +44,7 @@ const tests: Tests = {
 			[{ field: "vip", operator: "equals", value: false }, "Important is no"],
 			[{ field: "vip", operator: "equals", value: true }, "Important is yes"],
 		];
-		for (const [filter, want] of filters) equals(sentence(filter, fields), want);
+		for (const [filter, expected] of filters) equals(sentence(filter, fields), expected);
 	},
 	"a field or an operator that is not known is shown by its name"() {
 		equals(

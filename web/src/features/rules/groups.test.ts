@@ -3,7 +3,7 @@ import {
 	type Condition,
 	conditionAt,
 	deepest,
-	fits,
+	canMove,
 	type Group,
 	heightOf,
 	insertAt,
@@ -12,7 +12,7 @@ import {
 	pathOf,
 	pathText,
 	replaceAt,
-	ruleIn,
+	parseRule,
 	stepTo,
 } from "./groups";
 
@@ -23,16 +23,16 @@ const group = (...conditions: Condition[]): Group => ({ logic: "and", conditions
 const names = (condition: Condition): string =>
 	isGroup(condition) ? `(${condition.conditions.map(names).join(" ")})` : String(condition.field);
 
-/** every returns the paths of all conditions of a rule. */
-const every = (group: Group, path: number[] = []): number[][] =>
+/** allPaths returns the paths of all conditions of a rule. */
+const allPaths = (group: Group, path: number[] = []): number[][] =>
 	group.conditions.flatMap((condition, i) => [
 		[...path, i],
-		...(isGroup(condition) ? every(condition, [...path, i]) : []),
+		...(isGroup(condition) ? allPaths(condition, [...path, i]) : []),
 	]);
 
 const rule = group(leaf("a"), group(leaf("b"), leaf("c")), leaf("d"));
 
-const stepped = (path: number[], direction: 1 | -1) => {
+const movedBy = (path: number[], direction: 1 | -1) => {
 	const to = stepTo(rule, path, direction);
 	return to ? names(moveTo(rule, path, to).group) : null;
 };
@@ -48,24 +48,24 @@ function anyRule(random: Random): Group {
 
 const tests: Tests = {
 	"a step goes over leaves, into groups and out of them"() {
-		equals(stepped([0], 1), "((a b c) d)");
-		equals(stepped([2], -1), "(a (b c d))");
-		equals(stepped([1, 0], -1), "(a b (c) d)");
-		equals(stepped([1, 1], 1), "(a (b) c d)");
-		equals(stepped([1, 0], 1), "(a (c b) d)");
-		equals(stepped([1], 1), "(a d (b c))");
-		equals(stepped([0], -1), null);
-		equals(stepped([2], 1), null);
+		equals(movedBy([0], 1), "((a b c) d)");
+		equals(movedBy([2], -1), "(a (b c d))");
+		equals(movedBy([1, 0], -1), "(a b (c) d)");
+		equals(movedBy([1, 1], 1), "(a (b) c d)");
+		equals(movedBy([1, 0], 1), "(a (c b) d)");
+		equals(movedBy([1], 1), "(a d (b c))");
+		equals(movedBy([0], -1), null);
+		equals(movedBy([2], 1), null);
 	},
 	"what moves is where it is said to be, and nothing is lost"() {
 		const random = new Random(1);
 		for (let round = 0; round < 500; round++) {
 			const group = anyRule(random);
-			const paths = every(group);
+			const paths = allPaths(group);
 			const from = paths[random.below(paths.length)] ?? [0];
 			const to = [...(paths[random.below(paths.length)] ?? [0])];
 			if (random.below(2) === 0) to[to.length - 1] = (to.at(-1) ?? 0) + 1;
-			if (!fits(group, from, to)) continue;
+			if (!canMove(group, from, to)) continue;
 			const moved = moveTo(group, from, to);
 			equals(conditionAt(moved.group, moved.path), conditionAt(group, from), `${names(group)} ${from} to ${to}`);
 			const leaves = (group: Group) => names(group).replace(/[()]/g, " ").split(/\s+/).sort().join(" ");
@@ -74,12 +74,12 @@ const tests: Tests = {
 		}
 	},
 	"a group does not move into itself, nor too deep"() {
-		holds(!fits(rule, [1], [1, 0]), "a group is not within itself");
-		holds(!fits(rule, [2], [0, 0]), "a leaf has no conditions");
-		holds(!fits(rule, [5], [0]) && !fits(rule, [], [0]), "what is not there, and the rule itself, do not move");
-		const five = group(group(group(group(group(leaf("x"))))), leaf("y"), group(leaf("z")));
-		holds(fits(five, [1], [0, 0, 0, 0, 0]), "a leaf may stand in the deepest group");
-		holds(!fits(five, [2], [0, 0, 0, 0, 0]), "a group may not");
+		holds(!canMove(rule, [1], [1, 0]), "a group is not within itself");
+		holds(!canMove(rule, [2], [0, 0]), "a leaf has no conditions");
+		holds(!canMove(rule, [5], [0]) && !canMove(rule, [], [0]), "what is not there, and the rule itself, do not move");
+		const deepGroup = group(group(group(group(group(leaf("x"))))), leaf("y"), group(leaf("z")));
+		holds(canMove(deepGroup, [1], [0, 0, 0, 0, 0]), "a leaf may stand in the deepest group");
+		holds(!canMove(deepGroup, [2], [0, 0, 0, 0, 0]), "a group may not");
 	},
 	"the server's paths lead to conditions"() {
 		equals(pathOf("definition.conditions[1].conditions[12].value[0]"), [1, 12]);
@@ -101,7 +101,7 @@ const tests: Tests = {
 		for (let round = 0; round < 200; round++) {
 			const group = anyRule(random);
 			const before = JSON.stringify(group);
-			const path = random.of(every(group));
+			const path = random.of(allPaths(group));
 			const replaced = replaceAt(group, path, leaf("new"));
 			equals(conditionAt(replaced, path), leaf("new"));
 			equals(replaceAt(replaced, path, conditionAt(group, path) ?? null), group, "what is replaced back");
@@ -126,11 +126,11 @@ const tests: Tests = {
 		equals(moveTo(rule, [7], [0]), { group: rule, path: [7] });
 	},
 	"a rule is read from an address"() {
-		equals(ruleIn(JSON.stringify(rule)), rule);
-		equals(ruleIn('{"logic":"or","conditions":[],"negate":true}'), { logic: "or", conditions: [], negate: true });
-		equals(ruleIn('{"conditions":[]}'), { conditions: [], logic: "and" });
+		equals(parseRule(JSON.stringify(rule)), rule);
+		equals(parseRule('{"logic":"or","conditions":[],"negate":true}'), { logic: "or", conditions: [], negate: true });
+		equals(parseRule('{"conditions":[]}'), { conditions: [], logic: "and" });
 		for (const text of [null, "", "{", "null", "[]", "{}", '{"conditions":3}'])
-			equals(ruleIn(text), null, String(text));
+			equals(parseRule(text), null, String(text));
 	},
 	"groups are counted by how deep they nest"() {
 		equals([heightOf(leaf("a")), heightOf(group()), heightOf(rule)], [0, 1, 2]);
@@ -140,17 +140,17 @@ const tests: Tests = {
 		const random = new Random(6);
 		for (let round = 0; round < 300; round++) {
 			const group = anyRule(random);
-			const path = random.of(every(group));
+			const path = random.of(allPaths(group));
 			const direction = random.of([1, -1] as const);
 			const to = stepTo(group, path, direction);
-			if (!to || !fits(group, path, to)) continue;
-			const there = moveTo(group, path, to);
-			holds(names(there.group) !== names(group), `${names(group)} ${path} by ${direction} stays as it is`);
-			const back = stepTo(there.group, there.path, direction === 1 ? -1 : 1);
-			holds(back !== null, `${names(there.group)} ${there.path} has no way back`);
-			if (back)
+			if (!to || !canMove(group, path, to)) continue;
+			const target = moveTo(group, path, to);
+			holds(names(target.group) !== names(group), `${names(group)} ${path} by ${direction} stays as it is`);
+			const returnPath = stepTo(target.group, target.path, direction === 1 ? -1 : 1);
+			holds(returnPath !== null, `${names(target.group)} ${target.path} has no way back`);
+			if (returnPath)
 				equals(
-					names(moveTo(there.group, there.path, back).group),
+					names(moveTo(target.group, target.path, returnPath).group),
 					names(group),
 					`${names(group)} ${path} by ${direction} and back`,
 				);

@@ -6,8 +6,8 @@ import type { Leaf } from "./leaves";
 export type Group = { logic: "and" | "or"; conditions: Condition[]; negate?: boolean };
 export type Condition = Leaf | Group;
 
-/** asSent returns a rule as requests have it: only rules of sequences have leaves of other types. */
-export const asSent = (rule: Group) => rule as RuleDefinition;
+/** toDefinition returns a rule as requests have it: only rules of sequences have leaves of other types. */
+export const toDefinition = (rule: Group) => rule as RuleDefinition;
 
 export const isGroup = (condition: Condition): condition is Group => "conditions" in condition;
 
@@ -19,11 +19,11 @@ export function replaceAt(group: Group, path: number[], next: Condition | null):
 	const [i, ...rest] = path;
 	if (i === undefined) return group;
 	const conditions = [...group.conditions];
-	const here = conditions[i];
+	const condition = conditions[i];
 	if (rest.length === 0) {
 		if (next === null) conditions.splice(i, 1);
 		else conditions[i] = next;
-	} else if (here && isGroup(here)) conditions[i] = replaceAt(here, rest, next);
+	} else if (condition && isGroup(condition)) conditions[i] = replaceAt(condition, rest, next);
 	return { ...group, conditions };
 }
 
@@ -31,9 +31,9 @@ export function replaceAt(group: Group, path: number[], next: Condition | null):
 export function insertAt(group: Group, path: number[], added: Condition): Group {
 	const [i = 0, ...rest] = path;
 	const conditions = [...group.conditions];
-	const here = conditions[i];
+	const condition = conditions[i];
 	if (rest.length === 0) conditions.splice(i, 0, added);
-	else if (here && isGroup(here)) conditions[i] = insertAt(here, rest, added);
+	else if (condition && isGroup(condition)) conditions[i] = insertAt(condition, rest, added);
 	return { ...group, conditions };
 }
 
@@ -42,9 +42,9 @@ export const pathText = (path: number[]) => path.map((i) => `conditions[${i}]`).
 
 /** conditionAt returns the condition at a path; the group itself for an empty one. */
 export function conditionAt(group: Group, path: number[]): Condition | undefined {
-	let at: Condition | undefined = group;
-	for (const i of path) at = at && isGroup(at) ? at.conditions[i] : undefined;
-	return at;
+	let current: Condition | undefined = group;
+	for (const i of path) current = current && isGroup(current) ? current.conditions[i] : undefined;
+	return current;
 }
 
 /** heightOf counts the groups within groups of a condition: none of a leaf. */
@@ -54,15 +54,15 @@ export function heightOf(condition: Condition): number {
 
 const begins = (path: number[], with_: number[]) => with_.every((n, i) => path[i] === n);
 
-/** fits reports whether the condition at a path may stand before the place at another: not within itself, nor too deep. */
-export function fits(group: Group, from: number[], to: number[]): boolean {
+/** canMove reports whether the condition at a path may stand before the place at another: not within itself, nor too deep. */
+export function canMove(group: Group, from: number[], to: number[]): boolean {
 	const condition = conditionAt(group, from);
-	const into = conditionAt(group, to.slice(0, -1));
+	const targetGroup = conditionAt(group, to.slice(0, -1));
 	return (
 		condition !== undefined &&
 		from.length > 0 &&
-		into !== undefined &&
-		isGroup(into) &&
+		targetGroup !== undefined &&
+		isGroup(targetGroup) &&
 		!begins(to, from) &&
 		to.length + heightOf(condition) <= deepest
 	);
@@ -97,7 +97,7 @@ export function stepTo(g: Group, path: number[], direction: 1 | -1): number[] | 
 	}
 	if (isGroup(beside)) {
 		const within = [...parent, i + direction, direction < 0 ? beside.conditions.length : 0];
-		if (fits(g, path, within)) return within;
+		if (canMove(g, path, within)) return within;
 	}
 	return [...parent, direction < 0 ? i - 1 : i + 2];
 }
@@ -108,8 +108,8 @@ export function pathOf(text: string): number[] {
 	return [...steps.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
 }
 
-/** ruleIn returns the rule in an address: links to the people behind a number carry one. */
-export function ruleIn(text: string | null): Group | null {
+/** parseRule returns the rule in an address: links to the people behind a number carry one. */
+export function parseRule(text: string | null): Group | null {
 	try {
 		const rule = JSON.parse(text ?? "null") as Partial<Group> | null;
 		return rule && Array.isArray(rule.conditions)

@@ -20,7 +20,7 @@ const tests: Tests = {
 			"Last name": "",
 			"": "",
 		};
-		for (const [header, want] of Object.entries(known)) equals(guessField(header, fields), want, header);
+		for (const [header, expected] of Object.entries(known)) equals(guessField(header, fields), expected, header);
 	},
 };
 

@@ -1,6 +1,6 @@
 // What the headers of a table mean.
 
-const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]+/g, "");
+const normalized = (name: string) => name.toLowerCase().replace(/[^a-z0-9]+/g, "");
 
 const aliases: { [header: string]: string } = {
 	mail: "email",
@@ -28,11 +28,13 @@ const aliases: { [header: string]: string } = {
 
 /** guessField returns the field that a column's header means, among those that exist; "" if none. */
 export function guessField(header: string, fields: { field: string; name: string }[]): string {
-	const h = plain(header);
+	const h = normalized(header);
 	const found =
 		fields.find(
 			(field) =>
-				plain(field.field) === h || plain(field.field.replace("custom_fields.", "")) === h || plain(field.name) === h,
+				normalized(field.field) === h ||
+				normalized(field.field.replace("custom_fields.", "")) === h ||
+				normalized(field.name) === h,
 		) ?? fields.find((field) => field.field === aliases[h]);
 	return found?.field ?? "";
 }

@@ -29,7 +29,7 @@ const tests: Tests = {
 			suppression: { type: "suppression", operator: "listed" },
 			trigger_event: { type: "trigger_event", property: "", operator: "equals", value: "" },
 		};
-		for (const [kind, want] of Object.entries(leaves)) equals(newLeaf(kind as Kind, fields), want, kind);
+		for (const [kind, expected] of Object.entries(leaves)) equals(newLeaf(kind as Kind, fields), expected, kind);
 	},
 	"a leaf without a type asks about a field"() {
 		equals(kindOf({ field: "email", operator: "is_set" }), "field");
@@ -67,7 +67,8 @@ const tests: Tests = {
 			["less_than", false],
 			[undefined, false],
 		];
-		for (const [operator, want] of operatorsOf) equals(isNegative({ field: "x", operator }), want, String(operator));
+		for (const [operator, expected] of operatorsOf)
+			equals(isNegative({ field: "x", operator }), expected, String(operator));
 	},
 };
 

@@ -17,8 +17,8 @@ const tests: Tests = {
 			["is_true", undefined, "boolean"],
 			["is_set", undefined, "text"],
 		];
-		for (const [operator, value, want] of filters)
-			equals(propertyKind({ property: "p", operator, value }), want, `${operator} ${JSON.stringify(value)}`);
+		for (const [operator, value, expected] of filters)
+			equals(propertyKind({ property: "p", operator, value }), expected, `${operator} ${JSON.stringify(value)}`);
 	},
 	"the first condition of a kind is taken for that kind again"() {
 		for (const kind of ["text", "number", "date", "boolean"] as const) {

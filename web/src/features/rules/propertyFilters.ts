@@ -3,17 +3,17 @@ import { operatorName, operators, shapeOf } from "./fields";
 /** PropertyFilter is a condition on a property of an event. */
 export type PropertyFilter = { property: string; operator: string; value?: unknown };
 
-/** PropertyKind is the kind of a property: nothing declares it, so it is told by what a filter asks. */
+/** PropertyKind is the kind of a property: nothing declares it, so it is derived from the operators of a filter. */
 export type PropertyKind = "text" | "number" | "date" | "boolean";
 
 /** propertyKind returns the kind of property that a filter asks about. */
 export function propertyKind({ operator, value }: PropertyFilter): PropertyKind {
-	const has = (all: readonly string[]) => all.includes(operator);
-	if (has(operators.boolean.slice(0, 2))) return "boolean";
+	const includes = (all: readonly string[]) => all.includes(operator);
+	if (includes(operators.boolean.slice(0, 2))) return "boolean";
 	const sample = Array.isArray(value) ? value[0] : value;
 	if (typeof sample === "number") return "number";
-	if (has(operators.text)) return "text";
-	return has(operators.number) && operator !== "between" ? "number" : "date";
+	if (includes(operators.text)) return "text";
+	return includes(operators.number) && operator !== "between" ? "number" : "date";
 }
 
 /** filterWords writes a condition on a property: "total is more than 100". */

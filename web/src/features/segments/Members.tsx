@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { AddedMembers, MembersRequestBody, SegmentSession } from "../../api/schema";
-import { useTyped } from "../../base/params";
+import { useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { nameOf } from "../contacts/contactFields";
 import { StateBadge } from "../../ui/Badge";
@@ -20,7 +20,7 @@ import { Table } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
-import { useMore } from "../../ui/useMore";
+import { useLoadMore } from "../../ui/useLoadMore";
 import { addressesIn } from "../../base/words/addresses";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
@@ -57,7 +57,7 @@ const words = catalogue("segments.members", {
 /** How many addresses one request takes. */
 const batchSize = 1000;
 
-const inParts = (ids: string[]) =>
+const batches = (ids: string[]) =>
 	Array.from({ length: Math.ceil(ids.length / batchSize) }, (_, index) =>
 		ids.slice(index * batchSize, (index + 1) * batchSize),
 	);
@@ -66,13 +66,13 @@ const inParts = (ids: string[]) =>
 export function Members({ segment }: { segment: SegmentSession }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [adding, setAdding] = useState(false);
 	const disabledReason = useDisabledReason("POST /segments/{key}/members");
 	const list = segment.type === "static" && segment.system_key === null;
 	const query = useInfiniteQuery(membersQuery(segment.segment_key, search));
-	const onEnd = useMore(query);
+	const onEnd = useLoadMore(query);
 	const refresh = () => {
 		void client.invalidateQueries(within("segment", segment.segment_key));
 		void client.invalidateQueries(within("segments"));
@@ -80,7 +80,7 @@ export function Members({ segment }: { segment: SegmentSession }) {
 	const remove = useMutation({
 		mutationFn: async (ids: string[]) => {
 			let removed = 0;
-			for (const contact_ids of inParts(ids))
+			for (const contact_ids of batches(ids))
 				removed += (
 					await api("POST /segments/{key}/members/remove", {
 						path: { key: segment.segment_key },
@@ -98,7 +98,7 @@ export function Members({ segment }: { segment: SegmentSession }) {
 	});
 	const restore = useMutation({
 		mutationFn: async (ids: string[]) => {
-			for (const contact_ids of inParts(ids))
+			for (const contact_ids of batches(ids))
 				await api("POST /segments/{key}/members", {
 					path: { key: segment.segment_key },
 					body: { contact_ids },
@@ -241,17 +241,17 @@ function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => voi
 				});
 			}
 		});
-	const idle = emails.length === 0 && selected.length === 0;
+	const isEmpty = emails.length === 0 && selected.length === 0;
 	return (
 		<Dialog
 			title={words.add}
 			onClose={onClose}
-			onSubmit={() => !idle && void send()}
+			onSubmit={() => !isEmpty && void send()}
 			submit={{
 				label: words.add,
 				cancel: words.cancel,
 				busy: form.busy,
-				disabledReason: idle ? words.nothing : undefined,
+				disabledReason: isEmpty ? words.nothing : undefined,
 			}}
 		>
 			<FormProblems problems={form.problems} />

@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import { useParams } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
-import { asSent, type Group, ruleIn } from "../rules/groups";
+import { toDefinition, type Group, parseRule } from "../rules/groups";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
@@ -41,7 +41,7 @@ export default function NewSegment() {
 	const disabledReason = useDisabledReason("POST /segments");
 	const locked = useDisabledReason("PUT /segments/{key}");
 	const [params] = useParams();
-	const [rule, setRule] = useState(() => ruleIn(params.get("rule")) ?? example);
+	const [rule, setRule] = useState(() => parseRule(params.get("rule")) ?? example);
 	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
 	const form = useForm({ name: params.get("name") ?? "" });
@@ -50,7 +50,7 @@ export default function NewSegment() {
 			setFault(null);
 			try {
 				const created = await api("POST /segments", {
-					body: { name: form.values.name, type: "dynamic", definition: asSent(rule) },
+					body: { name: form.values.name, type: "dynamic", definition: toDefinition(rule) },
 					idempotencyKey,
 				});
 				void client.invalidateQueries(within("segments"));
@@ -65,9 +65,9 @@ export default function NewSegment() {
 		<Page
 			wide
 			title={words.title}
-			trail={[{ name: words.segments, to: to.segments() }]}
+			breadcrumbs={[{ name: words.segments, to: to.segments() }]}
 			actions={
-				<Button look="primary" busy={form.busy} disabledReason={disabledReason} onClick={() => void send()}>
+				<Button variant="primary" busy={form.busy} disabledReason={disabledReason} onClick={() => void send()}>
 					{words.save}
 				</Button>
 			}

@@ -4,7 +4,7 @@ import { nameOf } from "../contacts/contactFields";
 import { Builder, type Fault } from "../rules/Builder";
 import type { Group } from "../rules/groups";
 import { Card } from "../../ui/Page";
-import { useDebounced } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import { ago } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";

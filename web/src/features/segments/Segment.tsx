@@ -5,7 +5,7 @@ import { api, isConflict, request, type Versioned } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
-import { asSent, conditionAt, type Group, pathOf } from "../rules/groups";
+import { toDefinition, conditionAt, type Group, pathOf } from "../rules/groups";
 import { useDraft } from "../../sync/useDraft";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -13,9 +13,9 @@ import { Confirm } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Menu } from "../../ui/Menu";
-import { keptText } from "../../ui/keptForm";
+import { restoredText } from "../../ui/draftForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
@@ -24,7 +24,7 @@ import { toast } from "../../ui/Toast";
 import { segmentName } from "../../base/words/builtInSegments";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { definitionFault } from "./definitionFault";
 import { Rules } from "./Rules";
 import css from "./Segment.module.css";
@@ -32,7 +32,7 @@ import { within } from "../../base/queries";
 import { segmentQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const Members = later(() => import("./Members").then((module) => ({ default: module.Members })));
+const Members = lazyComponent(() => import("./Members").then((module) => ({ default: module.Members })));
 
 const words = catalogue("segments.segment", {
 	segments: "Segments",
@@ -96,11 +96,17 @@ export default function SegmentPage() {
 		onSuccess: () => void client.invalidateQueries(within("segment", id)),
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
-	const trail = [{ name: words.segments, to: to.segments() }];
+	const breadcrumbs = [{ name: words.segments, to: to.segments() }];
 	const segment = query.data?.data;
 	if (!segment || isGone(query.error))
 		return (
-			<Missing query={query} list={words.segments} to={to.segments()} trail={trail} kept={{ kinds: ["segment"], id }} />
+			<NotFound
+				query={query}
+				list={words.segments}
+				to={to.segments()}
+				breadcrumbs={breadcrumbs}
+				unsavedInput={{ kinds: ["segment"], id }}
+			/>
 		);
 	const system = segment.system_key !== null;
 	const shown = tab || (segment.type === "dynamic" && !system ? "rules" : "members");
@@ -109,7 +115,7 @@ export default function SegmentPage() {
 		<Page
 			wide
 			title={segmentName(segment)}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={
 				<Badge tone="neutral">{system ? words.systemWord : segment.type === "static" ? words.list : words.rule}</Badge>
 			}
@@ -192,7 +198,7 @@ const holdersOf = (segment: SegmentSession): Holder[] =>
 	);
 
 /** States in which a record does nothing by itself. */
-const quiet = ["draft", "archived"];
+const inactiveStates = ["draft", "archived"];
 
 /** Holders lists the records that use the segment, with links to them. */
 function Holders({ holders }: { holders: Holder[] }) {
@@ -235,26 +241,30 @@ function Edit({
 			title: (draft) => draft.name,
 			load: () => request("GET /segments/{key}", { path, query: { include_usage: true } }),
 			save: (_, draft, revision) =>
-				request("PUT /segments/{key}", { path, body: { name: draft.name, definition: asSent(draft.rule) }, revision }),
+				request("PUT /segments/{key}", {
+					path,
+					body: { name: draft.name, definition: toDefinition(draft.rule) },
+					revision,
+				}),
 			fieldsOf: draftOf,
 			reviewed: true,
 		},
 		server,
 		{ autosaveAfter: null, readOnly: disabledReason !== undefined },
 	);
-	const { values: draft, changed, conflict, joined, restored } = store.state;
+	const { values: draft, changed, conflict, mergedChanges, restored } = store.state;
 	const [fault, setFault] = useState<ReturnType<typeof definitionFault>>(null);
 	const [asking, setAsking] = useState(false);
 	const form = useForm({ name: segment.name });
 	// What is live follows the new rule at once, so it is named before.
-	const live = holdersOf(segment).filter((holder) => !quiet.includes(holder.status));
+	const live = holdersOf(segment).filter((holder) => !inactiveStates.includes(holder.status));
 	const savedRule = JSON.stringify(server.data.definition ?? null);
 	const ruleChanged = JSON.stringify(draft.rule) !== savedRule;
-	const kept = (warning: { path: string }) =>
+	const isUnresolved = (warning: { path: string }) =>
 		JSON.stringify(conditionAt(draft.rule, pathOf(warning.path))) ===
 		JSON.stringify(conditionAt(draftOf(segment).rule, pathOf(warning.path)));
-	const warnings = (segment.warnings ?? []).filter(kept);
-	const idle = changed.length > 0 ? undefined : words.clean;
+	const warnings = (segment.warnings ?? []).filter(isUnresolved);
+	const saveDisabledReason = changed.length > 0 ? undefined : words.clean;
 	const send = () =>
 		form.submit(async () => {
 			setFault(null);
@@ -278,18 +288,21 @@ function Edit({
 			{conflict ? (
 				<Callout tone="warning" title={words.conflict}>
 					<div className={css.choices}>
-						<Button small onClick={() => store.settle(new Set())}>
+						<Button small onClick={() => store.resolveConflict(new Set())}>
 							{words.mine}
 						</Button>
-						<Button small onClick={() => store.settle(new Set(conflict.clashes.map((clash) => clash.group)))}>
+						<Button
+							small
+							onClick={() => store.resolveConflict(new Set(conflict.conflicts.map((conflict) => conflict.group)))}
+						>
 							{words.theirs}
 						</Button>
 					</div>
 				</Callout>
-			) : joined ? (
+			) : mergedChanges ? (
 				<Callout title={words.joined} />
 			) : restored && changed.length > 0 ? (
-				<Callout title={keptText(restored)}>
+				<Callout title={restoredText(restored)}>
 					<Button small onClick={() => store.discard()}>
 						{words.discard}
 					</Button>
@@ -314,9 +327,9 @@ function Edit({
 					error={form.problems.byPath.name}
 					after={
 						<Button
-							look="primary"
+							variant="primary"
 							busy={form.busy}
-							disabledReason={disabledReason ?? idle}
+							disabledReason={disabledReason ?? saveDisabledReason}
 							onClick={() => (ruleChanged && live.length > 0 ? setAsking(true) : void send())}
 						>
 							{words.save}
@@ -324,7 +337,7 @@ function Edit({
 					}
 				/>
 			</Card>
-			<Fixed when={disabledReason !== undefined}>
+			<Fixed locked={disabledReason !== undefined}>
 				<Rules
 					value={draft.rule}
 					onChange={(rule) => {

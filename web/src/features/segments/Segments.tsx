@@ -5,7 +5,7 @@ import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
@@ -20,7 +20,7 @@ import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import rowsCss from "../../ui/Rows.module.css";
 import { type Criterion, criteria, segmentName } from "../broadcasts/criteria";
@@ -73,7 +73,7 @@ const words = catalogue("segments.segments", {
 export default function Segments() {
 	const [, navigate] = useLocation();
 	const disabledReason = useDisabledReason("POST /segments");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [kind, setKind] = useParam("kind");
 	const [creating, setCreating] = useState(false);
 	const [reporting, setReporting] = useParam("from-report");
@@ -128,7 +128,7 @@ export default function Segments() {
 					title={words.none}
 					filters={[
 						searched(search, setSearch),
-						kind !== "" && { name: kinds.find((k) => k.value === kind)?.label ?? kind, drop: () => setKind("") },
+						kind !== "" && { name: kinds.find((k) => k.value === kind)?.label ?? kind, remove: () => setKind("") },
 					]}
 				/>
 			) : (
@@ -167,16 +167,17 @@ export default function Segments() {
 						{
 							id: "sendable",
 							name: words.sendable,
-							about: term("mailable").definition,
+							description: term("mailable").definition,
 							end: true,
-							cell: (segment) => (segment.member_count === null ? <NotSet /> : full(segment.member_count)),
+							cell: (segment) => (segment.member_count === null ? <NotSet /> : exactNumber(segment.member_count)),
 						},
 						{
 							id: "total",
 							name: words.total,
-							about: term("members").definition,
+							description: term("members").definition,
 							end: true,
-							cell: (segment) => (segment.member_count_total === null ? <NotSet /> : full(segment.member_count_total)),
+							cell: (segment) =>
+								segment.member_count_total === null ? <NotSet /> : exactNumber(segment.member_count_total),
 						},
 						{ id: "age", name: words.age, cell: (segment) => <Time at={segment.member_count_evaluated_at} /> },
 						{

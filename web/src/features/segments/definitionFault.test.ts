@@ -3,7 +3,7 @@ import { equals, type Tests } from "../../base/testing";
 import { loadProblems } from "../../base/words/errors";
 import { definitionFault } from "./definitionFault";
 
-const refused = (details: object, status = 400) =>
+const errorResponse = (details: object, status = 400) =>
 	new ApiError(
 		status,
 		"INVALID_DEFINITION",
@@ -18,27 +18,27 @@ const tests: Tests = {
 			{ path: "conditions[0].value", message: "required" },
 			{ path: "conditions[1].field", message: "required" },
 		];
-		equals(definitionFault(refused({ issues })), {
+		equals(definitionFault(errorResponse({ issues })), {
 			path: "conditions[0].value",
 			message: "Value must be filled in.",
-			full: "Condition 1, value must be filled in.",
+			fullMessage: "Condition 1, value must be filled in.",
 			others: [
 				{
 					path: "conditions[1].field",
 					message: "Field must be filled in.",
-					full: "Condition 2, field must be filled in.",
+					fullMessage: "Condition 2, field must be filled in.",
 				},
 			],
 		});
 	},
 	"a problem of the whole rule has its path, or none"() {
 		const whole = "The segment “Readers” is built on this one, and would have too many conditions.";
-		const told = { path: "conditions[2]", message: whole, full: whole, others: [] };
-		equals(definitionFault(refused({ path: "conditions[2]" })), told);
-		equals(definitionFault(refused({ path: 3 }))?.path, "");
+		const problem = { path: "conditions[2]", message: whole, fullMessage: whole, others: [] };
+		equals(definitionFault(errorResponse({ path: "conditions[2]" })), problem);
+		equals(definitionFault(errorResponse({ path: 3 }))?.path, "");
 	},
 	"other errors are not about the rule"() {
-		for (const error of [refused({}, 409), refused({}, 500), new Error("x"), null, undefined])
+		for (const error of [errorResponse({}, 409), errorResponse({}, 500), new Error("x"), null, undefined])
 			equals(definitionFault(error), null);
 	},
 };

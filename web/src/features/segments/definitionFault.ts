@@ -5,7 +5,7 @@ import type { Fault } from "../rules/Builder";
 
 const faultOf = (problem: FieldProblem) => ({
 	message: fieldSentence(problem, ownName(problem.path)),
-	full: fieldSentence(problem),
+	fullMessage: fieldSentence(problem),
 });
 
 /** definitionFault returns the problem that the server found in a rule, with its path. */
@@ -15,7 +15,7 @@ export function definitionFault(error: unknown): Fault | null {
 	const path = error.details.path;
 	return {
 		path: first?.path ?? (typeof path === "string" ? path : ""),
-		...(first ? faultOf(first) : { message: explain(error), full: explain(error) }),
+		...(first ? faultOf(first) : { message: explain(error), fullMessage: explain(error) }),
 		others: others.map((problem) => ({ path: problem.path, ...faultOf(problem) })),
 	};
 }

@@ -8,7 +8,7 @@ import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
 import { TextArea, TextField } from "../../ui/Field";
-import { rowOf, useEdited, useKeptForm } from "../../ui/keptForm";
+import { findRow, useEdited, useDraftForm } from "../../ui/draftForm";
 import { Card } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Senders.module.css";
@@ -83,13 +83,13 @@ function Editor({
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("PUT /email-categories/{id}");
 	const [idempotencyKey] = useState(newKey);
-	const form = useKeptForm(valuesOf(category), {
+	const form = useDraftForm(valuesOf(category), {
 		kind: "email_category",
 		id: category?.id,
 		title: category?.name ?? words.add,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
-			const row = rowOf(await api("GET /email-categories", {}), category?.id);
+			const row = findRow(await api("GET /email-categories", {}), category?.id);
 			return { values: valuesOf(row), revision: tagOf(row) };
 		},
 		names: { name: words.name, description: words.description },

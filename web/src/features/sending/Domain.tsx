@@ -7,7 +7,7 @@ import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { InUse } from "../../ui/Holders";
 import { Menu } from "../../ui/Menu";
 import { Card, Facts, Callout, Page } from "../../ui/Page";
@@ -57,25 +57,25 @@ export default function DomainPage() {
 	const [deleting, setDeleting] = useState(false);
 	const [rotating, setRotating] = useState(false);
 	const domain = useQuery(domainQuery(id));
-	const take = (domain: SendingDomain) => {
+	const updateDomain = (domain: SendingDomain) => {
 		client.setQueryData(domainQuery(id).queryKey, domain);
 		void client.invalidateQueries(within("domains"));
 	};
 	const failed = (error: unknown) => toast(explain(error), { tone: "danger" });
 	const verify = useMutation({
 		mutationFn: () => api("POST /sending-domains/{id}/verify", { path: { id }, body: {} }),
-		onSuccess: take,
+		onSuccess: updateDomain,
 		onError: failed,
 	});
 	const resume = useMutation({
 		mutationFn: () => api("POST /sending-domains/{id}/resume", { path: { id } }),
-		onSuccess: take,
+		onSuccess: updateDomain,
 		onError: failed,
 	});
 	const rotate = useMutation({
 		mutationFn: () => api("POST /sending-domains/{id}/rotate-dkim", { path: { id } }),
 		onSuccess: (domain) => {
-			take(domain);
+			updateDomain(domain);
 			setRotating(false);
 		},
 	});
@@ -86,14 +86,14 @@ export default function DomainPage() {
 			navigate(to.sending());
 		},
 	});
-	const trail = [{ name: words.sending, to: to.sending() }];
+	const breadcrumbs = [{ name: words.sending, to: to.sending() }];
 	const d = domain.data;
 	if (!d || isGone(domain.error))
-		return <Missing query={domain} list={words.sending} to={to.sending()} trail={trail} />;
+		return <NotFound query={domain} list={words.sending} to={to.sending()} breadcrumbs={breadcrumbs} />;
 	return (
 		<Page
 			title={d.domain}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={
 				<>
 					<StateBadge kind="domain" state={d.status} />
@@ -105,7 +105,7 @@ export default function DomainPage() {
 			actions={
 				<>
 					<Button
-						look="primary"
+						variant="primary"
 						disabledReason={disabledReason}
 						busy={verify.isPending}
 						onClick={() => verify.mutate()}

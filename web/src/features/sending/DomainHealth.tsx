@@ -4,7 +4,7 @@ import { Figure, Figures } from "../../ui/Figure";
 import { Card, Callout } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { to } from "../../base/paths";
 
@@ -39,18 +39,18 @@ export function DomainHealth({ health }: { health: NonNullable<SendingDomain["he
 			<Figures>
 				<Figure
 					name={words.deliveries}
-					about={{ definition: term("deliveries").definition }}
-					value={full(health.deliveries)}
+					description={{ definition: term("deliveries").definition }}
+					value={exactNumber(health.deliveries)}
 				/>
 				<Figure
 					name={words.bounces}
-					about={{ definition: term("hardBounceRate").definition }}
+					description={{ definition: term("hardBounceRate").definition }}
 					value={percent(health.hard_bounce_rate)}
 					tone={tone("hard_bounce_rate")}
 				/>
 				<Figure
 					name={words.complaints}
-					about={{ definition: term("complaintRate").definition }}
+					description={{ definition: term("complaintRate").definition }}
 					value={percent(health.complaint_rate, 3)}
 					tone={tone("complaint_rate")}
 				/>
@@ -63,8 +63,8 @@ function Warning({ warning }: { warning: DomainWarning }) {
 	const sentence = words.metrics[warning.metric] ?? warning.metric;
 	return (
 		<Callout tone="warning" title={warning.provider ? words.at({ sentence, provider: warning.provider }) : sentence}>
-			{words.of({ count: full(warning.count), of: full(warning.of), rate: percent(warning.rate) })} {words.since}{" "}
-			<Time at={warning.since} />.{" "}
+			{words.of({ count: exactNumber(warning.count), of: exactNumber(warning.of), rate: percent(warning.rate) })}{" "}
+			{words.since} <Time at={warning.since} />.{" "}
 			{warning.broadcast_id && <Link href={to.broadcast(warning.broadcast_id)}>{words.broadcast}</Link>}
 		</Callout>
 	);

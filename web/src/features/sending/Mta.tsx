@@ -8,12 +8,12 @@ import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Columns, TextField } from "../../ui/Field";
 import { Figure, Figures } from "../../ui/Figure";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Time } from "../../ui/Time";
 import { attemptError } from "../../base/words/replies";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { explain } from "../../base/words/errors";
 import { Editor } from "./MtaEditor";
@@ -42,21 +42,21 @@ const words = catalogue("sending.mta", {
 export default function MtaPage() {
 	const { id = "new" } = useParams<{ id: string }>();
 	const query = useQuery({ ...mtaQuery(id), enabled: id !== "new" });
-	const trail = [{ name: words.sending, to: to.sending() }];
+	const breadcrumbs = [{ name: words.sending, to: to.sending() }];
 	if ((id !== "new" && !query.data) || isGone(query.error))
 		return (
-			<Missing
+			<NotFound
 				query={query}
 				list={words.sending}
 				to={to.sending()}
-				trail={trail}
-				kept={{ kinds: ["mta_config"], id }}
+				breadcrumbs={breadcrumbs}
+				unsavedInput={{ kinds: ["mta_config"], id }}
 			/>
 		);
 	return (
 		<Page
 			title={query.data?.name ?? words.add}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={query.data && <StateBadge kind="mta" state={query.data.active ? query.data.health.state : "off"} />}
 		>
 			{query.data && (
@@ -89,13 +89,13 @@ export function Health({ lane }: { lane: MtaConfigRow }) {
 			<Figures>
 				<Figure
 					name={words.sent}
-					about={{ definition: term("sentToday").definition }}
-					value={full(lane.health.sent_today)}
+					description={{ definition: term("sentToday").definition }}
+					value={exactNumber(lane.health.sent_today)}
 				/>
 				<Figure
 					name={words.left}
-					about={{ definition: term("leftToday").definition }}
-					value={lane.health.remaining_today === null ? "–" : full(lane.health.remaining_today)}
+					description={{ definition: term("leftToday").definition }}
+					value={lane.health.remaining_today === null ? "–" : exactNumber(lane.health.remaining_today)}
 					detail={lane.health.remaining_today === null ? words.noLimit : undefined}
 				/>
 			</Figures>

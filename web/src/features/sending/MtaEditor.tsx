@@ -11,7 +11,7 @@ import { FormFooter } from "../../ui/FormFooter";
 import { Columns, Radios, Select, Switch, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { InUse } from "../../ui/Holders";
-import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { RestoredCallout, useDraftForm } from "../../ui/draftForm";
 import { Card, Callout } from "../../ui/Page";
 import { Locked } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
@@ -155,7 +155,7 @@ function valuesOf(lane?: MtaConfigRow) {
 	const settings = (lane?.settings ?? {}) as Settings;
 	const text = (name: string, initial = "") => String(settings[name] ?? initial);
 	const limit = (value: number | null | undefined) => String(value ?? "");
-	const list = <R,>(rows: unknown, of: (row: R) => Row) => ((rows ?? []) as R[]).map(of);
+	const list = <R,>(rows: unknown, toRow: (row: R) => Row) => ((rows ?? []) as R[]).map(toRow);
 	return {
 		type: (lane?.type ?? "smtp") as string,
 		name: lane?.name ?? "",
@@ -215,11 +215,11 @@ export function Editor({
 	const [idempotencyKey] = useState(newKey);
 	const s = (lane?.settings ?? {}) as Settings;
 	const id = useId();
-	const form = useKeptForm(valuesOf(lane), {
+	const form = useDraftForm(valuesOf(lane), {
 		kind: "mta_config",
 		id: lane?.id,
 		title: lane?.name ?? words.add,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		secret: ["settings.password", "settings.secret_access_key"],
 		read: async () => {
 			const response = await request("GET /mta-configs/{id}", { path: { id: lane?.id ?? "" }, query: {} });
@@ -248,7 +248,7 @@ export function Editor({
 		/>
 	);
 	/** Whether the stored password would be sent to another server, or in another way, which the server refuses. */
-	const moved = (["host", "port", "tls", "username"] as const).some(
+	const serverChanged = (["host", "port", "tls", "username"] as const).some(
 		(name) => values[`settings.${name}`].trim() !== String(s[name] ?? ""),
 	);
 	const count = (text: string) => (text === "" ? null : Number(text));
@@ -335,7 +335,7 @@ export function Editor({
 				if (!disabledReason) void send();
 			}}
 		>
-			<KeptCallout form={form} />
+			<RestoredCallout form={form} />
 			<FormProblems problems={form.problems} />
 			<Locked disabledReason={locked}>
 				{!lane && (
@@ -378,7 +378,7 @@ export function Editor({
 							{values["settings.auth"] !== "none" &&
 								field("settings.password", words.password, {
 									type: "password",
-									help: s.has_password ? (moved ? words.again : words.unchanged) : undefined,
+									help: s.has_password ? (serverChanged ? words.again : words.unchanged) : undefined,
 								})}
 						</Columns>
 					)}
@@ -406,7 +406,7 @@ export function Editor({
 							</Columns>
 							<MtaRows
 								title={words.ips}
-								about={words.ipsAbout}
+								description={words.ipsAbout}
 								path="settings.ips"
 								columns={[
 									{ name: "ip", label: words.ip },
@@ -415,7 +415,7 @@ export function Editor({
 								rows={values["settings.ips"]}
 								blank={{ ip: "", helo_host: "" }}
 								add={words.addIp}
-								removeNamed={(row, index) => words.removeIp({ ip: row.ip || String(index + 1) })}
+								removeLabel={(row, index) => words.removeIp({ ip: row.ip || String(index + 1) })}
 								problems={problems}
 								disabledReason={disabledReason}
 								onChange={(rows) => form.set({ "settings.ips": rows })}
@@ -425,7 +425,7 @@ export function Editor({
 					{type === "sink" && (
 						<MtaRows
 							title={words.patterns}
-							about={words.patternsAbout}
+							description={words.patternsAbout}
 							path="settings.fail_patterns"
 							columns={[
 								{ name: "pattern", label: words.pattern },
@@ -434,7 +434,7 @@ export function Editor({
 							rows={values["settings.fail_patterns"]}
 							blank={{ pattern: "", response: "550 5.1.1 no such user" }}
 							add={words.addPattern}
-							removeNamed={(row, index) => words.removePattern({ pattern: row.pattern || String(index + 1) })}
+							removeLabel={(row, index) => words.removePattern({ pattern: row.pattern || String(index + 1) })}
 							problems={problems}
 							disabledReason={disabledReason}
 							onChange={(rows) => form.set({ "settings.fail_patterns": rows })}
@@ -487,7 +487,7 @@ export function Editor({
 					{relays(type) && (
 						<MtaRows
 							title={words.records}
-							about={words.recordsAbout}
+							description={words.recordsAbout}
 							path="return_path_records"
 							columns={[
 								{
@@ -508,7 +508,7 @@ export function Editor({
 							rows={values.return_path_records}
 							blank={{ type: "MX", host: "", value: "", priority: "" }}
 							add={words.addRecord}
-							removeNamed={(row, index) => words.removeRecord({ name: `${row.type} ${row.value || index + 1}` })}
+							removeLabel={(row, index) => words.removeRecord({ name: `${row.type} ${row.value || index + 1}` })}
 							problems={problems}
 							disabledReason={disabledReason}
 							onChange={(return_path_records) => form.set({ return_path_records })}
@@ -521,7 +521,7 @@ export function Editor({
 					{words.save}
 				</DrawerAction>
 				{lane && (
-					<Button look="quiet" disabledReason={disabledReason} onClick={() => setDeleting(true)}>
+					<Button variant="quiet" disabledReason={disabledReason} onClick={() => setDeleting(true)}>
 						{words.remove}
 					</Button>
 				)}

@@ -24,10 +24,10 @@ const words = catalogue("sending.mtaLimits", {
 type Limited = { [bound in keyof typeof words.bounds]?: number | null };
 
 /** limitsOf writes limits as a list. */
-function limitsOf(of: Limited): string {
+function limitsOf(limits: Limited): string {
 	return (Object.keys(words.bounds) as (keyof typeof words.bounds)[])
 		.flatMap((bound) => {
-			const n = of[bound];
+			const n = limits[bound];
 			return n ? [words.bounds[bound]({ count: n })] : [];
 		})
 		.join(", ");

@@ -18,7 +18,7 @@ export type Column = {
 
 type Props = {
 	title: string;
-	about?: string;
+	description?: string;
 	/** The path of the list in the request: what is wrong with a field of a row stands at it. */
 	path: string;
 	columns: Column[];
@@ -26,7 +26,7 @@ type Props = {
 	/** A row as it begins. */
 	blank: Row;
 	add: string;
-	removeNamed: (row: Row, index: number) => string;
+	removeLabel: (row: Row, index: number) => string;
 	problems: { [path: string]: string };
 	disabledReason?: string;
 	onChange: (rows: Row[]) => void;
@@ -35,30 +35,30 @@ type Props = {
 /** MtaRows edits a list of an MTA config: addresses, records, patterns. */
 export function MtaRows({
 	title,
-	about,
+	description,
 	path,
 	columns,
 	rows,
 	blank,
 	add,
-	removeNamed,
+	removeLabel,
 	problems,
 	disabledReason,
 	onChange,
 }: Props) {
 	const change = (i: number, part: Row) => onChange(rows.map((row, j) => (j === i ? { ...row, ...part } : row)));
-	const inRows = columns.some((column) => rows.some((_, i) => problems[`${path}[${i}].${column.name}`]));
+	const hasRowProblem = columns.some((column) => rows.some((_, i) => problems[`${path}[${i}].${column.name}`]));
 	return (
 		<fieldset data-path={path} tabIndex={-1} className={css.limits}>
 			<legend>{title}</legend>
-			{problems[path] && !inRows && <p role="alert">{problems[path]}</p>}
+			{problems[path] && !hasRowProblem && <p role="alert">{problems[path]}</p>}
 			<ul className={css.throttles}>
 				{rows.map((row, i) => (
 					<li key={i} className={css.throttle}>
 						{columns
 							.filter((column) => !column.hidden?.(row))
 							.map((column) => {
-								const at = `${path}[${i}].${column.name}`;
+								const fieldPath = `${path}[${i}].${column.name}`;
 								return column.choices ? (
 									<Select
 										key={column.name}
@@ -66,7 +66,7 @@ export function MtaRows({
 										value={row[column.name] ?? ""}
 										onChange={(value) => change(i, { [column.name]: value })}
 										choices={column.choices}
-										error={problems[at]}
+										error={problems[fieldPath]}
 										disabled={disabledReason !== undefined}
 									/>
 								) : (
@@ -76,10 +76,10 @@ export function MtaRows({
 										help={column.help}
 										optional={column.optional}
 										type={column.type}
-										path={at}
+										path={fieldPath}
 										value={row[column.name] ?? ""}
 										onChange={(value) => change(i, { [column.name]: value })}
-										error={problems[at]}
+										error={problems[fieldPath]}
 										readOnly={disabledReason !== undefined}
 										autoComplete="off"
 										spellCheck={false}
@@ -87,7 +87,7 @@ export function MtaRows({
 								);
 							})}
 						<IconButton
-							label={removeNamed(row, i)}
+							label={removeLabel(row, i)}
 							icon={<Trash2 aria-hidden />}
 							disabledReason={disabledReason}
 							onClick={() => onChange(rows.filter((_, j) => j !== i))}
@@ -95,7 +95,7 @@ export function MtaRows({
 					</li>
 				))}
 			</ul>
-			{about && <p className={css.muted}>{about}</p>}
+			{description && <p className={css.muted}>{description}</p>}
 			<Button
 				small
 				icon={<Plus aria-hidden />}

@@ -115,7 +115,7 @@ function Record({ record, domain }: { record: DNSRecord; domain: string }) {
 					<div>
 						<dt>{words.found}</dt>
 						<dd>
-							<Difference wanted={record.value} found={record.found} />
+							<Difference expected={record.value} found={record.found} />
 						</dd>
 					</div>
 				)}
@@ -127,14 +127,14 @@ function Record({ record, domain }: { record: DNSRecord; domain: string }) {
 }
 
 /** Difference shows what was found, with the part marked that differs from what is wanted. */
-function Difference({ wanted, found }: { wanted: string; found: string }) {
+function Difference({ expected, found }: { expected: string; found: string }) {
 	let start = 0;
-	while (start < found.length && found[start] === wanted[start]) start++;
+	while (start < found.length && found[start] === expected[start]) start++;
 	let end = 0;
 	while (
 		end < found.length - start &&
-		end < wanted.length - start &&
-		found[found.length - 1 - end] === wanted[wanted.length - 1 - end]
+		end < expected.length - start &&
+		found[found.length - 1 - end] === expected[expected.length - 1 - end]
 	)
 		end++;
 	return (

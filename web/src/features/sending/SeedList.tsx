@@ -2,12 +2,12 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useLocation, useParams } from "wouter";
 import { api } from "../../api/client";
 import type { SeedListRow, SeedRow } from "../../api/schema";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Select } from "../../ui/Field";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
 import { Card, Facts, NotSet, Callout, Page } from "../../ui/Page";
@@ -17,7 +17,7 @@ import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
-import { useMore } from "../../ui/useMore";
+import { useLoadMore } from "../../ui/useLoadMore";
 import { catalogue } from "../../base/words/catalogue";
 import { and, day } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
@@ -97,28 +97,34 @@ export default function SeedList() {
 	const [editing, setEditing] = useParam("edit");
 	const [updating, setUpdating] = useParam("update");
 	const list = useQuery(seedListQuery(id));
-	const trail = [
+	const breadcrumbs = [
 		{ name: words.sending, to: to.sending() },
 		{ name: words.lists, to: to.seedLists() },
 	];
 	const seedList = list.data;
 	if (!seedList || isGone(list.error))
 		return (
-			<Missing query={list} list={words.lists} to={to.seedLists()} trail={trail} kept={{ kinds: ["seed_list"], id }} />
+			<NotFound
+				query={list}
+				list={words.lists}
+				to={to.seedLists()}
+				breadcrumbs={breadcrumbs}
+				unsavedInput={{ kinds: ["seed_list"], id }}
+			/>
 		);
-	const soon = seedList.freshness === "due_soon" || seedList.freshness === "grace";
+	const isDueSoon = seedList.freshness === "due_soon" || seedList.freshness === "grace";
 	return (
 		<Page
 			wide
 			title={seedList.name}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={<StateBadge kind="freshness" state={seedList.freshness} />}
 			actions={
 				<>
 					<Button kind="edit" disabledReason={editDisabledReason} onClick={() => setEditing("1")}>
 						{words.edit}
 					</Button>
-					<Button look="primary" disabledReason={disabledReason} onClick={() => setUpdating("1")}>
+					<Button variant="primary" disabledReason={disabledReason} onClick={() => setUpdating("1")}>
 						{words.update}
 					</Button>
 				</>
@@ -129,7 +135,7 @@ export default function SeedList() {
 					{words.staleText}
 				</Callout>
 			)}
-			{soon && (
+			{isDueSoon && (
 				<Callout tone="warning" title={words.soonTitle}>
 					{seedList.rotates_at && words.dueText({ at: day(seedList.rotates_at) })}
 				</Callout>
@@ -211,11 +217,11 @@ function Addresses({
 	onUpdate: () => void;
 }) {
 	const client = useQueryClient();
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [status, setStatus] = useParam("status");
 	const seeds = useInfiniteQuery(seedsQuery(list.id, search, status));
-	const onEnd = useMore(seeds);
-	const act = useMutation({
+	const onEnd = useLoadMore(seeds);
+	const mutation = useMutation({
 		mutationFn: (variables: { seed: SeedRow; action: "pause" | "resume" | "retire" | "reactivate" }) =>
 			api(`POST /seed-lists/{id}/seeds/{seed_id}/${variables.action}`, {
 				path: { id: list.id, seed_id: variables.seed.id },
@@ -236,7 +242,7 @@ function Addresses({
 				id: action,
 				label: words[action],
 				disabledReason,
-				run: () => act.mutate({ seed, action }),
+				run: () => mutation.mutate({ seed, action }),
 			}))}
 		/>
 	);
@@ -268,14 +274,14 @@ function Addresses({
 						title={words.noMatch}
 						filters={[
 							searched(search, setSearch),
-							status !== "" && { name: stateOf("seed", status).word, drop: () => setStatus("") },
+							status !== "" && { name: stateOf("seed", status).word, remove: () => setStatus("") },
 						]}
 					/>
 				) : (
 					<Empty
 						title={words.empty}
 						action={
-							<Button look="primary" disabledReason={disabledReason} onClick={onUpdate}>
+							<Button variant="primary" disabledReason={disabledReason} onClick={onUpdate}>
 								{words.update}
 							</Button>
 						}

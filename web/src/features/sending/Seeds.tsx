@@ -10,13 +10,13 @@ import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
 import { Checkbox, Columns, TextField } from "../../ui/Field";
-import { useKeptForm } from "../../ui/keptForm";
+import { useDraftForm } from "../../ui/draftForm";
 import { List } from "../../ui/List";
 import { NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
-import { and, full } from "../../base/words/formats";
+import { and, exactNumber } from "../../base/words/formats";
 import css from "./Senders.module.css";
 import { within } from "../../base/queries";
 import { to } from "../../base/paths";
@@ -65,7 +65,7 @@ export default function Seeds() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.sending, to: to.sending() }]}
+			breadcrumbs={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={lists.data?.data.length !== 0 && button}
 		>
@@ -109,7 +109,7 @@ export default function Seeds() {
 							id: "addresses",
 							name: words.addresses,
 							end: true,
-							cell: (seedList) => full(seedList.address_counts.active),
+							cell: (seedList) => exactNumber(seedList.address_counts.active),
 						},
 						{ id: "updated", name: words.updated, cell: (seedList) => <Time at={seedList.refreshed_at} /> },
 						{
@@ -154,11 +154,11 @@ export function EditSeedList({
 	const disabledReason = useDisabledReason(list ? "PUT /seed-lists/{id}" : "POST /seed-lists");
 	const [idempotencyKey] = useState(newKey);
 	const senders = useCollection("sending_identities");
-	const form = useKeptForm(valuesOf(list), {
+	const form = useDraftForm(valuesOf(list), {
 		kind: "seed_list",
 		id: list?.id,
 		title: list?.name ?? words.add,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
 			const response = await request("GET /seed-lists/{id}", { path: { id: list?.id ?? "" } });
 			return { values: valuesOf(response.data), revision: response.revision };
@@ -271,9 +271,9 @@ export function EditSeedList({
 						key={sender.id}
 						label={sender.email_address}
 						checked={values.sending_identity_ids.includes(sender.id)}
-						onChange={(on) =>
+						onChange={(checked) =>
 							form.set({
-								sending_identity_ids: on
+								sending_identity_ids: checked
 									? [...values.sending_identity_ids, sender.id]
 									: values.sending_identity_ids.filter((id) => id !== sender.id),
 							})

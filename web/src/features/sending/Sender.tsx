@@ -5,7 +5,7 @@ import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Skeleton } from "../../ui/States";
 import { Card, Facts, NotSet, Page } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
@@ -46,14 +46,20 @@ export default function SenderPage() {
 	const sender = useQuery(senderQuery(id));
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
-	const trail = [
+	const breadcrumbs = [
 		{ name: words.sending, to: to.sending() },
 		{ name: words.senders, to: to.senders() },
 	];
 	const s = sender.data;
 	if (!s || isGone(sender.error))
 		return (
-			<Missing query={sender} list={words.senders} to={to.senders()} trail={trail} kept={{ kinds: ["sender"], id }} />
+			<NotFound
+				query={sender}
+				list={words.senders}
+				to={to.senders()}
+				breadcrumbs={breadcrumbs}
+				unsavedInput={{ kinds: ["sender"], id }}
+			/>
 		);
 	const all = lanes.data?.data ?? [];
 	const lane = all.find((lane) => lane.id === s.default_mta_config_id);
@@ -63,7 +69,7 @@ export default function SenderPage() {
 	return (
 		<Page
 			title={s.display_name}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={<Badge tone={s.active ? "success" : "neutral"}>{s.active ? words.active : words.off}</Badge>}
 			actions={
 				<Button kind="edit" disabledReason={disabledReason} onClick={() => setEdit("1")}>

@@ -6,7 +6,7 @@ import { useCollection } from "../../base/collections";
 import { useDisabledReason } from "../../base/session";
 import { EditDrawer } from "../../ui/EditDrawer";
 import { Checkbox, Select, Switch, TextField } from "../../ui/Field";
-import { useKeptForm } from "../../ui/keptForm";
+import { useDraftForm } from "../../ui/draftForm";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Senders.module.css";
 import { within } from "../../base/queries";
@@ -60,11 +60,11 @@ export function SenderEditor({
 	const [idempotencyKey] = useState(newKey);
 	const types = useCollection("email_types");
 	const lanes = useCollection("mta_configs");
-	const form = useKeptForm(valuesOf(sender), {
+	const form = useDraftForm(valuesOf(sender), {
 		kind: "sender",
 		id: sender?.id,
 		title: sender?.email_address ?? words.add,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
 			const response = await request("GET /sending-identities/{id}", { path: { id: sender?.id ?? "" } });
 			return { values: valuesOf(response.data), revision: response.revision };
@@ -168,9 +168,9 @@ export function SenderEditor({
 						key={emailType.id}
 						label={emailType.display_name}
 						checked={values.email_type_ids.includes(emailType.id)}
-						onChange={(on) =>
+						onChange={(checked) =>
 							form.set({
-								email_type_ids: on
+								email_type_ids: checked
 									? [...values.email_type_ids, emailType.id]
 									: values.email_type_ids.filter((id) => id !== emailType.id),
 							})

@@ -44,7 +44,7 @@ export default function Senders() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.sending, to: to.sending() }]}
+			breadcrumbs={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={(!senders.isSuccess || all.length > 0) && button}
 		>

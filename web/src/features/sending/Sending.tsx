@@ -15,7 +15,7 @@ import { Card, NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { domainsQuery } from "./queries";
 import { to } from "../../base/paths";
@@ -204,9 +204,9 @@ export default function Sending() {
 							{
 								id: "today",
 								name: words.today,
-								about: term("sentToday").definition,
+								description: term("sentToday").definition,
 								end: true,
-								cell: (lane) => full(lane.health.sent_today),
+								cell: (lane) => exactNumber(lane.health.sent_today),
 							},
 						]}
 					/>
@@ -231,7 +231,12 @@ export default function Sending() {
 								cell: (seedList) => <StateBadge kind="freshness" state={seedList.freshness} />,
 							},
 							{ id: "updated", name: words.updated, cell: (seedList) => <Time at={seedList.refreshed_at} /> },
-							{ id: "active", name: words.active, end: true, cell: (seedList) => full(seedList.address_counts.active) },
+							{
+								id: "active",
+								name: words.active,
+								end: true,
+								cell: (seedList) => exactNumber(seedList.address_counts.active),
+							},
 						]}
 					/>
 				</Card>

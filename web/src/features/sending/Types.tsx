@@ -10,7 +10,7 @@ import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Select, Switch, TextArea, TextField } from "../../ui/Field";
 import { EditDrawer } from "../../ui/EditDrawer";
-import { rowOf, useEdited, useKeptForm } from "../../ui/keptForm";
+import { findRow, useEdited, useDraftForm } from "../../ui/draftForm";
 import { List } from "../../ui/List";
 import { Card, NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
@@ -60,7 +60,7 @@ export default function Types() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.sending, to: to.sending() }]}
+			breadcrumbs={[{ name: words.sending, to: to.sending() }]}
 			description={words.about}
 			actions={
 				<Button kind="create" disabledReason={disabledReason} onClick={() => setOpen("new")}>
@@ -124,10 +124,10 @@ function Choices({ types, categories }: { types: EmailTypeRow[]; categories: Ema
 	const choices = [
 		...categories
 			.filter((category) => active.some((emailType) => emailType.category_id === category.id))
-			.map((category) => ({ id: category.id, name: category.name, about: category.description })),
+			.map((category) => ({ id: category.id, name: category.name, description: category.description })),
 		...active
 			.filter((emailType) => !emailType.category_id)
-			.map((emailType) => ({ id: emailType.id, name: emailType.display_name, about: emailType.description })),
+			.map((emailType) => ({ id: emailType.id, name: emailType.display_name, description: emailType.description })),
 	];
 	return (
 		<Card title={words.preview}>
@@ -138,7 +138,7 @@ function Choices({ types, categories }: { types: EmailTypeRow[]; categories: Ema
 						<Check aria-hidden size={18} />
 						<div>
 							<b>{choice.name}</b>
-							{choice.about && <p className={css.muted}>{choice.about}</p>}
+							{choice.description && <p className={css.muted}>{choice.description}</p>}
 						</div>
 					</li>
 				))}
@@ -170,13 +170,13 @@ function Editor({
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("PUT /email-types/{id}");
 	const [idempotencyKey] = useState(newKey);
-	const form = useKeptForm(valuesOf(type), {
+	const form = useDraftForm(valuesOf(type), {
 		kind: "email_type",
 		id: type?.id,
 		title: type?.display_name ?? words.add,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
-			const row = rowOf(await api("GET /email-types", {}), type?.id);
+			const row = findRow(await api("GET /email-types", {}), type?.id);
 			return { values: valuesOf(row), revision: tagOf(row) };
 		},
 		names: {

@@ -67,7 +67,7 @@ const words = catalogue("sending.updateSeeds", {
 	summary: "{added} new, {reactivated} back, {retired} retired, {unchanged} unchanged",
 });
 
-const outcomes: { [C in SeedChange["change"]]: string } = catalogue("sending.updateSeeds.outcomes", {
+const changeNames: { [C in SeedChange["change"]]: string } = catalogue("sending.updateSeeds.outcomes", {
 	added: "New",
 	reactivated: "Comes back",
 	retired: "Is retired",
@@ -90,23 +90,23 @@ export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () 
 	const [add, setAdd] = useState("");
 	const [remove, setRemove] = useState("");
 	const [text, setText] = useState("");
-	const [tried, setTried] = useState<Result | null>(null);
+	const [dryRunResult, setDryRunResult] = useState<Result | null>(null);
 	const path = { id: list.id };
 	const send = useMutation({
 		mutationFn: (dry_run: boolean) => {
-			const flags = { dry_run, allow_large_change: !dry_run && tried?.large_change === true };
+			const options = { dry_run, allow_large_change: !dry_run && dryRunResult?.large_change === true };
 			const query = { include_changes: dry_run || undefined };
 			return mode === "replace"
-				? api("PUT /seed-lists/{id}/seeds", { path, query, body: { seeds: seedEntries(all), ...flags } })
+				? api("PUT /seed-lists/{id}/seeds", { path, query, body: { seeds: seedEntries(all), ...options } })
 				: api("POST /seed-lists/{id}/seeds/changes", {
 						path,
 						query,
-						body: { add: seedEntries(add), remove: seedEntries(remove).map((entry) => entry.email), ...flags },
+						body: { add: seedEntries(add), remove: seedEntries(remove).map((entry) => entry.email), ...options },
 					});
 		},
 		onSuccess: (result) => {
 			if (!result.applied) {
-				setTried(result);
+				setDryRunResult(result);
 				return;
 			}
 			toast(words.done);
@@ -115,42 +115,50 @@ export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () 
 			onClose();
 		},
 		// What was tried may be outdated: it is tried again.
-		onError: () => setTried(null),
+		onError: () => setDryRunResult(null),
 	});
 	const empty =
 		mode === "replace" ? seedEntries(all).length === 0 : seedEntries(add).length + seedEntries(remove).length === 0;
-	const unsure = tried?.large_change && text.trim() !== String(tried.retired);
+	const needsConfirmation = dryRunResult?.large_change && text.trim() !== String(dryRunResult.retired);
 	const problems = send.error ? problemsOf(send.error, []) : { byPath: {}, general: [] };
 	return (
 		<Dialog
 			drawer="wide"
 			title={words.title}
 			onClose={onClose}
-			onSubmit={() => !disabledReason && !send.isPending && !(tried ? unsure : empty) && send.mutate(!tried)}
+			onSubmit={() =>
+				!disabledReason && !send.isPending && !(dryRunResult ? needsConfirmation : empty) && send.mutate(!dryRunResult)
+			}
 			footer={
 				<>
-					{tried ? (
-						<Button onClick={() => setTried(null)}>{words.back}</Button>
+					{dryRunResult ? (
+						<Button onClick={() => setDryRunResult(null)}>{words.back}</Button>
 					) : (
 						<Button onClick={onClose}>{words.cancel}</Button>
 					)}
 					<Button
 						type="submit"
-						look={tried?.large_change ? "danger" : "primary"}
+						variant={dryRunResult?.large_change ? "danger" : "primary"}
 						busy={send.isPending}
 						disabledReason={
 							disabledReason ??
-							(tried ? (unsure ? words.type({ count: tried.retired }) : undefined) : empty ? words.nothing : undefined)
+							(dryRunResult
+								? needsConfirmation
+									? words.type({ count: dryRunResult.retired })
+									: undefined
+								: empty
+									? words.nothing
+									: undefined)
 						}
 					>
-						{tried ? words.apply : words.check}
+						{dryRunResult ? words.apply : words.check}
 					</Button>
 				</>
 			}
 		>
 			<FormProblems problems={problems} />
-			{tried ? (
-				<Tried result={tried} text={text} onType={setText} />
+			{dryRunResult ? (
+				<DryRunResult result={dryRunResult} text={text} onType={setText} />
 			) : (
 				<>
 					<Radios
@@ -193,7 +201,7 @@ export function UpdateSeeds({ list, onClose }: { list: SeedListRow; onClose: () 
 }
 
 /** Tried shows what an update would change. */
-function Tried({ result, text, onType }: { result: Result; text: string; onType: (text: string) => void }) {
+function DryRunResult({ result, text, onType }: { result: Result; text: string; onType: (text: string) => void }) {
 	const line = (kind: "added" | "removed" | "same", count: number, text: string) => count > 0 && { kind, text };
 	const lines = [
 		line("added", result.added, words.added({ count: result.added })),
@@ -238,7 +246,7 @@ function Tried({ result, text, onType }: { result: Result; text: string; onType:
 					/>
 				</>
 			)}
-			<Addresses of={result.changes ?? []} />
+			<Addresses changes={result.changes ?? []} />
 		</>
 	);
 }
@@ -246,21 +254,21 @@ function Tried({ result, text, onType }: { result: Result; text: string; onType:
 const pageSize = 50;
 
 /** Addresses lists what would become of each address, a page at a time. */
-function Addresses({ of: all }: { of: SeedChange[] }) {
+function Addresses({ changes: all }: { changes: SeedChange[] }) {
 	const [kind, setKind] = useState<SeedChange["change"] | "">("");
 	const [search, setSearch] = useState("");
 	const [page, setPage] = useState(0);
 	if (all.length === 0) return null;
 	const counts = new Map<SeedChange["change"], number>();
 	for (const change of all) counts.set(change.change, (counts.get(change.change) ?? 0) + 1);
-	const wanted = search.trim().toLowerCase();
+	const query = search.trim().toLowerCase();
 	const matches = all.filter(
-		(change) => (!kind || change.change === kind) && change.email.toLowerCase().includes(wanted),
+		(change) => (!kind || change.change === kind) && change.email.toLowerCase().includes(query),
 	);
 	const rows = matches
 		.slice(page * pageSize, (page + 1) * pageSize)
 		.map((change, i) => ({ ...change, key: page * pageSize + i }));
-	const where = words.pages({ from: page * pageSize + 1, to: page * pageSize + rows.length, of: matches.length });
+	const pageText = words.pages({ from: page * pageSize + 1, to: page * pageSize + rows.length, of: matches.length });
 	return (
 		<section aria-label={words.each} className={css.each}>
 			<h3>{words.each}</h3>
@@ -274,7 +282,10 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 					}}
 					choices={[
 						{ value: "", label: words.kindOf({ name: words.everything, count: all.length }) },
-						...[...counts].map(([value, count]) => ({ value, label: words.kindOf({ name: outcomes[value], count }) })),
+						...[...counts].map(([value, count]) => ({
+							value,
+							label: words.kindOf({ name: changeNames[value], count }),
+						})),
 					]}
 				/>
 				<TextField
@@ -296,7 +307,7 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 					rowKey={(change) => String(change.key)}
 					columns={[
 						{ id: "email", name: words.address, cell: (change) => change.email },
-						{ id: "change", name: words.kind, cell: (change) => outcomes[change.change] },
+						{ id: "change", name: words.kind, cell: (change) => changeNames[change.change] },
 						{
 							id: "provider",
 							name: words.providerName,
@@ -307,13 +318,13 @@ function Addresses({ of: all }: { of: SeedChange[] }) {
 			)}
 			{matches.length > pageSize && (
 				<div className={css.pages}>
-					<span role="status">{where}</span>
-					<Button small disabledReason={page === 0 ? where : undefined} onClick={() => setPage(page - 1)}>
+					<span role="status">{pageText}</span>
+					<Button small disabledReason={page === 0 ? pageText : undefined} onClick={() => setPage(page - 1)}>
 						{words.before}
 					</Button>
 					<Button
 						small
-						disabledReason={(page + 1) * pageSize >= matches.length ? where : undefined}
+						disabledReason={(page + 1) * pageSize >= matches.length ? pageText : undefined}
 						onClick={() => setPage(page + 1)}
 					>
 						{words.after}

@@ -3,7 +3,7 @@ import { LinePlot } from "../../ui/plots/LinePlot";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
-import { calendarDay, full } from "../../base/words/formats";
+import { calendarDay, exactNumber } from "../../base/words/formats";
 
 const words = catalogue("sending.warmup", {
 	title: "Warm-up",
@@ -33,7 +33,7 @@ export function Warmup({ warmup }: { warmup: MtaWarmup }) {
 				}
 				points={days.map((day) => day.date)}
 				tick={(day) => calendarDay(day, "short")}
-				mark={today.date}
+				highlighted={today.date}
 				lines={[
 					{ name: words.planned, color: "var(--plot-grey)", dash: "4 4", values: days.map((day) => day.planned) },
 					{ name: words.limit, color: "var(--plot-blue)", values: days.map((day) => day.limit) },
@@ -47,7 +47,7 @@ export function Warmup({ warmup }: { warmup: MtaWarmup }) {
 					columns={[
 						{ id: "ip", name: words.address, cell: (source) => <code>{source.ip}</code> },
 						{ id: "since", name: words.began, cell: (source) => calendarDay(source.started_on, "short") },
-						{ id: "day", name: words.perDay, end: true, cell: (source) => full(source.per_day) },
+						{ id: "day", name: words.perDay, end: true, cell: (source) => exactNumber(source.per_day) },
 					]}
 				/>
 			)}

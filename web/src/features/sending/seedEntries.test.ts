@@ -17,10 +17,10 @@ const tests: Tests = {
 			["\n\n  \n,gmail\na@example.com,\n", [["a@example.com", null]]],
 			["a@example.com,gmail,more", [["a@example.com", "gmail"]]],
 		];
-		for (const [text, want] of texts)
+		for (const [text, expected] of texts)
 			equals(
 				seedEntries(text).map((entry) => [entry.email, entry.provider]),
-				want,
+				expected,
 				text,
 			);
 	},

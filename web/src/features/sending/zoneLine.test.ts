@@ -16,7 +16,7 @@ const tests: Tests = {
 			[record("TXT", 'say "hi" \\o/'), 'mail.example.com. 3600 IN TXT "say \\"hi\\" \\\\o/"'],
 			[record("TXT", ""), 'mail.example.com. 3600 IN TXT ""'],
 		];
-		for (const [record, want] of records) equals(zoneLine(record), want);
+		for (const [record, expected] of records) equals(zoneLine(record), expected);
 	},
 	"a long text is several strings, which are it together"() {
 		const random = new Random(1);

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Confirm } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
-import { type Graph, labelsOf, lost, remove, stepOf, targetOf } from "./graph";
+import { type Graph, labelsOf, lostSteps, remove, stepOf, targetOf } from "./graph";
 import { labelOf, type Names, titleOf } from "./steps";
 
 const words = catalogue("sequences.deleteStep", {
@@ -20,7 +20,7 @@ type Props = {
 	graph: Graph;
 	id: string;
 	names: Names;
-	onDelete: (keep: string | null | undefined) => void;
+	onDelete: (keptBranch: string | null | undefined) => void;
 	onClose: () => void;
 };
 
@@ -29,11 +29,11 @@ const nowhere = "\u0000";
 /** DeleteStep asks how the path goes on without a step. */
 export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 	const step = stepOf(graph, id);
-	const leads = step ? labelsOf(step).filter((label) => targetOf(graph, { from: id, label }) !== null) : [];
-	const [selected, setSelected] = useState(leads[0] ?? "");
+	const connectedLabels = step ? labelsOf(step).filter((label) => targetOf(graph, { from: id, label }) !== null) : [];
+	const [selected, setSelected] = useState(connectedLabels[0] ?? "");
 	if (!step) return null;
-	const keep = selected === nowhere ? undefined : leads.includes(null) ? null : selected;
-	const gone = lost(graph, remove(graph, id, keep)).filter((step) => step.id !== id);
+	const keptBranch = selected === nowhere ? undefined : connectedLabels.includes(null) ? null : selected;
+	const removedSteps = lostSteps(graph, remove(graph, id, keptBranch)).filter((step) => step.id !== id);
 	const title = (label: string | null) => {
 		const to = stepOf(graph, targetOf(graph, { from: id, label }));
 		return to ? titleOf(to, names, graph) : "";
@@ -42,7 +42,7 @@ export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 		<Confirm
 			title={words.title({ title: titleOf(step, names, graph) })}
 			action={words.remove}
-			onConfirm={() => onDelete(keep)}
+			onConfirm={() => onDelete(keptBranch)}
 			onClose={onClose}
 		>
 			<Radios
@@ -50,7 +50,7 @@ export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 				value={selected}
 				onChange={setSelected}
 				choices={[
-					...leads.map((label) => ({
+					...connectedLabels.map((label) => ({
 						value: label ?? "",
 						label:
 							label === null
@@ -60,11 +60,11 @@ export function DeleteStep({ graph, id, names, onDelete, onClose }: Props) {
 					{ value: nowhere, label: words.end },
 				]}
 			/>
-			{gone.length > 0 && (
+			{removedSteps.length > 0 && (
 				<div>
-					<p>{words.goes({ count: gone.length })}</p>
+					<p>{words.goes({ count: removedSteps.length })}</p>
 					<ul>
-						{gone.slice(0, 8).map((step) => (
+						{removedSteps.slice(0, 8).map((step) => (
 							<li key={step.id}>{titleOf(step, names, graph)}</li>
 						))}
 					</ul>

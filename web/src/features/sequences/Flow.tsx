@@ -1,28 +1,28 @@
 import { AlertTriangle, ListTree, Network, Redo2, Undo2 } from "lucide-react";
 import { type KeyboardEvent, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { GraphIssue, SequenceReport } from "../../api/schema";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useParams } from "../../base/params";
 import { Button, IconButton } from "../../ui/Button";
 import { Card, Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
-import { useNarrow } from "../../ui/narrow";
+import { useNarrow } from "../../ui/useNarrow";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { and, clock } from "../../base/words/formats";
+import { and, timeOfDay } from "../../base/words/formats";
 import { DeleteStep } from "./DeleteStep";
 import css from "./Flow.module.css";
 import type { View } from "./flowView";
 import {
-	addApart,
+	addDetached,
 	type Clip,
 	configure,
 	copy,
 	type Direction,
 	insert,
 	labelsOf,
-	lead,
-	lost,
+	connect,
+	lostSteps,
 	neighbour,
 	order,
 	paste,
@@ -36,16 +36,16 @@ import {
 	stepOf,
 	targetOf,
 } from "./graph";
-import type { Clash } from "./merge";
+import type { StepConflict } from "./merge";
 import { OutlineView } from "./Outline";
 import { StepDrawer } from "./StepDrawer";
 import { StepMenu } from "./StepMenu";
 import { detailOf, type Kind, type Names, newId, problemWords, titleOf } from "./steps";
 import type { Flow } from "./useFlow";
 
-const Canvas = later(() => import("./canvas/Canvas"));
+const Canvas = lazyComponent(() => import("./canvas/Canvas"));
 
-const Versions = later(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
+const Versions = lazyComponent(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
 
 const words = catalogue("sequences.flow", {
 	views: "View",
@@ -119,7 +119,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	const editable = flow.mode !== "read";
 	const [current, setCurrent] = useState<string | null>(null);
 	const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-	const [clip, setClip] = useState(clipboard);
+	const [clipboardContent, setClip] = useState(clipboard);
 	const [adding, setAdding] = useState<{ place: Place; trigger: HTMLElement } | null>(null);
 	const [deleting, setDeleting] = useState<string | null>(null);
 	const [comparing, setComparing] = useState(false);
@@ -127,7 +127,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	const box = useRef<HTMLDivElement>(null);
 	const anchor = useRef<HTMLElement | null>(null);
 	const steps = useMemo(() => order(graph), [graph]);
-	const at = current && steps.includes(current) ? current : (steps[0] ?? null);
+	const currentId = current && steps.includes(current) ? current : (steps[0] ?? null);
 
 	const focus = (id: string | null | undefined) => {
 		if (!id) return;
@@ -135,10 +135,10 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(id)}"]`)?.focus());
 	};
 	// The step takes the focus back when its drawer closes.
-	const opened = useRef<string | null>(null);
+	const openedStep = useRef<string | null>(null);
 	useEffect(() => {
-		if (!node && opened.current) focus(opened.current);
-		opened.current = node;
+		if (!node && openedStep.current) focus(openedStep.current);
+		openedStep.current = node;
 	});
 	const open = (id: string) => {
 		setCurrent(id);
@@ -155,11 +155,11 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		anchor.current = trigger;
 		setAdding({ place, trigger });
 	};
-	const put = (kind: Kind) => {
+	const addStep = (kind: Kind) => {
 		if (!adding) return;
 		const step = { id: newId(kind.type), type: kind.type, config: kind.config() };
 		flow.change(
-			kind.type === "goal" && graph.entry !== null ? addApart(graph, step) : insert(graph, adding.place, step),
+			kind.type === "goal" && graph.entry !== null ? addDetached(graph, step) : insert(graph, adding.place, step),
 		);
 		setAdding(null);
 		setAnnouncement(words.added({ title: titleOf(step, names, graph) }));
@@ -168,44 +168,44 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		else open(step.id);
 	};
 	const pasteAt = (place: Place) => {
-		if (!clip) return;
+		if (!clipboardContent) return;
 		const ids: string[] = [];
-		const next = paste(graph, place, clip, (type) => {
+		const next = paste(graph, place, clipboardContent, (type) => {
 			const id = newId(type);
 			ids.push(id);
 			return id;
 		});
 		flow.change(next);
 		setAdding(null);
-		setAnnouncement(words.pasted({ count: clip.steps.length }));
+		setAnnouncement(words.pasted({ count: clipboardContent.steps.length }));
 		setSelected(new Set(ids));
 		focus(ids[0]);
 	};
 	const copyOf = (id: string) => {
-		const copied = copy(graph, selected.has(id) ? [...selected] : [id]);
-		if (!copied) return;
-		clipboard = copied;
-		setClip(copied);
-		setAnnouncement(words.copied({ count: copied.steps.length }));
+		const copiedSteps = copy(graph, selected.has(id) ? [...selected] : [id]);
+		if (!copiedSteps) return;
+		clipboard = copiedSteps;
+		setClip(copiedSteps);
+		setAnnouncement(words.copied({ count: copiedSteps.steps.length }));
 	};
-	const took = (next: typeof graph, back: string | null) => {
-		const n = lost(graph, next).length;
+	const applyChange = (next: typeof graph, nextFocus: string | null) => {
+		const n = lostSteps(graph, next).length;
 		flow.change(next);
 		setSelected(new Set());
 		if (n > 0) toast(words.removed({ count: n }), { undo: () => flow.change(graph) });
-		focus(back && stepOf(next, back) ? back : order(next)[0]);
+		focus(nextFocus && stepOf(next, nextFocus) ? nextFocus : order(next)[0]);
 	};
-	const drop = (id: string) => {
+	const removeStep = (id: string) => {
 		const step = stepOf(graph, id);
 		if (!step) return;
-		const back = neighbour(graph, id, "up") ?? neighbour(graph, id, "down");
-		if (selected.size > 1 && selected.has(id)) return took(removeAll(graph, [...selected]), back);
-		const leads = labelsOf(step).filter((label) => targetOf(graph, { from: id, label }) !== null);
-		if (leads.length === 0) took(remove(graph, id, undefined), back);
+		const nextFocus = neighbour(graph, id, "up") ?? neighbour(graph, id, "down");
+		if (selected.size > 1 && selected.has(id)) return applyChange(removeAll(graph, [...selected]), nextFocus);
+		const connectedLabels = labelsOf(step).filter((label) => targetOf(graph, { from: id, label }) !== null);
+		if (connectedLabels.length === 0) applyChange(remove(graph, id, undefined), nextFocus);
 		else setDeleting(id);
 	};
 	const select = (id: string) => {
-		const next = new Set(selected.size === 0 && at ? [at] : selected);
+		const next = new Set(selected.size === 0 && currentId ? [currentId] : selected);
 		if (!next.delete(id) || next.size === 0) next.add(id);
 		setSelected(next);
 		setCurrent(id);
@@ -217,7 +217,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		steps,
 		editable,
 		selected,
-		current: at,
+		current: currentId,
 		issues: flow.issues,
 		numbers: report ? new Map(report.nodes.map((node) => [node.node_id, node])) : null,
 		trigger,
@@ -232,7 +232,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			if (action === "select") select(id);
 			else if (action === "copy") copyOf(id);
 			else if (!editable) return;
-			else if (action === "delete") drop(id);
+			else if (action === "delete") removeStep(id);
 			else if (action === "after" && place && button) startAdding(place, button);
 			else if (action === "paste" && place) pasteAt(place);
 		},
@@ -261,9 +261,9 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		}
 		const id = (event.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
 		const mod = event.metaKey || event.ctrlKey;
-		const pressed = event.key.toLowerCase();
-		if (mod && pressed === "z") (event.shiftKey ? flow.redo : flow.undo)();
-		else if (mod && pressed === "y") flow.redo();
+		const key = event.key.toLowerCase();
+		if (mod && key === "z") (event.shiftKey ? flow.redo : flow.undo)();
+		else if (mod && key === "y") flow.redo();
 		else if (!id) return;
 		else if (event.key in arrows && !mod && !event.altKey) {
 			const to = canvas
@@ -276,8 +276,8 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			if (to && event.shiftKey) setSelected(new Set([...(selected.size > 0 ? selected : [id]), to]));
 			else if (to && selected.size > 0) setSelected(new Set());
 			focus(to);
-		} else if (mod && pressed === "c") copyOf(id);
-		else if (mod && pressed === "v") view.act(id, "paste");
+		} else if (mod && key === "c") copyOf(id);
+		else if (mod && key === "v") view.act(id, "paste");
 		else if (mod || event.altKey) return;
 		else if (event.key === "a") view.act(id, "after");
 		else if (event.key === "Delete" || event.key === "Backspace") view.act(id, "delete");
@@ -302,7 +302,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 						? words.kept({ count: flow.refused })
 						: words.changed
 					: saving.state === "saved" && saving.at
-						? words.savedAt({ at: clock(saving.at) })
+						? words.savedAt({ at: timeOfDay(saving.at) })
 						: words.saved;
 	const step = stepOf(graph, node);
 	return (
@@ -368,14 +368,15 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					<Versions
 						text={words.clash({
 							who: saving.conflict.author?.name || words.somebody,
-							at: clock(saving.conflict.theirs.data.updated_at),
+							at: timeOfDay(saving.conflict.theirs.data.updated_at),
 						})}
-						versions={saving.conflict.clashes.map((clash) => ({
-							id: clash.id ?? "",
-							name: clash.id === null ? words.start : titleOf((clash.mine ?? clash.theirs) as Step, names, graph),
-							...sides(clash, graph, saving.conflict.graph, names),
+						versions={saving.conflict.conflicts.map((conflict) => ({
+							id: conflict.id ?? "",
+							name:
+								conflict.id === null ? words.start : titleOf((conflict.mine ?? conflict.theirs) as Step, names, graph),
+							...versionsOf(conflict, graph, saving.conflict.graph, names),
 						}))}
-						onSettle={(theirs) => {
+						onResolve={(theirs) => {
 							setComparing(false);
 							flow.settle(theirs);
 						}}
@@ -383,14 +384,17 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					/>
 				</Suspense>
 			)}
-			{flow.joined && saving.state !== "conflict" && (
+			{flow.mergedChanges && saving.state !== "conflict" && (
 				<Callout
 					tone="progress"
-					title={words.joined({ who: flow.joined.by?.name || words.somebody, at: clock(flow.joined.at) })}
+					title={words.joined({
+						who: flow.mergedChanges.by?.name || words.somebody,
+						at: timeOfDay(flow.mergedChanges.at),
+					})}
 				>
 					<p>
-						{flow.joined.steps.length > 0
-							? words.joinedSteps({ steps: and(flow.joined.steps.map((step) => titleOf(step, names, graph))) })
+						{flow.mergedChanges.steps.length > 0
+							? words.joinedSteps({ steps: and(flow.mergedChanges.steps.map((step) => titleOf(step, names, graph))) })
 							: words.joinedWays}
 					</p>
 					<Button small onClick={flow.dismissJoined}>
@@ -410,10 +414,10 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			<section aria-label={words.flow} aria-description={words.keys}>
 				{canvas ? (
 					<Suspense fallback={<Skeleton rows={8} height={52} />}>
-						<Canvas view={view} clip={clip !== null} />
+						<Canvas view={view} canPaste={clipboardContent !== null} />
 					</Suspense>
 				) : (
-					<OutlineView view={view} clip={clip !== null} />
+					<OutlineView view={view} canPaste={clipboardContent !== null} />
 				)}
 			</section>
 			{flow.issues.length > 0 && (
@@ -424,13 +428,13 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 				>
 					<ul className={css.issues}>
 						{flow.issues.map((issue, index) => {
-							const of = stepOf(graph, issue.node_id);
+							const step = stepOf(graph, issue.node_id);
 							return (
 								<li key={index}>
-									<button type="button" onClick={() => (of ? open(of.id) : goTo(issue))}>
+									<button type="button" onClick={() => (step ? open(step.id) : goTo(issue))}>
 										<b>
-											{of
-												? titleOf(of, names, graph)
+											{step
+												? titleOf(step, names, graph)
 												: issue.message.startsWith("entry_trigger")
 													? words.start
 													: words.whole}
@@ -448,17 +452,17 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					graph={graph}
 					place={adding.place}
 					names={names}
-					clip={clip}
+					clipboardContent={clipboardContent}
 					trigger={anchor}
-					onAdd={put}
+					onAdd={addStep}
 					onPaste={() => pasteAt(adding.place)}
 					onEnd={() => {
 						setAdding(null);
-						took(prune(lead(graph, adding.place, null)), adding.place.from);
+						applyChange(prune(connect(graph, adding.place, null)), adding.place.from);
 					}}
 					onGo={(to) => {
 						setAdding(null);
-						took(prune(lead(graph, adding.place, to)), adding.place.from);
+						applyChange(prune(connect(graph, adding.place, to)), adding.place.from);
 					}}
 					onClose={() => setAdding(null)}
 				/>
@@ -472,10 +476,11 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 						setDeleting(null);
 						focus(deleting);
 					}}
-					onDelete={(keep) => {
-						const back = neighbour(graph, deleting, "up") ?? targetOf(graph, { from: deleting, label: keep ?? null });
+					onDelete={(keptBranch) => {
+						const nextFocus =
+							neighbour(graph, deleting, "up") ?? targetOf(graph, { from: deleting, label: keptBranch ?? null });
 						setDeleting(null);
-						took(remove(graph, deleting, keep), back);
+						applyChange(remove(graph, deleting, keptBranch), nextFocus);
 					}}
 				/>
 			)}
@@ -487,8 +492,8 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					onChange={(config) => flow.change((graph) => configure(graph, step.id, config), `edit ${step.id}`)}
 					onDelete={() => {
 						set({ node: null }, { replace: true });
-						opened.current = null;
-						drop(step.id);
+						openedStep.current = null;
+						removeStep(step.id);
 					}}
 					onClose={() => set({ node: null })}
 				/>
@@ -497,18 +502,18 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	);
 }
 
-/** sides writes what each side made of a step and where it leads; where that reads the same, its configuration. */
-function sides(clash: Clash, mine: Graph, theirs: Graph, names: Names) {
+/** versionsOf writes what each side made of a step and where it leads; where that reads the same, its configuration. */
+function versionsOf(conflict: StepConflict, mine: Graph, theirs: Graph, names: Names) {
 	const text = (step: Step | null, graph: Graph) => {
 		if (!step) return words.removedStep;
 		const next = placesOf(step)
 			.map((place) => stepOf(graph, targetOf(graph, place)))
 			.map((step) => (step ? titleOf(step, names, graph) : words.end));
 		const title = [titleOf(step, names, graph), detailOf(step, names)].filter(Boolean).join(", ");
-		return clash.id === null || next.length === 0 ? title : words.leads({ title, next: and([...new Set(next)]) });
+		return conflict.id === null || next.length === 0 ? title : words.leads({ title, next: and([...new Set(next)]) });
 	};
-	const [own, other] = [text(clash.mine, mine), text(clash.theirs, theirs)];
+	const [own, other] = [text(conflict.mine, mine), text(conflict.theirs, theirs)];
 	return own === other
-		? { mine: JSON.stringify(clash.mine?.config, null, 2), theirs: JSON.stringify(clash.theirs?.config, null, 2) }
+		? { mine: JSON.stringify(conflict.mine?.config, null, 2), theirs: JSON.stringify(conflict.theirs?.config, null, 2) }
 		: { mine: own, theirs: other };
 }

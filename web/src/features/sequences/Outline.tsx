@@ -17,8 +17,8 @@ const words = catalogue("sequences.outline", {
 	after: "Then",
 });
 
-/** Outline shows a graph as a list: each step, and below a step with several ways a list for each. */
-export function OutlineView({ view, clip }: { view: View; clip: boolean }) {
+/** OutlineView shows a graph as a list: each step, and below a step with several edges a list for each. */
+export function OutlineView({ view, canPaste }: { view: View; canPaste: boolean }) {
 	const { roots } = outline(view.graph);
 	const main = roots.filter((root) => root.step.id === view.graph.entry);
 	const goals = roots.filter((root) => root.step.id !== view.graph.entry && root.step.type === "goal");
@@ -28,7 +28,7 @@ export function OutlineView({ view, clip }: { view: View; clip: boolean }) {
 			<StartButton view={view} />
 			<AddButton view={view} place={{ from: null, label: null }} />
 			{main.map((block) => (
-				<Items key={block.step.id} view={view} block={block} clip={clip} label={words.label} />
+				<Items key={block.step.id} view={view} block={block} canPaste={canPaste} label={words.label} />
 			))}
 			{goals.length > 0 && (
 				<section className={css.apart} aria-label={words.goals}>
@@ -40,7 +40,7 @@ export function OutlineView({ view, clip }: { view: View; clip: boolean }) {
 							key={goal.step.id}
 							view={view}
 							block={goal}
-							clip={clip}
+							canPaste={canPaste}
 							label={titleOf(goal.step, view.names, view.graph)}
 						/>
 					))}
@@ -54,7 +54,7 @@ export function OutlineView({ view, clip }: { view: View; clip: boolean }) {
 							key={block.step.id}
 							view={view}
 							block={block}
-							clip={clip}
+							canPaste={canPaste}
 							label={titleOf(block.step, view.names, view.graph)}
 						/>
 					))}
@@ -64,21 +64,21 @@ export function OutlineView({ view, clip }: { view: View; clip: boolean }) {
 	);
 }
 
-/** chain returns the blocks that follow one another without a fork, and what the last of them leads to. */
-function chain(block: Block): { blocks: Block[]; last: Slot | null } {
+/** chainOf returns the blocks that follow one another without a fork, and what the last of them leads to. */
+function chainOf(block: Block): { blocks: Block[]; last: Slot | null } {
 	const blocks = [block];
-	let at = block;
+	let current = block;
 	for (;;) {
-		const [only] = at.slots;
-		if (at.slots.length !== 1 || at.joins.length > 0 || !only) return { blocks, last: null };
-		if (only.kind !== "block") return { blocks, last: only };
-		at = only.block;
-		blocks.push(at);
+		const [onlySlot] = current.slots;
+		if (current.slots.length !== 1 || current.joins.length > 0 || !onlySlot) return { blocks, last: null };
+		if (onlySlot.kind !== "block") return { blocks, last: onlySlot };
+		current = onlySlot.block;
+		blocks.push(current);
 	}
 }
 
-function Items({ view, block, clip, label }: { view: View; block: Block; clip: boolean; label: string }) {
-	const { blocks, last } = chain(block);
+function Items({ view, block, canPaste, label }: { view: View; block: Block; canPaste: boolean; label: string }) {
+	const { blocks, last } = chainOf(block);
 	return (
 		<ol className={css.items} aria-label={label}>
 			{blocks.map((block) => (
@@ -86,7 +86,7 @@ function Items({ view, block, clip, label }: { view: View; block: Block; clip: b
 					<div className={css.row}>
 						<StepButton view={view} step={block.step} />
 						<Numbers view={view} step={block.step} />
-						<StepMenuButton view={view} step={block.step} clip={clip} />
+						<StepMenuButton view={view} step={block.step} canPaste={canPaste} />
 					</div>
 					{block.slots.length === 1 && block.slots[0] && (
 						<AddButton view={view} place={{ from: block.step.id, label: block.slots[0].label }} />
@@ -101,7 +101,7 @@ function Items({ view, block, clip, label }: { view: View; block: Block; clip: b
 										<Items
 											view={view}
 											block={slot.block}
-											clip={clip}
+											canPaste={canPaste}
 											label={words.way({ label: labelOf(block.step, slot.label) })}
 										/>
 									) : (
@@ -112,7 +112,7 @@ function Items({ view, block, clip, label }: { view: View; block: Block; clip: b
 						</ul>
 					)}
 					{block.joins.map((join) => (
-						<Items key={join.step.id} view={view} block={join} clip={clip} label={words.after} />
+						<Items key={join.step.id} view={view} block={join} canPaste={canPaste} label={words.after} />
 					))}
 				</li>
 			))}
@@ -125,7 +125,7 @@ function Items({ view, block, clip, label }: { view: View; block: Block; clip: b
 	);
 }
 
-/** End tells where a path ends, or goes on. */
+/** End says where a path ends, or which step it continues with. */
 export function End({ view, slot }: { view: View; slot: Slot }) {
 	if (slot.kind === "end" || slot.kind === "block") return <span className={css.end}>{words.end}</span>;
 	const step = stepOf(view.graph, slot.to);

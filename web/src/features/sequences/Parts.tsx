@@ -3,7 +3,7 @@ import type { SequenceNodeReport } from "../../api/schema";
 import { Menu } from "../../ui/Menu";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Flow.module.css";
-import { issuesOf, shownDetail, spoken, type View } from "./flowView";
+import { issuesOf, shownDetail, screenReaderText, type View } from "./flowView";
 import type { Place, Step } from "./graph";
 import { stepOf } from "./graph";
 import { iconOf } from "./stepIcons";
@@ -45,7 +45,7 @@ export function StepButton({ view, step }: { view: View; step: Step }) {
 			data-bad={problems.length > 0 || undefined}
 			data-selected={view.selected.has(step.id) || undefined}
 			tabIndex={view.current === step.id ? 0 : -1}
-			aria-label={spoken(view, step)}
+			aria-label={screenReaderText(view, step)}
 			aria-description={
 				problems
 					.slice(1)
@@ -118,7 +118,7 @@ export function Numbers({ view, step }: { view: View; step: Step }) {
 }
 
 /** StepMenuButton is the menu of a step. */
-export function StepMenuButton({ view, step, clip }: { view: View; step: Step; clip: boolean }) {
+export function StepMenuButton({ view, step, canPaste }: { view: View; step: Step; canPaste: boolean }) {
 	return (
 		<Menu
 			small
@@ -133,7 +133,7 @@ export function StepMenuButton({ view, step, clip }: { view: View; step: Step; c
 					},
 				{ id: "copy", label: words.copy, run: () => view.act(step.id, "copy") },
 				view.editable &&
-					clip &&
+					canPaste &&
 					step.type !== "exit" && { id: "paste", label: words.paste, run: () => view.act(step.id, "paste") },
 				view.editable && { id: "delete", label: words.remove, danger: true, run: () => view.act(step.id, "delete") },
 			]}

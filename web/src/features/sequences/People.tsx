@@ -69,7 +69,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 	const disabledReason = useDisabledReason("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
 	const step = params.get("at") ?? "";
 	const status = params.get("status") ?? "";
-	const [leaving, setLeaving] = useState<Enrollment | null>(null);
+	const [exiting, setExiting] = useState<Enrollment | null>(null);
 	const graph = graphOf(sequence);
 	const query = useInfiniteQuery(peopleQuery(sequence.id, step, status));
 	const exit = useMutation({
@@ -78,7 +78,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 				path: { id: sequence.id, enrollment_id: enrollment.enrollment_id },
 			}),
 		onSuccess: () => {
-			setLeaving(null);
+			setExiting(null);
 			void client.invalidateQueries(within("sequence", sequence.id));
 		},
 	});
@@ -88,8 +88,8 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 	}, [hasNextPage, isFetchingNextPage, fetchNextPage]);
 	const rows = query.data?.pages.flatMap((page) => page.data) ?? [];
 	const title = (id: string | null) => {
-		const at = stepOf(graph, id);
-		return at ? titleOf(at, names, graph) : id;
+		const step = stepOf(graph, id);
+		return step ? titleOf(step, names, graph) : id;
 	};
 	const open = (enrollment: Enrollment) => enrollment.status === "active" || enrollment.status === "paused";
 	return (
@@ -99,7 +99,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 					label={words.step}
 					hideLabel
 					value={step}
-					onChange={(at) => set({ at })}
+					onChange={(stepId) => set({ at: stepId })}
 					choices={[
 						{ value: "", label: words.anyStep },
 						...order(graph).map((id) => ({ value: id, label: title(id) ?? id })),
@@ -128,8 +128,8 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 					<NoMatch
 						title={words.noMatch}
 						filters={[
-							step !== "" && { name: title(step) ?? words.step, drop: () => set({ at: null }) },
-							status !== "" && { name: stateOf("enrollment", status).word, drop: () => set({ status: null }) },
+							step !== "" && { name: title(step) ?? words.step, remove: () => set({ at: null }) },
+							status !== "" && { name: stateOf("enrollment", status).word, remove: () => set({ status: null }) },
 						]}
 					/>
 				) : (
@@ -215,10 +215,10 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 								open(enrollment) && (
 									<Button
 										small
-										look="quiet"
+										variant="quiet"
 										aria-label={words.exitOf({ email: enrollment.email })}
 										disabledReason={disabledReason}
-										onClick={() => setLeaving(enrollment)}
+										onClick={() => setExiting(enrollment)}
 									>
 										{words.exit}
 									</Button>
@@ -241,14 +241,14 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 					)}
 				/>
 			)}
-			{leaving && (
+			{exiting && (
 				<Confirm
-					title={words.question({ email: leaving.email })}
+					title={words.question({ email: exiting.email })}
 					action={words.exit}
 					busy={exit.isPending}
 					error={exit.error && <p role="alert">{explain(exit.error)}</p>}
-					onConfirm={() => exit.mutate(leaving)}
-					onClose={() => setLeaving(null)}
+					onConfirm={() => exit.mutate(exiting)}
+					onClose={() => setExiting(null)}
 				>
 					<p>{words.text}</p>
 				</Confirm>

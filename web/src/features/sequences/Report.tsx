@@ -6,7 +6,7 @@ import { List } from "../../ui/List";
 import { Card, NotSet } from "../../ui/Page";
 import { Empty } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { graphOf, order, stepOf } from "./graph";
 import css from "./Report.module.css";
@@ -60,37 +60,37 @@ export default function Report({
 }) {
 	if (report.enrolled === 0) return <Empty title={words.none}>{words.noneText}</Empty>;
 	const graph = graphOf(sequence);
-	const of = new Map(report.nodes.map((node) => [node.node_id, node]));
+	const countsByStep = new Map(report.nodes.map((node) => [node.node_id, node]));
 	const rows = order(graph).flatMap((id) => {
-		const counts = of.get(id);
+		const counts = countsByStep.get(id);
 		const step = stepOf(graph, id);
 		return counts && step ? [{ ...counts, step, title: titleOf(step, names, graph) }] : [];
 	});
 	const people = to.sequence(sequence.id, { tab: "people" });
 	const smallest = rows.reduce((a, b) => (b.entered < a.entered ? b : a), rows[0] ?? { title: "", entered: 0 });
 	const share = (count: number) => percent(count / report.enrolled);
-	const mail = (row: (typeof rows)[number], v: number) => (row.step.type === "send" ? full(v) : <NotSet />);
-	const left = report.exited - report.converted;
+	const mail = (row: (typeof rows)[number], v: number) => (row.step.type === "send" ? exactNumber(v) : <NotSet />);
+	const exitedOtherwise = report.exited - report.converted;
 	return (
 		<>
 			<Card title={words.totals}>
 				<Figures>
 					<Figure
 						name={words.enrolled}
-						value={full(report.enrolled)}
-						about={{ definition: words.enrolledAbout, people }}
+						value={exactNumber(report.enrolled)}
+						description={{ definition: words.enrolledAbout, people }}
 					/>
 					<Figure
 						name={words.active}
-						value={full(report.active)}
-						about={{ definition: words.activeAbout, people: `${people}&status=active,paused` }}
+						value={exactNumber(report.active)}
+						description={{ definition: words.activeAbout, people: `${people}&status=active,paused` }}
 					/>
 					<Rate
 						name={words.completed}
 						part={report.completed}
 						total={report.enrolled}
-						of={words.of}
-						about={{
+						totalName={words.of}
+						description={{
 							definition: words.completedAbout,
 							sum: words.sum({ part: report.completed, of: report.enrolled }),
 							people: `${people}&status=completed`,
@@ -100,8 +100,8 @@ export default function Report({
 						name={words.converted}
 						part={report.converted}
 						total={report.enrolled}
-						of={words.of}
-						about={{
+						totalName={words.of}
+						description={{
 							definition: words.convertedAbout,
 							sum: words.sum({ part: report.converted, of: report.enrolled }),
 							people: `${people}&status=exited`,
@@ -109,12 +109,12 @@ export default function Report({
 					/>
 					<Rate
 						name={words.exited}
-						part={left}
+						part={exitedOtherwise}
 						total={report.enrolled}
-						of={words.of}
-						about={{
+						totalName={words.of}
+						description={{
 							definition: words.exitedAbout,
-							sum: words.sum({ part: left, of: report.enrolled }),
+							sum: words.sum({ part: exitedOtherwise, of: report.enrolled }),
 							people: `${people}&status=exited`,
 						}}
 					/>
@@ -136,7 +136,7 @@ export default function Report({
 									<span style={{ inlineSize: `${Math.min(100, (100 * row.entered) / report.enrolled)}%` }} />
 								</span>
 								<span className={css.count}>
-									{full(row.entered)} <small>{share(row.entered)}</small>
+									{exactNumber(row.entered)} <small>{share(row.entered)}</small>
 								</span>
 							</li>
 						))}
@@ -198,64 +198,68 @@ export default function Report({
 						{
 							id: "entered",
 							name: words.entered,
-							about: term("entered").definition,
+							description: term("entered").definition,
 							end: true,
-							cell: (row) => full(row.entered),
+							cell: (row) => exactNumber(row.entered),
 						},
 						{
 							id: "here",
 							name: words.here,
-							about: term("here").definition,
+							description: term("here").definition,
 							end: true,
 							cell: (row) =>
-								row.waiting > 0 ? <Link href={`${people}&at=${row.node_id}`}>{full(row.waiting)}</Link> : full(0),
+								row.waiting > 0 ? (
+									<Link href={`${people}&at=${row.node_id}`}>{exactNumber(row.waiting)}</Link>
+								) : (
+									exactNumber(0)
+								),
 						},
 						{
 							id: "went",
 							name: words.went,
-							about: term("wentOn").definition,
+							description: term("wentOn").definition,
 							end: true,
-							cell: (row) => full(row.completed),
+							cell: (row) => exactNumber(row.completed),
 						},
 						{
 							id: "sent",
 							name: words.sent,
-							about: term("sent").definition,
+							description: term("sent").definition,
 							end: true,
 							cell: (row) => mail(row, row.sent),
 						},
 						{
 							id: "delivered",
 							name: words.delivered,
-							about: term("delivered").definition,
+							description: term("delivered").definition,
 							end: true,
 							cell: (row) => mail(row, row.delivered),
 						},
 						{
 							id: "opened",
 							name: words.opened,
-							about: term("opened").definition,
+							description: term("opened").definition,
 							end: true,
 							cell: (row) => mail(row, row.opened),
 						},
 						{
 							id: "clicked",
 							name: words.clicked,
-							about: term("clicked").definition,
+							description: term("clicked").definition,
 							end: true,
 							cell: (row) => mail(row, row.clicked),
 						},
 						{
 							id: "bounced",
 							name: words.bounced,
-							about: term("bounced").definition,
+							description: term("bounced").definition,
 							end: true,
 							cell: (row) => mail(row, row.bounced),
 						},
 						{
 							id: "unsubscribed",
 							name: words.unsubscribed,
-							about: term("unsubscribed").definition,
+							description: term("unsubscribed").definition,
 							end: true,
 							cell: (row) => mail(row, row.unsubscribed),
 						},

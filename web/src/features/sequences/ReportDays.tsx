@@ -3,14 +3,14 @@ import { useState } from "react";
 import type { Sequence, SequenceDay } from "../../api/schema";
 import { LinePlot } from "../../ui/plots/LinePlot";
 import { DayRange, useDayRange } from "../reports/DayRange";
-import { named, tick } from "../reports/range";
+import { dayName, tick } from "../reports/range";
 import { Button } from "../../ui/Button";
 import { CsvButton } from "../../ui/CsvButton";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import css from "./Report.module.css";
 import { sequenceDaysQuery } from "./queries";
 
@@ -71,7 +71,7 @@ export function ReportDays({ sequence }: { sequence: Sequence }) {
 			actions={
 				timing && (
 					<>
-						<Button small look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
+						<Button small variant="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
 							{table ? words.plot : words.table}
 						</Button>
 						<CsvButton
@@ -96,12 +96,12 @@ export function ReportDays({ sequence }: { sequence: Sequence }) {
 							rows={[...timing.series].reverse()}
 							rowKey={(day) => day.date}
 							columns={[
-								{ id: "date", name: words.date, cell: (day) => named(day.date) },
+								{ id: "date", name: words.date, cell: (day) => dayName(day.date) },
 								...columns.map((column) => ({
 									id: column,
 									name: words[column],
 									end: true,
-									cell: (day: SequenceDay) => full(day[column]),
+									cell: (day: SequenceDay) => exactNumber(day[column]),
 								})),
 							]}
 						/>
@@ -117,14 +117,14 @@ export function ReportDays({ sequence }: { sequence: Sequence }) {
 
 function Plots({ series }: { series: SequenceDay[] }) {
 	const dates = series.map((day) => day.date);
-	const values = (of: (typeof columns)[number]) => series.map((day) => day[of]);
+	const values = (metric: (typeof columns)[number]) => series.map((day) => day[metric]);
 	const sentence = (
-		of: (typeof columns)[number],
+		metric: (typeof columns)[number],
 		peakSentence: (value: number, when: string) => string,
 		emptySentence: string,
 	) => {
-		const top = series.reduce((day, d) => (d[of] > day[of] ? d : day), series[0] as SequenceDay);
-		return top[of] > 0 ? peakSentence(top[of], named(top.date)) : emptySentence;
+		const top = series.reduce((day, d) => (d[metric] > day[metric] ? d : day), series[0] as SequenceDay);
+		return top[metric] > 0 ? peakSentence(top[metric], dayName(top.date)) : emptySentence;
 	};
 	return (
 		<div className={css.charts}>

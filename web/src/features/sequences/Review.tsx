@@ -29,24 +29,24 @@ const words = catalogue("sequences.review", {
 export default function Review({
 	flow,
 	names,
-	inside,
+	activeCount,
 	onClose,
 }: {
 	flow: Flow;
 	names: Names;
-	inside: number;
+	activeCount: number;
 	onClose: () => void;
 }) {
 	const [busy, setBusy] = useState(false);
 	const [failed, setFailed] = useState(false);
 	const d = difference(flow.base, flow.graph);
-	const list = (title: string, steps: Step[], of: typeof flow.graph) =>
+	const list = (title: string, steps: Step[], graph: typeof flow.graph) =>
 		steps.length > 0 && (
 			<section>
 				<h3>{title}</h3>
 				<ul>
 					{steps.map((step) => (
-						<li key={step.id}>{titleOf(step, names, of)}</li>
+						<li key={step.id}>{titleOf(step, names, graph)}</li>
 					))}
 				</ul>
 			</section>
@@ -67,7 +67,7 @@ export default function Review({
 			footer={
 				<>
 					<Button
-						look="quiet"
+						variant="quiet"
 						onClick={() => {
 							flow.discard();
 							onClose();
@@ -77,7 +77,7 @@ export default function Review({
 					</Button>
 					<Button onClick={onClose}>{words.cancel}</Button>
 					<Button
-						look="primary"
+						variant="primary"
 						busy={busy}
 						disabledReason={flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined}
 						onClick={() => void save()}
@@ -90,7 +90,7 @@ export default function Review({
 			{list(words.added({ count: d.added.length }), d.added, flow.graph)}
 			{list(words.changed({ count: d.changed.length }), d.changed, flow.graph)}
 			{list(words.removed({ count: d.removed.length }), d.removed, flow.base)}
-			{d.moved && <p>{words.moved}</p>}
+			{d.reconnected && <p>{words.moved}</p>}
 			{flow.leaving > 0 ? (
 				<Callout tone="warning" title={words.leave({ count: flow.leaving })}>
 					{words.leaveText}
@@ -98,7 +98,7 @@ export default function Review({
 			) : (
 				<p>{words.nobody}</p>
 			)}
-			{inside - flow.leaving > 0 && <p>{words.stay({ count: inside - flow.leaving })}</p>}
+			{activeCount - flow.leaving > 0 && <p>{words.stay({ count: activeCount - flow.leaving })}</p>}
 			{failed && (
 				<p role="alert">
 					{flow.saving.state === "failed" ? flow.saving.problem : words.problems({ count: flow.issues.length })}

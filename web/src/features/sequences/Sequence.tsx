@@ -3,14 +3,14 @@ import { Suspense, useState } from "react";
 import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, api, isConflict, newKey, request, type Versioned } from "../../api/client";
 import type { GraphIssue, Sequence } from "../../api/schema";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useParam, useParams } from "../../base/params";
-import { useCopyAhead } from "../../base/collections";
+import { usePrefetchedCopy } from "../../base/collections";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Menu } from "../../ui/Menu";
 import { Callout, Page } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
@@ -27,11 +27,11 @@ import { within } from "../../base/queries";
 import { sequenceQuery, sequenceReportQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const People = later(() => import("./People"));
-const Report = later(() => import("./Report"));
-const SettingsForm = later(() => import("./Settings"));
-const Review = later(() => import("./Review"));
-const TestRun = later(() => import("./TestRun"));
+const People = lazyComponent(() => import("./People"));
+const Report = lazyComponent(() => import("./Report"));
+const SettingsForm = lazyComponent(() => import("./Settings"));
+const Review = lazyComponent(() => import("./Review"));
+const TestRun = lazyComponent(() => import("./TestRun"));
 
 const words = catalogue("sequences.sequence", {
 	sequences: "Sequences",
@@ -85,18 +85,18 @@ export default function SequencePage() {
 	const { id = "" } = useRoute<{ id: string }>();
 	const names = useNames();
 	// With the names: the steps and the settings ask for their copies when the sequence is there.
-	const mayKeep = !useDisabledReason("GET /working-copies");
+	const canEdit = !useDisabledReason("GET /working-copies");
 	const [tab] = useParam("tab");
-	useCopyAhead("sequence", id, mayKeep);
-	useCopyAhead("sequence_settings", id, mayKeep && tab === "settings");
+	usePrefetchedCopy("sequence", id, canEdit);
+	usePrefetchedCopy("sequence_settings", id, canEdit && tab === "settings");
 	const query = useQuery(sequenceQuery(id));
 	if (!query.data || isGone(query.error))
 		return (
-			<Missing
+			<NotFound
 				query={query}
 				list={words.sequences}
 				to={to.sequences()}
-				kept={{ kinds: ["sequence", "sequence_settings"], id }}
+				unsavedInput={{ kinds: ["sequence", "sequence_settings"], id }}
 			/>
 		);
 	return <Loaded key={id} server={query.data} names={names} />;
@@ -114,7 +114,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 	const flow = useFlow(server, !disabledReason);
 	const report = useQuery(sequenceReportQuery(sequence.id, sequence.status === "active"));
 	const data = report.data;
-	const adopt = (saved: Versioned<Sequence>) => {
+	const applyResponse = (saved: Versioned<Sequence>) => {
 		client.setQueryData(sequenceQuery(sequence.id).queryKey, saved);
 		void client.invalidateQueries(within("sequences"));
 		void client.invalidateQueries(within("sequence.report", sequence.id));
@@ -132,7 +132,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 		onSuccess: (saved, action) => {
 			setPendingAction(null);
 			if (saved) {
-				adopt(saved);
+				applyResponse(saved);
 				toast(words.done[action as "pause"]);
 			} else if (action === "delete") {
 				void client.invalidateQueries(within("sequences"));
@@ -165,16 +165,16 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 		(sequence.entry_trigger?.trigger_config as Config | undefined) ?? {},
 		names,
 	);
-	const inside = data?.active ?? 0;
+	const activeCount = data?.active ?? 0;
 	const noSteps = flow.graph.steps.length === 0 ? words.noSteps : undefined;
 	const problems = flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined;
 	return (
 		<Page
 			wide
 			title={sequence.name}
-			trail={[{ name: words.sequences, to: to.sequences() }]}
+			breadcrumbs={[{ name: words.sequences, to: to.sequences() }]}
 			status={<StateBadge kind="sequence" state={sequence.status} />}
-			description={data ? words.counts({ inside, entered: data.enrolled }) : "\u00a0"}
+			description={data ? words.counts({ inside: activeCount, entered: data.enrolled }) : "\u00a0"}
 			actions={
 				<>
 					{sequence.status !== "archived" && (
@@ -184,7 +184,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					)}
 					{sequence.status === "draft" && (
 						<Button
-							look="primary"
+							variant="primary"
 							disabledReason={disabledReason ?? noSteps ?? problems}
 							onClick={() => ask("activate")}
 						>
@@ -197,13 +197,13 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 						</Button>
 					)}
 					{sequence.status === "paused" && flow.dirty && (
-						<Button look="primary" onClick={() => ask("review")}>
+						<Button variant="primary" onClick={() => ask("review")}>
 							{words.review}
 						</Button>
 					)}
 					{sequence.status === "paused" && (
 						<Button
-							look={flow.dirty ? "default" : "primary"}
+							variant={flow.dirty ? "default" : "primary"}
 							disabledReason={disabledReason ?? (flow.dirty ? words.first : problems)}
 							onClick={() => ask("resume")}
 						>
@@ -275,7 +275,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 						<Skeleton rows={8} />
 					))}
 				{tab === "settings" && (
-					<SettingsForm server={server} names={names} disabledReason={disabledReason} onSaved={adopt} />
+					<SettingsForm server={server} names={names} disabledReason={disabledReason} onSaved={applyResponse} />
 				)}
 				{pendingAction === "test" && (
 					<TestRun
@@ -287,7 +287,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					/>
 				)}
 				{pendingAction === "review" && (
-					<Review flow={flow} names={names} inside={inside} onClose={() => setPendingAction(null)} />
+					<Review flow={flow} names={names} activeCount={activeCount} onClose={() => setPendingAction(null)} />
 				)}
 			</Suspense>
 			{pendingAction && pendingAction !== "test" && pendingAction !== "review" && pendingAction !== "unarchive" && (
@@ -295,7 +295,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					title={words[`${pendingAction}Title`]({ name: sequence.name })}
 					action={pendingAction === "pause" ? words.pauseAction : words[pendingAction]}
 					danger={pendingAction === "archive" || pendingAction === "delete"}
-					type={pendingAction === "archive" && inside > 0 ? sequence.name : undefined}
+					type={pendingAction === "archive" && activeCount > 0 ? sequence.name : undefined}
 					busy={move.isPending}
 					error={move.error && <p role="alert">{explain(move.error)}</p>}
 					onConfirm={() => move.mutate(pendingAction)}
@@ -305,11 +305,11 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 						{pendingAction === "activate"
 							? words.activateText({ trigger })
 							: pendingAction === "pause"
-								? words.pauseText({ count: inside })
+								? words.pauseText({ count: activeCount })
 								: pendingAction === "resume"
-									? words.resumeText({ count: inside, overdue: data?.overdue ?? 0 })
+									? words.resumeText({ count: activeCount, overdue: data?.overdue ?? 0 })
 									: pendingAction === "archive"
-										? words.archiveText({ count: inside })
+										? words.archiveText({ count: activeCount })
 										: words.deleteText}
 					</p>
 				</Confirm>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { Sequence } from "../../api/schema";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { LinkButton } from "../../ui/Button";
@@ -19,12 +19,12 @@ import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
-import { full, percent } from "../../base/words/formats";
+import { exactNumber, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import own from "./Sequences.module.css";
-import { beginWith, type Starter, starters } from "./starters";
+import { createStarter, type Starter, starters } from "./starters";
 import { triggerWords } from "./steps";
 import { useNames } from "./useNames";
 import { within } from "../../base/queries";
@@ -73,7 +73,7 @@ export default function Sequences() {
 	const [path, navigate] = useLocation();
 	const disabledReason = useDisabledReason("POST /sequences");
 	const names = useNames();
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [status, setStatus] = useParam("status");
 	const list = useQuery(sequencesWithCountsQuery());
 	const all = list.data?.data ?? [];
@@ -121,7 +121,7 @@ export default function Sequences() {
 								searched(search, setSearch),
 								status !== "" && {
 									name: choices.find((choice) => choice.value === status)?.label ?? status,
-									drop: () => setStatus(""),
+									remove: () => setStatus(""),
 								},
 							]}
 						/>
@@ -156,35 +156,35 @@ export default function Sequences() {
 								{
 									id: "inside",
 									name: words.inside,
-									about: term("inside").definition,
+									description: term("inside").definition,
 									end: true,
 									cell: (sequence) =>
 										sequence.counts?.active ? (
 											<Link href={to.sequence(sequence.id, { tab: "people", status: "active,paused" })}>
-												{full(sequence.counts.active)}
+												{exactNumber(sequence.counts.active)}
 											</Link>
 										) : (
-											full(0)
+											exactNumber(0)
 										),
 								},
 								{
 									id: "entered",
 									name: words.entered,
-									about: term("entered").definition,
+									description: term("entered").definition,
 									end: true,
-									cell: (sequence) => full(sequence.counts?.enrolled ?? 0),
+									cell: (sequence) => exactNumber(sequence.counts?.enrolled ?? 0),
 								},
 								{
 									id: "completed",
 									name: words.completed,
-									about: term("completed").definition,
+									description: term("completed").definition,
 									end: true,
 									cell: (sequence) => share(sequence, sequence.counts?.completed),
 								},
 								{
 									id: "converted",
 									name: words.converted,
-									about: term("converted").definition,
+									description: term("converted").definition,
 									end: true,
 									cell: (sequence) => share(sequence, sequence.counts?.converted),
 								},
@@ -201,8 +201,8 @@ export default function Sequences() {
 }
 
 function share(sequence: Sequence, count: number | undefined) {
-	const of = sequence.counts?.enrolled ?? 0;
-	return of === 0 ? <NotSet /> : `${full(count ?? 0)} (${percent((count ?? 0) / of)})`;
+	const enrolled = sequence.counts?.enrolled ?? 0;
+	return enrolled === 0 ? <NotSet /> : `${exactNumber(count ?? 0)} (${percent((count ?? 0) / enrolled)})`;
 }
 
 function RowMenu({ sequence }: { sequence: Sequence }) {
@@ -210,7 +210,7 @@ function RowMenu({ sequence }: { sequence: Sequence }) {
 	const [, navigate] = useLocation();
 	const disabledReason = useDisabledReason("POST /sequences/{id}/duplicate");
 	const [pendingAction, setPendingAction] = useState<"archive" | "delete" | null>(null);
-	const act = useMutation({
+	const action = useMutation({
 		mutationFn: async (action: "duplicate" | "archive" | "unarchive" | "delete" | "pause") => {
 			const path = { id: sequence.id };
 			if (action === "delete") await api("DELETE /sequences/{id}", { path });
@@ -236,9 +236,9 @@ function RowMenu({ sequence }: { sequence: Sequence }) {
 						id: "pause",
 						label: words.pause,
 						disabledReason,
-						run: () => act.mutate("pause"),
+						run: () => action.mutate("pause"),
 					},
-					{ id: "duplicate", label: words.duplicate, disabledReason, run: () => act.mutate("duplicate") },
+					{ id: "duplicate", label: words.duplicate, disabledReason, run: () => action.mutate("duplicate") },
 					sequence.status !== "archived" && {
 						id: "archive",
 						label: words.archive,
@@ -249,7 +249,7 @@ function RowMenu({ sequence }: { sequence: Sequence }) {
 						id: "unarchive",
 						label: words.unarchive,
 						disabledReason,
-						run: () => act.mutate("unarchive"),
+						run: () => action.mutate("unarchive"),
 					},
 					sequence.status === "draft" &&
 						(sequence.counts?.enrolled ?? 0) === 0 && {
@@ -269,9 +269,9 @@ function RowMenu({ sequence }: { sequence: Sequence }) {
 							: words.deleteTitle({ name: sequence.name })
 					}
 					action={pendingAction === "archive" ? words.archive : words.delete}
-					busy={act.isPending}
-					error={act.error && <p role="alert">{explain(act.error)}</p>}
-					onConfirm={() => act.mutate(pendingAction)}
+					busy={action.isPending}
+					error={action.error && <p role="alert">{explain(action.error)}</p>}
+					onConfirm={() => action.mutate(pendingAction)}
 					onClose={() => setPendingAction(null)}
 				>
 					<p>
@@ -289,26 +289,26 @@ function RowMenu({ sequence }: { sequence: Sequence }) {
 function Starters({ disabledReason }: { disabledReason?: string }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const begin = useMutation({
-		mutationFn: (id: Starter) => beginWith(id),
+	const create = useMutation({
+		mutationFn: (id: Starter) => createStarter(id),
 		onSuccess: (sequence) => navigate(to.sequence(sequence.id)),
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: () => {
-			for (const made of ["sequences", "messages", "segments", "custom_fields"] as const)
-				void client.invalidateQueries(within(made));
+			for (const kind of ["sequences", "messages", "segments", "custom_fields"] as const)
+				void client.invalidateQueries(within(kind));
 		},
 	});
 	return (
 		<>
 			{disabledReason && <Callout>{disabledReason}</Callout>}
-			<ul className={own.starters} aria-busy={begin.isPending}>
+			<ul className={own.starters} aria-busy={create.isPending}>
 				{starters().map((starter) => (
 					<li key={starter.id}>
 						<button
 							type="button"
-							aria-disabled={disabledReason || begin.isPending ? true : undefined}
+							aria-disabled={disabledReason || create.isPending ? true : undefined}
 							title={disabledReason}
-							onClick={() => !disabledReason && !begin.isPending && begin.mutate(starter.id)}
+							onClick={() => !disabledReason && !create.isPending && create.mutate(starter.id)}
 						>
 							<b>{starter.name}</b>
 							<span>{starter.text}</span>

@@ -9,7 +9,7 @@ import { Combo } from "../../ui/Combo";
 import { Checkbox, TextField } from "../../ui/Field";
 import { FormFooter } from "../../ui/FormFooter";
 import { FormProblems } from "../../ui/FormProblems";
-import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { RestoredCallout, useDraftForm } from "../../ui/draftForm";
 import { Card } from "../../ui/Page";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
@@ -73,11 +73,11 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 	const client = useQueryClient();
 	const sequence = server.data;
 	const disabledReason = role ?? (sequence.status === "archived" ? words.archived : undefined);
-	const form = useKeptForm<Values>(valuesOf(sequence), {
+	const form = useDraftForm<Values>(valuesOf(sequence), {
 		kind: "sequence_settings",
 		id: sequence.id,
 		title: sequence.name,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
 			const response = await request("GET /sequences/{id}", { path: { id: sequence.id } });
 			client.setQueryData(sequenceQuery(sequence.id).queryKey, response);
@@ -94,7 +94,7 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 	const values = form.values;
 	const dirty = !same(values, valuesOf(sequence));
 	const problems = form.problems.answered ?? [];
-	const at = (path: string) => {
+	const problemOf = (path: string) => {
 		const problem = problems.find(
 			(problem) =>
 				problem.path.startsWith(`entry_trigger.${path}`) ||
@@ -103,9 +103,11 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 		return problem && fieldSentence(problem, ownName(problem.path));
 	};
 	/** What is wrong with a rule, behind the path of the condition that it is wrong in. */
-	const ruleProblem = (of: string) => {
+	const ruleProblem = (path: string) => {
 		const texts = problems.map((problem) => `${problem.path}: ${problem.message}`);
-		return texts.find((text) => new RegExp(`^${of}(?:: |\\.)definition`).test(text))?.replace(/^.*?(?=definition)/, "");
+		return texts
+			.find((text) => new RegExp(`^${path}(?:: |\\.)definition`).test(text))
+			?.replace(/^.*?(?=definition)/, "");
 	};
 	const exitProblem = (path: string) => {
 		const problem = problems.find(
@@ -163,7 +165,7 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 				if (!disabledReason && dirty) void save();
 			}}
 		>
-			<KeptCallout form={form} />
+			<RestoredCallout form={form} />
 			<FormProblems problems={form.problems} />
 			<fieldset disabled={disabledReason !== undefined} className={css.bare}>
 				<Card title={words.name}>
@@ -187,7 +189,7 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 						onChange={(trigger_type, trigger_config) =>
 							form.set({ trigger_type, trigger_config: trigger_type ? trigger_config : {} })
 						}
-						problem={at}
+						problem={problemOf}
 					/>
 				</Card>
 				{values.trigger_type !== "" && (
@@ -196,7 +198,7 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 						<Checkbox
 							label={words.filtered}
 							checked={rule !== undefined}
-							onChange={(on) => config({ definition: on ? { logic: "and", conditions: [] } : undefined })}
+							onChange={(checked) => config({ definition: checked ? { logic: "and", conditions: [] } : undefined })}
 						/>
 						{rule && (
 							<RuleField
@@ -220,7 +222,7 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 					<Checkbox
 						label={words.exitRule}
 						checked={values.exits.definition !== undefined}
-						onChange={(on) => exits({ definition: on ? { logic: "and", conditions: [] } : undefined })}
+						onChange={(checked) => exits({ definition: checked ? { logic: "and", conditions: [] } : undefined })}
 					/>
 					{values.exits.definition && (
 						<RuleField
@@ -254,7 +256,7 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 						<div>
 							<Button
 								small
-								look="quiet"
+								variant="quiet"
 								icon={<Plus aria-hidden />}
 								onClick={() => exits({ events: [...(values.exits.events ?? []), { event_name: "" }] })}
 							>
@@ -275,7 +277,7 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 			<FormFooter>
 				<Button
 					type="submit"
-					look="primary"
+					variant="primary"
 					busy={form.busy}
 					disabledReason={disabledReason ?? (dirty ? undefined : words.clean)}
 				>

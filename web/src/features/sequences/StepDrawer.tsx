@@ -1,19 +1,19 @@
 import { Suspense } from "react";
 import { Link } from "wouter";
-import { later } from "../../base/lazy";
-import { ErrorsAtOnce } from "../../ui/heldErrors";
+import { lazyComponent } from "../../base/lazy";
+import { ImmediateErrors } from "../../ui/errorVisibility";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Facts, Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
-import { full } from "../../base/words/formats";
+import { exactNumber } from "../../base/words/formats";
 import { issuesOf, type View } from "./flowView";
 import { type Config, type Step, targetOf, placesOf, stepOf } from "./graph";
 import { detailOf, kindOf, labelOf, nameOfKind, problemWords, titleOf } from "./steps";
 import { to } from "../../base/paths";
 
-const StepFields = later(() => import("./StepFields"));
+const StepFields = lazyComponent(() => import("./StepFields"));
 import { problemAt } from "./problemAt";
 
 const words = catalogue("sequences.stepDrawer", {
@@ -63,10 +63,10 @@ export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
 			footer={
 				view.editable ? (
 					<>
-						<Button look="quiet" onClick={onDelete}>
+						<Button variant="quiet" onClick={onDelete}>
 							{words.remove}
 						</Button>
-						<Button look="primary" onClick={onClose}>
+						<Button variant="primary" onClick={onClose}>
 							{words.done}
 						</Button>
 					</>
@@ -86,7 +86,7 @@ export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
 			)}
 			{view.editable ? (
 				<Suspense fallback={<Skeleton rows={6} height={32} />}>
-					<ErrorsAtOnce value={true}>
+					<ImmediateErrors value={true}>
 						<StepFields
 							type={step.type}
 							config={step.config}
@@ -95,7 +95,7 @@ export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
 							onChange={onChange}
 							problem={sentenceAt(problems.map((problem) => problem.message))}
 						/>
-					</ErrorsAtOnce>
+					</ImmediateErrors>
 				</Suspense>
 			) : (
 				<>
@@ -122,15 +122,15 @@ export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
 			{counts && counts.entered > 0 && (
 				<Facts
 					rows={[
-						[words.entered, full(counts.entered)],
-						[words.waiting, full(counts.waiting)],
-						[words.completed, full(counts.completed)],
+						[words.entered, exactNumber(counts.entered)],
+						[words.waiting, exactNumber(counts.waiting)],
+						[words.completed, exactNumber(counts.completed)],
 						...(step.type === "send"
 							? ([
-									[words.sent, full(counts.sent)],
-									[words.delivered, full(counts.delivered)],
-									[words.opened, full(counts.opened)],
-									[words.clicked, full(counts.clicked)],
+									[words.sent, exactNumber(counts.sent)],
+									[words.delivered, exactNumber(counts.delivered)],
+									[words.opened, exactNumber(counts.opened)],
+									[words.clicked, exactNumber(counts.clicked)],
 								] as [string, string][])
 							: []),
 					]}

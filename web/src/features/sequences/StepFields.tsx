@@ -1,13 +1,13 @@
 import { Combo } from "../../ui/Combo";
 import type { Config } from "./graph";
 import { words } from "./fields/words";
-import { type Part, textOf, optionsOf, type Props } from "./fields/part";
+import { type Part, textOf, optionsOf, type Props } from "./fields/props";
 import { Rule } from "./fields/Rule";
 import { Send } from "./fields/Send";
 import { Wait } from "./fields/Wait";
 import { Branches, Shares } from "./fields/Branches";
 import { ListChange, Tags, Fields, Subscription } from "./fields/Contact";
-import { Event, Webhook, Notify } from "./fields/Outside";
+import { Event, Webhook, Notify } from "./fields/Integrations";
 
 /** StepFields edits what a step does. */
 export default function StepFields({ type, ...props }: Props) {

@@ -9,14 +9,16 @@ import {
 	useRef,
 	useState,
 } from "react";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
 import { type Clip, type Graph, order, type Place, stepOf, targetOf } from "./graph";
 import { iconOf } from "./stepIcons";
 import { type Kind, kinds, type MenuGroup, type Names, nameOfKind, stepWords, titleOf } from "./steps";
 import css from "./StepMenu.module.css";
 
-const PopupPanel = later(() => import("../../ui/aria/PopupPanel").then((module) => ({ default: module.PopupPanel })));
+const PopupPanel = lazyComponent(() =>
+	import("../../ui/aria/PopupPanel").then((module) => ({ default: module.PopupPanel })),
+);
 
 const words = catalogue("sequences.stepMenu", {
 	title: "Add step",
@@ -36,7 +38,7 @@ type Props = {
 	graph: Graph;
 	place: Place;
 	names: Names;
-	clip: Clip | null;
+	clipboardContent: Clip | null;
 	trigger: RefObject<HTMLElement | null>;
 	onAdd: (kind: Kind) => void;
 	onPaste: () => void;
@@ -58,17 +60,17 @@ export function StepMenu(props: Props) {
 	);
 }
 
-function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Props) {
+function Choices({ graph, place, names, clipboardContent, onAdd, onPaste, onEnd, onGo }: Props) {
 	const [search, setSearch] = useState("");
-	const [at, setAt] = useState(0);
+	const [activeIndex, setActiveIndex] = useState(0);
 	const id = useId();
 	const list = useRef<HTMLDivElement>(null);
 	const target = targetOf(graph, place);
 	const all: Option[] = [];
-	if (clip)
+	if (clipboardContent)
 		all.push({
 			id: "paste",
-			name: words.paste({ count: clip.steps.length }),
+			name: words.paste({ count: clipboardContent.steps.length }),
 			help: words.pasteHelp,
 			icon: <ClipboardPaste aria-hidden />,
 			group: "",
@@ -106,19 +108,19 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 				run: () => onGo(step),
 			});
 	}
-	const want = search.trim().toLowerCase();
+	const expected = search.trim().toLowerCase();
 	const shown = all.filter(
-		(option) => !want || `${option.name} ${option.help} ${option.group}`.toLowerCase().includes(want),
+		(option) => !expected || `${option.name} ${option.help} ${option.group}`.toLowerCase().includes(expected),
 	);
-	const active = Math.min(at, shown.length - 1);
+	const active = Math.min(activeIndex, shown.length - 1);
 	useEffect(() => {
 		list.current?.querySelector(`[data-at="${active}"]`)?.scrollIntoView({ block: "nearest" });
 	}, [active]);
 	const key = (event: KeyboardEvent) => {
-		if (event.key === "ArrowDown") setAt((active + 1) % Math.max(1, shown.length));
-		else if (event.key === "ArrowUp") setAt((active - 1 + shown.length) % Math.max(1, shown.length));
-		else if (event.key === "Home") setAt(0);
-		else if (event.key === "End") setAt(shown.length - 1);
+		if (event.key === "ArrowDown") setActiveIndex((active + 1) % Math.max(1, shown.length));
+		else if (event.key === "ArrowUp") setActiveIndex((active - 1 + shown.length) % Math.max(1, shown.length));
+		else if (event.key === "Home") setActiveIndex(0);
+		else if (event.key === "End") setActiveIndex(shown.length - 1);
 		else if (event.key === "Enter") shown[active]?.run();
 		else return;
 		event.preventDefault();
@@ -142,7 +144,7 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 				value={search}
 				onChange={(event) => {
 					setSearch(event.target.value);
-					setAt(0);
+					setActiveIndex(0);
 				}}
 				onKeyDown={key}
 			/>
@@ -168,7 +170,7 @@ function Choices({ graph, place, names, clip, onAdd, onPaste, onEnd, onGo }: Pro
 									role="option"
 									aria-selected={i === active}
 									className={css.option}
-									onPointerMove={() => setAt(i)}
+									onPointerMove={() => setActiveIndex(i)}
 									onClick={option.run}
 								>
 									{option.icon}

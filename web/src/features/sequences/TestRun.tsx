@@ -71,7 +71,7 @@ export default function TestRun({ sequence, names, flush, unsaved, onClose }: Pr
 			footer={
 				<>
 					<Button onClick={onClose}>{words.close}</Button>
-					<Button type="submit" look="primary" busy={form.busy} disabledReason={disabledReason}>
+					<Button type="submit" variant="primary" busy={form.busy} disabledReason={disabledReason}>
 						{words.send}
 					</Button>
 				</>

@@ -133,7 +133,7 @@ export function TriggerFields({ type, config, names, required, onChange, problem
 					label={words.existing}
 					help={words.existingHelp}
 					checked={config.include_existing === true}
-					onChange={(on) => set({ include_existing: on || undefined })}
+					onChange={(checked) => set({ include_existing: checked || undefined })}
 				/>
 			)}
 			{type === "list_added" && (

@@ -27,7 +27,8 @@ const tests: Tests = {
 			["company", "true", "true"],
 			["gone", "3", "3"],
 		];
-		for (const [field, text, want] of cases) equals(fieldValue(fields, field, text), want, `${field} "${text}"`);
+		for (const [field, text, expected] of cases)
+			equals(fieldValue(fields, field, text), expected, `${field} "${text}"`);
 	},
 	"a number can be typed sign by sign"() {
 		for (const number of ["1.5", "-20", "0.25", "1000"]) {
@@ -48,7 +49,8 @@ const tests: Tests = {
 			["tag: is empty", "tags", undefined],
 			["branches has none", "branches", undefined],
 		];
-		for (const [message, path, want] of problems) equals(problemAt([message])(path), want, `${message} at ${path}`);
+		for (const [message, path, expected] of problems)
+			equals(problemAt([message])(path), expected, `${message} at ${path}`);
 		equals(problemAt(["url: first", "url: second"])("url"), "first");
 		equals(problemAt([])("url"), undefined);
 	},

@@ -1,7 +1,7 @@
 import { loadProblems } from "../../base/words/errors";
 import type { GraphIssue, SequenceNodeReport } from "../../api/schema";
 import { equals, holds, type Tests } from "../../base/testing";
-import { issuesOf, shownDetail, spoken, type View } from "./flowView";
+import { issuesOf, shownDetail, screenReaderText, type View } from "./flowView";
 import { order, stepOf } from "./graph";
 import { diamond, line, step } from "./graph.test";
 
@@ -36,7 +36,7 @@ const issue = (node_id: string, message: string) => ({ node_id, message }) as Gr
 
 const textOf = (view: View, id: string) => {
 	const step = stepOf(view.graph, id);
-	return step ? spoken(view, step) : "";
+	return step ? screenReaderText(view, step) : "";
 };
 
 const tests: Tests = {
@@ -47,10 +47,10 @@ const tests: Tests = {
 		equals(textOf(v, "c"), "Step 3 of 3, Exit, the end");
 		equals(textOf(view(line(step("a"))), "a"), "Step 1 of 1, Add …, then the end");
 	},
-	"a step with several ways counts them"() {
+	"a step with several edges counts them"() {
 		equals(textOf(view(), "if"), "Step 1 of 4, no condition yet?, then 2 paths");
-		const one = view(line(step("by", "branch", { branches: [] })));
-		holds(textOf(one, "by").endsWith("then the end"), textOf(one, "by"));
+		const flow = view(line(step("by", "branch", { branches: [] })));
+		holds(textOf(flow, "by").endsWith("then the end"), textOf(flow, "by"));
 	},
 	async "problems, people and the selection are said, too"() {
 		await loadProblems();
@@ -70,8 +70,8 @@ const tests: Tests = {
 			"Step 3 of 4, Add …, No path leads from the start to this step, then Add …; 1 problem; selected",
 		);
 		equals(textOf(v, "last"), "Step 4 of 4, Add …, then the end");
-		const alone = view(diamond(), { selected: new Set(["yes"]) });
-		holds(!textOf(alone, "yes").includes("selected"), "one step that is selected is the one that is open");
+		const selectedView = view(diamond(), { selected: new Set(["yes"]) });
+		holds(!textOf(selectedView, "yes").includes("selected"), "one step that is selected is the one that is open");
 	},
 	async "below the title stands what is wrong, or else the detail"() {
 		await loadProblems();

@@ -46,12 +46,12 @@ const problemOf = (issue: GraphIssue | undefined) => issue && problemWords(issue
 export const shownDetail = (value: Pick<View, "issues" | "names">, step: Step): string =>
 	problemOf(issuesOf(value, step.id)[0]) ?? detailOf(step, value.names);
 
-/** spoken is the name of a step for screen readers: where it is, what it does, what follows, what is wrong with it. */
-export function spoken(view: View, step: Step): string {
+/** screenReaderText is the name of a step for screen readers: where it is, what it does, what follows, what is wrong with it. */
+export function screenReaderText(view: View, step: Step): string {
 	const labels = labelsOf(step);
 	const targets = placesOf(step).map((place) => targetOf(view.graph, place));
 	const next = stepOf(view.graph, targets[0]);
-	const follows =
+	const nextText =
 		labels.length === 0
 			? words.last
 			: labels.length > 1
@@ -68,7 +68,7 @@ export function spoken(view: View, step: Step): string {
 			title: [titleOf(step, view.names, view.graph), shownDetail(view, step).replace(/\.$/, "")]
 				.filter(Boolean)
 				.join(", "),
-			next: follows,
+			next: nextText,
 		}),
 		waiting > 0 && words.here({ count: waiting }),
 		problems > 0 && words.problems({ count: problems }),

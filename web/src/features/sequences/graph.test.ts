@@ -1,8 +1,8 @@
 import type { Sequence } from "../../api/schema";
 import { equals, holds, Random, type Tests } from "../../base/testing";
 import {
-	addApart,
-	begin,
+	addDetached,
+	newHistory,
 	bodyOf,
 	type Config,
 	configure,
@@ -14,8 +14,8 @@ import {
 	graphOf,
 	insert,
 	labelsOf,
-	lead,
-	lost,
+	connect,
+	lostSteps,
 	neighbour,
 	order,
 	outline,
@@ -24,7 +24,7 @@ import {
 	placesOf,
 	prune,
 	push,
-	reached,
+	reachableSteps,
 	redo,
 	remove,
 	removeAll,
@@ -38,25 +38,25 @@ import {
 let count = 0;
 const name = (type: StepType) => `${type}_${++count}`;
 const step = (id: string, type: StepType = "tag", config: Config = {}): Step => ({ id, type, config });
-const at = (from: string | null, label: string | null = null): Place => ({ from, label });
+const placeAt = (from: string | null, label: string | null = null): Place => ({ from, label });
 
 /** Returns a graph of steps one after the other. */
 const line = (...steps: Step[]) =>
 	steps.reduce((graph, step, i) => {
 		const before = steps[i - 1];
-		return insert(graph, before ? at(before.id, labelsOf(before)[0]) : at(null), step);
+		return insert(graph, before ? placeAt(before.id, labelsOf(before)[0]) : placeAt(null), step);
 	}, empty);
 
-/** Returns a yes-or-no step with a step on each way, which join in a last one. */
-function diamond(): Graph {
+/** Returns a yes-or-no step with a step on each edge, which join in a last one. */
+function diamondGraph(): Graph {
 	let graph = line(step("if", "condition"));
-	graph = insert(graph, at("if", "true"), step("yes"));
-	graph = insert(graph, at("if", "false"), step("no"));
-	graph = insert(graph, at("yes"), step("last"));
-	return lead(graph, at("no"), "last");
+	graph = insert(graph, placeAt("if", "true"), step("yes"));
+	graph = insert(graph, placeAt("if", "false"), step("no"));
+	graph = insert(graph, placeAt("yes"), step("last"));
+	return connect(graph, placeAt("no"), "last");
 }
 
-const wayTexts = (graph: Graph) => graph.ways.map((way) => `${way.from} ${way.label ?? "-"} ${way.to}`).sort();
+const edgeTexts = (graph: Graph) => graph.edges.map((edge) => `${edge.from} ${edge.label ?? "-"} ${edge.to}`).sort();
 
 /** What holds of every graph that is edited. */
 function isSound(graph: Graph, description: string) {
@@ -64,23 +64,23 @@ function isSound(graph: Graph, description: string) {
 	holds(new Set(ids).size === ids.length, `${description}: two steps have one id`);
 	holds(graph.entry === null || ids.includes(graph.entry), `${description}: it begins with a step that is not there`);
 	const places = new Set<string>();
-	for (const way of graph.ways) {
-		const from = stepOf(graph, way.from);
+	for (const edge of graph.edges) {
+		const from = stepOf(graph, edge.from);
 		holds(
-			from !== undefined && stepOf(graph, way.to) !== undefined,
-			`${description}: the way ${way.from} to ${way.to} leads from or to nothing`,
+			from !== undefined && stepOf(graph, edge.to) !== undefined,
+			`${description}: the way ${edge.from} to ${edge.to} leads from or to nothing`,
 		);
-		holds(labelsOf(from as Step).includes(way.label), `${description}: ${way.from} has no way ${way.label}`);
-		const place = `${way.from} ${way.label}`;
+		holds(labelsOf(from as Step).includes(edge.label), `${description}: ${edge.from} has no way ${edge.label}`);
+		const place = `${edge.from} ${edge.label}`;
 		holds(!places.has(place), `${description}: ${place} leads to two steps`);
 		places.add(place);
 	}
-	equals(reached(graph).size, graph.steps.length, `${description}: the number of steps that people reach`);
+	equals(reachableSteps(graph).size, graph.steps.length, `${description}: the number of steps that people reach`);
 	// Both views show each step once.
 	equals([...order(graph)].sort(), [...ids].sort(), `${description}: the steps in order`);
 }
 
-/** One configuration of each type of step that has another kind of way out. */
+/** One configuration of each type of step that has another kind of outgoing edge. */
 const kinds: { type: StepType; configs: Config[] }[] = [
 	{ type: "send", configs: [{ message_id: "m" }, { message_id: "n", version: 2 }] },
 	{
@@ -133,18 +133,18 @@ const kinds: { type: StepType; configs: Config[] }[] = [
 
 /** Returns a graph after one edit by chance. */
 function edit(graph: Graph, random: Random): Graph {
-	const places = [at(null), ...graph.steps.flatMap(placesOf)];
+	const places = [placeAt(null), ...graph.steps.flatMap(placesOf)];
 	const some = () => random.of(graph.steps).id;
-	const fresh = () => {
+	const newStep = () => {
 		const kind = random.of(kinds);
 		return step(name(kind.type), kind.type, random.of(kind.configs));
 	};
-	if (graph.steps.length === 0) return insert(graph, at(null), fresh());
+	if (graph.steps.length === 0) return insert(graph, placeAt(null), newStep());
 	switch (random.below(9)) {
 		case 0:
 		case 1:
 		case 2:
-			return insert(graph, random.of(places), fresh());
+			return insert(graph, random.of(places), newStep());
 		case 3: {
 			const step = random.of(graph.steps);
 			return remove(graph, step.id, random.of([...labelsOf(step), undefined]));
@@ -156,13 +156,13 @@ function edit(graph: Graph, random: Random): Graph {
 			return configure(graph, step.id, random.of(kinds.find((kind) => kind.type === step.type)?.configs ?? [{}]));
 		}
 		case 6: {
-			const clip = copy(graph, [some(), some(), some()]);
-			return clip ? paste(graph, random.of(places), clip, name) : graph;
+			const clipboardContent = copy(graph, [some(), some(), some()]);
+			return clipboardContent ? paste(graph, random.of(places), clipboardContent, name) : graph;
 		}
 		case 7:
-			return prune(lead(graph, random.of(places), random.of([some(), null]))); // a join, a loop or an end
+			return prune(connect(graph, random.of(places), random.of([some(), null]))); // a join, a loop or an end
 		default:
-			return addApart(graph, step(name("goal"), "goal", { definition: {} }));
+			return addDetached(graph, step(name("goal"), "goal", { definition: {} }));
 	}
 }
 
@@ -172,95 +172,98 @@ const ofServer = (graph: Graph): Sequence => {
 };
 
 const tests: Tests = {
-	"a step that is inserted takes what followed on its first way"() {
-		const graph = insert(line(step("a"), step("b")), at("a"), step("if", "condition"));
-		equals(wayTexts(graph), ["a - if", "if true b"]);
-		equals(wayTexts(insert(line(step("a"), step("b")), at("a"), step("exit", "exit"))), ["a - exit"]);
-		equals(insert(line(step("a")), at(null), step("first")).entry, "first");
+	"a step that is inserted takes what followed on its first edge"() {
+		const graph = insert(line(step("a"), step("b")), placeAt("a"), step("if", "condition"));
+		equals(edgeTexts(graph), ["a - if", "if true b"]);
+		equals(edgeTexts(insert(line(step("a"), step("b")), placeAt("a"), step("exit", "exit"))), ["a - exit"]);
+		equals(insert(line(step("a")), placeAt(null), step("first")).entry, "first");
 	},
-	"a deleted step is rejoined with the way that one chooses"() {
-		const graph = diamond();
-		equals(wayTexts(remove(line(step("a"), step("b"), step("c")), "b", null)), ["a - c"]);
+	"a deleted step is rejoined with the edge that one chooses"() {
+		const graph = diamondGraph();
+		equals(edgeTexts(remove(line(step("a"), step("b"), step("c")), "b", null)), ["a - c"]);
 		const yes = remove(graph, "if", "true");
-		equals([yes.entry, wayTexts(yes)], ["yes", ["yes - last"]]);
+		equals([yes.entry, edgeTexts(yes)], ["yes", ["yes - last"]]);
 		const no = remove(graph, "if", "false");
-		equals([no.entry, wayTexts(no), lost(graph, no).map((step) => step.id)], ["no", ["no - last"], ["if", "yes"]]);
+		equals(
+			[no.entry, edgeTexts(no), lostSteps(graph, no).map((step) => step.id)],
+			["no", ["no - last"], ["if", "yes"]],
+		);
 		equals(remove(graph, "if", undefined), empty);
 	},
 	"a step that led to itself does not rejoin with itself"() {
-		const graph = lead(line(step("a"), step("b")), at("b"), "b");
-		equals(wayTexts(remove(graph, "b", null)), []);
+		const graph = connect(line(step("a"), step("b")), placeAt("b"), "b");
+		equals(edgeTexts(remove(graph, "b", null)), []);
 	},
 	"a branch that is removed takes with it what only it led to"() {
-		const two = (labels: string[]) => ({ branches: labels.map((label) => ({ label })) });
-		let graph = line(step("by", "branch", two(["a", "b"])));
-		for (const label of ["a", "b", "else"]) graph = insert(graph, at("by", label), step(`on_${label}`));
-		const less = configure(graph, "by", two(["a"]));
-		equals(wayTexts(less), ["by a on_a", "by else on_else"]);
-		const renamed = configure(graph, "by", two(["a", "z"]));
-		equals(wayTexts(renamed), ["by a on_a", "by else on_else", "by z on_b"]);
-		equals(wayTexts(configure(graph, "by", two(["a", "b", "c"]))), wayTexts(graph));
+		const branchConfig = (labels: string[]) => ({ branches: labels.map((label) => ({ label })) });
+		let graph = line(step("by", "branch", branchConfig(["a", "b"])));
+		for (const label of ["a", "b", "else"]) graph = insert(graph, placeAt("by", label), step(`on_${label}`));
+		const reduced = configure(graph, "by", branchConfig(["a"]));
+		equals(edgeTexts(reduced), ["by a on_a", "by else on_else"]);
+		const renamed = configure(graph, "by", branchConfig(["a", "z"]));
+		equals(edgeTexts(renamed), ["by a on_a", "by else on_else", "by z on_b"]);
+		equals(edgeTexts(configure(graph, "by", branchConfig(["a", "b", "c"]))), edgeTexts(graph));
 	},
 	"a wait that becomes one for an event keeps what followed"() {
 		const graph = line(step("w", "wait", { mode: "duration" }), step("b"));
-		const until = configure(graph, "w", { mode: "until_event" });
-		equals(wayTexts(until), ["w met b"]);
-		equals(wayTexts(configure(until, "w", { mode: "duration" })), ["w - b"]);
+		const changed = configure(graph, "w", { mode: "until_event" });
+		equals(edgeTexts(changed), ["w met b"]);
+		equals(edgeTexts(configure(changed, "w", { mode: "duration" })), ["w - b"]);
 	},
-	"a copy has new ids, its ways, and refers to its own steps"() {
+	"a copy has new ids, its edges, and refers to its own steps"() {
 		const graph = line(
 			step("mail", "send"),
 			step("w", "wait", { mode: "until_engagement", node_id: "mail" }),
 			step("end"),
 		);
-		const clip = copy(graph, ["w", "mail"]);
-		holds(clip !== null, "nothing was copied");
-		if (!clip) return;
+		const clipboardContent = copy(graph, ["w", "mail"]);
+		holds(clipboardContent !== null, "nothing was copied");
+		if (!clipboardContent) return;
 		let n = 0;
-		const pasted = paste(graph, at("end"), clip, (type) => `${type}${++n}`);
+		const pasted = paste(graph, placeAt("end"), clipboardContent, (type) => `${type}${++n}`);
 		equals(stepOf(pasted, "wait2")?.config.node_id, "send1");
-		equals(wayTexts(pasted), ["end - send1", "mail - w", "send1 - wait2", "w met end"]);
-		const between = paste(graph, at("mail"), clip, (type) => `${type}${++n}`);
-		equals(targetOf(between, at("wait4", "met")), "w");
+		equals(edgeTexts(pasted), ["end - send1", "mail - w", "send1 - wait2", "w met end"]);
+		const inserted = paste(graph, placeAt("mail"), clipboardContent, (type) => `${type}${++n}`);
+		equals(targetOf(inserted, placeAt("wait4", "met")), "w");
 		equals(copy(graph, ["nothing"]), null);
 	},
 	"steps that are copied without those between them follow on each other"() {
 		const graph = line(step("a"), step("b"), step("c"), step("d"));
-		const clip = copy(graph, ["a", "c"]);
+		const clipboardContent = copy(graph, ["a", "c"]);
 		equals(
-			[clip?.steps.map((step) => step.id), clip?.ways, clip?.out],
-			[["a", "c"], [{ from: "a", label: null, to: "c" }], [at("c")]],
+			[clipboardContent?.steps.map((step) => step.id), clipboardContent?.edges, clipboardContent?.exits],
+			[["a", "c"], [{ from: "a", label: null, to: "c" }], [placeAt("c")]],
 		);
 		const ends = copy(line(step("a"), step("w", "exit")), ["a", "w"]);
-		equals([ends?.steps.length, ends?.out], [2, []]);
+		equals([ends?.steps.length, ends?.exits], [2, []]);
 	},
 	"undo and redo go through all changes, and typing is one of them"() {
 		const random = new Random(7);
-		let history = begin(empty);
-		const seen = [history.now];
+		let history = newHistory(empty);
+		const states = [history.now];
 		for (let i = 0; i < 60; i++) {
 			const next = edit(history.now, random);
-			if (next !== history.now) seen.push(next);
+			if (next !== history.now) states.push(next);
 			history = push(history, next);
 		}
-		for (const graph of [...seen].reverse().slice(1)) {
+		for (const graph of [...states].reverse().slice(1)) {
 			history = undo(history);
 			equals(history.now, graph, "what undo brings back");
 		}
 		equals(undo(history), history);
-		for (const graph of seen.slice(1)) {
+		for (const graph of states.slice(1)) {
 			history = redo(history);
 			equals(history.now, graph, "what redo brings back");
 		}
 		equals(redo(history), history);
 		const edited = ["a", "ab", "abc"].reduce(
 			(history, tag) => push(history, line(step("t", "tag", { tag })), "edit t"),
-			begin(empty),
+			newHistory(empty),
 		);
 		equals(undo(edited).now, empty);
 	},
-	"joins stand below all ways into them, loops lead back"() {
-		const graph = lead(diamond(), at("last"), "if");
+	"joins stand below all edges into them, loops lead back"() {
+		const graph = connect(diamondGraph(), placeAt("last"), "if");
 		const [root] = outline(graph).roots;
 		equals(
 			root?.slots.map((slot) => [slot.label, slot.kind]),
@@ -275,16 +278,16 @@ const tests: Tests = {
 		);
 		equals(order(graph), ["if", "yes", "no", "last"]);
 	},
-	"arrows walk along ways and between them"() {
-		const graph = diamond();
+	"arrows walk along edges and between them"() {
+		const graph = diamondGraph();
 		equals(neighbour(graph, "if", "down"), "yes");
 		equals(neighbour(graph, "yes", "right"), "no");
 		equals(neighbour(graph, "no", "left"), "yes");
 		equals(neighbour(graph, "no", "down"), "last");
 		equals(neighbour(graph, "yes", "up"), "if");
-		const apart = addApart(graph, step("goal", "goal"));
-		equals(neighbour(apart, "if", "right"), "goal");
-		equals(neighbour(apart, "goal", "left"), "if");
+		const withGoal = addDetached(graph, step("goal", "goal"));
+		equals(neighbour(withGoal, "if", "right"), "goal");
+		equals(neighbour(withGoal, "goal", "left"), "if");
 	},
 	"graphs are sound after any edits, and every step can be walked to"() {
 		for (let seed = 1; seed <= 25; seed++) {
@@ -306,9 +309,9 @@ const tests: Tests = {
 			const random = new Random(seed);
 			let graph = empty;
 			for (let i = 0; i < 20; i++) graph = edit(graph, random);
-			const back = graphOf(ofServer(graph));
-			holds(equal(graph, back), `seed ${seed}: ${JSON.stringify(difference(graph, back))}`);
-			equals(bodyOf(back), bodyOf(graph));
+			const roundTrip = graphOf(ofServer(graph));
+			holds(equal(graph, roundTrip), `seed ${seed}: ${JSON.stringify(difference(graph, roundTrip))}`);
+			equals(bodyOf(roundTrip), bodyOf(graph));
 		}
 	},
 	"functions change nothing"() {
@@ -324,22 +327,31 @@ const tests: Tests = {
 		}
 	},
 	"a stored header that is taken away is a difference"() {
-		const calling = (headers: Config) => line(step("a", "webhook", { headers }));
-		holds(!equal(calling({ Authorization: null, "X-Plan": null }), calling({ "X-Plan": null })), "one of two headers");
+		const webhookGraph = (headers: Config) => line(step("a", "webhook", { headers }));
 		holds(
-			equal(calling({ Authorization: null, "X-Plan": null }), calling({ "X-Plan": null, Authorization: null })),
+			!equal(webhookGraph({ Authorization: null, "X-Plan": null }), webhookGraph({ "X-Plan": null })),
+			"one of two headers",
+		);
+		holds(
+			equal(
+				webhookGraph({ Authorization: null, "X-Plan": null }),
+				webhookGraph({ "X-Plan": null, Authorization: null }),
+			),
 			"the order counts",
 		);
 	},
-	"absent and null members are no difference, and the order of ways is none"() {
-		const graph = diamond();
-		holds(equal(graph, { ...graph, ways: [...graph.ways].reverse() }), "the order of ways counts");
+	"absent and null members are no difference, and the order of edges is none"() {
+		const graph = diamondGraph();
+		holds(equal(graph, { ...graph, edges: [...graph.edges].reverse() }), "the order of ways counts");
 		holds(equal(line(step("a", "tag", { x: null, y: 1 })), line(step("a", "tag", { y: 1 }))), "null counts");
 		const d = difference(graph, remove(configure(graph, "yes", { tags: ["x"] }), "no", null));
-		equals([d.changed.map((step) => step.id), d.removed.map((step) => step.id), d.moved], [["yes"], ["no"], true]);
+		equals(
+			[d.changed.map((step) => step.id), d.removed.map((step) => step.id), d.reconnected],
+			[["yes"], ["no"], true],
+		);
 	},
 };
 
 export default tests;
 
-export { diamond, edit, isSound, line, step, at, wayTexts };
+export { diamondGraph as diamond, edit, isSound, line, step, placeAt as at, edgeTexts as wayTexts };

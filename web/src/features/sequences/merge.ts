@@ -3,8 +3,8 @@ import {
 	equal,
 	type Graph,
 	labelsOf,
-	lead,
-	lost,
+	connect,
+	lostSteps,
 	type Place,
 	placesOf,
 	prune,
@@ -14,17 +14,17 @@ import {
 	targetOf,
 } from "./graph";
 
-// Joining the changes that two people made to one graph. A step's configuration, each of its ways out and the
+// Joining the changes that two people made to one graph. A step's configuration, each of its outgoing edges and the
 // start are parts of their own: what only one side changed is taken over. If both sides put steps at the same place,
 // these follow on each other, mine first. A step of which both sides changed the same part differently otherwise is a
 // clash, for which somebody has to choose a side.
 
 /** Clash is a step, or the start (null), of which both sides changed the same part. A side that removed the step has null. */
-export type Clash = { id: string | null; mine: Step | null; theirs: Step | null };
+export type StepConflict = { id: string | null; mine: Step | null; theirs: Step | null };
 
 export type Merged = {
 	graph: Graph;
-	clashes: Clash[];
+	conflicts: StepConflict[];
 	/** The steps that were taken over from the other side, or went because of it. */
 	taken: Step[];
 };
@@ -38,60 +38,64 @@ export function merge(
 	theirs: Graph,
 	choose: (id: string | null) => Side = () => "mine",
 ): Merged {
-	const clashes = new Map<string | null, Side>();
-	const clash = (id: string | null): Side => {
-		const side = clashes.get(id) ?? choose(id);
-		clashes.set(id, side);
+	const chosenSides = new Map<string | null, Side>();
+	const chooseSide = (id: string | null): Side => {
+		const side = chosenSides.get(id) ?? choose(id);
+		chosenSides.set(id, side);
 		return side;
 	};
 	// The steps that a side leads to anew.
-	const wanted = { mine: newTargets(base.mine, mine), theirs: newTargets(base.theirs, theirs) };
-	const kept: Kept[] = [];
+	const referenced = { mine: newTargets(base.mine, mine), theirs: newTargets(base.theirs, theirs) };
+	const kept: KeptStep[] = [];
 	for (const id of new Set([...mine.steps, ...theirs.steps].map((step) => step.id))) {
 		const [m, t] = [stepOf(mine, id), stepOf(theirs, id)];
-		const [wasM, wasT] = [stepOf(base.mine, id), stepOf(base.theirs, id)];
+		const [myBase, theirBase] = [stepOf(base.mine, id), stepOf(base.theirs, id)];
 		if (m && t) {
-			const [byMe, byThem] = [!wasM || !alike(m, wasM), !wasT || !alike(t, wasT)];
-			const side = !byMe ? "theirs" : !byThem || alike(m, t) ? "mine" : clash(id);
-			// Ways belong to the labels of a configuration: where both changed these, the ways are those of the side.
-			const branchConflict = byMe && byThem && !same(labelsOf(m), labelsOf(t));
+			const [changedByMe, changedByThem] = [!myBase || !sameStep(m, myBase), !theirBase || !sameStep(t, theirBase)];
+			const side = !changedByMe ? "theirs" : !changedByThem || sameStep(m, t) ? "mine" : chooseSide(id);
+			// Edges belong to the labels of a configuration: where both changed these, the edges are those of the side.
+			const branchConflict = changedByMe && changedByThem && !same(labelsOf(m), labelsOf(t));
 			kept.push({ step: side === "mine" ? m : t, from: branchConflict ? side : null, restored: null });
 			continue;
 		}
 		const side = m ? "mine" : "theirs";
-		const [step, was, [before, now]] = m ? [m, wasM, [base.mine, mine]] : [t as Step, wasT, [base.theirs, theirs]];
-		if (!was) kept.push({ step, from: side, restored: null });
-		else if (!alike(step, was) || wanted[side].has(id) || leadsElsewhere(before, now, step)) {
+		const [step, previous, [before, now]] = m
+			? [m, myBase, [base.mine, mine]]
+			: [t as Step, theirBase, [base.theirs, theirs]];
+		if (!previous) kept.push({ step, from: side, restored: null });
+		else if (!sameStep(step, previous) || referenced[side].has(id) || isReconnected(before, now, step)) {
 			// One side removed what the other went on to use.
-			if (clash(id) === side) kept.push({ step, from: side, restored: side });
+			if (chooseSide(id) === side) kept.push({ step, from: side, restored: side });
 		}
 	}
-	const both = chains(base, mine, theirs);
+	const chainStarts = chainStartsOf(base, mine, theirs);
 	const restored = (side: Side, id: string | null) =>
 		kept.some((entry) => entry.restored === side && entry.step.id === id);
-	const there = (id: string | null) => (kept.some((entry) => entry.step.id === id) ? id : null);
+	const ifKept = (id: string | null) => (kept.some((entry) => entry.step.id === id) ? id : null);
 	const join = (place: Place): string | null => {
 		const [m, t] = [targetOf(mine, place), targetOf(theirs, place)];
 		if (restored("mine", m)) return m;
 		if (restored("theirs", t)) return t;
 		if (m === t || t === targetOf(base.theirs, place)) return m;
 		if (m === targetOf(base.mine, place)) return t;
-		const chain = both.first.get(keyOf(place));
-		if (chain !== undefined) return chain;
-		return clash(place.from) === "mine" ? m : t;
+		const nextTarget = chainStarts.first.get(keyOf(place));
+		if (nextTarget !== undefined) return nextTarget;
+		return chooseSide(place.from) === "mine" ? m : t;
 	};
-	let graph: Graph = { entry: there(join(start)), steps: kept.map((entry) => entry.step), ways: [] };
+	let graph: Graph = { entry: ifKept(join(start)), steps: kept.map((entry) => entry.step), edges: [] };
 	for (const { step, from } of kept)
 		for (const place of placesOf(step))
-			graph = lead(
+			graph = connect(
 				graph,
 				place,
-				there(both.next.get(keyOf(place)) ?? (from ? targetOf(from === "mine" ? mine : theirs, place) : join(place))),
+				ifKept(
+					chainStarts.next.get(keyOf(place)) ?? (from ? targetOf(from === "mine" ? mine : theirs, place) : join(place)),
+				),
 			);
 	graph = prune(graph);
 	return {
 		graph,
-		clashes: [...clashes.keys()].map((id) => ({
+		conflicts: [...chosenSides.keys()].map((id) => ({
 			id,
 			mine: stepOf(mine, id ?? mine.entry) ?? null,
 			theirs: stepOf(theirs, id ?? theirs.entry) ?? null,
@@ -99,9 +103,9 @@ export function merge(
 		taken: [
 			...graph.steps.filter((step) => {
 				const own = stepOf(mine, step.id);
-				return !own || !alike(step, own) || leadsElsewhere(mine, graph, step);
+				return !own || !sameStep(step, own) || isReconnected(mine, graph, step);
 			}),
-			...lost(mine, graph),
+			...lostSteps(mine, graph),
 		],
 	};
 }
@@ -115,46 +119,50 @@ export function mergeDrafts(
 	theirs: Drawn,
 	choose: (group: string) => Side = () => "mine",
 ) {
-	const unmerged = (of: Drawn) => ({ merged: of, clashes: [], joined: [] });
+	const unmerged = (version: Drawn) => ({ merged: version, conflicts: [], theirFields: [] });
 	if (equal(theirs.graph, bases.theirs.graph)) return unmerged(mine);
 	if (equal(mine.graph, bases.mine.graph) || equal(mine.graph, theirs.graph)) return unmerged(theirs);
-	const was = { mine: bases.mine.graph, theirs: bases.theirs.graph };
-	const { graph, clashes, taken } = merge(was, mine.graph, theirs.graph, (id) => choose(id ?? ""));
+	const before = { mine: bases.mine.graph, theirs: bases.theirs.graph };
+	const { graph, conflicts, taken } = merge(before, mine.graph, theirs.graph, (id) => choose(id ?? ""));
 	return {
 		merged: { graph },
-		clashes: clashes.map((clash) => ({ group: clash.id ?? "", mine: clash.mine, theirs: clash.theirs })),
-		joined: taken.map((step) => step.id),
+		conflicts: conflicts.map((conflict) => ({
+			group: conflict.id ?? "",
+			mine: conflict.mine,
+			theirs: conflict.theirs,
+		})),
+		theirFields: taken.map((step) => step.id),
 	};
 }
 
-type Kept = {
+type KeptStep = {
 	step: Step;
-	/** The side whose ways out it has; null: those of both, joined. */
+	/** The side whose outgoing edges it has; null: those of both, joined. */
 	from: Side | null;
-	/** The side that keeps it although the other removed it: ways of that side into it stay. */
+	/** The side that keeps it although the other removed it: edges of that side into it stay. */
 	restored: Side | null;
 };
 
-const alike = (step: Step, b: Step) => step.type === b.type && same(step.config, b.config);
+const sameStep = (step: Step, b: Step) => step.type === b.type && same(step.config, b.config);
 
-/** leadsElsewhere reports whether a way out of a step was changed. */
-const leadsElsewhere = (was: Graph, now: Graph, step: Step) =>
-	placesOf(step).some((place) => targetOf(was, place) !== targetOf(now, place));
+/** isReconnected reports whether an outgoing edge of a step was changed. */
+const isReconnected = (before: Graph, now: Graph, step: Step) =>
+	placesOf(step).some((place) => targetOf(before, place) !== targetOf(now, place));
 
-const newTargets = (was: Graph, now: Graph) =>
+const newTargets = (before: Graph, now: Graph) =>
 	new Set([
-		...now.ways.filter((way) => targetOf(was, way) !== way.to).map((way) => way.to),
-		...(now.entry && now.entry !== was.entry ? [now.entry] : []),
+		...now.edges.filter((edge) => targetOf(before, edge) !== edge.to).map((edge) => edge.to),
+		...(now.entry && now.entry !== before.entry ? [now.entry] : []),
 	]);
 
 const keyOf = (place: Place) => JSON.stringify([place.from, place.label]);
 
 /**
- * chains finds the places at which both sides put new steps before what followed there, and has those of one side
+ * chainStartsOf finds the places at which both sides put new steps before what followed there, and has those of one side
  * follow on those of the other: `first` has the step that such a place leads to, `next` what the ends of the first
  * steps lead to.
  */
-function chains(
+function chainStartsOf(
 	base: Bases<Graph>,
 	mine: Graph,
 	theirs: Graph,
@@ -162,45 +170,45 @@ function chains(
 	const first = new Map<string, string>();
 	const next = new Map<string, string>();
 	for (const place of [start, ...base.mine.steps.flatMap(placesOf)]) {
-		const was = targetOf(base.mine, place);
+		const before = targetOf(base.mine, place);
 		const [m, t] = [targetOf(mine, place), targetOf(theirs, place)];
-		if (was !== targetOf(base.theirs, place) || m === t) continue;
-		const [endsM, endsT] = [endsOf(base.mine, mine, m, was), endsOf(base.theirs, theirs, t, was)];
-		if (!m || !t || !endsM || !endsT) continue;
+		if (before !== targetOf(base.theirs, place) || m === t) continue;
+		const [myEnds, theirEnds] = [chainEnds(base.mine, mine, m, before), chainEnds(base.theirs, theirs, t, before)];
+		if (!m || !t || !myEnds || !theirEnds) continue;
 		// What follows must still follow: on both, or, where nothing does, on the one that comes last.
 		const order =
-			was === null
-				? endsM.length > 0
+			before === null
+				? myEnds.length > 0
 					? "mine"
-					: endsT.length > 0
+					: theirEnds.length > 0
 						? "theirs"
 						: null
-				: endsM.length > 0 && endsT.length > 0
+				: myEnds.length > 0 && theirEnds.length > 0
 					? "mine"
 					: null;
 		if (order === null) continue;
-		const ends = order === "mine" ? endsM : endsT;
+		const ends = order === "mine" ? myEnds : theirEnds;
 		first.set(keyOf(place), order === "mine" ? m : t);
-		for (const place of was === null ? ends.slice(0, 1) : ends) next.set(keyOf(place), order === "mine" ? t : m);
+		for (const place of before === null ? ends.slice(0, 1) : ends) next.set(keyOf(place), order === "mine" ? t : m);
 	}
 	return { first, next };
 }
 
-/** endsOf returns the places after new steps, from a first one on, that lead to a step; null unless the first one is new. */
-function endsOf(was: Graph, now: Graph, first: string | null, to: string | null): Place[] | null {
-	if (!first || stepOf(was, first)) return null;
+/** chainEnds returns the places after new steps, from a first one on, that lead to a step; null unless the first one is new. */
+function chainEnds(before: Graph, now: Graph, first: string | null, to: string | null): Place[] | null {
+	if (!first || stepOf(before, first)) return null;
 	const ends: Place[] = [];
-	const seen = new Set<string>();
-	const walk = (id: string) => {
+	const visited = new Set<string>();
+	const visit = (id: string) => {
 		const step = stepOf(now, id);
-		if (!step || stepOf(was, id) || seen.has(id)) return;
-		seen.add(id);
+		if (!step || stepOf(before, id) || visited.has(id)) return;
+		visited.add(id);
 		for (const place of placesOf(step)) {
 			const target = targetOf(now, place);
 			if (target === to) ends.push(place);
-			else if (target) walk(target);
+			else if (target) visit(target);
 		}
 	};
-	walk(first);
+	visit(first);
 	return ends;
 }

@@ -2,7 +2,7 @@ import { api, newKey } from "../../api/client";
 import type { Sequence, SequenceBody } from "../../api/schema";
 import { collection } from "../../base/collections";
 import { catalogue } from "../../base/words/catalogue";
-import { bodyOf, type Config, type Graph, type Step, type StepType, type Way } from "./graph";
+import { bodyOf, type Config, type Graph, type Step, type StepType, type Edge } from "./graph";
 import { newId } from "./steps";
 
 // Three flows to begin with. Each makes a draft of a sequence, and what it needs.
@@ -46,47 +46,47 @@ ${lines.map((line) => `        <mj-text>${line}</mj-text>`).join("\n")}
 </mjml>
 `;
 
-const hello = 'Hello {{ contact.first_name | default: "there" }},';
+const greeting = 'Hello {{ contact.first_name | default: "there" }},';
 
 const mails = {
 	welcome: [
 		"Welcome",
 		"Good to have you here",
-		[hello, "thank you for joining us. Here is what you can expect, and how to begin."],
+		[greeting, "thank you for joining us. Here is what you can expect, and how to begin."],
 	],
 	begin: [
 		"Getting started",
 		"Three things to try first",
-		[hello, "most people begin with these three things. Reply to this mail if you need a hand."],
+		[greeting, "most people begin with these three things. Reply to this mail if you need a hand."],
 	],
 	miss: [
 		"We miss you",
 		"Are our mails still right for you?",
-		[hello, "we have not heard from you for a while. Here is what is new."],
+		[greeting, "we have not heard from you for a while. Here is what is new."],
 	],
 	last: [
 		"One last question",
 		"Shall we stop writing to you?",
 		[
-			hello,
+			greeting,
 			"if you would like to hear from us, open one of our mails now and then. Otherwise unsubscribe with one click below.",
 		],
 	],
-	soon: [
+	trialEnding: [
 		"Your trial ends soon",
 		"Your trial ends in three days",
-		[hello, "your trial ends on {{ event.date }}. Choose a plan to keep everything that you have made."],
+		[greeting, "your trial ends on {{ event.date }}. Choose a plan to keep everything that you have made."],
 	],
 	over: [
 		"Your trial is over",
 		"Your trial is over, your work is still there",
-		[hello, "your trial has ended. Everything that you made is kept; choose a plan to go on."],
+		[greeting, "your trial has ended. Everything that you made is kept; choose a plan to go on."],
 	],
 } as const;
 
 /** library returns the id of a mail of the library with a name, which is made if there is none. */
-async function library(of: keyof typeof mails): Promise<string> {
-	const [name, subject, lines] = mails[of];
+async function library(mailName: keyof typeof mails): Promise<string> {
+	const [name, subject, lines] = mails[mailName];
 	const messages = await api("GET /messages", { query: { search: name, limit: 50 } });
 	const same = messages.data.find((message) => message.name === name && message.status !== "archived");
 	if (same) return same.id;
@@ -98,7 +98,7 @@ async function library(of: keyof typeof mails): Promise<string> {
 }
 
 const step = (type: StepType, config: Config): Step => ({ id: newId(type), type, config });
-const way = (from: Step, to: Step, label: string | null = null): Way => ({ from: from.id, label, to: to.id });
+const edge = (from: Step, to: Step, label: string | null = null): Edge => ({ from: from.id, label, to: to.id });
 const wait = (amount: number, unit = "day") => step("wait", { mode: "duration", amount, unit });
 
 async function make(body: SequenceBody, graph: Graph): Promise<Sequence> {
@@ -107,16 +107,17 @@ async function make(body: SequenceBody, graph: Graph): Promise<Sequence> {
 	return created;
 }
 
-/** begin makes the draft of a starter. */
-export async function beginWith(which: Starter): Promise<Sequence> {
+/** createStarter makes the draft of a starter. */
+export async function createStarter(starter: Starter): Promise<Sequence> {
 	const types = await collection("email_types");
 	const type = types.data.find((emailType) => emailType.active)?.type_key;
 	if (!type) throw new Error(words.noType);
-	const send = async (of: keyof typeof mails) => step("send", { message_id: await library(of), email_type_key: type });
+	const send = async (mail: keyof typeof mails) =>
+		step("send", { message_id: await library(mail), email_type_key: type });
 	const clicked = (node: Step, event = "clicked") =>
 		step("wait", { mode: "until_engagement", node_id: node.id, event, timeout: { amount: 3, unit: "day" } });
-	const { name } = words.flows[which];
-	if (which === "welcome") {
+	const { name } = words.flows[starter];
+	if (starter === "welcome") {
 		const [first, second] = [await send("welcome"), await send("begin")];
 		const [read, tag] = [clicked(first), step("tag", { action: "add", tags: ["welcomed"] })];
 		return make(
@@ -124,18 +125,18 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 			{
 				entry: first.id,
 				steps: [first, read, second, tag],
-				ways: [way(first, read), way(read, tag, "met"), way(read, second, "timeout"), way(second, tag)],
+				edges: [edge(first, read), edge(read, tag, "met"), edge(read, second, "timeout"), edge(second, tag)],
 			},
 		);
 	}
-	if (which === "win_back") {
-		const quiet = "No opens in 90 days";
+	if (starter === "win_back") {
+		const inactive = "No opens in 90 days";
 		const segments = await collection("segments");
 		const segment =
-			segments.data.find((segment) => segment.name === quiet) ??
+			segments.data.find((segment) => segment.name === inactive) ??
 			(await api("POST /segments", {
 				body: {
-					name: quiet,
+					name: inactive,
 					type: "dynamic",
 					definition: {
 						logic: "and",
@@ -155,7 +156,7 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 		const [first, second] = [await send("miss"), await send("last")];
 		const [read, again] = [clicked(first, "opened"), clicked(second, "opened")];
 		const tag = step("tag", { action: "add", tags: ["lapsed"] });
-		const back = step("exit", {});
+		const exit = step("exit", {});
 		return make(
 			{
 				name,
@@ -163,14 +164,14 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 			},
 			{
 				entry: first.id,
-				steps: [first, read, back, second, again, tag],
-				ways: [
-					way(first, read),
-					way(read, back, "met"),
-					way(read, second, "timeout"),
-					way(second, again),
-					way(again, back, "met"),
-					way(again, tag, "timeout"),
+				steps: [first, read, exit, second, again, tag],
+				edges: [
+					edge(first, read),
+					edge(read, exit, "met"),
+					edge(read, second, "timeout"),
+					edge(second, again),
+					edge(again, exit, "met"),
+					edge(again, tag, "timeout"),
 				],
 			},
 		);
@@ -182,7 +183,7 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 			body: { name: "Trial ends at", field_key: field, field_type: "date" },
 			idempotencyKey: newKey(),
 		});
-	const [soon, over] = [await send("soon"), await send("over")];
+	const [reminder, trialEnd] = [await send("trialEnding"), await send("over")];
 	const [pause, goal] = [
 		wait(4),
 		step("goal", {
@@ -202,6 +203,10 @@ export async function beginWith(which: Starter): Promise<Sequence> {
 				},
 			},
 		},
-		{ entry: soon.id, steps: [soon, pause, over, goal], ways: [way(soon, pause), way(pause, over)] },
+		{
+			entry: reminder.id,
+			steps: [reminder, pause, trialEnd, goal],
+			edges: [edge(reminder, pause), edge(pause, trialEnd)],
+		},
 	);
 }

@@ -44,7 +44,7 @@ const names: Names = {
 
 const step = (type: StepType, config: Config = {}): Step => ({ id: type, type, config });
 const rule = (...conditions: object[]) => ({ logic: "and", conditions });
-const german = { field: "country", operator: "equals", value: "DE" };
+const countryRule = { field: "country", operator: "equals", value: "DE" };
 const day = (amount: number) => ({ amount, unit: "day" });
 
 const tests: Tests = {
@@ -71,7 +71,7 @@ const tests: Tests = {
 			["wait", { mode: "until_engagement", node_id: "send", event: "opened" }, "Wait until Welcome is opened"],
 			["wait", { mode: "until_engagement", node_id: "send", event: "clicked" }, "Wait until Welcome is clicked"],
 			["wait", { mode: "until_engagement", node_id: "gone" }, "Wait until … is clicked"],
-			["condition", { definition: rule(german) }, "Country is Germany?"],
+			["condition", { definition: rule(countryRule) }, "Country is Germany?"],
 			["branch", { branches: [{ label: "a" }, { label: "b" }] }, "2 paths and everybody else"],
 			["branch", { branches: [{ label: "a" }] }, "1 path and everybody else"],
 			["split", { branches: [{ weight: 1 }, { weight: 2 }] }, "Split 33 % / 67 %"],
@@ -95,11 +95,11 @@ const tests: Tests = {
 			["webhook", { url: "" }, "Call …"],
 			["notify", { to: ["a@example.com"] }, "Notify a@example.com"],
 			["enroll", { sequence_id: "seq_1" }, "Start Onboarding"],
-			["goal", { definition: rule(german) }, "Goal: Country is Germany"],
+			["goal", { definition: rule(countryRule) }, "Goal: Country is Germany"],
 			["exit", {}, "Exit"],
 		];
-		const graph = { entry: null, steps: [step("send", { message_id: "msg_1" })], ways: [] };
-		for (const [type, config, want] of steps) equals(titleOf(step(type, config), names, graph), want);
+		const graph = { entry: null, steps: [step("send", { message_id: "msg_1" })], edges: [] };
+		for (const [type, config, expected] of steps) equals(titleOf(step(type, config), names, graph), expected);
 	},
 	"a detail is what the title leaves out"() {
 		const window = { days: [6, 7], start: "09:00", end: "17:00" };
@@ -112,8 +112,8 @@ const tests: Tests = {
 			["wait", { mode: "duration", ...day(1) }, ""],
 			["tag", { tags: ["a"] }, ""],
 		];
-		for (const [type, config, want] of details)
-			equals(detailOf(step(type, config), names), want, `${type} ${JSON.stringify(config)}`);
+		for (const [type, config, expected] of details)
+			equals(detailOf(step(type, config), names), expected, `${type} ${JSON.stringify(config)}`);
 	},
 	"times and days are written as people say them"() {
 		equals(spanWords(day(1)), "1 day");
@@ -129,7 +129,7 @@ const tests: Tests = {
 			[[], "…"],
 			[undefined, "…"],
 		];
-		for (const [list, want] of days) equals(daysWords(list), want, JSON.stringify(list));
+		for (const [list, expected] of days) equals(daysWords(list), expected, JSON.stringify(list));
 	},
 	"a field is called by its name, also without its prefix"() {
 		const fields: [field: unknown, want: string][] = [
@@ -140,20 +140,20 @@ const tests: Tests = {
 			["", "…"],
 			[undefined, "…"],
 		];
-		for (const [field, want] of fields) equals(fieldWords(names, field), want, String(field));
+		for (const [field, expected] of fields) equals(fieldWords(names, field), expected, String(field));
 	},
 	"a short rule is written, a long one is counted"() {
 		const rules: [rule: unknown, want: string][] = [
 			[undefined, "no condition yet"],
 			[rule(), "no condition yet"],
 			[{ conditions: "x" }, "no condition yet"],
-			[rule(german), "Country is Germany"],
+			[rule(countryRule), "Country is Germany"],
 			[
-				{ logic: "or", conditions: [german, { field: "first_name", operator: "is_set", value: "x" }] },
+				{ logic: "or", conditions: [countryRule, { field: "first_name", operator: "is_set", value: "x" }] },
 				"Country is Germany or First name is set",
 			],
 			[
-				rule(german, { type: "list", operator: "in", segment_keys: ["members", "x"] }),
+				rule(countryRule, { type: "list", operator: "in", segment_keys: ["members", "x"] }),
 				"Country is Germany and is any of Members, x",
 			],
 			[rule({ type: "segment", operator: "not_in", segment_keys: [] }), "is none of segment"],
@@ -169,11 +169,11 @@ const tests: Tests = {
 			[rule({ type: "of_tomorrow" }), "of_tomorrow"],
 			[rule({ field: "country", operator: "in", value: ["DE", "AT"] }), "Country is any of Germany, AT"],
 			[rule({ field: "gone", operator: "in_the_last", value: day(3) }), "gone is in the last 3 days"],
-			[{ ...rule(german), negate: true }, "not (Country is Germany)"],
-			[rule(german, german, german), "3 conditions"],
-			[rule(rule(german, rule(german))), "2 conditions"],
+			[{ ...rule(countryRule), negate: true }, "not (Country is Germany)"],
+			[rule(countryRule, countryRule, countryRule), "3 conditions"],
+			[rule(rule(countryRule, rule(countryRule))), "2 conditions"],
 		];
-		for (const [rule, want] of rules) equals(ruleWords(rule, names), want, JSON.stringify(rule));
+		for (const [rule, expected] of rules) equals(ruleWords(rule, names), expected, JSON.stringify(rule));
 	},
 	"a trigger is a sentence"() {
 		const triggers: [type: string | null, config: Config, want: string][] = [
@@ -206,12 +206,12 @@ const tests: Tests = {
 			["date", { field: "trial_ends_at", repeat: "yearly" }, "On the day of Trial ends, each year"],
 			["email_engagement", { event: "opened" }, "When an email is opened"],
 			["email_engagement", { event: "clicked" }, "When a link in an email is clicked"],
-			["contact_created", { definition: rule(german) }, "When a contact is created, if Country is Germany"],
+			["contact_created", { definition: rule(countryRule) }, "When a contact is created, if Country is Germany"],
 			["contact_created", { definition: rule() }, "When a contact is created"],
 		];
-		for (const [type, config, want] of triggers) equals(triggerWords(type, config, names), want);
+		for (const [type, config, expected] of triggers) equals(triggerWords(type, config, names), expected);
 	},
-	"each way out of a step has a name"() {
+	"each outgoing edge of a step has a name"() {
 		const ways: [step: Step, want: string[]][] = [
 			[step("tag"), [""]],
 			[step("condition"), ["Yes", "No"]],
@@ -223,10 +223,10 @@ const tests: Tests = {
 			[step("wait", { mode: "until_engagement", event: "clicked" }), ["Clicked", "Not in time"]],
 			[step("exit"), []],
 		];
-		for (const [step, want] of ways)
+		for (const [step, expected] of ways)
 			equals(
 				labelsOf(step).map((label) => labelOf(step, label)),
-				want,
+				expected,
 				JSON.stringify(step),
 			);
 	},
@@ -237,7 +237,7 @@ const tests: Tests = {
 			["message_id: is a riddle", "Email was not accepted."],
 			["unheard_of: required", "Unheard of must be filled in."],
 		];
-		for (const [message, want] of problems) equals(problemWords(message), want, message);
+		for (const [message, expected] of problems) equals(problemWords(message), expected, message);
 	},
 	"each kind of the menu makes a step of its kind, with a name, and only once"() {
 		equals(new Set(kinds.map((kind) => kind.id)).size, kinds.length);
@@ -246,8 +246,8 @@ const tests: Tests = {
 			const { name, help } = nameOfKind(kind.id);
 			holds(name !== kind.id && help !== "", `${kind.id} has no words`);
 			holds(kind.group in stepWords.groups && kind.type in stepWords.types, `${kind.id} is in no group`);
-			const [one, other] = [kind.config(), kind.config()];
-			holds(one !== other, `${kind.id} gives two steps one configuration`);
+			const [first, other] = [kind.config(), kind.config()];
+			holds(first !== other, `${kind.id} gives two steps one configuration`);
 		}
 		equals(kindOf({ type: "wait", config: { mode: "until_doomsday" } }).type, "wait");
 		equals(nameOfKind("unheard_of"), { name: "unheard_of", help: "" });

@@ -298,7 +298,7 @@ export type Names = {
 const w = stepWords;
 const textOf = (value: unknown): string =>
 	typeof value === "string" || typeof value === "number" ? String(value) : "";
-const named = (map: Map<string, string>, id: unknown): string =>
+const nameIn = (map: Map<string, string>, id: unknown): string =>
 	id ? (map.get(String(id)) ?? String(id)) : w.something;
 
 /** spanWords writes a time: "2 days". */
@@ -365,8 +365,8 @@ export function ruleWords(value: unknown, names: Names): string {
 	if (!group || !Array.isArray(group.conditions) || group.conditions.length === 0) return w.rule.none;
 	const leaves = (condition: Condition): number =>
 		isGroup(condition) ? condition.conditions.reduce((sum, condition) => sum + leaves(condition), 0) : 1;
-	const simple = group.conditions.length <= 2 && group.conditions.every((condition) => !isGroup(condition));
-	const text = simple
+	const isShort = group.conditions.length <= 2 && group.conditions.every((condition) => !isGroup(condition));
+	const text = isShort
 		? group.conditions
 				.map((condition) => leafWords(condition as Leaf, names))
 				.join(group.logic === "or" ? w.rule.or : w.rule.and)
@@ -374,15 +374,15 @@ export function ruleWords(value: unknown, names: Names): string {
 	return group.negate ? w.rule.not({ rule: text }) : text;
 }
 
-const dated = (
+const dateText = (
 	config: Config,
 	names: Names,
-	plainly: (values: { field: string }) => string,
+	withoutOffset: (values: { field: string }) => string,
 	offset: { [D in "before" | "after"]: (values: { span: string; field: string }) => string },
 ) => {
 	const o = config.offset as { amount?: number; unit?: string; direction?: "before" | "after" } | undefined;
 	const field = fieldWords(names, config.field);
-	return o?.amount ? offset[o.direction ?? "before"]({ span: spanWords(o), field }) : plainly({ field });
+	return o?.amount ? offset[o.direction ?? "before"]({ span: spanWords(o), field }) : withoutOffset({ field });
 };
 
 function waitTitle(config: Config, names: Names, graph?: Graph): string {
@@ -391,7 +391,7 @@ function waitTitle(config: Config, names: Names, graph?: Graph): string {
 			return w.untilTime({ time: textOf(config.time), days: daysWords(config.days) });
 		case "until_date":
 			if (typeof config.at === "string") return w.untilAt({ at: config.at ? dateTime(config.at) : w.something });
-			return dated(config, names, w.untilField, {
+			return dateText(config, names, w.untilField, {
 				before: (values) => w.untilField({ field: w.offset.before(values) }),
 				after: (values) => w.untilField({ field: w.offset.after(values) }),
 			});
@@ -399,12 +399,12 @@ function waitTitle(config: Config, names: Names, graph?: Graph): string {
 			return w.untilEvent({ name: textOf(config.event_name) || w.something });
 		case "until_segment":
 			return (config.state === "not_in" ? w.untilOut : w.untilIn)({
-				segment: named(names.segments, config.segment_key),
+				segment: nameIn(names.segments, config.segment_key),
 			});
 		case "until_engagement": {
 			const send = graph?.steps.find((step) => step.id === config.node_id);
 			return w.untilEngaged[config.event === "opened" ? "opened" : "clicked"]({
-				mail: send ? named(names.messages, send.config.message_id) : w.something,
+				mail: send ? nameIn(names.messages, send.config.message_id) : w.something,
 			});
 		}
 		default:
@@ -414,10 +414,10 @@ function waitTitle(config: Config, names: Names, graph?: Graph): string {
 
 /** problemWords writes a problem of the server with the name of the field instead of its path. */
 export function problemWords(message: string): string {
-	const [, path = "", colon = "", rest = ""] =
+	const [, path = "", separator = "", rest = ""] =
 		/^(\w+[\w.[\]-]*)(:?) ((?:must|is|has|cannot|names|needs|required|at most|no |there is) ?.*)$/s.exec(message) ?? [];
 	const name = (w.paths as { [path: string]: string })[path];
-	if (!path || (!name && !colon && !/[_.[]/.test(path))) return sentenceFor("INVALID_GRAPH", message);
+	if (!path || (!name && !separator && !/[_.[]/.test(path))) return sentenceFor("INVALID_GRAPH", message);
 	return fieldSentence({ path, message: rest }, name ?? fieldName(path));
 }
 
@@ -427,7 +427,7 @@ export function titleOf(step: Pick<Step, "type" | "config">, names: Names, graph
 	const words = (value: unknown) => (Array.isArray(value) && value.length > 0 ? and(value.map(String)) : w.something);
 	switch (step.type) {
 		case "send":
-			return w.sendTitle({ mail: named(names.messages, config.message_id) });
+			return w.sendTitle({ mail: nameIn(names.messages, config.message_id) });
 		case "wait":
 			return waitTitle(config, names, graph);
 		case "condition":
@@ -442,7 +442,9 @@ export function titleOf(step: Pick<Step, "type" | "config">, names: Names, graph
 			});
 		}
 		case "list":
-			return (config.action === "remove" ? w.removeFrom : w.addTo)({ list: named(names.segments, config.segment_key) });
+			return (config.action === "remove" ? w.removeFrom : w.addTo)({
+				list: nameIn(names.segments, config.segment_key),
+			});
 		case "tag":
 			return (config.action === "remove" ? w.removeTags : w.addTags)({ tags: words(config.tags) });
 		case "update_contact": {
@@ -453,10 +455,10 @@ export function titleOf(step: Pick<Step, "type" | "config">, names: Names, graph
 			return w.setFields({ names: all.length > 0 ? and(all.map((field) => fieldWords(names, field))) : w.something });
 		}
 		case "stage":
-			return w.moveTo({ stage: named(names.stages, config.stage_id) });
+			return w.moveTo({ stage: nameIn(names.stages, config.stage_id) });
 		case "subscription":
 			return (config.action === "unsubscribe" ? w.unsubscribe : w.subscribe)({
-				type: named(names.types, config.email_type_key),
+				type: nameIn(names.types, config.email_type_key),
 			});
 		case "event":
 			return w.record({ event: textOf(config.event_name) || w.something });
@@ -472,7 +474,7 @@ export function titleOf(step: Pick<Step, "type" | "config">, names: Names, graph
 		case "notify":
 			return w.notify({ who: words(config.to) });
 		case "enroll":
-			return w.enroll({ sequence: named(names.sequences, config.sequence_id) });
+			return w.enroll({ sequence: nameIn(names.sequences, config.sequence_id) });
 		case "goal":
 			return w.goal({ rule: ruleWords(config.definition, names) });
 		default:
@@ -486,7 +488,7 @@ export function detailOf(step: Pick<Step, "type" | "config">, names: Names): str
 	if (step.type === "send") {
 		const window = config.send_window as { days?: number[]; start?: string; end?: string } | undefined;
 		return [
-			config.email_type_key ? w.as({ type: named(names.types, config.email_type_key) }) : "",
+			config.email_type_key ? w.as({ type: nameIn(names.types, config.email_type_key) }) : "",
 			window ? w.window({ days: daysWords(window.days), start: window.start ?? "", end: window.end ?? "" }) : "",
 		]
 			.filter(Boolean)
@@ -495,7 +497,7 @@ export function detailOf(step: Pick<Step, "type" | "config">, names: Names): str
 	return config.timeout ? w.atMost({ span: spanWords(config.timeout) }) : "";
 }
 
-/** labelOf writes the label of a way out of a step. */
+/** labelOf writes the label of an outgoing edge of a step. */
 export function labelOf(step: Step, label: string | null): string {
 	if (label === null) return "";
 	if (step.type === "wait" && label === "timeout")
@@ -525,15 +527,18 @@ export function triggerWords(type: string | null | undefined, config: Config, na
 			case "segment_entered":
 			case "segment_left":
 			case "list_added":
-				return catalogue[type]({ segment: named(names.segments, c.segment_key) });
+				return catalogue[type]({ segment: nameIn(names.segments, c.segment_key) });
 			case "form_submitted":
-				return catalogue.form_submitted({ form: named(names.forms, c.form_slug) });
+				return catalogue.form_submitted({ form: nameIn(names.forms, c.form_slug) });
 			case "tag_added":
 				return catalogue.tag_added({ tag: textOf(c.tag) || w.something });
 			case "stage_changed":
 				return c.from_stage_id
-					? catalogue.stageFrom({ from: named(names.stages, c.from_stage_id), to: named(names.stages, c.to_stage_id) })
-					: catalogue.stage_changed({ stage: named(names.stages, c.to_stage_id) });
+					? catalogue.stageFrom({
+							from: nameIn(names.stages, c.from_stage_id),
+							to: nameIn(names.stages, c.to_stage_id),
+						})
+					: catalogue.stage_changed({ stage: nameIn(names.stages, c.to_stage_id) });
 			case "contact_created":
 				return c.source ? catalogue.contactFrom({ source: textOf(c.source) }) : catalogue.contact_created;
 			case "field_changed":
@@ -541,7 +546,7 @@ export function triggerWords(type: string | null | undefined, config: Config, na
 					? catalogue.field_changed({ field: fieldWords(names, c.field) })
 					: catalogue.fieldTo({ field: fieldWords(names, c.field), value: String(c.to) });
 			case "date": {
-				const when = dated(c, names, catalogue.date, catalogue.dateOffset);
+				const when = dateText(c, names, catalogue.date, catalogue.dateOffset);
 				return c.repeat === "yearly" ? catalogue.yearly({ what: when }) : when;
 			}
 			case "email_engagement":

@@ -4,8 +4,20 @@ import { ApiError, api, request, type Versioned } from "../../api/client";
 import type { Actor, GraphCheck, GraphIssue, Sequence } from "../../api/schema";
 import { explain } from "../../base/words/errors";
 import { useDraft } from "../../sync/useDraft";
-import { begin, bodyOf, equal, type Graph, graphOf, type History, push, redo, type Step, stepOf, undo } from "./graph";
-import { type Clash, mergeDrafts } from "./merge";
+import {
+	newHistory,
+	bodyOf,
+	equal,
+	type Graph,
+	graphOf,
+	type History,
+	push,
+	redo,
+	type Step,
+	stepOf,
+	undo,
+} from "./graph";
+import { type StepConflict, mergeDrafts } from "./merge";
 import { within } from "../../base/queries";
 import { sequenceQuery } from "./queries";
 
@@ -20,25 +32,25 @@ export type Saving =
 	| { state: "conflict"; conflict: Conflict };
 
 /** Conflict is what both sides changed differently. */
-export type Conflict = { clashes: Clash[]; theirs: Versioned<Sequence>; graph: Graph; author: Actor | null };
+export type Conflict = { conflicts: StepConflict[]; theirs: Versioned<Sequence>; graph: Graph; author: Actor | null };
 
-/** Found is what a check tells of a graph: what keeps it from being saved, what only from being activated, and how many people would leave. */
-type Found = { issues: GraphIssue[]; unready: GraphIssue[]; leaving: number };
+/** CheckResult is the result of checking a graph: issues that prevent saving, issues that prevent activating, and how many people would leave. */
+type CheckResult = { issues: GraphIssue[]; unready: GraphIssue[]; leaving: number };
 
-const nothing: Found = { issues: [], unready: [], leaving: 0 };
+const noIssues: CheckResult = { issues: [], unready: [], leaving: 0 };
 const pause = 800;
 
 /** isGraph reports whether a value is a graph: what was kept without an answer may be nothing. */
 const isGraph = (value: unknown): value is Graph => Array.isArray((value as Graph | undefined)?.steps);
 
 /** useFlow holds the graph of a sequence that is edited. */
-export function useFlow(server: Versioned<Sequence>, may: boolean) {
+export function useFlow(server: Versioned<Sequence>, canEdit: boolean) {
 	const client = useQueryClient();
 	const { id, status } = server.data;
 	const path = { id };
-	const mode = may && (status === "draft" || status === "paused") ? status : "read";
-	const [checks, setChecks] = useState(nothing);
-	const remember = (response: Versioned<Sequence>) => {
+	const mode = canEdit && (status === "draft" || status === "paused") ? status : "read";
+	const [checks, setChecks] = useState(noIssues);
+	const updateCache = (response: Versioned<Sequence>) => {
 		client.setQueryData(sequenceQuery(id).queryKey, response);
 		return response;
 	};
@@ -54,15 +66,15 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 			kind: "sequence",
 			id,
 			title: (_, row) => row.name,
-			load: () => request("GET /sequences/{id}", { path }).then(remember),
+			load: () => request("GET /sequences/{id}", { path }).then(updateCache),
 			save: async (_, { graph }, revision) => {
 				try {
-					// What is not valid is not sent to be saved: the check tells all that is wrong with it.
+					// What is not valid is not sent to be saved: the check reports everything that is wrong with it.
 					const { valid, issues } = await check(graph);
 					if (!valid) throw new ApiError(400, "INVALID_GRAPH", "", { issues });
 					const sent = request("PUT /sequences/{id}/graph", { path, body: bodyOf(graph), revision });
-					const response = remember((await sent) as Versioned<Sequence>);
-					setChecks((checks) => ({ ...nothing, unready: checks.unready }));
+					const response = updateCache((await sent) as Versioned<Sequence>);
+					setChecks((checks) => ({ ...noIssues, unready: checks.unready }));
 					void client.invalidateQueries(within("sequences"));
 					void client.invalidateQueries(within("sequence.report", id));
 					return response;
@@ -80,18 +92,18 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 			merge: mergeDrafts,
 		},
 		server,
-		{ autosaveAfter: mode === "draft" ? pause : null, readOnly: !may },
+		{ autosaveAfter: mode === "draft" ? pause : null, readOnly: !canEdit },
 	);
-	const { values, saved, changed, conflict, joined, restored, status: saving } = draft.state;
+	const { values, saved, changed, conflict, mergedChanges, restored, status: saving } = draft.state;
 	const dirty = mode !== "read" && changed.length > 0;
 	const graph = mode === "read" ? saved.graph : values.graph; // changes are kept while somebody else has made it active
-	const [history, setHistory] = useState<History>(() => begin(values.graph));
+	const [history, setHistory] = useState<History>(() => newHistory(values.graph));
 	useEffect(() => {
 		setHistory((history) => {
 			if (history.now === values.graph) return history;
 			if (equal(history.now, values.graph)) return { ...history, now: values.graph };
-			// What was joined or brought back can be undone; without changes of one's own there is nothing to go back to.
-			return changed.length > 0 || conflict || restored ? push(history, values.graph) : begin(values.graph);
+			// What was merged or restored can be undone; without changes of one's own there is nothing to go back to.
+			return changed.length > 0 || conflict || restored ? push(history, values.graph) : newHistory(values.graph);
 		});
 	}, [values.graph, changed.length, conflict, restored]);
 
@@ -106,9 +118,9 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		if (graph.steps.length === 0 && state.saved.graph.steps.length === 0) return;
 		const timer = setTimeout(
 			() => {
-				const { is } = draft.state.status;
-				if (mode === "draft" && is === "refused") void draft.save();
-				else if (mode === "paused" || is === "saved") check(graph).catch(() => undefined);
+				const { kind } = draft.state.status;
+				if (mode === "draft" && kind === "refused") void draft.save();
+				else if (mode === "paused" || kind === "saved") check(graph).catch(() => undefined);
 			},
 			first.current ? 0 : pause,
 		);
@@ -117,7 +129,7 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 	}, [graph, mode, trigger]);
 
 	const write = (next: Graph) => mode !== "read" && draft.change({ graph: next });
-	const go = (next: History) => {
+	const applyHistory = (next: History) => {
 		setHistory(next);
 		write(next.now);
 	};
@@ -132,18 +144,18 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		leaving: checks.leaving,
 		saving: ((): Saving => {
 			if (conflict) {
-				const clashes = conflict.clashes.map(
-					(clash) => ({ id: clash.group || null, mine: clash.mine, theirs: clash.theirs }) as Clash,
+				const conflicts = conflict.conflicts.map(
+					(conflict) => ({ id: conflict.group || null, mine: conflict.mine, theirs: conflict.theirs }) as StepConflict,
 				);
-				return { state: "conflict", conflict: { ...conflict, clashes, graph: graphOf(conflict.theirs.data) } };
+				return { state: "conflict", conflict: { ...conflict, conflicts, graph: graphOf(conflict.theirs.data) } };
 			}
-			if (saving.is === "offline") return { state: "failed", problem: explain(saving.error) };
-			if (saving.is === "refused") {
+			if (saving.kind === "offline") return { state: "failed", problem: explain(saving.error) };
+			if (saving.kind === "refused") {
 				const problem = saving.problems[0]?.message;
 				return problem ? { state: "failed", problem } : { state: "kept" };
 			}
-			if (saving.is === "saved") return { state: "saved", at: saving.at };
-			return { state: saving.is === "saving" || mode === "draft" ? "saving" : "kept" };
+			if (saving.kind === "saved") return { state: "saved", at: saving.at };
+			return { state: saving.kind === "saving" || mode === "draft" ? "saving" : "kept" };
 		})(),
 		restored,
 		/** Saves a draft now, if something waits; resolves to whether all is saved. */
@@ -154,15 +166,15 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		canUndo: history.past.length > 0,
 		canRedo: history.future.length > 0,
 		/** Changes the graph; changes with the same name one after the other are undone together. */
-		change: (next: Graph | ((graph: Graph) => Graph), of = "") => {
+		change: (next: Graph | ((graph: Graph) => Graph), coalesceKey = "") => {
 			if (mode === "read") return;
 			const now = draft.state.values.graph;
 			const changed = typeof next === "function" ? next(now) : next;
-			setHistory((history) => push(history, changed, of));
+			setHistory((history) => push(history, changed, coalesceKey));
 			write(changed);
 		},
-		undo: () => go(undo(history)),
-		redo: () => go(redo(history)),
+		undo: () => applyHistory(undo(history)),
+		redo: () => applyHistory(redo(history)),
 		/** Drops what is not saved. */
 		discard: () => {
 			setHistory((history) => push(history, saved.graph));
@@ -170,17 +182,17 @@ export function useFlow(server: Versioned<Sequence>, may: boolean) {
 		},
 		/** Saves the graph of a paused sequence. */
 		save: () => draft.save(),
-		joined: joined && {
+		mergedChanges: mergedChanges && {
 			// A step that went is only in what the join was made of.
-			steps: joined.fields
+			steps: mergedChanges.fields
 				.map((step) => [graph, ...history.past.toReversed()].map((graph) => stepOf(graph, step)).find(Boolean))
 				.filter((step): step is Step => step !== undefined),
-			by: joined.author,
-			at: joined.row.updated_at,
+			by: mergedChanges.author,
+			at: mergedChanges.row.updated_at,
 		},
-		dismissJoined: () => draft.dismissJoined(),
+		dismissJoined: () => draft.dismissMergedChanges(),
 		/** Ends a conflict: for the steps that are named their version stays, for the others the own one. */
-		settle: (theirs: Set<string>) => draft.settle(theirs),
+		settle: (theirs: Set<string>) => draft.resolveConflict(theirs),
 		show: (unready: GraphIssue[]) => setChecks((checks) => ({ ...checks, unready })),
 		/** The newest revision of the sequence. */
 		revision: () => draft.state.revision ?? undefined,

@@ -10,7 +10,7 @@ import { Combo } from "../../ui/Combo";
 import { Confirm } from "../../ui/Dialog";
 import { Columns, Select, Switch, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
-import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { RestoredCallout, useDraftForm } from "../../ui/draftForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
@@ -65,7 +65,7 @@ export default function Account() {
 	const account = useQuery(accountQuery());
 	const disabledReason = useDisabledReason("PUT /settings/account");
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]}>
+		<Page title={words.title} breadcrumbs={[{ name: words.settings, to: to.settings() }]}>
 			{disabledReason && <Callout>{disabledReason}</Callout>}
 			{account.isPending ? (
 				<Skeleton rows={10} />
@@ -79,11 +79,11 @@ export default function Account() {
 }
 
 /** Concern is a form of its own, with its own Save. */
-function Concern<T extends { [field: string]: string | boolean }>({
+function SettingsCard<T extends { [field: string]: string | boolean }>({
 	kind,
 	account,
 	title,
-	about,
+	description,
 	valuesOf,
 	names,
 	body,
@@ -93,23 +93,23 @@ function Concern<T extends { [field: string]: string | boolean }>({
 	kind: string;
 	account: AccountSessionView;
 	title: string;
-	about?: string;
+	description?: string;
 	valuesOf: (account: AccountSessionView) => T;
 	names: { [F in keyof T]: string };
 	body: (values: T) => UpdateAccountRequestBody;
 	children: (
-		form: ReturnType<typeof useKeptForm<T>>,
+		form: ReturnType<typeof useDraftForm<T>>,
 		text: (field: keyof T & string, label: string, help?: string) => ReactNode,
 		readOnly: boolean,
 	) => ReactNode;
 }) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("PUT /settings/account");
-	const form = useKeptForm(valuesOf(account), {
+	const form = useDraftForm(valuesOf(account), {
 		kind,
 		id: account.tenant_id,
 		title,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
 			const response = await request("GET /settings/account", {});
 			return { values: valuesOf(response.data), revision: response.revision };
@@ -146,8 +146,8 @@ function Concern<T extends { [field: string]: string | boolean }>({
 					if (!disabledReason) void send();
 				}}
 			>
-				{about && <p>{about}</p>}
-				<KeptCallout form={form} />
+				{description && <p>{description}</p>}
+				<RestoredCallout form={form} />
 				<FormProblems problems={form.problems} />
 				{children(form, text, disabledReason !== undefined)}
 				<div>
@@ -170,7 +170,7 @@ function Forms({ account }: { account: AccountSessionView }) {
 	const senders = useCollection("sending_identities");
 	return (
 		<>
-			<Concern
+			<SettingsCard
 				kind="account_who"
 				account={account}
 				title={words.who}
@@ -206,7 +206,7 @@ function Forms({ account }: { account: AccountSessionView }) {
 							error={form.problems.byPath.timezone}
 						/>
 						<CodeField
-							of="language"
+							kind="language"
 							label={words.locale}
 							path="locale"
 							value={form.values.locale}
@@ -215,7 +215,7 @@ function Forms({ account }: { account: AccountSessionView }) {
 							error={form.problems.byPath.locale}
 						/>
 						<CodeField
-							of="currency"
+							kind="currency"
 							label={words.currency}
 							path="currency_code"
 							value={form.values.currency_code}
@@ -225,12 +225,12 @@ function Forms({ account }: { account: AccountSessionView }) {
 						/>
 					</Columns>
 				)}
-			</Concern>
-			<Concern
+			</SettingsCard>
+			<SettingsCard
 				kind="account_address"
 				account={account}
 				title={words.address}
-				about={words.addressHelp}
+				description={words.addressHelp}
 				valuesOf={({ postal_address }) => ({
 					"postal_address.line1": postal_address.line1 ?? "",
 					"postal_address.line2": postal_address.line2 ?? "",
@@ -261,7 +261,7 @@ function Forms({ account }: { account: AccountSessionView }) {
 						{text("postal_address.city", words.city)}
 						{text("postal_address.state", words.state)}
 						<CodeField
-							of="country"
+							kind="country"
 							label={words.country}
 							path="postal_address.country"
 							value={form.values["postal_address.country"]}
@@ -271,8 +271,8 @@ function Forms({ account }: { account: AccountSessionView }) {
 						/>
 					</Columns>
 				)}
-			</Concern>
-			<Concern
+			</SettingsCard>
+			<SettingsCard
 				kind="account_defaults"
 				account={account}
 				title={words.defaults}
@@ -328,8 +328,8 @@ function Forms({ account }: { account: AccountSessionView }) {
 						/>
 					</Columns>
 				)}
-			</Concern>
-			<Concern
+			</SettingsCard>
+			<SettingsCard
 				kind="account_leaving"
 				account={account}
 				title={words.unsubscribing}
@@ -354,11 +354,11 @@ function Forms({ account }: { account: AccountSessionView }) {
 						<Switch
 							label={words.opt}
 							checked={form.values.double_opt_in_default}
-							onChange={(on) => form.set({ double_opt_in_default: on })}
+							onChange={(checked) => form.set({ double_opt_in_default: checked })}
 						/>
 					</>
 				)}
-			</Concern>
+			</SettingsCard>
 			<DeleteWorkspace account={account} />
 		</>
 	);
@@ -379,7 +379,7 @@ function DeleteWorkspace({ account }: { account: AccountSessionView }) {
 		<Card title={words.danger} tone="danger">
 			<p>{words.dangerText}</p>
 			<div>
-				<Button look="danger" disabledReason={disabledReason} onClick={() => setAsking(true)}>
+				<Button variant="danger" disabledReason={disabledReason} onClick={() => setAsking(true)}>
 					{words.remove}
 				</Button>
 			</div>

@@ -73,15 +73,15 @@ export default function ApiKeys() {
 	const [asking, setAsking] = useState<{ key: APIKey; action: "rotate" | "revoke" } | null>(null);
 	const keys = useQuery({ ...apiKeysQuery(), enabled: !disabledReason });
 	const refresh = () => client.invalidateQueries(within("api_keys"));
-	const act = useMutation({
+	const action = useMutation({
 		mutationFn: async (variables: { key: APIKey; action: "rotate" | "revoke" }) => {
 			if (variables.action === "rotate") {
-				const fresh = await api("POST /auth/api-keys/{id}/rotate", {
+				const rotated = await api("POST /auth/api-keys/{id}/rotate", {
 					path: { id: variables.key.id },
 					body: { grace_seconds: Number(grace) },
 					idempotencyKey: newKey(),
 				});
-				setSecret(fresh.key);
+				setSecret(rotated.key);
 			} else await api("DELETE /auth/api-keys/{id}", { path: { id: variables.key.id } });
 		},
 		onSuccess: () => {
@@ -98,7 +98,7 @@ export default function ApiKeys() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: to.settings() }]}
+			breadcrumbs={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={(!keys.isSuccess || rows.length > 0) && add}
 		>
@@ -184,9 +184,9 @@ export default function ApiKeys() {
 					action={asking.action === "rotate" ? words.rotate : words.revoke}
 					danger={asking.action === "revoke"}
 					type={asking.action === "revoke" ? asking.key.name : undefined}
-					busy={act.isPending}
-					error={act.error && <p role="alert">{explain(act.error)}</p>}
-					onConfirm={() => act.mutate(asking)}
+					busy={action.isPending}
+					error={action.error && <p role="alert">{explain(action.error)}</p>}
+					onConfirm={() => action.mutate(asking)}
 					onClose={() => setAsking(null)}
 				>
 					<p>{asking.action === "rotate" ? words.rotateText : words.revokeText}</p>
@@ -210,8 +210,8 @@ function Create({ onClose, onCreated }: { onClose: () => void; onCreated: (secre
 	const scopes = useQuery(scopesQuery());
 	const all = scopes.data?.data ?? [];
 	const [search, setSearch] = useState("");
-	const wanted = search.trim().toLowerCase();
-	const matches = all.filter((scope) => `${scope.scope} ${scope.description}`.toLowerCase().includes(wanted));
+	const query = search.trim().toLowerCase();
+	const matches = all.filter((scope) => `${scope.scope} ${scope.description}`.toLowerCase().includes(query));
 	const areas = [...new Set(matches.map((scope) => scope.scope.split(":")[0] ?? ""))];
 	const values = form.values;
 	const send = () =>
@@ -293,9 +293,11 @@ function Create({ onClose, onCreated }: { onClose: () => void; onCreated: (secre
 										.filter(Boolean)
 										.join(" · ")}
 									checked={values.scopes.includes(scope.scope)}
-									onChange={(on) =>
+									onChange={(checked) =>
 										form.set({
-											scopes: on ? [...values.scopes, scope.scope] : values.scopes.filter((x) => x !== scope.scope),
+											scopes: checked
+												? [...values.scopes, scope.scope]
+												: values.scopes.filter((x) => x !== scope.scope),
 										})
 									}
 								/>

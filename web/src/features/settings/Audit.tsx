@@ -102,10 +102,10 @@ const words = catalogue("settings.audit", {
 
 /** actionOf says what was done, such as "API key revoked"; actions that have no words are shown as they are. */
 function actionOf(action: string): string {
-	const of = (table: object, key = "") => (table as { [key: string]: string })[key];
+	const nameIn = (table: object, key = "") => (table as { [key: string]: string })[key];
 	const [noun, verb] = action.split(".");
-	const parts = [of(words.nouns, noun), of(words.verbs, verb)];
-	return of(words.whole, action) ?? (parts.every(Boolean) ? parts.join(" ") : action);
+	const parts = [nameIn(words.nouns, noun), nameIn(words.verbs, verb)];
+	return nameIn(words.whole, action) ?? (parts.every(Boolean) ? parts.join(" ") : action);
 }
 
 /** The pages of what was acted on, by its type. */
@@ -146,15 +146,15 @@ const targetOf = (type: string, id: string, name?: string | null) =>
 export default function Audit() {
 	const disabledReason = useDisabledReason("GET /audit-log");
 	const [params, set] = useParams();
-	const of = (name: string) => params.get(name) ?? "";
+	const param = (name: string) => params.get(name) ?? "";
 	const query = {
-		actor_type: (["system", "api_key"] as const).find((type) => type === of("who")),
-		actor_id: ["", "system", "api_key"].includes(of("who")) ? undefined : of("who"),
-		action: of("what") || undefined,
-		target_type: of("type") || undefined,
-		target_id: of("target") || undefined,
-		since: startOfDay(of("since"), timeZone())?.toISOString(),
-		before: startOfDay(addDays(of("until"), 1), timeZone())?.toISOString(),
+		actor_type: (["system", "api_key"] as const).find((type) => type === param("who")),
+		actor_id: ["", "system", "api_key"].includes(param("who")) ? undefined : param("who"),
+		action: param("what") || undefined,
+		target_type: param("type") || undefined,
+		target_id: param("target") || undefined,
+		since: startOfDay(param("since"), timeZone())?.toISOString(),
+		before: startOfDay(addDays(param("until"), 1), timeZone())?.toISOString(),
 	};
 	const filtered = Object.values(query).some(Boolean);
 	const users = useQuery({ ...membersQuery(), enabled: !disabledReason });
@@ -163,13 +163,13 @@ export default function Audit() {
 	const log = useInfiniteQuery({ ...auditQuery(query), enabled: !disabledReason });
 	const rows = log.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]}>
+		<Page title={words.title} breadcrumbs={[{ name: words.settings, to: to.settings() }]}>
 			{!disabledReason && (
 				<div className={css.filters}>
 					<Select
 						label={words.who}
-						value={of("who")}
-						onChange={(who) => set({ who })}
+						value={param("who")}
+						onChange={(actor) => set({ who: actor })}
 						choices={[
 							{ value: "", label: words.everybody },
 							{ value: "system", label: words.system },
@@ -180,32 +180,32 @@ export default function Audit() {
 					/>
 					<Select
 						label={words.what}
-						value={of("what")}
+						value={param("what")}
 						onChange={(what) => set({ what })}
-						choices={[{ value: "", label: words.anything }, ...known(of("what"))]}
+						choices={[{ value: "", label: words.anything }, ...known(param("what"))]}
 					/>
 					<TextField
 						label={words.since}
 						type="date"
-						value={of("since")}
+						value={param("since")}
 						onChange={(since) => set({ since }, { replace: true })}
 					/>
 					<TextField
 						label={words.until}
 						type="date"
-						value={of("until")}
+						value={param("until")}
 						onChange={(until) => set({ until }, { replace: true })}
 					/>
 					{filtered && <Button onClick={clear}>{words.clear}</Button>}
 				</div>
 			)}
-			{of("target") && (
+			{param("target") && (
 				<p role="status">
 					{words.only({
 						target: targetOf(
-							of("type"),
-							of("target"),
-							rows.find((entry) => entry.target_id === of("target"))?.target_name,
+							param("type"),
+							param("target"),
+							rows.find((entry) => entry.target_id === param("target"))?.target_name,
 						),
 					})}
 				</p>
@@ -274,7 +274,7 @@ export default function Audit() {
 							name: "",
 							cell: (entry) =>
 								entry.target_id &&
-								entry.target_id !== of("target") && (
+								entry.target_id !== param("target") && (
 									<IconButton
 										small
 										label={words.narrow}

@@ -81,7 +81,7 @@ export default function Fields() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: to.settings() }]}
+			breadcrumbs={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={(!fields.isSuccess || rows.length > 0) && add}
 		>
@@ -107,7 +107,7 @@ export default function Fields() {
 							name: "",
 							end: true,
 							cell: (field) => (
-								<Button small look="quiet" disabledReason={disabledReason} onClick={() => setRemoving(field)}>
+								<Button small variant="quiet" disabledReason={disabledReason} onClick={() => setRemoving(field)}>
 									{words.remove}
 								</Button>
 							),

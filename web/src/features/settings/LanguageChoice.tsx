@@ -10,22 +10,22 @@ const words = catalogue("settings.languageChoice", {
 });
 
 /** Whether the page is a new one because a language was chosen: the focus then goes back to the choice. */
-let chosenNow = false;
+let justChosen = false;
 
 /** LanguageChoice chooses the language of the application on this device. */
 export function LanguageChoice() {
-	const place = useRef<HTMLDivElement>(null);
+	const container = useRef<HTMLDivElement>(null);
 	useEffect(() => {
-		if (chosenNow) place.current?.querySelector<HTMLInputElement>("input:checked")?.focus();
-		chosenNow = false;
+		if (justChosen) container.current?.querySelector<HTMLInputElement>("input:checked")?.focus();
+		justChosen = false;
 	}, []);
 	return (
-		<div ref={place}>
+		<div ref={container}>
 			<Radios
 				label={words.language}
 				value={chosenLanguage() ?? ""}
 				onChange={(code) => {
-					chosenNow = true;
+					justChosen = true;
 					switchLanguage(code === "" ? null : (code as Language));
 				}}
 				choices={[

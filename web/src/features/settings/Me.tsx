@@ -58,7 +58,7 @@ export default function Me() {
 		<main>
 			<Page
 				title={words.title}
-				trail={[{ name: words.back, to: `/${chooserQuery}` }]}
+				breadcrumbs={[{ name: words.back, to: `/${chooserQuery}` }]}
 				actions={<Button onClick={() => void signOut()}>{words.out}</Button>}
 			>
 				<You />
@@ -92,9 +92,9 @@ export default function Me() {
 						label={words.keys}
 						help={words.keysHelp}
 						checked={keys}
-						onChange={(on) => {
-							setKeys(on);
-							setSingleKeys(on);
+						onChange={(checked) => {
+							setKeys(checked);
+							setSingleKeys(checked);
 						}}
 					/>
 				</Card>
@@ -162,7 +162,7 @@ function Password() {
 		form.submit(async () => {
 			try {
 				// A wrong password is not the end of the session.
-				await api("POST /api/auth/password/change", { body: values, quiet: true });
+				await api("POST /api/auth/password/change", { body: values, silent: true });
 			} catch (error) {
 				throw error instanceof ApiError && error.code === "INVALID_CREDENTIALS"
 					? new ApiError(error.status, "WRONG_CURRENT_PASSWORD", error.message, { path: "current_password" })

@@ -97,7 +97,7 @@ export default function Members() {
 	});
 	const all = members.data?.data ?? [];
 	const owners = all.filter((member) => member.role === "owner" && member.status === "active").length;
-	const offered = rolesFor(mine);
+	const assignableRoles = rolesFor(mine);
 	/** Why a member cannot be changed. */
 	const disabledReasonOf = (member: Member) =>
 		disabledReason ??
@@ -111,7 +111,7 @@ export default function Members() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: to.settings() }]}
+			breadcrumbs={[{ name: words.settings, to: to.settings() }]}
 			actions={
 				<Button kind="create" disabledReason={inviteDisabledReason} onClick={() => setInviting("new")}>
 					{words.invite}
@@ -153,7 +153,7 @@ export default function Members() {
 										hideLabel
 										value={member.role}
 										onChange={(role) => update.mutate({ id: member.id, role })}
-										choices={offered.map((role) => ({ value: role, label: roleName(role) }))}
+										choices={assignableRoles.map((role) => ({ value: role, label: roleName(role) }))}
 									/>
 								),
 						},
@@ -208,7 +208,7 @@ export default function Members() {
 			{inviting && (
 				<Invite
 					member={inviting === "new" ? undefined : inviting}
-					roles={offered}
+					roles={assignableRoles}
 					onClose={() => {
 						setInviting(null);
 						void refresh();

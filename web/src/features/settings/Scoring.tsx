@@ -10,7 +10,7 @@ import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
 import { Properties } from "../rules/Properties";
 import { Button, IconButton } from "../../ui/Button";
 import { Columns, NumberField, Select, Switch, TextField } from "../../ui/Field";
-import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { RestoredCallout, useDraftForm } from "../../ui/draftForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
@@ -128,7 +128,7 @@ export default function Scoring() {
 	const scoring = useQuery(scoringQuery());
 	if (scoring.isPending || scoring.isError) {
 		return (
-			<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]} description={words.about}>
+			<Page title={words.title} breadcrumbs={[{ name: words.settings, to: to.settings() }]} description={words.about}>
 				{scoring.isPending ? (
 					<Skeleton rows={8} />
 				) : (
@@ -144,11 +144,11 @@ function Form({ saved }: { saved: ScoringView }) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("PUT /settings/scoring");
 	const workspace = useWorkspace();
-	const form = useKeptForm(saved, {
+	const form = useDraftForm(saved, {
 		kind: "scoring",
 		id: workspace?.tenant_id,
 		title: words.title,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
 			const response = await request("GET /settings/scoring", {});
 			return { values: response.data, revision: response.revision };
@@ -173,8 +173,8 @@ function Form({ saved }: { saved: ScoringView }) {
 	const refuse = (fields: FieldProblem[], text: string) => {
 		setProblems(fields);
 		setError(text);
-		const at = /^rules\[(\d+)\]/.exec(fields[0]?.path ?? "");
-		if (at) setOpen(Number(at[1]));
+		const match = /^rules\[(\d+)\]/.exec(fields[0]?.path ?? "");
+		if (match) setOpen(Number(match[1]));
 	};
 	const save = async () => {
 		setError("");
@@ -199,17 +199,17 @@ function Form({ saved }: { saved: ScoringView }) {
 	};
 	useShortcuts({ "mod+s": () => dirty && !disabledReason && !busy && void save() });
 	const { after_days: days, percent } = now.decay;
-	const once = (score: number) => Math.floor((score * (100 - percent)) / 100);
+	const decayOnce = (score: number) => Math.floor((score * (100 - percent)) / 100);
 	const example = Math.min(500, now.max);
 	const decays = percent > 0 && percent <= 100 && days >= 1 && example > 0;
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: to.settings() }]}
+			breadcrumbs={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={
 				<Button
-					look="primary"
+					variant="primary"
 					busy={busy}
 					disabledReason={disabledReason ?? (dirty ? undefined : words.clean)}
 					onClick={() => void save()}
@@ -218,7 +218,7 @@ function Form({ saved }: { saved: ScoringView }) {
 				</Button>
 			}
 		>
-			<KeptCallout form={form} />
+			<RestoredCallout form={form} />
 			{error && <Callout tone="danger" title={error} />}
 			<Card>
 				<Switch
@@ -257,7 +257,7 @@ function Form({ saved }: { saved: ScoringView }) {
 										<span>{sentence}.</span>
 										<Button
 											small
-											look="quiet"
+											variant="quiet"
 											disabledReason={disabledReason}
 											aria-expanded={open === i}
 											aria-label={words.edit({ sentence })}
@@ -313,7 +313,13 @@ function Form({ saved }: { saved: ScoringView }) {
 			<Card title={words.decay}>
 				<p className={css.muted} role="status">
 					{decays
-						? words.example({ from: example, a: once(example), daysA: days, b: once(once(example)), daysB: 2 * days })
+						? words.example({
+								from: example,
+								a: decayOnce(example),
+								daysA: days,
+								b: decayOnce(decayOnce(example)),
+								daysB: 2 * days,
+							})
 						: percent === 0
 							? words.noDecay
 							: null}

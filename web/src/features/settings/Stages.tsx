@@ -12,7 +12,7 @@ import { Grip } from "../../ui/Grip";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { Select, TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
-import { KeptCallout, rowOf, useKeptForm } from "../../ui/keptForm";
+import { RestoredCallout, findRow, useDraftForm } from "../../ui/draftForm";
 import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
 import { Page } from "../../ui/Page";
@@ -90,7 +90,7 @@ export default function Stages() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: to.settings() }]}
+			breadcrumbs={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={
 				<Button kind="create" disabledReason={disabledReason} onClick={() => setEditing("new")}>
@@ -206,13 +206,13 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 		name: stage?.name ?? "",
 		category: (stage?.category ?? "prospect") as string,
 	});
-	const form = useKeptForm(valuesOf(stage), {
+	const form = useDraftForm(valuesOf(stage), {
 		kind: "stage",
 		id: stage?.id,
 		title: stage?.name ?? words.add,
-		may: true,
+		canEdit: true,
 		read: async () => {
-			const row = rowOf(await api("GET /settings/stages", {}), stage?.id);
+			const row = findRow(await api("GET /settings/stages", {}), stage?.id);
 			return { values: valuesOf(row), revision: tagOf(row) };
 		},
 		names: { name: words.name, category: words.category },
@@ -240,13 +240,13 @@ function Editor({ stage, onClose }: { stage?: StageRow; onClose: () => void }) {
 					>
 						{words.cancel}
 					</Button>
-					<Button type="submit" look="primary" busy={form.busy}>
+					<Button type="submit" variant="primary" busy={form.busy}>
 						{words.save}
 					</Button>
 				</>
 			}
 		>
-			<KeptCallout form={form} />
+			<RestoredCallout form={form} />
 			<FormProblems problems={form.problems} />
 			<TextField
 				label={words.name}

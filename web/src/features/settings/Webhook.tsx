@@ -8,7 +8,7 @@ import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
 import { Confirm, Dialog } from "../../ui/Dialog";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
 import { Card, Facts, NotSet, Callout, Page } from "../../ui/Page";
@@ -76,8 +76,8 @@ const words = catalogue("settings.webhook", {
 	idAbout: "All attempts have the same ID in the Webhook-Id header, after msg_:",
 });
 
-/** pretty writes JSON on several lines; other texts stay as they are. */
-function pretty(text: string): string {
+/** prettyJson writes JSON on several lines; other texts stay as they are. */
+function prettyJson(text: string): string {
 	try {
 		return JSON.stringify(JSON.parse(text), null, 2);
 	} catch {
@@ -130,13 +130,13 @@ export default function WebhookPage() {
 		},
 		onError: (error) => isConflict(error) && void refresh(),
 	});
-	const trail = [
+	const breadcrumbs = [
 		{ name: words.settings, to: to.settings() },
 		{ name: words.webhooks, to: to.webhooks() },
 	];
 	if (disabledReason) {
 		return (
-			<Page title={words.webhooks} trail={trail.slice(0, 1)}>
+			<Page title={words.webhooks} breadcrumbs={breadcrumbs.slice(0, 1)}>
 				<Callout>{disabledReason}</Callout>
 			</Page>
 		);
@@ -144,13 +144,19 @@ export default function WebhookPage() {
 	const webhook = hook.data;
 	if (!webhook || isGone(hook.error))
 		return (
-			<Missing query={hook} list={words.webhooks} to={to.webhooks()} trail={trail} kept={{ kinds: ["webhook"], id }} />
+			<NotFound
+				query={hook}
+				list={words.webhooks}
+				to={to.webhooks()}
+				breadcrumbs={breadcrumbs}
+				unsavedInput={{ kinds: ["webhook"], id }}
+			/>
 		);
 	const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<Page
 			title={webhook.url}
-			trail={trail}
+			breadcrumbs={breadcrumbs}
 			status={<StateBadge kind="webhook" state={webhook.status} />}
 			actions={
 				<>
@@ -158,7 +164,7 @@ export default function WebhookPage() {
 						{words.edit}
 					</Button>
 					<Button
-						look="primary"
+						variant="primary"
 						disabledReason={webhook.active ? undefined : words.byUser}
 						busy={test.isPending}
 						onClick={() => test.mutate()}
@@ -303,7 +309,7 @@ function Delivery({
 				<>
 					<Button onClick={onClose}>{words.close}</Button>
 					<Button
-						look="primary"
+						variant="primary"
 						disabledReason={disabledReason ?? (active ? undefined : words.byUser)}
 						busy={replay.isPending}
 						onClick={() => replay.mutate()}
@@ -348,12 +354,12 @@ function Delivery({
 							<p className={css.muted}>
 								{words.idAbout} <code>{delivery.id}</code>
 							</p>
-							<Source text={pretty(delivery.request_body)} label={words.request} />
+							<Source text={prettyJson(delivery.request_body)} label={words.request} />
 						</section>
 						<section className={css.part}>
 							<h3>{words.response}</h3>
 							{delivery.response_body ? (
-								<Source text={pretty(delivery.response_body)} label={words.response} />
+								<Source text={prettyJson(delivery.response_body)} label={words.response} />
 							) : (
 								<p className={css.muted}>{delivery.response_code === null ? words.noResponse : words.emptyBody}</p>
 							)}

@@ -9,7 +9,7 @@ import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { EditDrawer } from "../../ui/EditDrawer";
 import { Checkbox, Radios, Switch, TextField } from "../../ui/Field";
-import { useKeptForm } from "../../ui/keptForm";
+import { useDraftForm } from "../../ui/draftForm";
 import { List } from "../../ui/List";
 import { Callout, Page } from "../../ui/Page";
 import { Secret } from "../../ui/Secret";
@@ -67,7 +67,7 @@ export default function Webhooks() {
 	return (
 		<Page
 			title={words.title}
-			trail={[{ name: words.settings, to: to.settings() }]}
+			breadcrumbs={[{ name: words.settings, to: to.settings() }]}
 			description={words.about}
 			actions={hooks.data?.data.length !== 0 && button}
 		>
@@ -148,11 +148,11 @@ export function EditWebhook({ webhook, onClose, onCreated, onDeleted }: Props) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason(webhook ? "PUT /settings/webhooks/{id}" : "POST /settings/webhooks");
 	const [idempotencyKey] = useState(newKey);
-	const form = useKeptForm(valuesOf(webhook), {
+	const form = useDraftForm(valuesOf(webhook), {
 		kind: "webhook",
 		id: webhook?.id,
 		title: webhook?.url ?? words.add,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
 			const response = await request("GET /settings/webhooks/{id}", { path: { id: webhook?.id ?? "" } });
 			return { values: valuesOf(response.data), revision: response.revision };
@@ -190,9 +190,9 @@ export function EditWebhook({ webhook, onClose, onCreated, onDeleted }: Props) {
 			void refresh();
 			onCreated?.(created.id, created.secret);
 		});
-	const pick = (events: EventType[], on: boolean) =>
+	const pick = (events: EventType[], checked: boolean) =>
 		form.set({
-			event_types: on
+			event_types: checked
 				? [...new Set([...values.event_types, ...events])]
 				: values.event_types.filter((type) => !events.includes(type)),
 		});
@@ -265,7 +265,7 @@ export function EditWebhook({ webhook, onClose, onCreated, onDeleted }: Props) {
 								<Checkbox
 									label={eventNames["*"]}
 									checked={eventGroup.events.every((event) => values.event_types.includes(event))}
-									onChange={(on) => pick(eventGroup.events, on)}
+									onChange={(checked) => pick(eventGroup.events, checked)}
 								/>
 							)}
 							{eventGroup.events.map((event) => (
@@ -273,7 +273,7 @@ export function EditWebhook({ webhook, onClose, onCreated, onDeleted }: Props) {
 									key={event}
 									label={eventNames[event]}
 									checked={values.event_types.includes(event)}
-									onChange={(on) => pick([event], on)}
+									onChange={(checked) => pick([event], checked)}
 								/>
 							))}
 						</fieldset>

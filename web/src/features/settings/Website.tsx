@@ -9,7 +9,7 @@ import { Copy } from "../../ui/Copy";
 import { Confirm } from "../../ui/Dialog";
 import { Checkbox, Select, TextArea } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
-import { KeptCallout, useKeptForm } from "../../ui/keptForm";
+import { RestoredCallout, useDraftForm } from "../../ui/draftForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Secret } from "../../ui/Secret";
 import { Source } from "../../ui/Source";
@@ -118,7 +118,7 @@ const calls = [
 export default function Website() {
 	const account = useQuery(accountQuery());
 	return (
-		<Page title={words.title} trail={[{ name: words.settings, to: to.settings() }]} description={words.about}>
+		<Page title={words.title} breadcrumbs={[{ name: words.settings, to: to.settings() }]} description={words.about}>
 			{account.isPending ? (
 				<Skeleton rows={10} />
 			) : account.isError ? (
@@ -190,11 +190,11 @@ function Domains({ account }: { account: AccountSessionView }) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("PUT /settings/account");
 	const valuesOf = (account: AccountSessionView) => ({ tracked_domains: account.tracked_domains.join("\n") });
-	const form = useKeptForm(valuesOf(account), {
+	const form = useDraftForm(valuesOf(account), {
 		kind: "tracked_domains",
 		id: account.tenant_id,
 		title: words.domains,
-		may: !disabledReason,
+		canEdit: !disabledReason,
 		read: async () => {
 			const response = await request("GET /settings/account", {});
 			return { values: valuesOf(response.data), revision: response.revision };
@@ -220,7 +220,7 @@ function Domains({ account }: { account: AccountSessionView }) {
 					if (!disabledReason) void send();
 				}}
 			>
-				<KeptCallout form={form} />
+				<RestoredCallout form={form} />
 				<FormProblems problems={form.problems} />
 				<div className={css.muted}>{words.domainsAbout}</div>
 				<TextArea
@@ -251,8 +251,8 @@ function Identity({ account }: { account: AccountSessionView }) {
 	const [asking, setAsking] = useState<"rotate" | "remove" | null>(null);
 	const [secret, setSecret] = useState<string | null>(null);
 	const [language, setLanguage] = useState("node");
-	const on = account.identity_signing_enabled;
-	const act = useMutation({
+	const enabled = account.identity_signing_enabled;
+	const action = useMutation({
 		mutationFn: async (action: "create" | "rotate" | "remove") => {
 			if (action === "remove") await api("DELETE /settings/account/identity-secret", {});
 			else setSecret((await api("POST /settings/account/identity-secret", { idempotencyKey: newKey() })).secret);
@@ -267,28 +267,29 @@ function Identity({ account }: { account: AccountSessionView }) {
 		<Card
 			title={
 				<>
-					{words.identity} {on ? <Badge tone="success">{words.on}</Badge> : <Badge tone="neutral">{words.off}</Badge>}
+					{words.identity}{" "}
+					{enabled ? <Badge tone="success">{words.on}</Badge> : <Badge tone="neutral">{words.off}</Badge>}
 				</>
 			}
 			actions={
-				on ? (
+				enabled ? (
 					<>
 						<Button small disabledReason={disabledReason} onClick={() => setAsking("rotate")}>
 							{words.rotate}
 						</Button>
-						<Button small look="quiet" disabledReason={disabledReason} onClick={() => setAsking("remove")}>
+						<Button small variant="quiet" disabledReason={disabledReason} onClick={() => setAsking("remove")}>
 							{words.remove}
 						</Button>
 					</>
 				) : (
-					<Button small disabledReason={disabledReason} busy={act.isPending} onClick={() => act.mutate("create")}>
+					<Button small disabledReason={disabledReason} busy={action.isPending} onClick={() => action.mutate("create")}>
 						{words.create}
 					</Button>
 				)
 			}
 		>
 			<p>{words.identityAbout}</p>
-			{act.error && !asking && <Callout tone="danger">{explain(act.error)}</Callout>}
+			{action.error && !asking && <Callout tone="danger">{explain(action.error)}</Callout>}
 			<div className={css.samples}>
 				<Select
 					label={words.language}
@@ -306,9 +307,9 @@ function Identity({ account }: { account: AccountSessionView }) {
 					title={asking === "rotate" ? words.rotateTitle : words.removeTitle}
 					action={asking === "rotate" ? words.rotate : words.remove}
 					type={words.confirm}
-					busy={act.isPending}
-					error={act.error && <p role="alert">{explain(act.error)}</p>}
-					onConfirm={() => act.mutate(asking)}
+					busy={action.isPending}
+					error={action.error && <p role="alert">{explain(action.error)}</p>}
+					onConfirm={() => action.mutate(asking)}
 					onClose={() => setAsking(null)}
 				>
 					<p>{asking === "rotate" ? words.rotateText : words.removeText}</p>

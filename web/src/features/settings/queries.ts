@@ -68,8 +68,8 @@ export const webhookQuery = (id: string) =>
 			})),
 	});
 
-/** waits reports whether a delivery has not ended. */
-export const waits = (delivery: Pick<DeliveryRow, "status">) => delivery.status === "pending";
+/** isPending reports whether a delivery has not ended. */
+export const isPending = (delivery: Pick<DeliveryRow, "status">) => delivery.status === "pending";
 
 /** deliveriesQuery reads the deliveries to an endpoint, the newest first. Those that wait are followed until they end. */
 export const deliveriesQuery = (id: string) =>
@@ -84,7 +84,7 @@ export const deliveriesQuery = (id: string) =>
 			}),
 		getNextPageParam: (last) => last.next_cursor,
 		refetchInterval: (query) =>
-			query.state.data?.pages.some((page) => page.data.some(waits)) ? 1000 : pollEvery(15_000)(),
+			query.state.data?.pages.some((page) => page.data.some(isPending)) ? 1000 : pollEvery(15_000)(),
 	});
 
 /** deliveryQuery reads one delivery, again and again until it has ended. */
@@ -93,5 +93,5 @@ export const deliveryQuery = (webhook: string, id: string) =>
 		...answer("webhook.delivery", webhook, id),
 		queryFn: ({ signal }) =>
 			api("GET /settings/webhooks/{id}/deliveries/{delivery_id}", { path: { id: webhook, delivery_id: id }, signal }),
-		refetchInterval: (query) => (query.state.data && waits(query.state.data) ? 1000 : false),
+		refetchInterval: (query) => (query.state.data && isPending(query.state.data) ? 1000 : false),
 	});

@@ -33,10 +33,10 @@ const words = catalogue("signin.accept", {
 	out: "Sign out",
 });
 
-/** named gives a new login its name, which accepting did not set if the link was not mailed. If that fails, it can be set later. */
-async function named(begun: SessionView, name: string): Promise<SessionView> {
-	if (begun.user.name === name) return begun;
-	return api("PUT /api/auth/profile", { body: { name }, quiet: true }).catch(() => begun);
+/** withName gives a new login its name, which accepting did not set if the link was not mailed. If that fails, it can be set later. */
+async function withName(session: SessionView, name: string): Promise<SessionView> {
+	if (session.user.name === name) return session;
+	return api("PUT /api/auth/profile", { body: { name }, silent: true }).catch(() => session);
 }
 
 /** Accept is the page of an invitation. Whoever is signed in with its address needs one button, unless the link asks for a new password. */
@@ -59,8 +59,8 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 	const email = link.email ?? "";
 	const form = useForm({ name: link.password === "new" ? "" : (link.name ?? ""), password: "" });
 	const { values, problems } = form;
-	/** enter opens the workspace that was not there before. */
-	const enter = (now: SessionView) => {
+	/** completeSignIn opens the workspace that was not there before. */
+	const completeSignIn = (now: SessionView) => {
 		const before = session.data?.memberships.map((membership) => membership.tenant_id) ?? [];
 		const added = now.memberships.filter((membership) => membership.tenant_name === link.tenant_name);
 		const slug = (added.find((membership) => !before.includes(membership.tenant_id)) ?? added[0])?.tenant_slug ?? "";
@@ -70,11 +70,11 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 	const send = () =>
 		form.submit(async () => {
 			try {
-				const begun = await api("POST /api/auth/invitations/accept", {
+				const session = await api("POST /api/auth/invitations/accept", {
 					body: { token, name: values.name, password: values.password },
-					quiet: true,
+					silent: true,
 				});
-				enter(link.password === "new" ? await named(begun, values.name.trim()) : begun);
+				completeSignIn(link.password === "new" ? await withName(session, values.name.trim()) : session);
 			} catch (error) {
 				wait.catch(error);
 				throw error instanceof ApiError && error.code === "INVALID_CREDENTIALS"
@@ -86,7 +86,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 		setBusy(true);
 		setError("");
 		try {
-			enter(await api("POST /api/auth/invitations/join", { body: { token }, quiet: true }));
+			completeSignIn(await api("POST /api/auth/invitations/join", { body: { token }, silent: true }));
 		} catch (error) {
 			if (!wait.catch(error)) setError(explain(error));
 			setBusy(false);
@@ -94,14 +94,14 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 	};
 	const invited = <p>{words.to({ tenant: link.tenant_name ?? "", role: roleName(link.role ?? "") })}</p>;
 	if (session.isPending) return <Welcome title={words.title}>{invited}</Welcome>;
-	const here = session.data?.user.email;
-	if (here === email && link.password === "current") {
+	const signedInEmail = session.data?.user.email;
+	if (signedInEmail === email && link.password === "current") {
 		return (
 			<Welcome title={words.title} onSubmit={() => void join()}>
 				{invited}
 				<Wait wait={wait} />
 				{error && <p role="alert">{error}</p>}
-				<Button type="submit" look="primary" busy={busy} autoFocus>
+				<Button type="submit" variant="primary" busy={busy} autoFocus>
 					{words.join({ email })}
 				</Button>
 			</Welcome>
@@ -110,9 +110,9 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 	return (
 		<Welcome title={words.title} onSubmit={() => void send()}>
 			{invited}
-			{here && here !== email && (
+			{signedInEmail && signedInEmail !== email && (
 				<>
-					<p>{words.other({ email: here, invited: email })}</p>
+					<p>{words.other({ email: signedInEmail, invited: email })}</p>
 					<Button onClick={() => void signOut(location.href)}>{words.out}</Button>
 				</>
 			)}
@@ -166,7 +166,7 @@ function Accepting({ link, token }: { link: LinkView; token: string }) {
 					/>
 				</>
 			)}
-			<Button type="submit" look="primary" busy={form.busy}>
+			<Button type="submit" variant="primary" busy={form.busy}>
 				{words.submit}
 			</Button>
 		</Welcome>

@@ -30,7 +30,7 @@ export default function Forgot() {
 	const command = `packetboat user reset-password --email ${email.trim() || "you@example.com"}`;
 	const submit = async () => {
 		try {
-			await api("POST /api/auth/password/forgot", { body: { email: email.trim() }, quiet: true });
+			await api("POST /api/auth/password/forgot", { body: { email: email.trim() }, silent: true });
 			setSent(true);
 		} catch (error) {
 			setError(explain(error));
@@ -63,7 +63,7 @@ export default function Forgot() {
 						error={error}
 						autoFocus
 					/>
-					<Button type="submit" look="primary">
+					<Button type="submit" variant="primary">
 						{words.send}
 					</Button>
 				</>

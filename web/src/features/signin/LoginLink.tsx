@@ -63,11 +63,11 @@ export default function LoginLink() {
 		);
 	}
 	const email = link.data.email ?? "";
-	const enter = async () => {
+	const completeSignIn = async () => {
 		setBusy(true);
 		setError("");
 		try {
-			const session = await api("POST /api/auth/login-link", { body: { token }, quiet: true });
+			const session = await api("POST /api/auth/login-link", { body: { token }, silent: true });
 			client.clear();
 			client.setQueryData(sessionQuery().queryKey, session);
 			navigate(to.home(), { replace: true });
@@ -78,11 +78,11 @@ export default function LoginLink() {
 		}
 	};
 	return (
-		<Welcome title={words.title} onSubmit={() => void enter()}>
+		<Welcome title={words.title} onSubmit={() => void completeSignIn()}>
 			<p>{words.about({ name: link.data.name ?? "", email })}</p>
 			<Wait wait={wait} />
 			{error && <p role="alert">{error}</p>}
-			<Button type="submit" look="primary" busy={busy} autoFocus>
+			<Button type="submit" variant="primary" busy={busy} autoFocus>
 				{words.enter({ email })}
 			</Button>
 		</Welcome>

@@ -41,7 +41,7 @@ function Form({ email, token }: { email: string; token: string }) {
 	const send = () =>
 		form.submit(async () => {
 			try {
-				await api("POST /api/auth/password/reset", { body: { token, password: form.values.password }, quiet: true });
+				await api("POST /api/auth/password/reset", { body: { token, password: form.values.password }, silent: true });
 				client.removeQueries(within("session"));
 				setDone(true);
 			} catch (error) {
@@ -79,7 +79,7 @@ function Form({ email, token }: { email: string; token: string }) {
 				error={form.problems.byPath.password}
 				autoFocus
 			/>
-			<Button type="submit" look="primary" busy={form.busy}>
+			<Button type="submit" variant="primary" busy={form.busy}>
 				{words.submit}
 			</Button>
 		</Welcome>

@@ -37,7 +37,7 @@ export default function SignIn() {
 		setBusy(true);
 		setError("");
 		try {
-			const session = await api("POST /api/auth/login", { body: { email: email.trim(), password }, quiet: true });
+			const session = await api("POST /api/auth/login", { body: { email: email.trim(), password }, silent: true });
 			client.setQueryData(sessionQuery().queryKey, session);
 			navigate(next?.startsWith("/") && !next.startsWith("//") ? next : "/", { replace: true });
 		} catch (error) {
@@ -68,7 +68,7 @@ export default function SignIn() {
 				required
 			/>
 			<Wait wait={wait} />
-			<Button type="submit" look="primary" busy={busy}>
+			<Button type="submit" variant="primary" busy={busy}>
 				{words.enter}
 			</Button>
 			<Link href="/-/forgot-password">{words.forgot}</Link>

@@ -52,7 +52,7 @@ function Form({ token }: { token: string }) {
 			try {
 				const session = await api("POST /api/auth/signup", {
 					body: { ...values, email: values.email.trim(), setup_token: token || null },
-					quiet: true,
+					silent: true,
 				});
 				client.setQueryData(sessionQuery().queryKey, session);
 				navigate(toWorkspace(values.tenant_slug), { replace: true });
@@ -123,7 +123,7 @@ function Form({ token }: { token: string }) {
 				onChange={(password) => form.set({ password })}
 				error={problems.byPath.password}
 			/>
-			<Button type="submit" look="primary" busy={form.busy}>
+			<Button type="submit" variant="primary" busy={form.busy}>
 				{words.submit}
 			</Button>
 		</Welcome>

@@ -10,9 +10,9 @@ const words = catalogue("signin.wait", {
 
 /** useWait counts down the time after which the server accepts another attempt. */
 export function useWait() {
-	const [until, setUntil] = useState(0);
+	const [retryAt, setRetryAt] = useState(0);
 	const [now, setNow] = useState(0);
-	const seconds = Math.max(0, Math.ceil((until - now) / 1000));
+	const seconds = Math.max(0, Math.ceil((retryAt - now) / 1000));
 	const running = seconds > 0;
 	useEffect(() => {
 		if (!running) return;
@@ -25,7 +25,7 @@ export function useWait() {
 		catch: (error: unknown) => {
 			if (!(error instanceof ApiError) || error.status !== 429) return false;
 			setNow(Date.now());
-			setUntil(Date.now() + (error.retryAfter ?? 60) * 1000);
+			setRetryAt(Date.now() + (error.retryAfter ?? 60) * 1000);
 			return true;
 		},
 	};

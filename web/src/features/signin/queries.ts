@@ -8,5 +8,5 @@ export const linkQuery = (kind: CheckLinkRequestBody["kind"], token: string) =>
 	queryOptions({
 		...answer("link", kind, token),
 		refetchOnWindowFocus: false,
-		queryFn: ({ signal }) => api("POST /api/auth/link", { body: { kind, token }, quiet: true, signal }),
+		queryFn: ({ signal }) => api("POST /api/auth/link", { body: { kind, token }, silent: true, signal }),
 	});

@@ -13,7 +13,7 @@ const tests: Tests = {
 			["ＡＢＣ", "abc"],
 			[`${"a".repeat(39)} b`, "a".repeat(39)],
 		];
-		for (const [name, want] of names) equals(slugOf(name), want, name);
+		for (const [name, expected] of names) equals(slugOf(name), expected, name);
 	},
 	"whatever the name, it is one that the server takes, or too short"() {
 		const random = new Random(2);

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Combo } from "../../ui/Combo";
-import { useDebounced } from "../../ui/useSettled";
+import { useDebounced } from "../../ui/useDebounced";
 import { contactQuery, foundContactsQuery } from "../contacts/queries";
 
 type Props = { label: string; value: string | null; onChange: (id: string | null) => void; help?: string };
@@ -10,8 +10,8 @@ type Props = { label: string; value: string | null; onChange: (id: string | null
 export function ContactPick({ label, value, onChange, help }: Props) {
 	const [search, setSearch] = useState("");
 	const debounced = useDebounced(search.trim(), 200);
-	const [opened, setOpened] = useState(false);
-	const query = useQuery({ ...foundContactsQuery(debounced), enabled: opened });
+	const [wasOpened, setWasOpened] = useState(false);
+	const query = useQuery({ ...foundContactsQuery(debounced), enabled: wasOpened });
 	const selected = useQuery({ ...contactQuery(value ?? ""), enabled: value !== null });
 	const rows = [...(query.data?.data ?? [])];
 	if (selected.data && !rows.some((contact) => contact.id === value)) rows.unshift(selected.data);
@@ -28,7 +28,7 @@ export function ContactPick({ label, value, onChange, help }: Props) {
 			value={value}
 			onChange={onChange}
 			onSearch={setSearch}
-			onOpen={() => setOpened(true)}
+			onOpen={() => setWasOpened(true)}
 			loading={query.isPending}
 		/>
 	);

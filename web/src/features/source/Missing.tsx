@@ -22,8 +22,8 @@ const counted = 10;
 export function Missing({ paths }: { paths: string[] }) {
 	const fields = useFields();
 	const fieldOf = (path: string) => {
-		const bare = path.replace(/^contact\./, "");
-		return fields.find((field) => field.field === bare || field.field === `custom_fields.${bare}`)?.field;
+		const fieldPath = path.replace(/^contact\./, "");
+		return fields.find((field) => field.field === fieldPath || field.field === `custom_fields.${fieldPath}`)?.field;
 	};
 	const list = paths.slice(0, counted).map((path) => ({ path, field: fieldOf(path) }));
 	const known = [...new Set(list.flatMap((missing) => (missing.field === undefined ? [] : [missing.field])))];

@@ -44,12 +44,12 @@ const shown = (value: unknown) =>
 export function Changes<T extends object>({
 	before,
 	after,
-	only,
+	include,
 	names,
 	codes,
-}: { before: T; after: T; only?: (keyof T)[] } & Names<T>) {
+}: { before: T; after: T; include?: (keyof T)[] } & Names<T>) {
 	const changed = (Object.keys(before) as (keyof T)[]).filter(
-		(field) => !equal(before[field], after[field]) && (!only || only.includes(field)),
+		(field) => !equal(before[field], after[field]) && (!include || include.includes(field)),
 	);
 	const small = changed.filter((field) => !codes.includes(field));
 	return (
@@ -82,9 +82,9 @@ type Props<T extends object> = Names<T> & {
 	before: T;
 	after: T;
 	problems: PreviewProblem[];
-	touched: string[];
+	affected: string[];
 	busy: boolean;
-	faults: Problems;
+	fieldProblems: Problems;
 	onSave: () => void;
 	onClose: () => void;
 };
@@ -96,9 +96,9 @@ export function Review<T extends object>({
 	names,
 	codes,
 	problems,
-	touched,
+	affected,
 	busy,
-	faults,
+	fieldProblems,
 	onSave,
 	onClose,
 }: Props<T>) {
@@ -112,9 +112,9 @@ export function Review<T extends object>({
 			onSubmit={() => !busy && onSave()}
 			submit={{ label: words.save, cancel: words.cancel, busy, autoFocus: true }}
 		>
-			<FormProblems problems={faults} />
+			<FormProblems problems={fieldProblems} />
 			{errors > 0 && <Callout tone="danger" title={words.errors({ count: errors })} />}
-			{touched.map((t) => (
+			{affected.map((t) => (
 				<p key={t}>{t}</p>
 			))}
 			{warnings.length > 0 && (
@@ -147,13 +147,13 @@ export function Choose<Row, T extends object>({ draft, names, codes, onClose }: 
 			title={words.clash}
 			onClose={onClose}
 			onSubmit={() => {
-				draft.settle(taken);
+				draft.resolveConflict(taken);
 				onClose();
 			}}
 			submit={{ label: words.take, cancel: words.cancel }}
 		>
 			<p>{words.clashText}</p>
-			{conflict.clashes.map(({ group }) => (
+			{conflict.conflicts.map(({ group }) => (
 				<div key={group} className={css.changes}>
 					<Radios
 						label={names[group as keyof T]}
@@ -166,7 +166,7 @@ export function Choose<Row, T extends object>({ draft, names, codes, onClose }: 
 							{ value: "theirs", label: words.theirs },
 						]}
 					/>
-					<Changes before={values} after={theirs} only={[group as keyof T]} names={names} codes={codes} />
+					<Changes before={values} after={theirs} include={[group as keyof T]} names={names} codes={codes} />
 				</div>
 			))}
 		</Dialog>

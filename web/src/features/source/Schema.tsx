@@ -116,7 +116,7 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 			</div>
 		);
 	}
-	const put = (change: Partial<Schema>) => onChange(withSchema(draft, { ...schema, ...change }));
+	const changeSchema = (change: Partial<Schema>) => onChange(withSchema(draft, { ...schema, ...change }));
 	const renamed = (kind: Reference["kind"], section?: string) => (from: string, to: string) =>
 		onChange(rename(draft, schema, kind, from, to, section));
 	const uses = (pattern: (name: string) => RegExp) => (name: string) =>
@@ -135,19 +135,19 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 			{views}
 			<Part
 				title={words.parameters}
-				about={words.about.parameters}
+				description={words.about.parameters}
 				id="parameters_schema"
 				add={words.add.parameters}
 				readOnly={readOnly}
 				onAdd={() =>
-					put({
+					changeSchema({
 						parameters_schema: [...schema.parameters_schema, newParameter(freeName("value", schema.parameters_schema))],
 					})
 				}
 			>
 				<Parameters
 					list={schema.parameters_schema}
-					onChange={(parameters_schema) => put({ parameters_schema })}
+					onChange={(parameters_schema) => changeSchema({ parameters_schema })}
 					readOnly={readOnly}
 					onRename={renamed("param")}
 					uses={usesOf.param}
@@ -155,12 +155,12 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 			</Part>
 			<Part
 				title={words.sections}
-				about={words.about.sections}
+				description={words.about.sections}
 				id="sections_schema"
 				add={words.add.sections}
 				readOnly={readOnly}
 				onAdd={() =>
-					put({
+					changeSchema({
 						sections_schema: [
 							...schema.sections_schema,
 							{
@@ -178,14 +178,14 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 			>
 				<Cards
 					items={schema.sections_schema}
-					onChange={(sections_schema) => put({ sections_schema })}
+					onChange={(sections_schema) => changeSchema({ sections_schema })}
 					title={(section) => section.label || section.name}
 					detail={(section) => section.name}
 					readOnly={readOnly}
 				>
 					{(section, i) => {
 						const set = (part: Partial<SectionEntry>) =>
-							put({
+							changeSchema({
 								sections_schema: schema.sections_schema.map((section, index) =>
 									index === i ? { ...section, ...part } : section,
 								),
@@ -244,12 +244,12 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 			{parts.includes("slots") && (
 				<Part
 					title={words.slots}
-					about={words.about.slots}
+					description={words.about.slots}
 					id="slots_schema"
 					add={words.add.slots}
 					readOnly={readOnly}
 					onAdd={() =>
-						put({
+						changeSchema({
 							slots_schema: [
 								...schema.slots_schema,
 								{
@@ -267,14 +267,14 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 				>
 					<Cards
 						items={schema.slots_schema}
-						onChange={(slots_schema) => put({ slots_schema })}
+						onChange={(slots_schema) => changeSchema({ slots_schema })}
 						title={(slot) => slot.label || slot.name}
 						detail={(slot) => slot.name}
 						readOnly={readOnly}
 					>
 						{(slot, i) => {
 							const set = (part: Partial<SlotEntry>) =>
-								put({
+								changeSchema({
 									slots_schema: schema.slots_schema.map((slot, index) => (index === i ? { ...slot, ...part } : slot)),
 								});
 							return (
@@ -284,7 +284,7 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 										slot={slot}
 										set={set}
 										readOnly={readOnly}
-										fits={eligible?.(slot.tag_filter)}
+										matches={eligible?.(slot.tag_filter)}
 										tags={tags}
 									/>
 								</>
@@ -295,12 +295,12 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 			)}
 			<Part
 				title={words.groups}
-				about={words.about.groups}
+				description={words.about.groups}
 				id="groups_schema"
 				add={words.add.groups}
 				readOnly={readOnly}
 				onAdd={() =>
-					put({
+					changeSchema({
 						groups_schema: [
 							...schema.groups_schema,
 							{
@@ -318,7 +318,7 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 			>
 				<Cards
 					items={schema.groups_schema}
-					onChange={(groups_schema) => put({ groups_schema })}
+					onChange={(groups_schema) => changeSchema({ groups_schema })}
 					title={(group) => group.label || group.name}
 					detail={(group) =>
 						words.parts({ count: group.parameters.length + group.sections.length + group.slots.length })
@@ -327,12 +327,15 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 				>
 					{(group, i) => {
 						const set = (part: Partial<GroupEntry>) =>
-							put({
+							changeSchema({
 								groups_schema: schema.groups_schema.map((group, index) =>
 									index === i ? { ...group, ...part } : group,
 								),
 							});
-						const free = (kind: "parameters" | "sections" | "slots", all: { name: string; label: string | null }[]) =>
+						const unusedOptions = (
+							kind: "parameters" | "sections" | "slots",
+							all: { name: string; label: string | null }[],
+						) =>
 							all
 								.filter(
 									(entry) =>
@@ -369,20 +372,20 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 								/>
 								<Picks
 									label={words.parameters}
-									options={free("parameters", schema.parameters_schema)}
+									options={unusedOptions("parameters", schema.parameters_schema)}
 									values={group.parameters}
 									onChange={(parameters) => !readOnly && set({ parameters })}
 								/>
 								<Picks
 									label={words.sections}
-									options={free("sections", schema.sections_schema)}
+									options={unusedOptions("sections", schema.sections_schema)}
 									values={group.sections}
 									onChange={(sections) => !readOnly && set({ sections })}
 								/>
 								{parts.includes("slots") && (
 									<Picks
 										label={words.slots}
-										options={free("slots", schema.slots_schema)}
+										options={unusedOptions("slots", schema.slots_schema)}
 										values={group.slots}
 										onChange={(slots) => !readOnly && set({ slots })}
 									/>
@@ -395,12 +398,12 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 			{parts.includes("expects") && (
 				<Part
 					title={words.expects}
-					about={words.about.expects}
+					description={words.about.expects}
 					id="expects_schema"
 					add={words.add.expects}
 					readOnly={readOnly}
 					onAdd={() =>
-						put({
+						changeSchema({
 							expects_schema: [
 								...schema.expects_schema,
 								{
@@ -418,14 +421,14 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 				>
 					<Cards
 						items={schema.expects_schema}
-						onChange={(expects_schema) => put({ expects_schema })}
+						onChange={(expects_schema) => changeSchema({ expects_schema })}
 						title={(expectation) => expectation.label || expectation.path}
 						detail={(expectation) => expectation.type}
 						readOnly={readOnly}
 					>
 						{(expectation, i) => {
 							const set = (part: Partial<ExpectEntry>) =>
-								put({
+								changeSchema({
 									expects_schema: schema.expects_schema.map((expectation, index) =>
 										index === i ? { ...expectation, ...part } : expectation,
 									),
@@ -485,7 +488,7 @@ export function SchemaEditor({ draft, onChange, readOnly, parts, eligible, tags 
 
 function Part({
 	title,
-	about,
+	description,
 	id,
 	add,
 	onAdd,
@@ -493,7 +496,7 @@ function Part({
 	children,
 }: {
 	title: string;
-	about: string;
+	description: string;
 	id: string;
 	add: string;
 	onAdd: () => void;
@@ -510,7 +513,7 @@ function Part({
 					</Button>
 				)}
 			</div>
-			<p className={css.hint}>{about}</p>
+			<p className={css.hint}>{description}</p>
 			{children}
 		</section>
 	);
@@ -560,7 +563,7 @@ function Common({
 					<p>{words.rename({ count })}</p>
 					<Button
 						small
-						look="primary"
+						variant="primary"
 						disabledReason={valid ? undefined : words.nameHelp}
 						onClick={() => {
 							onRename(entry.name, name);
@@ -668,9 +671,9 @@ function Value({
 	onChange: (value: unknown) => void;
 	readOnly?: boolean;
 }) {
-	const wide = ["textarea", "rich_text", "html", "list"].includes(parameter.type);
+	const isWide = ["textarea", "rich_text", "html", "list"].includes(parameter.type);
 	return (
-		<div className={wide ? css.wide : undefined}>
+		<div className={isWide ? css.wide : undefined}>
 			<Control
 				parameter={{
 					...parameter,
@@ -701,7 +704,7 @@ function Rules({
 	readOnly?: boolean;
 }) {
 	const parsed = parameter.validation;
-	const put = (name: string, value: unknown) => {
+	const setValidation = (name: string, value: unknown) => {
 		const { [name]: _, ...rest } = parsed;
 		set(value === undefined ? rest : { ...rest, [name]: value });
 	};
@@ -710,18 +713,18 @@ function Rules({
 			label={label}
 			optional
 			value={typeof parsed[name] === "number" ? (parsed[name] as number) : undefined}
-			onChange={(value) => put(name, value)}
+			onChange={(value) => setValidation(name, value)}
 			readOnly={readOnly}
 		/>
 	);
-	const plain = (name: string, label: string) => (
+	const textField = (name: string, label: string) => (
 		<TextField
 			label={label}
 			optional
 			value={textOf(parsed[name])}
 			readOnly={readOnly}
 			spellCheck={false}
-			onChange={(value) => put(name, value || undefined)}
+			onChange={(value) => setValidation(name, value || undefined)}
 		/>
 	);
 	switch (parameter.type) {
@@ -730,7 +733,7 @@ function Rules({
 				<>
 					{numeric("min_length", words.minLength)}
 					{numeric("max_length", words.maxLength)}
-					{plain("pattern", words.pattern)}
+					{textField("pattern", words.pattern)}
 				</>
 			);
 		case "textarea":
@@ -753,7 +756,9 @@ function Rules({
 						value={Array.isArray(parsed.schemes) ? parsed.schemes.join(", ") : ""}
 						readOnly={readOnly}
 						placeholder="http, https, mailto, tel"
-						onChange={(value) => put("schemes", value.trim() ? value.split(/[\s,]+/).filter(Boolean) : undefined)}
+						onChange={(value) =>
+							setValidation("schemes", value.trim() ? value.split(/[\s,]+/).filter(Boolean) : undefined)
+						}
 					/>
 					{numeric("max_length", words.maxLength)}
 				</>
@@ -766,7 +771,7 @@ function Rules({
 					<Checkbox
 						label={words.integer}
 						checked={parsed.integer === true}
-						onChange={(yes) => !readOnly && put("integer", yes || undefined)}
+						onChange={(checked) => !readOnly && setValidation("integer", checked || undefined)}
 					/>
 				</>
 			);
@@ -774,12 +779,14 @@ function Rules({
 		case "datetime":
 			return (
 				<>
-					{plain("min", words.min)}
-					{plain("max", words.max)}
+					{textField("min", words.min)}
+					{textField("max", words.max)}
 				</>
 			);
 		case "select":
-			return <Options parameter={parameter} onChange={(options) => put("options", options)} readOnly={readOnly} />;
+			return (
+				<Options parameter={parameter} onChange={(options) => setValidation("options", options)} readOnly={readOnly} />
+			);
 		case "list":
 			return (
 				<>
@@ -821,8 +828,10 @@ function Options({
 						.filter(Boolean);
 					onChange(
 						lines.map((line) => {
-							const at = line.indexOf(" = ");
-							return at < 0 ? line : { value: line.slice(0, at).trim(), label: line.slice(at + 3).trim() };
+							const separator = line.indexOf(" = ");
+							return separator < 0
+								? line
+								: { value: line.slice(0, separator).trim(), label: line.slice(separator + 3).trim() };
 						}),
 					);
 				}}
@@ -835,13 +844,13 @@ function SlotFields({
 	slot,
 	set,
 	readOnly,
-	fits,
+	matches,
 	tags,
 }: {
 	slot: SlotEntry;
 	set: (part: Partial<SlotEntry>) => void;
 	readOnly?: boolean;
-	fits?: number;
+	matches?: number;
 	tags: string[];
 }) {
 	const strategies = ["fixed", "random", "empty"] as const;
@@ -850,7 +859,7 @@ function SlotFields({
 		<>
 			<TagPicks
 				label={words.tagFilter}
-				help={fits === undefined ? undefined : words.eligible({ count: fits })}
+				help={matches === undefined ? undefined : words.eligible({ count: matches })}
 				options={options}
 				values={slot.tag_filter}
 				onChange={(tag_filter) => !readOnly && set({ tag_filter })}
@@ -862,11 +871,11 @@ function SlotFields({
 						key={strategy}
 						label={words.strategy[strategy]}
 						checked={slot.allowed_strategies.includes(strategy)}
-						onChange={(yes) =>
+						onChange={(checked) =>
 							!readOnly &&
 							set({
 								allowed_strategies: strategies.filter((o) =>
-									o === strategy ? yes : slot.allowed_strategies.includes(o),
+									o === strategy ? checked : slot.allowed_strategies.includes(o),
 								),
 							})
 						}
@@ -901,15 +910,15 @@ export function TagPicks({
 	readOnly?: boolean;
 }) {
 	const [text, setText] = useState("");
-	const fresh = text.trim();
+	const newTag = text.trim();
 	return (
 		<Picks
 			label={label}
 			help={readOnly ? undefined : help}
 			options={[
-				...options.filter((option) => option.label.toLowerCase().includes(fresh.toLowerCase())),
-				...(fresh && !options.some((option) => option.id === fresh)
-					? [{ id: fresh, label: `${words.addTag}: ${fresh}` }]
+				...options.filter((option) => option.label.toLowerCase().includes(newTag.toLowerCase())),
+				...(newTag && !options.some((option) => option.id === newTag)
+					? [{ id: newTag, label: `${words.addTag}: ${newTag}` }]
 					: []),
 			]}
 			nameOf={(id) => options.find((option) => option.id === id)?.label ?? id}
@@ -957,7 +966,7 @@ function JsonField({
 	readOnly?: boolean;
 }) {
 	const [text, setText] = useState(() => (value === null || value === undefined ? "" : JSON.stringify(value)));
-	const [bad, setBad] = useState(false);
+	const [isInvalid, setIsInvalid] = useState(false);
 	return (
 		<TextField
 			label={label}
@@ -965,14 +974,14 @@ function JsonField({
 			value={text}
 			spellCheck={false}
 			readOnly={readOnly}
-			error={bad ? words.badJson : undefined}
+			error={isInvalid ? words.badJson : undefined}
 			onChange={(value) => {
 				setText(value);
 				try {
 					onChange(value.trim() === "" ? null : JSON.parse(value));
-					setBad(false);
+					setIsInvalid(false);
 				} catch {
-					setBad(true);
+					setIsInvalid(true);
 				}
 			}}
 		/>

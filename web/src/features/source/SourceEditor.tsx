@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, Suspense, useMemo, useState } from "react";
 import type { PreviewProblem, PreviewSource } from "../../api/schema";
 import { ApiError, isConflict } from "../../api/client";
-import { handIn } from "../../sync/pendingSaves";
+import { flushEditors } from "../../sync/pendingSaves";
 import type { DraftStore } from "../../sync/store";
 import { useParam } from "../../base/params";
 import { useShortcuts } from "../../base/shortcuts";
@@ -14,7 +14,7 @@ import { Radios, TextField } from "../../ui/Field";
 import { type Problems as Faults, problemsOf } from "../../ui/problems";
 import { MailFrame } from "../../ui/MailFrame";
 import { type Action, Menu } from "../../ui/Menu";
-import { keptText } from "../../ui/keptForm";
+import { restoredText } from "../../ui/draftForm";
 import { Callout, Page } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
@@ -22,7 +22,7 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { and, clockWithSeconds } from "../../base/words/formats";
 import { explain, mailProblem } from "../../base/words/errors";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
 import { useNames } from "./names";
@@ -34,9 +34,9 @@ import css from "./Source.module.css";
 import { fieldNames } from "./words";
 import { touchedQuery } from "./queries";
 
-const ContactPick = later(() => import("./ContactPick").then((module) => ({ default: module.ContactPick })));
+const ContactPick = lazyComponent(() => import("./ContactPick").then((module) => ({ default: module.ContactPick })));
 
-const Missing = later(() => import("./Missing").then((module) => ({ default: module.Missing })));
+const Missing = lazyComponent(() => import("./Missing").then((module) => ({ default: module.Missing })));
 
 const words = catalogue("source.sourceEditor", {
 	parts: "Parts",
@@ -86,7 +86,7 @@ type Props<Row> = {
 	bodies: Body[];
 	hasSubject?: boolean;
 	/** Its own settings, below name, key and tags. */
-	settings: (draft: Draft, set: (part: Partial<Draft>) => void, faults: Faults) => ReactNode;
+	settings: (draft: Draft, set: (part: Partial<Draft>) => void, problems: Faults) => ReactNode;
 	slugHelp: string;
 	schemaParts: ("parameters" | "sections" | "slots" | "groups" | "expects")[];
 	eligible?: (tags: string[]) => number | undefined;
@@ -103,7 +103,7 @@ type Props<Row> = {
 	/** Beside the choice of whom the preview is for. */
 	previewTools?: ReactNode;
 	/** Asks whom saving touches; answers in sentences. */
-	touched: () => Promise<string[]>;
+	affected: () => Promise<string[]>;
 	deleteText: string;
 	savedText: string;
 	remove: (force: boolean) => Promise<void>;
@@ -113,7 +113,7 @@ type Props<Row> = {
 
 /** SourceEditor is the editor of a template or a block: its code and what it declares, what is wrong with them, and how the mail looks. */
 export function SourceEditor<Row>(props: Props<Row>) {
-	const { values: draft, saved, changed, conflict, joined, restored } = props.store.state;
+	const { values: draft, saved, changed, conflict, mergedChanges, restored } = props.store.state;
 	const set = (part: Partial<Draft>) => props.store.change(part);
 	const dirty = changed.length > 0;
 	const { schema: declared } = draft;
@@ -121,7 +121,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const [tab, setTab] = useParam("tab", first);
 	const [pane, setPane] = useParam("pane", "code");
 	const [contact, setContact] = useParam("contact");
-	const [as, setAs] = useParam("as", "samples");
+	const [previewAs, setPreviewAs] = useParam("as", "samples");
 	const [own, setOwn] = useState<{ [name: string]: unknown }>({});
 	const [line, setLine] = useState<{ at: number } | null>(null);
 	const [reviewing, setReviewing] = useState(false);
@@ -131,42 +131,42 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const [removing, setRemoving] = useState(false);
 	const [removeError, setRemoveError] = useState<unknown>(null);
 	const [busy, setBusy] = useState(false);
-	const [faults, setFaults] = useState<Faults>({ byPath: {}, general: [] });
-	const touched = useQuery({ ...touchedQuery(props.kind, props.id, props.touched), enabled: reviewing });
+	const [fieldProblems, setProblems] = useState<Faults>({ byPath: {}, general: [] });
+	const affected = useQuery({ ...touchedQuery(props.kind, props.id, props.affected), enabled: reviewing });
 	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
 	const names = useNames(schema);
 	const preview = useLivePreview(
 		props.kind,
 		props.id,
-		() => (schema ? props.source(draft, as === "own" ? own : null) : null),
-		as === "contact" && contact ? contact : null,
+		() => (schema ? props.source(draft, previewAs === "own" ? own : null) : null),
+		previewAs === "contact" && contact ? contact : null,
 	);
 	const found = preview.query.data?.problems;
 	const problems = found ?? [];
 	const faultsOf = useMemo(() => {
-		const of = (b: string) =>
+		const problemsFor = (b: string) =>
 			(found ?? [])
 				.filter((problem) => problem.field.endsWith(`content_${b}`))
 				.map((problem) => ({ ...problem, message: mailProblem(problem) }));
-		return { mjml: of("mjml"), html: of("html"), text: of("text") };
+		return { mjml: problemsFor("mjml"), html: problemsFor("html"), text: problemsFor("text") };
 	}, [found]);
 	const ofSubject = problems.find((problem) => problem.field === "subject");
 	const subjectProblem = ofSubject && mailProblem(ofSubject);
 	const errors = problems.filter((problem) => problem.severity === "error").length;
-	const shown = preview.good?.answer ?? preview.query.data;
+	const shown = preview.lastValid?.answer ?? preview.query.data;
 	const readOnly = props.disabledReason !== undefined;
 
 	const save = async () => {
 		setBusy(true);
-		setFaults({ byPath: {}, general: [] });
+		setProblems({ byPath: {}, general: [] });
 		try {
-			handIn();
+			flushEditors();
 			await props.store.save();
 			setReviewing(false);
 			toast(props.savedText);
 		} catch (error) {
 			if (isConflict(error)) setReviewing(false);
-			setFaults(problemsOf(error, ["name", "slug", "subject", "tags", "slot_keys"]));
+			setProblems(problemsOf(error, ["name", "slug", "subject", "tags", "slot_keys"]));
 		} finally {
 			setBusy(false);
 		}
@@ -200,7 +200,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 			setRemoving(false);
 		}
 	};
-	const go = (problem: PreviewProblem) => {
+	const focusProblem = (problem: PreviewProblem) => {
 		setPane("code");
 		if (
 			problem.field.startsWith("binding.") ||
@@ -231,12 +231,12 @@ export function SourceEditor<Row>(props: Props<Row>) {
 		{ id: "schema", name: words.schema },
 		{ id: "settings", name: words.settings },
 	];
-	if (as === "own") tabs.push({ id: "own", name: words.own });
+	if (previewAs === "own") tabs.push({ id: "own", name: words.own });
 	return (
 		<Page
 			wide
 			title={draft.name || saved.name}
-			trail={[props.list]}
+			breadcrumbs={[props.list]}
 			status={
 				<>
 					{props.status}
@@ -246,7 +246,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 			actions={
 				<>
 					{dirty && <Button onClick={() => props.store.discard()}>{words.discard}</Button>}
-					<Button look="primary" busy={busy} disabledReason={saveDisabledReason} onClick={() => setReviewing(true)}>
+					<Button variant="primary" busy={busy} disabledReason={saveDisabledReason} onClick={() => setReviewing(true)}>
 						{words.save}
 					</Button>
 					<Menu
@@ -265,10 +265,10 @@ export function SourceEditor<Row>(props: Props<Row>) {
 			}
 		>
 			{props.disabledReason && <Callout>{props.disabledReason}</Callout>}
-			{restored && dirty && <Callout tone="progress">{keptText(restored)}</Callout>}
-			{joined && (
+			{restored && dirty && <Callout tone="progress">{restoredText(restored)}</Callout>}
+			{mergedChanges && (
 				<Callout tone="progress">
-					{words.joined({ fields: and(joined.fields.map((field) => fieldNames[field as keyof Draft])) })}
+					{words.joined({ fields: and(mergedChanges.fields.map((field) => fieldNames[field as keyof Draft])) })}
 				</Callout>
 			)}
 			{conflict && (
@@ -284,7 +284,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 				<Button
 					small
 					aria-pressed={pane === "code"}
-					look={pane === "code" ? "primary" : "default"}
+					variant={pane === "code" ? "primary" : "default"}
 					onClick={() => setPane("code")}
 				>
 					{words.code}
@@ -292,7 +292,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 				<Button
 					small
 					aria-pressed={pane === "preview"}
-					look={pane === "preview" ? "primary" : "default"}
+					variant={pane === "preview" ? "primary" : "default"}
 					onClick={() => setPane("preview")}
 				>
 					{words.preview}
@@ -312,7 +312,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 											value={draft.subject}
 											readOnly={readOnly}
 											onChange={(subject) => set({ subject })}
-											error={faults.byPath.subject ?? subjectProblem}
+											error={fieldProblems.byPath.subject ?? subjectProblem}
 										/>
 									)}
 									<CodeWithImages
@@ -356,7 +356,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 								path="name"
 								value={draft.name}
 								onChange={(name) => set({ name })}
-								error={faults.byPath.name}
+								error={fieldProblems.byPath.name}
 								readOnly={readOnly}
 							/>
 							<TextField
@@ -365,7 +365,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 								path="slug"
 								value={draft.slug}
 								onChange={(slug) => set({ slug })}
-								error={faults.byPath.slug}
+								error={fieldProblems.byPath.slug}
 								readOnly={readOnly}
 								spellCheck={false}
 							/>
@@ -376,10 +376,10 @@ export function SourceEditor<Row>(props: Props<Row>) {
 								readOnly={readOnly}
 								onChange={(tags) => set({ tags })}
 							/>
-							{props.settings(draft, set, faults)}
+							{props.settings(draft, set, fieldProblems)}
 						</div>
 					)}
-					{tab === "own" && as === "own" && (
+					{tab === "own" && previewAs === "own" && (
 						<div data-whole aria-busy={preview.query.isPending || undefined}>
 							{props.values(draft, own, setOwn, problems)}
 						</div>
@@ -387,7 +387,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					<ProblemList
 						checked={preview.query.data !== undefined}
 						problems={problems}
-						onGo={go}
+						onGo={focusProblem}
 						fixesFor={
 							schema && !readOnly
 								? (problem) => fixesFor(problem, draft, schema, props.schemaParts.includes("slots"))
@@ -401,9 +401,9 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					<Radios
 						row
 						label={words.as}
-						value={as}
+						value={previewAs}
 						onChange={(value) => {
-							setAs(value);
+							setPreviewAs(value);
 							if (tab === "own" && value !== "own") setTab(first);
 						}}
 						choices={[
@@ -413,7 +413,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 						]}
 					/>
 					<div className={css.tools}>
-						{as === "own" && tab !== "own" && (
+						{previewAs === "own" && tab !== "own" && (
 							<Button
 								small
 								onClick={() => {
@@ -424,7 +424,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 								{words.edit}
 							</Button>
 						)}
-						{as === "contact" && (
+						{previewAs === "contact" && (
 							<Suspense>
 								<ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />
 							</Suspense>
@@ -432,8 +432,8 @@ export function SourceEditor<Row>(props: Props<Row>) {
 						{props.previewTools}
 					</div>
 					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
-					{preview.stale && preview.good && (
-						<p className={css.stale}>{words.stale({ at: clockWithSeconds(preview.good.at), errors })}</p>
+					{preview.stale && preview.lastValid && (
+						<p className={css.stale}>{words.stale({ at: clockWithSeconds(preview.lastValid.at), errors })}</p>
 					)}
 					{props.hasSubject && shown && (
 						<p>
@@ -452,9 +452,9 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					before={saved}
 					after={draft}
 					problems={problems}
-					touched={touched.data ?? []}
+					affected={affected.data ?? []}
 					busy={busy}
-					faults={withFields(faults)}
+					fieldProblems={withFields(fieldProblems)}
 					onSave={() => void save()}
 					onClose={() => setReviewing(false)}
 				/>
@@ -484,7 +484,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 }
 
 /** In the review no field is on the screen: all problems are listed. */
-const withFields = (faults: Faults): Faults => ({
+const withFields = (problems: Faults): Faults => ({
 	byPath: {},
-	general: [...faults.general, ...new Set(Object.values(faults.byPath))],
+	general: [...problems.general, ...new Set(Object.values(problems.byPath))],
 });

@@ -15,7 +15,7 @@ import {
 	withSchema,
 } from "./draft";
 
-const nothing: Schema = {
+const emptySchema: Schema = {
 	parameters_schema: [],
 	sections_schema: [],
 	slots_schema: [],
@@ -30,7 +30,7 @@ const draft = (parts: Partial<Draft> = {}): Draft => ({
 	mjml: "",
 	html: "",
 	text: "",
-	schema: JSON.stringify(nothing),
+	schema: JSON.stringify(emptySchema),
 	tags: [],
 	slot_keys: [],
 	inline_css: false,
@@ -38,7 +38,7 @@ const draft = (parts: Partial<Draft> = {}): Draft => ({
 	...parts,
 });
 
-const named = (...names: string[]) => names.map((name) => ({ name }) as never);
+const withNames = (...names: string[]) => names.map((name) => ({ name }) as never);
 const items = (...names: string[]) => names.map((name) => newParameter(name));
 
 const tests: Tests = {
@@ -52,7 +52,7 @@ const tests: Tests = {
 			content_text: null,
 			tags: ["a"],
 			inline_css: true,
-			...nothing,
+			...emptySchema,
 		};
 		const written = (format: string) => {
 			const draft = templateDraft({ ...row, format } as unknown as TemplateRow);
@@ -60,7 +60,7 @@ const tests: Tests = {
 		};
 		equals(written("mjml"), ["<mjml/>", "", "", "", true]);
 		equals(written("html"), ["", "<p>compiled</p>", "", "", true]);
-		equals(schemaOf(templateDraft({ ...row, format: "html" } as unknown as TemplateRow)), nothing);
+		equals(schemaOf(templateDraft({ ...row, format: "html" } as unknown as TemplateRow)), emptySchema);
 	},
 	"a block declares no slots and expects nothing"() {
 		const draft = blockDraft({
@@ -70,22 +70,22 @@ const tests: Tests = {
 			tags: [],
 			slot_keys: ["x"],
 			active: false,
-			...nothing,
+			...emptySchema,
 		} as unknown as BlockRow);
 		equals([draft.html, draft.mjml, draft.slot_keys, draft.active], ["<p/>", "", ["x"], false]);
 		equals(Object.keys(JSON.parse(draft.schema)), ["parameters_schema", "sections_schema", "groups_schema"]);
 	},
 	"a schema is read while its text is an object"() {
 		for (const text of ["", "{", "[]", "null", "3", '"x"']) equals(schemaOf({ schema: text }), undefined, text);
-		equals(schemaOf({ schema: "{}" }), nothing);
+		equals(schemaOf({ schema: "{}" }), emptySchema);
 		equals(schemaOf({ schema: '{"parameters_schema": "x", "slots_schema": [{"name": "a"}]}' }), {
-			...nothing,
+			...emptySchema,
 			slots_schema: [{ name: "a" }],
 		});
 	},
 	"parts that were not written, and are empty, stay away"() {
 		const parts = (text: string, next: Partial<Schema>) =>
-			Object.keys(JSON.parse(withSchema(draft({ schema: text }), { ...nothing, ...next }).schema ?? "{}"));
+			Object.keys(JSON.parse(withSchema(draft({ schema: text }), { ...emptySchema, ...next }).schema ?? "{}"));
 		equals(parts("{}", {}), []);
 		equals(parts('{"slots_schema": []}', {}), ["slots_schema"]);
 		equals(parts("{}", { parameters_schema: items("a") }), ["parameters_schema"]);
@@ -100,7 +100,7 @@ const tests: Tests = {
 			["param:title", undefined],
 			["{{param:Title}}", undefined],
 		];
-		for (const [message, want] of messages) equals(referenceIn(message), want, message);
+		for (const [message, expected] of messages) equals(referenceIn(message), expected, message);
 	},
 	"code is in the section that was opened last before its item"() {
 		const code = [
@@ -122,7 +122,7 @@ const tests: Tests = {
 		const next = rename(
 			draft({ mjml: code, subject: "{{param:title}}" }),
 			{
-				...nothing,
+				...emptySchema,
 				parameters_schema: items("title", "title_2"),
 				groups_schema: [{ name: "g", parameters: ["title"], sections: [], slots: [] } as never],
 			},
@@ -147,7 +147,7 @@ const tests: Tests = {
 		const next = rename(
 			draft({ html: section("one") + section("two") }),
 			{
-				...nothing,
+				...emptySchema,
 				sections_schema: [
 					{ name: "one", item_schema: items("a", "ab") } as never,
 					{ name: "two", item_schema: items("a") } as never,
@@ -169,7 +169,12 @@ const tests: Tests = {
 	"sections and slots are renamed in code, schema and groups"() {
 		const group = { name: "g", parameters: ["a"], sections: ["a"], slots: ["a"] } as never;
 		const d = draft({ text: "{{#section a}}{{/section}} {{slot:a}} {{param:a}}" });
-		const schema = { ...nothing, sections_schema: named("a"), slots_schema: named("a"), groups_schema: [group] };
+		const schema = {
+			...emptySchema,
+			sections_schema: withNames("a"),
+			slots_schema: withNames("a"),
+			groups_schema: [group],
+		};
 		equals(rename(d, schema, "section", "a", "b").text, "{{#section b}}{{/section}} {{slot:a}} {{param:a}}");
 		const sections = schemaOf({ schema: rename(d, schema, "section", "a", "b").schema ?? "" });
 		equals(
@@ -185,7 +190,7 @@ const tests: Tests = {
 		);
 	},
 	"a name that is taken gets a number"() {
-		const taken = named("text", "text_2", "other") as ParameterEntry[];
+		const taken = withNames("text", "text_2", "other") as ParameterEntry[];
 		equals(
 			[freeName("text", taken), freeName("image", taken), freeName("other", taken)],
 			["text_3", "image", "other_2"],

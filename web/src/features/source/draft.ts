@@ -86,14 +86,14 @@ export function schemaOf(draft: Pick<Draft, "schema">): Schema | undefined {
 	try {
 		const value: unknown = JSON.parse(draft.schema);
 		if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-		const given = value as Partial<Schema>;
+		const parsed = value as Partial<Schema>;
 		const list = <T>(value: T[] | undefined) => (Array.isArray(value) ? value : []);
 		return {
-			parameters_schema: list(given.parameters_schema),
-			sections_schema: list(given.sections_schema),
-			slots_schema: list(given.slots_schema),
-			groups_schema: list(given.groups_schema),
-			expects_schema: list(given.expects_schema),
+			parameters_schema: list(parsed.parameters_schema),
+			sections_schema: list(parsed.sections_schema),
+			slots_schema: list(parsed.slots_schema),
+			groups_schema: list(parsed.groups_schema),
+			expects_schema: list(parsed.expects_schema),
 		};
 	} catch {
 		return undefined;
@@ -102,11 +102,11 @@ export function schemaOf(draft: Pick<Draft, "schema">): Schema | undefined {
 
 /** withSchema replaces the schema of a draft; parts that it did not have, and that are empty, stay away. */
 export function withSchema(draft: Draft, next: Schema): Partial<Draft> {
-	const had = JSON.parse(draft.schema) as Partial<Schema>;
+	const parsed = JSON.parse(draft.schema) as Partial<Schema>;
 	return {
 		schema: write(
 			Object.fromEntries(
-				parts.filter((part) => part in had || next[part].length > 0).map((part) => [part, next[part]]),
+				parts.filter((part) => part in parsed || next[part].length > 0).map((part) => [part, next[part]]),
 			) as Partial<Schema>,
 		),
 	};
@@ -125,10 +125,10 @@ export function referenceIn(message: string): Reference | undefined {
 
 /** sectionAt returns the section in which an item stands at a line; undefined if it stands in none. */
 export function sectionAt(code: string, line: number, item: string): string | undefined {
-	const upTo = code.split("\n").slice(0, line).join("\n");
-	const items = [...upTo.matchAll(new RegExp(`\\{\\{\\s*item\\s*:\\s*${item}\\s*\\}\\}`, "g"))];
+	const codeBefore = code.split("\n").slice(0, line).join("\n");
+	const items = [...codeBefore.matchAll(new RegExp(`\\{\\{\\s*item\\s*:\\s*${item}\\s*\\}\\}`, "g"))];
 	const open: string[] = [];
-	for (const tag of upTo
+	for (const tag of codeBefore
 		.slice(0, items.at(-1)?.index)
 		.matchAll(/\{\{\s*(?:#section\s+([a-z0-9_]+)|\/section)\s*\}\}/g)) {
 		if (tag[1] === undefined) open.pop();
@@ -157,27 +157,29 @@ export function rename(
 		section: [[new RegExp(`(\\{\\{\\s*[#/]section\\s+)${name}`, "g"), `$1${to}`]],
 		item: [[new RegExp(`(\\{\\{\\s*item\\s*:\\s*)${name}`, "g"), `$1${to}`]],
 	};
-	const inside = (text: string) =>
+	const renameIn = (text: string) =>
 		patterns[kind].reduce((t, [pattern, replacement]) => t.replace(pattern, replacement), text);
 	const apply = (text: string) =>
 		kind === "item" && section
 			? text.replace(
 					new RegExp(`(\\{\\{\\s*#section\\s+${section}\\s*\\}\\})([^]*?)(\\{\\{\\s*/section\\s*\\}\\})`, "g"),
-					(_, open: string, body: string, close: string) => open + inside(body) + close,
+					(_, open: string, body: string, close: string) => open + renameIn(body) + close,
 				)
-			: inside(text);
+			: renameIn(text);
 	const member = kind === "param" ? "parameters" : kind === "slot" ? "slots" : kind === "section" ? "sections" : null;
-	const named = <T extends { name: string }>(list: T[]) =>
+	const renameEntries = <T extends { name: string }>(list: T[]) =>
 		list.map((entry) => (entry.name === from ? { ...entry, name: to } : entry));
 	const next: Schema = {
 		...schema,
-		parameters_schema: kind === "param" ? named(schema.parameters_schema) : schema.parameters_schema,
-		slots_schema: kind === "slot" ? named(schema.slots_schema) : schema.slots_schema,
+		parameters_schema: kind === "param" ? renameEntries(schema.parameters_schema) : schema.parameters_schema,
+		slots_schema: kind === "slot" ? renameEntries(schema.slots_schema) : schema.slots_schema,
 		sections_schema:
 			kind === "section"
-				? named(schema.sections_schema)
+				? renameEntries(schema.sections_schema)
 				: kind === "item"
-					? schema.sections_schema.map((e) => (e.name === section ? { ...e, item_schema: named(e.item_schema) } : e))
+					? schema.sections_schema.map((e) =>
+							e.name === section ? { ...e, item_schema: renameEntries(e.item_schema) } : e,
+						)
 					: schema.sections_schema,
 		groups_schema: member
 			? schema.groups_schema.map((group) => ({

@@ -3,7 +3,7 @@ import { equals, holds, type Tests } from "../../base/testing";
 import { type Draft, newParameter, type Schema, schemaOf } from "./draft";
 import { fixesFor, typeNames, types } from "./fixes";
 
-const nothing: Schema = {
+const emptySchema: Schema = {
 	parameters_schema: [],
 	sections_schema: [],
 	slots_schema: [],
@@ -35,12 +35,12 @@ const unresolved = (placeholder: string, line = 1) =>
 const fixed = (problem: PreviewProblem, schema: Schema, html = "", slots = true) =>
 	fixesFor(problem, draft(schema, html), schema, slots).map((fix) => ({
 		label: fix.label,
-		schema: schemaOf({ schema: fix.change.schema ?? "" }) ?? nothing,
+		schema: schemaOf({ schema: fix.change.schema ?? "" }) ?? emptySchema,
 	}));
 
 const tests: Tests = {
 	"a parameter that code names is declared with any type, the likeliest first"() {
-		const guesses: [name: string, type: string][] = [
+		const cases: [name: string, type: string][] = [
 			["hero_image", "image"],
 			["logo", "image"],
 			["cta_link", "url"],
@@ -51,8 +51,8 @@ const tests: Tests = {
 			["intro", "rich_text"],
 			["headline", "text"],
 		];
-		for (const [name, type] of guesses) {
-			const fixes = fixed(unresolved(`{{param:${name}}}`), nothing);
+		for (const [name, type] of cases) {
+			const fixes = fixed(unresolved(`{{param:${name}}}`), emptySchema);
 			const declared = fixes.map((fixe) => fixe.schema.parameters_schema[0]);
 			equals([declared[0]?.name, declared[0]?.type], [name, type]);
 			equals([...declared.map((parameter) => parameter?.type)].sort(), [...types].sort(), `the types of ${name}`);
@@ -60,34 +60,34 @@ const tests: Tests = {
 		}
 	},
 	"a choice has choices, or it would be wrong at once"() {
-		const choice = fixed(unresolved("{{param:size}}"), nothing)
+		const choice = fixed(unresolved("{{param:size}}"), emptySchema)
 			.map((fix) => fix.schema.parameters_schema[0])
 			.find((parameter) => parameter?.type === "select");
 		equals(Array.isArray(choice?.validation.options), true);
 	},
 	"what was declared stays"() {
-		const schema = { ...nothing, parameters_schema: [newParameter("title")] };
+		const schema = { ...emptySchema, parameters_schema: [newParameter("title")] };
 		equals(
 			fixed(unresolved("{{param:intro}}"), schema)[0]?.schema.parameters_schema.map((parameter) => parameter.name),
 			["title", "intro"],
 		);
 	},
 	"sections and slots are declared, slots only where there can be some"() {
-		const [section] = fixed(unresolved("{{#section stories}}"), nothing);
+		const [section] = fixed(unresolved("{{#section stories}}"), emptySchema);
 		equals(
 			section?.schema.sections_schema.map((section) => [section.name, section.item_schema]),
 			[["stories", []]],
 		);
-		const [slot] = fixed(unresolved("{{slot:footer}}"), nothing);
+		const [slot] = fixed(unresolved("{{slot:footer}}"), emptySchema);
 		equals(
 			slot?.schema.slots_schema.map((slot) => [slot.name, slot.default_strategy]),
 			[["footer", "empty"]],
 		);
-		equals(fixed(unresolved("{{slot:footer}}"), nothing, "", false), []);
+		equals(fixed(unresolved("{{slot:footer}}"), emptySchema, "", false), []);
 	},
 	"an item is declared in the section that names it"() {
 		const schema = {
-			...nothing,
+			...emptySchema,
 			sections_schema: [
 				{ name: "one", item_schema: [] },
 				{ name: "two", item_schema: [newParameter("a")] },
@@ -103,7 +103,7 @@ const tests: Tests = {
 		);
 		equals(fixed(unresolved("{{item:photo}}", 1), schema, "{{item:photo}}"), [], "outside of a section");
 		equals(
-			fixed(unresolved("{{item:x}}"), nothing, "{{#section gone}}{{item:x}}"),
+			fixed(unresolved("{{item:x}}"), emptySchema, "{{#section gone}}{{item:x}}"),
 			[],
 			"in a section that is not declared",
 		);
@@ -111,7 +111,7 @@ const tests: Tests = {
 	"what no code names is removed, from its groups too"() {
 		const group = { name: "g", parameters: ["a", "b"], sections: ["a"], slots: ["a"] };
 		const schema = {
-			...nothing,
+			...emptySchema,
 			parameters_schema: [newParameter("a"), newParameter("b")],
 			sections_schema: [{ name: "a", item_schema: [newParameter("x"), newParameter("y")] }] as never,
 			slots_schema: [{ name: "a" }] as never,
@@ -135,8 +135,8 @@ const tests: Tests = {
 			equals(unused(field), undefined, field);
 	},
 	"other problems have no fix"() {
-		equals(fixed(problem("INVALID_MJML", "{{param:a}} is wrong"), nothing), []);
-		equals(fixed(problem("UNRESOLVED_REFERENCE", "something is wrong"), nothing), []);
+		equals(fixed(problem("INVALID_MJML", "{{param:a}} is wrong"), emptySchema), []);
+		equals(fixed(problem("UNRESOLVED_REFERENCE", "something is wrong"), emptySchema), []);
 	},
 	"every type has a name"() {
 		for (const type of types) holds(typeNames[type] !== "", `${type} has no name`);

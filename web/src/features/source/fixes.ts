@@ -31,9 +31,9 @@ export const types = Object.keys(typeNames) as ParameterEntry["type"][];
 
 export type Fix = { label: string; change: Partial<Draft> };
 
-/** typed guesses the usual types for a name, the likeliest first. */
+/** typesOf guesses the usual types for a name, the likeliest first. */
 function typesOf(name: string): ParameterEntry["type"][] {
-	const likely: ParameterEntry["type"][] = /image|img|logo|picture|photo/.test(name)
+	const likelyTypes: ParameterEntry["type"][] = /image|img|logo|picture|photo/.test(name)
 		? ["image"]
 		: /url|link|href|cta/.test(name)
 			? ["url"]
@@ -44,7 +44,7 @@ function typesOf(name: string): ParameterEntry["type"][] {
 					: /body|intro|content/.test(name)
 						? ["rich_text"]
 						: [];
-	return [...new Set([...likely, ...types])];
+	return [...new Set([...likelyTypes, ...types])];
 }
 
 const bodyOf = (draft: Draft, field: string) =>
@@ -133,15 +133,15 @@ export function fixesFor(problem: PreviewProblem, draft: Draft, schema: Schema, 
 		}
 	}
 	if (problem.code === "unused") {
-		const at = /^(parameters|sections|slots)_schema\[(\d+)\](?:\.item_schema\[(\d+)\])?/.exec(problem.field);
-		if (!at) return [];
-		const kind = at[1] as "parameters" | "sections" | "slots";
+		const match = /^(parameters|sections|slots)_schema\[(\d+)\](?:\.item_schema\[(\d+)\])?/.exec(problem.field);
+		if (!match) return [];
+		const kind = match[1] as "parameters" | "sections" | "slots";
 		const part = `${kind}_schema` as const;
-		const index = Number(at[2]);
+		const index = Number(match[2]);
 		const entry = schema[part][index];
 		if (!entry) return [];
-		if (at[3] !== undefined && kind === "sections") {
-			const item = Number(at[3]);
+		if (match[3] !== undefined && kind === "sections") {
+			const item = Number(match[3]);
 			const section = schema.sections_schema[index];
 			return section
 				? [

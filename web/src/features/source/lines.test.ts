@@ -1,22 +1,22 @@
 import { equals, holds, Random, type Tests } from "../../base/testing";
 import { diffLines, hunks, type Line } from "./lines";
 
-const marks = { same: " ", added: "+", removed: "-" };
-const written = (lines: Line[]) => lines.map((line) => marks[line.kind] + line.text).join("|");
-const of = (before: string, after: string) =>
+const signs = { same: " ", added: "+", removed: "-" };
+const written = (lines: Line[]) => lines.map((line) => signs[line.kind] + line.text).join("|");
+const textDiff = (before: string, after: string) =>
 	written(diffLines(before.replaceAll("|", "\n"), after.replaceAll("|", "\n")));
 
-/** most is the length of the longest list of lines that both texts have in order. */
+/** longestCommon is the length of the longest list of lines that both texts have in order. */
 function longestCommon(a: string[], b: string[]): number {
 	const rows = a.map(() => b.map(() => 0));
-	let best = 0;
+	let longest = 0;
 	for (const [i, x] of a.entries())
 		for (const [j, y] of b.entries()) {
 			const n = x === y ? (rows[i - 1]?.[j - 1] ?? 0) + 1 : Math.max(rows[i - 1]?.[j] ?? 0, rows[i]?.[j - 1] ?? 0);
 			(rows[i] as number[])[j] = n;
-			best = Math.max(best, n);
+			longest = Math.max(longest, n);
 		}
-	return best;
+	return longest;
 }
 
 const tests: Tests = {
@@ -34,7 +34,7 @@ const tests: Tests = {
 			["a|a", "a", " a|-a"],
 			["a|", "a", " a|-"],
 		];
-		for (const [before, after, want] of texts) equals(of(before, after), want, `${before} to ${after}`);
+		for (const [before, after, expected] of texts) equals(textDiff(before, after), expected, `${before} to ${after}`);
 	},
 	"both texts can be read from the lines, with the numbers of their lines"() {
 		const random = new Random(1);
@@ -78,7 +78,7 @@ const tests: Tests = {
 			["same", ...after, "end", "last"].join("\n"),
 		);
 		equals(
-			lines.map((line) => marks[line.kind] + line.text),
+			lines.map((line) => signs[line.kind] + line.text),
 			[" same", ...before.map((name) => `-${name}`), ...after.map((name) => `+${name}`), " end", " last"],
 		);
 		equals(lines.at(-1), { kind: "same", text: "last", from: 2103, to: 2103 });
@@ -88,7 +88,7 @@ const tests: Tests = {
 		const after = before.with(10, "changed");
 		const shown = hunks(diffLines(before.join("\n"), after.join("\n")));
 		equals(
-			shown.map((line) => line && `${marks[line.kind]}${line.text}`),
+			shown.map((line) => line && `${signs[line.kind]}${line.text}`),
 			[null, " line 8", " line 9", "-line 10", "+changed", " line 11", " line 12", null],
 		);
 		equals(hunks(diffLines("a\nb", "a\nb")), [null], "no difference");
@@ -105,11 +105,12 @@ const tests: Tests = {
 			const b = a.filter(() => random.below(12) > 0);
 			const lines = diffLines(a.join("\n"), b.join("\n"));
 			const shown = hunks(lines, 2);
-			const kept = shown.filter((line) => line !== null);
-			for (const line of lines) if (line.kind !== "same") holds(kept.includes(line), `${line.text} is left out`);
+			const visibleLines = shown.filter((line) => line !== null);
+			for (const line of lines)
+				if (line.kind !== "same") holds(visibleLines.includes(line), `${line.text} is left out`);
 			for (const [i, line] of lines.entries()) {
-				const near = lines.slice(Math.max(0, i - 2), i + 3).some((line) => line.kind !== "same");
-				equals(kept.includes(line), near, `line ${i} is shown`);
+				const nearChange = lines.slice(Math.max(0, i - 2), i + 3).some((line) => line.kind !== "same");
+				equals(visibleLines.includes(line), nearChange, `line ${i} is shown`);
 			}
 			for (const [i, line] of shown.entries()) holds(line !== null || shown[i - 1] !== null, "two gaps in a row");
 		}

@@ -18,16 +18,16 @@ const tests: Tests = {
 		equals(namesOf(schema, []), [
 			{ kind: "parameter", name: "title", label: "The title", help: "Help with title" },
 			{ kind: "section", name: "stories", label: "The stories", help: "Help with stories" },
-			{ kind: "item", name: "headline", label: "The headline", help: "Help with headline", of: "stories" },
+			{ kind: "item", name: "headline", label: "The headline", help: "Help with headline", section: "stories" },
 			{ kind: "section", name: "bare", label: "The bare", help: "Help with bare" },
 			{ kind: "slot", name: "footer", label: "The footer", help: "Help with footer" },
 		]);
 	},
 	"code may name fields of contacts that have a value"() {
 		const names = namesOf(undefined, fieldsOf([], [], [{ segment_key: "members", name: "Members", type: "static" }]));
-		const has = (name: string) => names.some((n) => n.kind === "field" && n.name === name);
+		const includes = (name: string) => names.some((n) => n.kind === "field" && n.name === name);
 		equals(
-			[has("email"), has("first_name"), has("country"), has("list"), has("email_domain")],
+			[includes("email"), includes("first_name"), includes("country"), includes("list"), includes("email_domain")],
 			[true, true, true, false, false],
 		);
 		equals(

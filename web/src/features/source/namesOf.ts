@@ -20,7 +20,7 @@ export const namesOf = (schema: Schema | undefined, fields: FieldInfo[]): Name[]
 				name: parameter.name,
 				label: parameter.label,
 				help: parameter.help_text,
-				of: section.name,
+				section: section.name,
 			}),
 		),
 	]),

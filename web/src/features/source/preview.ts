@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import type { PreviewAnswer, PreviewSource } from "../../api/schema";
 import { sourcePreviewQuery } from "./queries";
 
-export type Good = { answer: PreviewAnswer; at: Date };
+export type ValidPreview = { answer: PreviewAnswer; at: Date };
 
 /** After this many milliseconds without a change a source is shown. The text of an editor comes after a pause of its own. */
 const pause = 200;
@@ -20,21 +20,21 @@ export function useLivePreview(
 		return request ? JSON.stringify({ source: request, contact_id: contact }) : "";
 	};
 	const [request, setRequest] = useState(write);
-	const [good, setGood] = useState<Good | null>(null);
+	const [lastValid, setLastValid] = useState<ValidPreview | null>(null);
 	// After each render: what the source is made of is compared as text, in the timer, and not at each key.
 	useEffect(() => {
-		const ask = () => {
+		const refresh = () => {
 			const text = write();
 			if (text !== "") setRequest(text);
 		};
-		if (request === "") ask(); // the first is asked for at once
-		const timer = setTimeout(ask, pause);
+		if (request === "") refresh(); // the first is asked for at once
+		const timer = setTimeout(refresh, pause);
 		return () => clearTimeout(timer);
 	});
 	const query = useQuery(sourcePreviewQuery(kind, id, request));
 	const { data, isPlaceholderData } = query;
 	useEffect(() => {
-		if (data && !isPlaceholderData && data.html !== null) setGood({ answer: data, at: new Date() });
+		if (data && !isPlaceholderData && data.html !== null) setLastValid({ answer: data, at: new Date() });
 	}, [data, isPlaceholderData]);
-	return { query, good, stale: data !== undefined && data.html === null && good !== null };
+	return { query, lastValid, stale: data !== undefined && data.html === null && lastValid !== null };
 }

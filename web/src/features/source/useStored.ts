@@ -21,7 +21,7 @@ export function useStored<Row>(options: Stored<Row>, server: Versioned<Row>, rea
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const listed = () => void client.invalidateQueries(within(`${options.kind}s`));
-	const remember = (response: Versioned<Row>) => {
+	const updateCache = (response: Versioned<Row>) => {
 		client.setQueryData(answer(options.kind, options.id).queryKey, response);
 		return response;
 	};
@@ -30,9 +30,9 @@ export function useStored<Row>(options: Stored<Row>, server: Versioned<Row>, rea
 			kind: options.kind,
 			id: options.id,
 			title: (values) => values.name,
-			load: () => options.get().then(remember),
+			load: () => options.get().then(updateCache),
 			save: async (_, values, revision) => {
-				const response = remember(await options.put(values, revision));
+				const response = updateCache(await options.put(values, revision));
 				listed();
 				return response;
 			},

@@ -3,7 +3,7 @@ import { useCallback, useState } from "react";
 import { Link } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { Contact, ImportedSuppressions, SuppressionRow } from "../../api/schema";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { nameOf } from "../contacts/contactFields";
 import { Button } from "../../ui/Button";
@@ -58,7 +58,7 @@ const words = catalogue("suppressions.suppressions", {
 export default function Suppressions() {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /suppressions");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [reason, setReason] = useParam("reason");
 	const [adding, setAdding] = useParam("add"); // "1", or the address to add
 	const list = useInfiniteQuery(suppressionsQuery(search, reason));
@@ -115,7 +115,7 @@ export default function Suppressions() {
 						title={words.none}
 						filters={[
 							searched(search, setSearch),
-							reason !== "" && { name: suppressionReason(reason) ?? reason, drop: () => setReason("") },
+							reason !== "" && { name: suppressionReason(reason) ?? reason, remove: () => setReason("") },
 						]}
 					/>
 				) : (
@@ -170,7 +170,7 @@ export default function Suppressions() {
 							cell: (suppression) => (
 								<Button
 									small
-									look="quiet"
+									variant="quiet"
 									aria-label={words.removeOf({ email: suppression.email })}
 									disabledReason={disabledReason}
 									onClick={() => remove.mutate(suppression)}
@@ -188,7 +188,7 @@ export default function Suppressions() {
 							</span>
 							<Button
 								small
-								look="quiet"
+								variant="quiet"
 								aria-label={words.removeOf({ email: suppression.email })}
 								disabledReason={disabledReason}
 								onClick={() => remove.mutate(suppression)}
@@ -227,7 +227,7 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 	const [done, setDone] = useState<ImportedSuppressions | null>(null);
 	const [idempotencyKey] = useState(newKey);
 	const emails = addressesIn(form.values.emails);
-	const odd = emails.filter((email) => !address.test(email));
+	const invalidEmails = emails.filter((email) => !address.test(email));
 	const send = () =>
 		form.submit(async () =>
 			setDone(
@@ -247,7 +247,7 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 					<Button onClick={onClose}>{words.cancel}</Button>
 					<Button
 						type="submit"
-						look="primary"
+						variant="primary"
 						busy={form.busy}
 						disabledReason={emails.length === 0 ? words.addresses : emails.length > 10_000 ? words.tooMany : undefined}
 					>
@@ -261,8 +261,8 @@ function Add({ first, onClose }: { first: string; onClose: () => void }) {
 				rows={8}
 				label={words.addresses}
 				help={
-					odd.length > 0
-						? `${words.valid({ count: emails.length - odd.length })}. ${words.odd({ count: odd.length, examples: odd.slice(0, 5).join(", ") })}`
+					invalidEmails.length > 0
+						? `${words.valid({ count: emails.length - invalidEmails.length })}. ${words.odd({ count: invalidEmails.length, examples: invalidEmails.slice(0, 5).join(", ") })}`
 						: words.valid({ count: emails.length })
 				}
 				path="emails"

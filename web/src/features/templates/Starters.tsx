@@ -16,7 +16,7 @@ type Props = {
 export function Starters({ busy, disabledReason, onChoose, own }: Props) {
 	const starters = useStarters();
 	const off = disabledReason !== undefined || busy;
-	const one = (id: string, name: string, text: ReactNode, choose: () => void) => (
+	const starterCard = (id: string, name: string, text: ReactNode, choose: () => void) => (
 		<li key={id}>
 			<button type="button" aria-disabled={off || undefined} title={disabledReason} onClick={() => !off && choose()}>
 				<b>{name}</b>
@@ -28,9 +28,9 @@ export function Starters({ busy, disabledReason, onChoose, own }: Props) {
 		<>
 			{disabledReason && <Callout>{disabledReason}</Callout>}
 			<ul className={css.starters} aria-busy={busy}>
-				{own && one("", own.name, own.text, own.onChoose)}
+				{own && starterCard("", own.name, own.text, own.onChoose)}
 				{starters.data?.data.map((starter) =>
-					one(starter.slug, starter.name, aboutOf(starter), () => onChoose(starter)),
+					starterCard(starter.slug, starter.name, aboutOf(starter), () => onChoose(starter)),
 				)}
 			</ul>
 		</>

@@ -4,20 +4,20 @@ import { useParams } from "wouter";
 import { api, request, type Versioned } from "../../api/client";
 import type { BindingOptions, PreviewTemplate, TemplateRow, UpdateTemplateRequestBody } from "../../api/schema";
 import { useCollection } from "../../base/collections";
-import { later } from "../../base/lazy";
+import { lazyComponent } from "../../base/lazy";
 import { useDisabledReason } from "../../base/session";
 import { issuesOf } from "../binding/binding";
 import { type Draft, schemaOf, templateDraft } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
 import { useStored } from "../source/useStored";
 import { Switch } from "../../ui/Field";
-import { isGone, Missing } from "../../ui/Missing";
+import { isGone, NotFound } from "../../ui/NotFound";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { templateQuery } from "./queries";
 import { to } from "../../base/paths";
 
-const BindingEditor = later(() =>
+const BindingEditor = lazyComponent(() =>
 	import("../binding/BindingEditor").then((module) => ({ default: module.BindingEditor })),
 );
 
@@ -52,7 +52,9 @@ export default function TemplatePage() {
 	const { id = "" } = useParams<{ id: string }>();
 	const query = useQuery(templateQuery(id));
 	if (!query.data || isGone(query.error))
-		return <Missing query={query} list={words.templates} to={to.templates()} kept={{ kinds: ["template"], id }} />;
+		return (
+			<NotFound query={query} list={words.templates} to={to.templates()} unsavedInput={{ kinds: ["template"], id }} />
+		);
 	return <Editor key={query.data.data.id} server={query.data} />;
 }
 
@@ -94,8 +96,13 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 			sections_schema: schema?.sections_schema ?? [],
 			groups_schema: schema?.groups_schema ?? [],
 			slots_schema: (schema?.slots_schema ?? []).map((slot) => {
-				const fit = fitting(slot.tag_filter ?? []);
-				return { ...slot, eligible_blocks: fit, eligible_blocks_total: fit.length, eligible_blocks_truncated: false };
+				const matches = fitting(slot.tag_filter ?? []);
+				return {
+					...slot,
+					eligible_blocks: matches,
+					eligible_blocks_total: matches.length,
+					eligible_blocks_truncated: false,
+				};
 			}),
 		};
 	};
@@ -141,7 +148,7 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 					</Suspense>
 				)
 			}
-			touched={async () => {
+			affected={async () => {
 				const { usage } = await api("GET /templates/{id}", {
 					path: { id: template.id },
 					query: { include_usage: true },

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
 import type { AnyTemplateRow, CreateTemplateRequestBody } from "../../api/schema";
-import { useParam, useTyped } from "../../base/params";
+import { useParam, useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -16,7 +16,7 @@ import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { blankMjml } from "./blank";
+import { blankMjml } from "./blankMjml";
 import { Starters } from "./Starters";
 import own from "./Starters.module.css";
 import { templateOf } from "./fromStarter";
@@ -55,7 +55,7 @@ export default function Templates() {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const disabledReason = useDisabledReason("POST /templates");
-	const [search, setSearch] = useTyped("q");
+	const [search, setSearch] = useTextParam("q");
 	const [choosing, setChoosing] = useParam("new");
 	const templates = useQuery(templatesWithUseQuery());
 	const all = templates.data?.data ?? [];
@@ -155,15 +155,15 @@ export default function Templates() {
 
 /** Picture shows a template with its samples, once it is in view. */
 function Picture({ template }: { template: AnyTemplateRow }) {
-	const [wanted, setWanted] = useState(false);
-	const html = useQuery({ ...thumbnailQuery("template", template.slug, template.updated_at), enabled: wanted });
+	const [inView, setInView] = useState(false);
+	const html = useQuery({ ...thumbnailQuery("template", template.slug, template.updated_at), enabled: inView });
 	return (
 		<Thumb
 			html={html.data}
 			label={words.picture({ name: template.name })}
 			width={72}
 			height={72}
-			onView={() => setWanted(true)}
+			onView={() => setInView(true)}
 		/>
 	);
 }

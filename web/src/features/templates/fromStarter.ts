@@ -44,11 +44,11 @@ export const templateOf = (starter: TemplateStarter): CreateTemplateRequestBody 
 });
 
 /**
- * begin returns the content of a mail that begins with a starter: its template, which is made unless the account has
+ * createFromStarter returns the content of a mail that begins with a starter: its template, which is made unless the account has
  * one of that name, with the starter's sample texts. Blocks of the sample are left out, since the account need not have
  * them.
  */
-export async function begin(starter: TemplateStarter) {
+export async function createFromStarter(starter: TemplateStarter) {
 	const have = (await api("GET /templates", {})).data.find(
 		(own) => own.slug === starter.slug && own.name === starter.name,
 	);

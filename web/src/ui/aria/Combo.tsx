@@ -12,7 +12,7 @@ import { FieldError, Text } from "react-aria-components/TextField";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Combo.module.css";
 import field from "../Field.module.css";
-import { ErrorsAtOnce, useShownError } from "../heldErrors";
+import { ImmediateErrors, useShownError } from "../errorVisibility";
 
 const words = catalogue("shell.combo", {
 	none: "Nothing matches.",
@@ -57,7 +57,7 @@ export type ComboProps = {
 	/** Called with what was typed, to load other options; without it, options are filtered here. */
 	onSearch?: (text: string) => void;
 	/** Accept a value that is not an option. */
-	free?: boolean;
+	allowsCustomValue?: boolean;
 	/** Called when the choices are shown, to load them then. */
 	onOpen?: () => void;
 	/** The choices are being loaded. */
@@ -76,14 +76,14 @@ export type PicksProps = Omit<ComboProps, "value" | "onChange"> & {
 	nameOf?: (id: string) => string;
 };
 
-/** plain returns a text without what a search does not tell apart. */
-const plain = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+/** normalized returns a text in lower case and without accents, as searches compare it. */
+const normalized = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 /** rank returns how well a typed text matches an option: by its id or whole name best, then by the beginning of its name. */
 function rank(id: string, label: string, search: string): number {
-	const text = plain(search.trim());
-	if (plain(id) === text || plain(label) === text) return 0;
-	return plain(label).startsWith(text) ? 1 : 2;
+	const text = normalized(search.trim());
+	if (normalized(id) === text || normalized(label) === text) return 0;
+	return normalized(label).startsWith(text) ? 1 : 2;
 }
 
 /** FirstMatch makes the best choice active that is left by what was typed, so that Enter takes it. */
@@ -110,7 +110,7 @@ export function Combo({
 	onSearch,
 	onOpen,
 	loading,
-	free,
+	allowsCustomValue,
 	placeholder,
 	help,
 	error: message,
@@ -121,7 +121,7 @@ export function Combo({
 	const id = useId();
 	const error = useShownError(id, value, message);
 	const [search, setSearch] = useState<string | null>(null);
-	const selected = options.find((option) => option.id === value)?.label ?? (free ? (value ?? "") : "");
+	const selected = options.find((option) => option.id === value)?.label ?? (allowsCustomValue ? (value ?? "") : "");
 	const shown: (Option | Section)[] = options.some((option) => option.group) ? sections(options) : options;
 	const props: Partial<ComboBoxProps<Option | Section>> = onSearch ? { items: shown } : { defaultItems: shown };
 	const ids = new Map(options.map((option) => [option.label, option.id]));
@@ -130,10 +130,11 @@ export function Combo({
 			{...props}
 			id={id}
 			defaultFilter={(label, text) =>
-				plain(label).includes(plain(text)) || (text !== "" && plain(ids.get(label) ?? "") === plain(text))
+				normalized(label).includes(normalized(text)) ||
+				(text !== "" && normalized(ids.get(label) ?? "") === normalized(text))
 			}
 			className={field.field}
-			allowsCustomValue={free}
+			allowsCustomValue={allowsCustomValue}
 			autoFocus={autoFocus}
 			allowsEmptyCollection
 			onOpenChange={(open) => open && onOpen?.()}
@@ -145,22 +146,24 @@ export function Combo({
 			onInputChange={(text) => {
 				setSearch(text);
 				onSearch?.(text);
-				if (free) onChange(text || null);
+				if (allowsCustomValue) onChange(text || null);
 			}}
 			onSelectionChange={(key) => {
 				setSearch(null);
 				// Leaving the field chooses again what is chosen; what was typed stays.
-				const next = key === null ? (free ? (search ?? value) || null : null) : String(key);
+				const next = key === null ? (allowsCustomValue ? (search ?? value) || null : null) : String(key);
 				if (next !== value) onChange(next);
 			}}
 			onBlur={() => {
 				const exact =
-					!free && search ? options.find((option) => rank(option.id, option.label, search) === 0) : undefined;
+					!allowsCustomValue && search
+						? options.find((option) => rank(option.id, option.label, search) === 0)
+						: undefined;
 				if (exact && exact.id !== value) onChange(exact.id);
 				setSearch(null);
 			}}
 		>
-			{!free && search && <FirstMatch search={search} />}
+			{!allowsCustomValue && search && <FirstMatch search={search} />}
 			<Label className={hideLabel ? "visually-hidden" : field.label}>{label}</Label>
 			<div className={css.box}>
 				<Input className={field.input} placeholder={placeholder} data-path={path} />
@@ -198,29 +201,29 @@ export function Combo({
 /** Picks is a field for several choices: those chosen stand before the field, and can be removed. */
 export function Picks({ label, options, values, onChange, nameOf, autoFocus, ...rest }: PicksProps) {
 	const key = values.join();
-	const kept = useRef<string | null>(null); // the values that were chosen here: the field keeps the focus then
+	const ownValues = useRef<string | null>(null); // the values that were chosen here: the field keeps the focus then
 	const change = (next: string[]) => {
-		kept.current = next.join();
+		ownValues.current = next.join();
 		rest.onSearch?.("");
 		onChange(next);
 	};
 	const name = (id: string) => nameOf?.(id) ?? options.find((option) => option.id === id)?.label ?? id;
-	const left = options.filter((option) => !values.includes(option.id));
+	const unselected = options.filter((option) => !values.includes(option.id));
 	return (
 		<div className={css.picks}>
 			{/* After each choice it is another field, which is empty. */}
-			<ErrorsAtOnce value={values.length > 0}>
+			<ImmediateErrors value={values.length > 0}>
 				<Combo
 					key={key}
 					{...rest}
-					autoFocus={kept.current === null ? autoFocus : kept.current === key}
-					free={false}
+					autoFocus={ownValues.current === null ? autoFocus : ownValues.current === key}
+					allowsCustomValue={false}
 					label={label}
-					options={left}
+					options={unselected}
 					value={null}
 					onChange={(id) => id && !values.includes(id) && change([...values, id])}
 				/>
-			</ErrorsAtOnce>
+			</ImmediateErrors>
 			{values.length > 0 && (
 				<ul className={css.chips} aria-label={label}>
 					{values.map((value) => (

@@ -113,7 +113,7 @@ export function DateField(props: DateProps) {
 			{props.optional && <span className={field.optional}> ({words.optional})</span>}
 		</Label>
 	);
-	const below = (
+	const messages = (
 		<>
 			{props.help && !props.error && (
 				<Text slot="description" className={field.help}>
@@ -140,7 +140,7 @@ export function DateField(props: DateProps) {
 							{parts}
 						</div>
 					</Target>
-					{below}
+					{messages}
 				</TimeField>
 			</I18nProvider>
 		);
@@ -164,7 +164,7 @@ export function DateField(props: DateProps) {
 						</AriaButton>
 					</Group>
 				</Target>
-				{below}
+				{messages}
 				<Popover className={css.popover} placement="bottom start">
 					<Dialog className={css.dialog}>
 						<Calendar>

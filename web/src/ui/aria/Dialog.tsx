@@ -5,7 +5,7 @@ import { Modal, ModalOverlay } from "react-aria-components/Modal";
 import { catalogue } from "../../base/words/catalogue";
 import { Button, IconButton } from "../Button";
 import css from "./Dialog.module.css";
-import { CurrentRow } from "../row";
+import { CurrentRow } from "../currentRow";
 import { TextField } from "../Field";
 
 const words = catalogue("shell.dialog", { cancel: "Cancel", close: "Close", type: "Type {word} to confirm" });
@@ -20,7 +20,7 @@ export type DialogProps = {
 	/** A drawer stands at the side, and fills the screen of a phone. */
 	drawer?: "narrow" | "wide";
 	/** Only an action closes it. */
-	firm?: boolean;
+	mustAnswer?: boolean;
 	role?: "dialog" | "alertdialog";
 	onSubmit?: () => void;
 };
@@ -33,17 +33,17 @@ export function Dialog({
 	footer,
 	submit,
 	drawer,
-	firm,
+	mustAnswer,
 	role = "dialog",
 	onSubmit,
 }: DialogProps) {
-	const inner = (
+	const content = (
 		<>
 			<header className={css.header}>
 				<Heading slot="title" className={css.title}>
 					{title}
 				</Heading>
-				{!firm && <IconButton label={words.close} icon={<X aria-hidden />} onClick={onClose} />}
+				{!mustAnswer && <IconButton label={words.close} icon={<X aria-hidden />} onClick={onClose} />}
 			</header>
 			<div className={css.body}>{children}</div>
 			{footer && <footer className={css.footer}>{footer}</footer>}
@@ -52,7 +52,7 @@ export function Dialog({
 					<Button onClick={onClose}>{submit.cancel ?? words.cancel}</Button>
 					<Button
 						type="submit"
-						look="primary"
+						variant="primary"
 						busy={submit.busy}
 						disabledReason={submit.disabledReason}
 						autoFocus={submit.autoFocus}
@@ -66,8 +66,8 @@ export function Dialog({
 	return (
 		<ModalOverlay
 			isOpen
-			isDismissable={!firm && !drawer}
-			isKeyboardDismissDisabled={firm}
+			isDismissable={!mustAnswer && !drawer}
+			isKeyboardDismissDisabled={mustAnswer}
 			onOpenChange={(open) => !open && onClose()}
 			className={css.scrim}
 		>
@@ -84,10 +84,10 @@ export function Dialog({
 									onSubmit();
 								}}
 							>
-								{inner}
+								{content}
 							</form>
 						) : (
-							inner
+							content
 						)}
 					</AriaDialog>
 				</CurrentRow>
@@ -138,7 +138,7 @@ export function Confirm({
 					</Button>
 					<Button
 						type="submit"
-						look={danger ? "danger" : "primary"}
+						variant={danger ? "danger" : "primary"}
 						busy={busy}
 						disabledReason={ready ? undefined : words.type({ word: type ?? "" })}
 					>

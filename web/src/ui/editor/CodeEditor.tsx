@@ -10,10 +10,10 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { tags as t } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import { withTexts } from "../../base/lazy";
-import { useText } from "../../sync/pendingSaves";
+import { useBufferedText } from "../../sync/pendingSaves";
 import type { CodeProps } from "../Code";
 
-// The editor stands in a shadow root: its styles are then adopted style sheets, which the content security
+// The editor is in a shadow root: its styles are then adopted style sheets, which the content security
 // policy of the page allows.
 
 const colors = HighlightStyle.define([
@@ -27,7 +27,7 @@ const colors = HighlightStyle.define([
 	{ tag: t.invalid, color: "var(--danger)" },
 ]);
 
-const look = EditorView.theme({
+const editorTheme = EditorView.theme({
 	"&": { blockSize: "100%", fontSize: "13px", color: "var(--text)", backgroundColor: "var(--surface)" },
 	"&.cm-focused": { outline: "none" },
 	".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px" },
@@ -47,11 +47,11 @@ const look = EditorView.theme({
 });
 
 /** Above this many characters the code is not highlighted. */
-const plainAbove = 1_000_000;
+const maxHighlightedLength = 1_000_000;
 
 /**
- * CodeEditor edits code. Escape, then Tab, leaves it. It tells its text after a pause, or when the editor is
- * left or somebody asks for it with handIn: the text of a long document costs too much at each key.
+ * CodeEditor edits code. Escape, then Tab, leaves it. It reports its text after a pause, or when the editor is
+ * left or somebody asks for it with flushEditors: the text of a long document costs too much at each key.
  */
 export default function CodeEditor({
 	label,
@@ -68,7 +68,7 @@ export default function CodeEditor({
 	const view = useRef<EditorView | null>(null);
 	const editable = useRef(new Compartment());
 	const assist = useRef(new Compartment());
-	const text = useText({
+	const text = useBufferedText({
 		value,
 		read: () => view.current?.state.doc.toString(),
 		change: onChange,
@@ -96,9 +96,9 @@ export default function CodeEditor({
 					closeBrackets(),
 					assist.current.of(autocompletion()),
 					highlightActiveLine(),
-					value.length > plainAbove || language === "json" ? [] : liquid({ base: html() }),
+					value.length > maxHighlightedLength || language === "json" ? [] : liquid({ base: html() }),
 					syntaxHighlighting(colors),
-					look,
+					editorTheme,
 					EditorView.lineWrapping,
 					editable.current.of(EditorState.readOnly.of(readOnly ?? false)),
 					EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
@@ -111,7 +111,7 @@ export default function CodeEditor({
 						...completionKeymap,
 					]),
 					EditorView.updateListener.of((update) => {
-						if (update.docChanged) text.typed();
+						if (update.docChanged) text.schedule();
 					}),
 				],
 			}),
@@ -148,9 +148,9 @@ export default function CodeEditor({
 				(problem) => problem.line !== undefined && problem.line >= 1 && problem.line <= editorView.state.doc.lines,
 			)
 			.map((problem): Diagnostic => {
-				const at = editorView.state.doc.line(problem.line ?? 1);
-				const from = Math.min(at.to, at.from + Math.max(0, (problem.column ?? 1) - 1));
-				return { from, to: at.to, severity: problem.severity, message: problem.message };
+				const docLine = editorView.state.doc.line(problem.line ?? 1);
+				const from = Math.min(docLine.to, docLine.from + Math.max(0, (problem.column ?? 1) - 1));
+				return { from, to: docLine.to, severity: problem.severity, message: problem.message };
 			});
 		editorView.dispatch(setDiagnostics(editorView.state, all));
 	}, [problems]);

@@ -15,7 +15,13 @@ import { elementHelp, filterHelp, objectHelp, tagHelp, words } from "./words";
 // in long documents as in short ones.
 
 const box = ["padding", "padding-top", "padding-right", "padding-bottom", "padding-left", "css-class", "mj-class"];
-const back = ["background-color", "background-url", "background-position", "background-repeat", "background-size"];
+const backgroundAttributes = [
+	"background-color",
+	"background-url",
+	"background-position",
+	"background-repeat",
+	"background-size",
+];
 const border = ["border", "border-top", "border-right", "border-bottom", "border-left", "border-radius"];
 const type = [
 	"color",
@@ -34,8 +40,8 @@ const link = ["href", "target", "rel", "title", "name"];
 const attributes: { [element: string]: string[] } = {
 	mjml: ["lang", "dir", "owa"],
 	"mj-body": ["width", "background-color", "css-class"],
-	"mj-section": [...box, ...back, ...border, "direction", "full-width", "text-align"],
-	"mj-wrapper": [...box, ...back, ...border, "full-width", "text-align", "gap"],
+	"mj-section": [...box, ...backgroundAttributes, ...border, "direction", "full-width", "text-align"],
+	"mj-wrapper": [...box, ...backgroundAttributes, ...border, "full-width", "text-align", "gap"],
 	"mj-column": [
 		...box,
 		...border,
@@ -195,7 +201,7 @@ const nameInfo = (name: Name) => {
 	const kind = {
 		parameter: words.parameter,
 		section: words.section,
-		item: words.item({ section: name.of ?? "" }),
+		item: words.item({ section: name.section ?? "" }),
 		slot: words.slot,
 		field: words.contact,
 	}[name.kind];
@@ -215,9 +221,9 @@ const written = (name: Name) =>
 	})[name.kind];
 
 /** The element that a place is inside of the tag of, if it is where an attribute may stand. */
-function openTag(state: EditorState, at: number): string | undefined {
-	const from = Math.max(0, at - 2000);
-	const text = state.sliceDoc(from, at);
+function openTag(state: EditorState, position: number): string | undefined {
+	const from = Math.max(0, position - 2000);
+	const text = state.sliceDoc(from, position);
 	const tag = /<(mj[\w-]*)((?:\s+[\w-]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s+[\w-]*$/.exec(text);
 	return tag?.[1];
 }
@@ -253,10 +259,10 @@ function sourceOf(names: () => Name[], mjml: boolean): CompletionSource {
 				validFor: /^[\w-]*$/,
 			};
 		const attribute = context.matchBefore(/\s[\w-]*$/);
-		const inside = attribute && openTag(context.state, context.pos);
-		if (attribute && inside) {
-			const options = (attributes[inside] ?? box).map((name) =>
-				snippetCompletion(`${name}="\${}"`, { label: name, type: "property", info: `${words.attribute}: ${inside}` }),
+		const tagName = attribute && openTag(context.state, context.pos);
+		if (attribute && tagName) {
+			const options = (attributes[tagName] ?? box).map((name) =>
+				snippetCompletion(`${name}="\${}"`, { label: name, type: "property", info: `${words.attribute}: ${tagName}` }),
 			);
 			return { from: attribute.from + 1, options, validFor: /^[\w-]*$/ };
 		}
@@ -267,22 +273,23 @@ function sourceOf(names: () => Name[], mjml: boolean): CompletionSource {
 type Help = { from: number; to: number; title: string; text: string };
 
 /** helpAt is what there is to say about the name at a place. */
-function helpAt(state: EditorState, at: number, names: Name[]): Help | null {
-	const line = state.doc.lineAt(at);
-	const start = Math.max(0, at - line.from - 300);
-	const text = line.text.slice(start, at - line.from + 300);
-	const column = at - line.from - start;
+function helpAt(state: EditorState, position: number, names: Name[]): Help | null {
+	const line = state.doc.lineAt(position);
+	const start = Math.max(0, position - line.from - 300);
+	const text = line.text.slice(start, position - line.from + 300);
+	const column = position - line.from - start;
 	for (const match of text.matchAll(/(?:param|item|slot):[\w.]+|#section\s+\w+|[\w.-]+/g)) {
 		if (match.index > column) return null;
 		if (match.index + match[0].length < column) continue;
 		const before = text.slice(0, match.index);
 		const from = line.from + start + match.index;
-		const say = (title: string, help: string): Help => ({ from, to: from + match[0].length, title, text: help });
+		const helpOf = (title: string, help: string): Help => ({ from, to: from + match[0].length, title, text: help });
 		const token = match[0].replace(/\s+/, " ");
-		const own = <T extends object>(of: T, key: string): key is Extract<keyof T, string> => Object.hasOwn(of, key);
-		if (/<\/?$/.test(before)) return own(elementHelp, token) ? say(token, elementHelp[token]) : null;
-		if (/\{[{%][^{}]*\|\s*$/.test(before)) return own(filterHelp, token) ? say(token, filterHelp[token]) : null;
-		if (/\{%-?\s*$/.test(before)) return own(tagHelp, token) ? say(token, tagHelp[token]) : null;
+		const own = <T extends object>(record: T, key: string): key is Extract<keyof T, string> =>
+			Object.hasOwn(record, key);
+		if (/<\/?$/.test(before)) return own(elementHelp, token) ? helpOf(token, elementHelp[token]) : null;
+		if (/\{[{%][^{}]*\|\s*$/.test(before)) return own(filterHelp, token) ? helpOf(token, filterHelp[token]) : null;
+		if (/\{%-?\s*$/.test(before)) return own(tagHelp, token) ? helpOf(token, tagHelp[token]) : null;
 		if (!/\{[{%][^}]*$/.test(before)) return null;
 		const known = names.find(
 			(name) =>
@@ -290,16 +297,16 @@ function helpAt(state: EditorState, at: number, names: Name[]): Help | null {
 				(name.kind === "field" && token === name.name) ||
 				(name.kind === "parameter" && (token === name.name || token === `param.${name.name}`)),
 		);
-		if (known) return say(token, nameInfo(known));
-		return own(objectHelp, token) ? say(token, objectHelp[token]) : null;
+		if (known) return helpOf(token, nameInfo(known));
+		return own(objectHelp, token) ? helpOf(token, objectHelp[token]) : null;
 	}
 	return null;
 }
 
 /** The names in the code are explained below the pointer, and at the cursor with F1. */
 export function hints(names: () => Name[], mjml: boolean): { source: CompletionSource; help: Extension } {
-	const hover = hoverTooltip((view, at) => {
-		const help = helpAt(view.state, at, names());
+	const hover = hoverTooltip((view, position) => {
+		const help = helpAt(view.state, position, names());
 		if (!help) return null;
 		return {
 			pos: help.from,
@@ -315,11 +322,11 @@ export function hints(names: () => Name[], mjml: boolean): { source: CompletionS
 		};
 	});
 	const explain = (view: EditorView) => {
-		const at = view.state.selection.main.head;
-		const help = helpAt(view.state, at, names());
+		const position = view.state.selection.main.head;
+		const help = helpAt(view.state, position, names());
 		view.dispatch({ effects: EditorView.announce.of(help ? `${help.title}: ${help.text}` : words.nothing) });
 		if (help)
-			activateHover(view, at, -1, { tooltip: hover, until: (tr) => tr.docChanged || tr.selection !== undefined });
+			activateHover(view, position, -1, { tooltip: hover, until: (tr) => tr.docChanged || tr.selection !== undefined });
 		return true;
 	};
 	return { source: sourceOf(names, mjml), help: [hover, keymap.of([{ key: "F1", run: explain }])] };

@@ -1,5 +1,5 @@
 // The script of the page that shows a mail. The mail's HTML is parsed and inserted; nothing in it runs,
-// because the page's policy allows this script alone. It tells the application the height of the mail and
+// because the page's policy allows this script alone. It sends the application the height of the mail and
 // the address under the pointer. Links lead nowhere, or open in a new tab if the application says so.
 
 type Show = { kind: "show"; html: string; dark: boolean; forced: boolean; images: boolean; opens: boolean };
@@ -60,14 +60,14 @@ function show(message: Show) {
 
 /** isPage reports whether an address is that of a page on the web: nothing else is opened. */
 function isPage(address: string): boolean {
-	const at = URL.parse(address.trim());
-	return at !== null && (at.protocol === "http:" || at.protocol === "https:");
+	const url = URL.parse(address.trim());
+	return url !== null && (url.protocol === "http:" || url.protocol === "https:");
 }
 
 /** asked matches what a rule asks of the colours that the reader prefers. */
 const asked = /\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)/gi;
 
-/** chosen replaces in a media query what it asks of colours by what is true, or untrue, of the colours chosen. */
+/** isForced replaces in a media query what it asks of colours by what is true, or untrue, of the colours chosen. */
 const isForced = (media: string, dark: boolean) =>
 	media.replace(asked, (_, scheme: string) =>
 		(scheme.toLowerCase() === "dark") === dark ? "(min-width: 0px)" : "(max-width: 0px)",

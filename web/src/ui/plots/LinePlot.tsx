@@ -1,9 +1,9 @@
 import { scaleLinear, scalePoint } from "d3-scale";
 import { line } from "d3-shape";
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from "react";
-import { full, number } from "../../base/words/formats";
+import { exactNumber, number } from "../../base/words/formats";
 import css from "./LinePlot.module.css";
-import { apart, isStep, nearest, stepped, tickEvery } from "./points";
+import { spread, isStep, nearest, indexAfterKey, tickEvery } from "./points";
 
 export type Line = {
 	name: string;
@@ -22,7 +22,7 @@ type Props = {
 	tickWidth?: number;
 	lines: Line[];
 	/** A point that is marked, such as today. */
-	mark?: string;
+	highlighted?: string;
 };
 
 const minWidth = 280; // a narrower plot is scrolled
@@ -30,19 +30,19 @@ const height = 240;
 const margin = { top: 16, right: 96, bottom: 28, left: 48 };
 
 /** LinePlot draws lines over time. Zero is in view. Arrow keys and the pointer walk along the points and say their values. */
-export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }: Props) {
-	const [at, setAt] = useState<number | null>(null);
+export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, highlighted }: Props) {
+	const [activeIndex, setActiveIndex] = useState<number | null>(null);
 	// As wide as its place: texts keep their size, instead of growing with the plot.
 	const [width, setWidth] = useState(720);
-	const place = useRef<HTMLDivElement>(null);
+	const container = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
-		const element = place.current;
+		const element = container.current;
 		if (!element) return;
-		const fit = () => setWidth(Math.max(minWidth, Math.round(element.clientWidth)));
-		fit();
-		const seen = new ResizeObserver(fit);
-		seen.observe(element);
-		return () => seen.disconnect();
+		const resize = () => setWidth(Math.max(minWidth, Math.round(element.clientWidth)));
+		resize();
+		const observer = new ResizeObserver(resize);
+		observer.observe(element);
+		return () => observer.disconnect();
 	}, []);
 	const max = Math.max(1, ...lines.flatMap((line) => line.values.map((value) => value ?? 0)));
 	const x = scalePoint<number>(
@@ -55,29 +55,29 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 		.x((_, i) => x(i) ?? 0)
 		.y((v) => y(v ?? 0));
 	// Names of lines that end close to each other are moved apart.
-	const nameHeights = apart(
+	const nameHeights = spread(
 		lines.map((line) => y(line.values.at(-1) ?? 0)),
 		15,
 	);
-	const inner = width - margin.left - margin.right;
-	const every = tickEvery(points.length, inner, tickWidth);
+	const plotWidth = width - margin.left - margin.right;
+	const tickInterval = tickEvery(points.length, plotWidth, tickWidth);
 	const key = (event: KeyboardEvent) => {
 		if (!isStep(event.key)) return;
 		event.preventDefault();
-		setAt((now) => stepped(event.key, now, points.length));
+		setActiveIndex((now) => indexAfterKey(event.key, now, points.length));
 	};
 	const point = (event: PointerEvent<SVGSVGElement>) => {
 		const box = event.currentTarget.getBoundingClientRect();
-		setAt(nearest(((event.clientX - box.left) / box.width) * width - margin.left, inner, points.length));
+		setActiveIndex(nearest(((event.clientX - box.left) / box.width) * width - margin.left, plotWidth, points.length));
 	};
 	const summary =
-		at === null
+		activeIndex === null
 			? ""
-			: `${tick(points[at] ?? "")}: ${lines.flatMap((line) => (line.values[at] == null ? [] : [`${line.name} ${full(line.values[at])}`])).join(", ")}`;
+			: `${tick(points[activeIndex] ?? "")}: ${lines.flatMap((line) => (line.values[activeIndex] == null ? [] : [`${line.name} ${exactNumber(line.values[activeIndex])}`])).join(", ")}`;
 	return (
 		<figure className={css.figure}>
 			<figcaption>{sentence}</figcaption>
-			<div ref={place} className={css.scroll}>
+			<div ref={container} className={css.scroll}>
 				<svg
 					className={css.plot}
 					viewBox={`0 0 ${width} ${height}`}
@@ -86,9 +86,9 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 					// biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk along the points
 					tabIndex={0}
 					onKeyDown={key}
-					onBlur={() => setAt(null)}
+					onBlur={() => setActiveIndex(null)}
 					onPointerMove={point}
-					onPointerLeave={() => setAt(null)}
+					onPointerLeave={() => setActiveIndex(null)}
 				>
 					{y.ticks(Math.min(4, max)).map((tick) => (
 						<g key={tick}>
@@ -100,23 +100,29 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 					))}
 					{points.map(
 						(point, i) =>
-							i % every === 0 && (
+							i % tickInterval === 0 && (
 								<text key={point} x={x(i)} y={height - 8} textAnchor="middle">
-									{tick(point, points[i - every])}
+									{tick(point, points[i - tickInterval])}
 								</text>
 							),
 					)}
-					{mark !== undefined && (
+					{highlighted !== undefined && (
 						<line
 							className={css.mark}
-							x1={x(points.indexOf(mark))}
-							x2={x(points.indexOf(mark))}
+							x1={x(points.indexOf(highlighted))}
+							x2={x(points.indexOf(highlighted))}
 							y1={margin.top}
 							y2={height - margin.bottom}
 						/>
 					)}
-					{at !== null && (
-						<line className={css.cross} x1={x(at)} x2={x(at)} y1={margin.top} y2={height - margin.bottom} />
+					{activeIndex !== null && (
+						<line
+							className={css.cross}
+							x1={x(activeIndex)}
+							x2={x(activeIndex)}
+							y1={margin.top}
+							y2={height - margin.bottom}
+						/>
 					)}
 					{lines.map((line, i) => (
 						<g key={line.name}>
@@ -132,8 +138,8 @@ export function LinePlot({ sentence, points, tick, tickWidth = 64, lines, mark }
 								{line.name}
 							</text>
 							{points.length === 1 && <circle cx={x(0)} cy={y(line.values[0] ?? 0)} r={3} fill={line.color} />}
-							{at !== null && line.values[at] !== null && (
-								<circle cx={x(at)} cy={y(line.values[at] ?? 0)} r={4} fill={line.color} />
+							{activeIndex !== null && line.values[activeIndex] !== null && (
+								<circle cx={x(activeIndex)} cy={y(line.values[activeIndex] ?? 0)} r={4} fill={line.color} />
 							)}
 						</g>
 					))}

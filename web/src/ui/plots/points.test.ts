@@ -1,5 +1,5 @@
 import { equals, holds, Random, type Tests } from "../../base/testing";
-import { apart, isStep, nearest, stepped, tickEvery } from "./points";
+import { spread, isStep, nearest, indexAfterKey, tickEvery } from "./points";
 
 const tests: Tests = {
 	"two to six points are named, as many as have room"() {
@@ -13,17 +13,20 @@ const tests: Tests = {
 			[0, 600, 64, 1],
 			[400, 600, 100, 67],
 		];
-		for (const [count, width, nameWidth, want] of plots)
-			equals(tickEvery(count, width, nameWidth), want, `${count} in ${width}`);
+		for (const [count, width, nameWidth, expected] of plots)
+			equals(tickEvery(count, width, nameWidth), expected, `${count} in ${width}`);
 		const random = new Random(1);
 		for (let round = 0; round < 300; round++) {
 			const [count, width, nameWidth] = [1 + random.below(500), 140 + random.below(900), 40 + random.below(60)];
-			const named = Math.ceil(count / tickEvery(count, width, nameWidth));
-			holds(named <= Math.max(2, Math.min(6, width / nameWidth)), `${named} names of ${nameWidth} in ${width}`);
+			const labelCount = Math.ceil(count / tickEvery(count, width, nameWidth));
+			holds(
+				labelCount <= Math.max(2, Math.min(6, width / nameWidth)),
+				`${labelCount} names of ${nameWidth} in ${width}`,
+			);
 		}
 	},
 	"keys walk along the points, and begin at the end they come from"() {
-		const walks: [key: string, from: number | null, want: number][] = [
+		const keyCases: [key: string, from: number | null, want: number][] = [
 			["ArrowRight", null, 0],
 			["ArrowRight", 0, 1],
 			["ArrowRight", 9, 9],
@@ -35,15 +38,15 @@ const tests: Tests = {
 			["End", null, 9],
 			["End", 0, 9],
 		];
-		for (const [key, from, want] of walks) {
-			equals(stepped(key, from, 10), want, `${key} from ${from}`);
+		for (const [key, from, expected] of keyCases) {
+			equals(indexAfterKey(key, from, 10), expected, `${key} from ${from}`);
 			equals(isStep(key), true, key);
 		}
 		for (const key of ["ArrowUp", "Enter", "a"]) equals(isStep(key), false, key);
-		equals(stepped("End", null, 1), 0, "of one point");
+		equals(indexAfterKey("End", null, 1), 0, "of one point");
 	},
 	"the pointer is at the nearest point"() {
-		const places: [place: number, want: number][] = [
+		const positions: [place: number, want: number][] = [
 			[0, 0],
 			[-50, 0],
 			[24, 0],
@@ -53,19 +56,19 @@ const tests: Tests = {
 			[450, 9],
 			[900, 9],
 		];
-		for (const [place, want] of places) equals(nearest(place, 450, 10), want, String(place));
+		for (const [position, expected] of positions) equals(nearest(position, 450, 10), expected, String(position));
 		equals(nearest(300, 450, 1), 0, "of one point");
 	},
 	"names of lines do not cover each other, and stay where they need not move"() {
-		equals(apart([100, 50, 10], 15), [100, 50, 10]);
-		equals(apart([100, 95, 90], 15), [100, 85, 70]);
-		equals(apart([90, 100], 15), [85, 100]);
-		equals(apart([50, 50], 15), [50, 35], "of two lines that end together");
-		equals(apart([], 15), []);
+		equals(spread([100, 50, 10], 15), [100, 50, 10]);
+		equals(spread([100, 95, 90], 15), [100, 85, 70]);
+		equals(spread([90, 100], 15), [85, 100]);
+		equals(spread([50, 50], 15), [50, 35], "of two lines that end together");
+		equals(spread([], 15), []);
 		const random = new Random(2);
 		for (let round = 0; round < 300; round++) {
 			const heights = random.list(6, () => random.below(100));
-			const moved = apart(heights, 15);
+			const moved = spread(heights, 15);
 			const sorted = [...moved].sort((a, b) => a - b);
 			for (const [i, height] of sorted.entries())
 				if (i > 0) holds(height - (sorted[i - 1] ?? 0) >= 15, `${heights} become ${moved}`);

@@ -3,16 +3,17 @@
  * as it passes. Times are in milliseconds and in order. A step may differ by less than half, as where clocks are changed.
  */
 export function withSteps<T>(series: T[], time: (point: T) => number, step: number, none: (time: number) => T): T[] {
-	const out: T[] = [];
+	const result: T[] = [];
 	let last: number | null = null;
 	for (const point of series) {
-		const at = time(point);
+		const current = time(point);
 		if (last !== null)
-			for (let time = last + step; at - time >= step / 2 && out.length < maxSteps; time += step) out.push(none(time));
-		out.push(point);
-		last = at;
+			for (let time = last + step; current - time >= step / 2 && result.length < maxSteps; time += step)
+				result.push(none(time));
+		result.push(point);
+		last = current;
 	}
-	return out;
+	return result;
 }
 
 /** A plot of more points shows no more. */

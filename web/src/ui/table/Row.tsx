@@ -1,6 +1,6 @@
 import { memo, type ReactNode, type RefObject } from "react";
 import { catalogue } from "../../base/words/catalogue";
-import { CurrentRow } from "../row";
+import { CurrentRow } from "../currentRow";
 import css from "../Table.module.css";
 
 const words = catalogue("shell.tableRow", { select: "Select {name}" });
@@ -9,7 +9,7 @@ const words = catalogue("shell.tableRow", { select: "Select {name}" });
 export type RowColumn<T> = { id: string; name: string; align?: "end"; cell: (row: T) => ReactNode };
 
 /** Acts is what rows do; it is read when they do it. */
-export type Acts<T> = {
+export type RowHandlers<T> = {
 	focus: (id: string, index: number) => void;
 	toggle: (index: number, range: boolean) => void;
 	open?: (row: T) => void;
@@ -28,10 +28,10 @@ type RowProps<T> = {
 	phone: boolean;
 	columns: RowColumn<T>[];
 	pick: boolean;
-	acts: RefObject<Acts<T>>;
+	handlers: RefObject<RowHandlers<T>>;
 };
 
-function RowOf<T>({ id, row, index, start, size, selected, current, phone, columns, pick, acts }: RowProps<T>) {
+function RowOf<T>({ id, row, index, start, size, selected, current, phone, columns, pick, handlers }: RowProps<T>) {
 	return (
 		// biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles keys
 		<div
@@ -42,11 +42,11 @@ function RowOf<T>({ id, row, index, start, size, selected, current, phone, colum
 			tabIndex={current ? 0 : -1}
 			className={phone ? css.card : css.row}
 			style={{ transform: `translateY(${start}px)`, blockSize: size }}
-			onFocus={() => acts.current.focus(id, index)}
+			onFocus={() => handlers.current.focus(id, index)}
 			onClick={(event) => {
 				if ((event.target as HTMLElement).closest("a, button, input, [role=menu]")) return;
-				if (event.shiftKey) acts.current.toggle(index, true);
-				else acts.current.open?.(row);
+				if (event.shiftKey) handlers.current.toggle(index, true);
+				else handlers.current.open?.(row);
 			}}
 		>
 			{pick && (
@@ -54,15 +54,15 @@ function RowOf<T>({ id, row, index, start, size, selected, current, phone, colum
 					<input
 						type="checkbox"
 						tabIndex={-1}
-						aria-label={words.select({ name: acts.current.name(row) })}
+						aria-label={words.select({ name: handlers.current.name(row) })}
 						checked={selected}
-						onChange={(e) => acts.current.toggle(index, (e.nativeEvent as MouseEvent).shiftKey)}
+						onChange={(e) => handlers.current.toggle(index, (e.nativeEvent as MouseEvent).shiftKey)}
 					/>
 				</div>
 			)}
 			{phone ? (
 				<div role="gridcell" className={css.cardBody}>
-					{acts.current.card(row)}
+					{handlers.current.card(row)}
 				</div>
 			) : (
 				<CurrentRow value={current}>

@@ -11,29 +11,29 @@ const columns: Column[] = [
 	{ id: "tags", droppable: true },
 ];
 
-const fitted = (room: number, all = columns) =>
+const fittedColumns = (room: number, all = columns) =>
 	fitColumns(all, room).map((fitColumn) => (fitColumn.width ? `${fitColumn.id} ${fitColumn.width}` : fitColumn.id));
 
 const tests: Tests = {
 	"columns keep their widths where there is room for the name"() {
 		const allColumns = ["name", "status 120", "sent 160", "opened 160", "tags"];
-		equals(fitted(Number.POSITIVE_INFINITY), allColumns);
-		equals(fitted(290 + 120 + 160 + 160 + 120), allColumns);
+		equals(fittedColumns(Number.POSITIVE_INFINITY), allColumns);
+		equals(fittedColumns(290 + 120 + 160 + 160 + 120), allColumns);
 	},
 	"columns become narrower before the name does, by the same part of what they can give"() {
-		equals(fitted(290 + 120 + 120 + 120 + 120), ["name", "status 120", "sent 120", "opened 120", "tags"]);
-		equals(fitted(290 + 120 + 80 + 80 + 120), ["name", "status 120", "sent 80", "opened 80", "tags"]);
-		equals(fitted(200 + 120 + 80 + 80 + 120), ["name", "status 120", "sent 80", "opened 80", "tags"]);
+		equals(fittedColumns(290 + 120 + 120 + 120 + 120), ["name", "status 120", "sent 120", "opened 120", "tags"]);
+		equals(fittedColumns(290 + 120 + 80 + 80 + 120), ["name", "status 120", "sent 80", "opened 80", "tags"]);
+		equals(fittedColumns(200 + 120 + 80 + 80 + 120), ["name", "status 120", "sent 80", "opened 80", "tags"]);
 	},
 	"columns that can be missed go, the last of them first"() {
-		equals(fitted(200 + 120 + 80 + 80 + 119), ["name", "status 120", "sent 94", "opened 94"]);
-		equals(fitted(200 + 120 + 80 + 79), ["name", "status 120", "sent 80"]);
-		equals(fitted(100), ["name", "status 120", "sent 80"], "room for nothing");
-		equals(fitted(0, []), []);
+		equals(fittedColumns(200 + 120 + 80 + 80 + 119), ["name", "status 120", "sent 94", "opened 94"]);
+		equals(fittedColumns(200 + 120 + 80 + 79), ["name", "status 120", "sent 80"]);
+		equals(fittedColumns(100), ["name", "status 120", "sent 80"], "room for nothing");
+		equals(fittedColumns(0, []), []);
 	},
 	"a column without a width may have a least one"() {
-		equals(fitted(250, [{ id: "name" }, { id: "tags", minWidth: 50, droppable: true }]), ["name", "tags"]);
-		equals(fitted(249, [{ id: "name" }, { id: "tags", minWidth: 50, droppable: true }]), ["name"]);
+		equals(fittedColumns(250, [{ id: "name" }, { id: "tags", minWidth: 50, droppable: true }]), ["name", "tags"]);
+		equals(fittedColumns(249, [{ id: "name" }, { id: "tags", minWidth: 50, droppable: true }]), ["name"]);
 	},
 	"whatever the columns, they fit, and none goes or shrinks without need"() {
 		const random = new Random(12);
@@ -52,8 +52,8 @@ const tests: Tests = {
 			];
 			const room = 100 + random.below(1200);
 			const shown = fitColumns(all, room);
-			const needs = (of: Column[]) =>
-				of.reduce(
+			const neededWidth = (shownColumns: Column[]) =>
+				shownColumns.reduce(
 					(sum, column) =>
 						sum +
 						(column.width
@@ -76,7 +76,7 @@ const tests: Tests = {
 			const [first] = dropped;
 			if (first) {
 				const with_ = all.filter((column) => column === first || !dropped.includes(column));
-				holds(needs(with_) > room, `${first.id} went without need: ${text}`);
+				holds(neededWidth(with_) > room, `${first.id} went without need: ${text}`);
 			}
 			for (const column of shown) {
 				const c = all.find((x) => x.id === column.id);

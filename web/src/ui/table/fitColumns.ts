@@ -6,13 +6,13 @@ export type ColumnSize = {
 	/** How narrow the column becomes before others go, or the table scrolls sideways. */
 	minWidth?: number;
 	/** Droppable columns go before this one is narrower than this. */
-	wanted?: number;
+	preferredWidth?: number;
 	/** The column goes where there is no room for it. */
 	droppable?: boolean;
 };
 
 /** The width of the column of boxes. */
-export const pickWidth = 40;
+export const selectionWidth = 40;
 
 /** The least widths of the first column and of others without a width. */
 const defaultMinWidth = (first: boolean) => (first ? 200 : 120);
@@ -29,14 +29,14 @@ export function fitColumns<C extends ColumnSize>(columns: C[], room: number): C[
 			: (column.minWidth ?? defaultMinWidth(column === first));
 	const sum = (width: (column: C) => number) => shown.reduce((all, column) => all + width(column), 0);
 	const shown = [...columns];
-	while (sum((column) => Math.max(minWidth(column), column.wanted ?? 0)) > room) {
+	while (sum((column) => Math.max(minWidth(column), column.preferredWidth ?? 0)) > room) {
 		const dropped = shown.findLastIndex((column) => column.droppable);
 		if (dropped < 0) break;
 		shown.splice(dropped, 1);
 	}
-	const wanted = sum((column) => column.width ?? (column === first ? nameWidth : minWidth(column)));
+	const preferredTotal = sum((column) => column.width ?? (column === first ? nameWidth : minWidth(column)));
 	const shrinkable = sum((column) => (column.width ? column.width - minWidth(column) : 0));
-	const part = shrinkable > 0 ? Math.min(1, Math.max(0, wanted - room) / shrinkable) : 0;
+	const part = shrinkable > 0 ? Math.min(1, Math.max(0, preferredTotal - room) / shrinkable) : 0;
 	if (part === 0) return shown;
 	return shown.map((column) =>
 		column.width ? { ...column, width: Math.floor(column.width - (column.width - minWidth(column)) * part) } : column,
@@ -46,7 +46,7 @@ export function fitColumns<C extends ColumnSize>(columns: C[], room: number): C[
 /** gridTemplate returns the columns as CSS lays them out, after one of boxes if rows can be picked. */
 export const gridTemplate = (columns: ColumnSize[], pick: boolean) =>
 	[
-		...(pick ? [`${pickWidth}px`] : []),
+		...(pick ? [`${selectionWidth}px`] : []),
 		...columns.map((column, i) =>
 			column.width
 				? `${column.width}px`
@@ -58,5 +58,5 @@ export const gridTemplate = (columns: ColumnSize[], pick: boolean) =>
 export const minWidth = (columns: ColumnSize[], pick: boolean) =>
 	columns.reduce(
 		(sum, column, i) => sum + (column.width ?? column.minWidth ?? defaultMinWidth(i === 0)),
-		pick ? pickWidth : 0,
+		pick ? selectionWidth : 0,
 	);

@@ -2,44 +2,44 @@ import { equals, holds, Random, type Tests } from "../../base/testing";
 import { clamp, extended, indexOf, moveOf, toggled } from "./rows";
 
 const before = ["a", "b", "c", "d", "e"];
-const at = (key: string | null, keys: string[], index = before.indexOf(key ?? "")) => {
+const keyAt = (key: string | null, keys: string[], index = before.indexOf(key ?? "")) => {
 	const place = indexOf({ key, index }, keys, before);
 	return keys[place] ?? place;
 };
 
 const tests: Tests = {
 	"the row that Tab reaches stays the same when others come, go or move"() {
-		equals(at("c", ["x", "y", "a", "b", "c", "d"]), "c");
-		equals(at("c", ["c"]), "c");
-		equals(at("c", ["e", "d", "c", "b", "a"]), "c");
-		equals(at("c", before), "c");
+		equals(keyAt("c", ["x", "y", "a", "b", "c", "d"]), "c");
+		equals(keyAt("c", ["c"]), "c");
+		equals(keyAt("c", ["e", "d", "c", "b", "a"]), "c");
+		equals(keyAt("c", before), "c");
 	},
 	"a row that has gone is replaced by the nearest one that stayed, following ones first"() {
-		equals(at("c", ["a", "b", "d", "e"]), "d");
-		equals(at("c", ["a", "b", "e"]), "e");
-		equals(at("c", ["a", "b"]), "b");
-		equals(at("c", ["e", "a"]), "e");
-		equals(at("e", ["a", "b", "c"]), "c");
-		equals(at("a", ["x", "d", "b"]), "b");
+		equals(keyAt("c", ["a", "b", "d", "e"]), "d");
+		equals(keyAt("c", ["a", "b", "e"]), "e");
+		equals(keyAt("c", ["a", "b"]), "b");
+		equals(keyAt("c", ["e", "a"]), "e");
+		equals(keyAt("e", ["a", "b", "c"]), "c");
+		equals(keyAt("a", ["x", "d", "b"]), "b");
 	},
 	"without a row that stayed, the place stays, as far as there are rows"() {
-		equals(at("c", ["v", "w", "x", "y"]), "x");
-		equals(at("e", ["v", "w"]), "w");
-		equals(at("c", []), -1);
-		equals(at("unknown", ["v", "w"], 1), "w");
+		equals(keyAt("c", ["v", "w", "x", "y"]), "x");
+		equals(keyAt("e", ["v", "w"]), "w");
+		equals(keyAt("c", []), -1);
+		equals(keyAt("unknown", ["v", "w"], 1), "w");
 	},
 	"without a row, the place counts"() {
-		equals(at(null, ["x", "y", "z"], 0), "x");
-		equals(at(null, ["x", "y", "z"], 2), "z");
-		equals(at(null, ["x", "y", "z"], 7), "z");
-		equals(at(null, [], 0), -1);
+		equals(keyAt(null, ["x", "y", "z"], 0), "x");
+		equals(keyAt(null, ["x", "y", "z"], 2), "z");
+		equals(keyAt(null, ["x", "y", "z"], 7), "z");
+		equals(keyAt(null, [], 0), -1);
 	},
 	"any row is replaced by one of before, if one stayed"() {
 		const random = new Random(4);
 		for (let round = 0; round < 500; round++) {
 			const keys = [...before, "x", "y", "z"].filter(() => random.below(2) === 0).sort(() => random.below(3) - 1);
 			const key = random.of(before);
-			const found = at(key, keys);
+			const found = keyAt(key, keys);
 			if (keys.includes(key)) equals(found, key);
 			else if (keys.some((key) => before.includes(key)))
 				holds(before.includes(String(found)), `${found} for ${key} of ${keys}`);
@@ -64,15 +64,15 @@ const tests: Tests = {
 			["x", 3, null],
 			["constructor", 3, null],
 		];
-		for (const [key, from, want] of moves) equals(moveOf(key, from, 100, 10), want, `${key} from ${from}`);
+		for (const [key, from, expected] of moves) equals(moveOf(key, from, 100, 10), expected, `${key} from ${from}`);
 		for (const key of ["ArrowDown", "End", "PageUp"]) equals(moveOf(key, -1, 0, 10), 0, `${key} without rows`);
 		equals([clamp(-3, 5), clamp(2, 5), clamp(9, 5)], [0, 2, 4]);
 	},
 	"a row is selected, and deselected"() {
-		const one = toggled(new Set(["a"]), "b");
-		equals(one, ["a", "b"]);
-		equals(toggled(one, "a"), ["b"]);
-		equals(one, ["a", "b"], "the selection that was given");
+		const selected = toggled(new Set(["a"]), "b");
+		equals(selected, ["a", "b"]);
+		equals(toggled(selected, "a"), ["b"]);
+		equals(selected, ["a", "b"], "the selection that was given");
 	},
 	"a range reaches from where it begins to a row, in both directions"() {
 		equals(extended(new Set(), before, "b", 3), ["b", "c", "d"]);

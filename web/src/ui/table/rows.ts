@@ -7,13 +7,15 @@ export type TabStop = { key: string | null; index: number };
 export function indexOf({ key, index }: TabStop, keys: string[], before: string[]): number {
 	const last = keys.length - 1;
 	if (keys === before || key === null) return Math.min(index, last);
-	const here = keys.indexOf(key);
-	if (here >= 0) return here;
-	const places = new Map(keys.map((key, i) => [key, i]));
-	const was = before.indexOf(key);
-	for (const neighbour of was < 0 ? [] : [...before.slice(was + 1), ...before.slice(0, was).reverse()]) {
-		const place = places.get(neighbour);
-		if (place !== undefined) return place;
+	const currentIndex = keys.indexOf(key);
+	if (currentIndex >= 0) return currentIndex;
+	const indexes = new Map(keys.map((key, i) => [key, i]));
+	const previousIndex = before.indexOf(key);
+	for (const neighbour of previousIndex < 0
+		? []
+		: [...before.slice(previousIndex + 1), ...before.slice(0, previousIndex).reverse()]) {
+		const index = indexes.get(neighbour);
+		if (index !== undefined) return index;
 	}
 	return Math.min(index, last);
 }
@@ -54,6 +56,6 @@ export function extended(
 	to: number,
 ): Set<string> {
 	const found = anchor === null ? 0 : keys.indexOf(anchor);
-	const begin = found < 0 ? to : found;
-	return new Set([...selected, ...keys.slice(Math.min(begin, to), Math.max(begin, to) + 1)]);
+	const first = found < 0 ? to : found;
+	return new Set([...selected, ...keys.slice(Math.min(first, to), Math.max(first, to) + 1)]);
 }

@@ -23,7 +23,7 @@ const tests: Tests = {
 		const slots = new Slots();
 		slots.assign(["a", "b", "c"], false);
 		const rows = slots.assign(["b", "x", "c"], true);
-		for (const { id, at } of rows) equals(["b", "x", "c"][at], id);
+		for (const { id, index } of rows) equals(["b", "x", "c"][index], id);
 	},
 	"rows that stay keep their elements, and no two have one"() {
 		const random = new Random(5);
@@ -40,11 +40,11 @@ const tests: Tests = {
 			equals(rows.map((row) => row.id).sort(), [...shown].sort(), "the rows");
 			equals(new Set(rows.map((row) => row.slot)).size, rows.length, "the number of different elements");
 			for (const row of rows) if (last.has(row.id)) equals(row.slot, last.get(row.id), `the element of ${row.id}`);
-			const kept = rows.map((row) => row.slot).filter((slot) => orderOfElements.includes(slot));
+			const retained = rows.map((row) => row.slot).filter((slot) => orderOfElements.includes(slot));
 			if (moving)
 				equals(
-					kept,
-					orderOfElements.filter((orderOfElement) => kept.includes(orderOfElement)),
+					retained,
+					orderOfElements.filter((orderOfElement) => retained.includes(orderOfElement)),
 					"the order of elements",
 				);
 			else
@@ -54,10 +54,10 @@ const tests: Tests = {
 					"the order of rows",
 				);
 			const used = new Set(last.values());
-			const fresh = rows.filter((row) => !used.has(row.slot)).length;
+			const newCount = rows.filter((row) => !used.has(row.slot)).length;
 			holds(
-				fresh === Math.max(0, rows.length - last.size) || fresh === 0,
-				`${fresh} new elements for ${rows.length} rows after ${last.size}`,
+				newCount === Math.max(0, rows.length - last.size) || newCount === 0,
+				`${newCount} new elements for ${rows.length} rows after ${last.size}`,
 			);
 			last = new Map(rows.map((row) => [row.id, row.slot]));
 			orderOfElements = rows.map((row) => row.slot);

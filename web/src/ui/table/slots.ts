@@ -1,4 +1,4 @@
-export type SlottedRow = { id: string; at: number; slot: number };
+export type SlottedRow = { id: string; index: number; slot: number };
 
 /**
  * Slots give each row in the page the number of an element, which it keeps as long as it stays. The number of a row
@@ -14,11 +14,11 @@ export class Slots {
 	 */
 	assign(shown: string[], moving: boolean): SlottedRow[] {
 		const taken = new Map<number, SlottedRow>();
-		const arrived: { id: string; at: number }[] = [];
-		for (const [at, id] of shown.entries()) {
+		const arrived: { id: string; index: number }[] = [];
+		for (const [index, id] of shown.entries()) {
 			const slot = this.slots.get(id);
-			if (slot === undefined) arrived.push({ id, at });
-			else taken.set(slot, { id, at, slot });
+			if (slot === undefined) arrived.push({ id, index });
+			else taken.set(slot, { id, index, slot });
 		}
 		const free = this.order.filter((slot) => !taken.has(slot));
 		let unused = Math.max(-1, ...this.order) + 1;
@@ -29,7 +29,7 @@ export class Slots {
 		}
 		const rows = moving
 			? this.order.flatMap((slot) => taken.get(slot) ?? [])
-			: [...taken.values()].sort((a, b) => a.at - b.at);
+			: [...taken.values()].sort((a, b) => a.index - b.index);
 		this.order = rows.map((row) => row.slot);
 		this.slots = new Map(rows.map((row) => [row.id, row.slot]));
 		return rows;

@@ -5,11 +5,11 @@ import { useCallback, useEffect, useRef } from "react";
  * in it: the control of something that is done.
  */
 export function useReturnToTable(): { stay: () => void } {
-	const elsewhere = useRef(false);
+	const focusMovedElsewhere = useRef(false);
 	useEffect(
 		() => () => {
 			const focus = () => {
-				if (elsewhere.current || document.activeElement !== document.body) return;
+				if (focusMovedElsewhere.current || document.activeElement !== document.body) return;
 				(
 					document.querySelector<HTMLElement>('main [role=grid] [role=row][tabindex="0"]') ??
 					document.querySelector<HTMLElement>("main h1")
@@ -21,7 +21,7 @@ export function useReturnToTable(): { stay: () => void } {
 	);
 	/** Something else takes the focus. */
 	const stay = useCallback(() => {
-		elsewhere.current = true;
+		focusMovedElsewhere.current = true;
 	}, []);
 	return { stay };
 }

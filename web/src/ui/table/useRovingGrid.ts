@@ -52,24 +52,24 @@ export function useRovingGrid({ scroller, keys, height, overscan }: Grid) {
 	const moving = useRef(false); // whether the row that Tab reaches takes the focus once it exists
 	useLayoutEffect(() => {
 		const table = scroller.current;
-		const was = before.current;
-		if (table && was !== keys) {
+		const previousKeys = before.current;
+		if (table && previousKeys !== keys) {
 			before.current = keys;
 			const anchor = focused.current
 				? tabStop.key
 				: table.scrollTop > 0
-					? was[Math.floor(table.scrollTop / height)]
+					? previousKeys[Math.floor(table.scrollTop / height)]
 					: null;
-			const from = anchor ? was.indexOf(anchor) : -1;
+			const from = anchor ? previousKeys.indexOf(anchor) : -1;
 			const to = anchor && from >= 0 ? keys.indexOf(anchor) : -1;
 			if (to >= 0) table.scrollTop += (to - from) * height;
 			else if (focused.current) virtual.scrollToIndex(current, { align: "auto" });
 			if (tabStop.key !== null && (tabStop.key !== keys[current] || tabStop.index !== current))
 				setTabStop({ key: keys[current] ?? null, index: current });
 		}
-		const lost =
+		const focusLost =
 			focused.current !== null && (document.activeElement === null || document.activeElement === document.body);
-		if (!moving.current && !lost) return;
+		if (!moving.current && !focusLost) return;
 		const row = table?.querySelector<HTMLElement>(`[data-index="${current}"]`);
 		const control = !moving.current && focused.current?.isConnected ? focused.current : row;
 		moving.current = false;

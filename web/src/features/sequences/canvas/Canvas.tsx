@@ -17,7 +17,7 @@ import { stepOf } from "../graph";
 import { AddButton, Numbers, StartButton, StepButton, StepMenuButton } from "../Parts";
 import { labelOf } from "../steps";
 import css from "./Canvas.module.css";
-import { arranged, type Layout, nodeWidth, startHeight } from "./layout";
+import { layoutOf, type Layout, nodeWidth, startHeight } from "./layout";
 
 const words = catalogue("sequences.canvas.canvas", {
 	larger: "Zoom in",
@@ -30,21 +30,21 @@ const words = catalogue("sequences.canvas.canvas", {
 });
 
 const steps = [0.3, 0.4, 0.5, 0.65, 0.8, 1, 1.25, 1.5];
-const bare = 64;
-const counted = 92;
+const stepHeight = 64;
+const stepHeightWithNumbers = 92;
 
-/** Canvas draws a graph from top to bottom: steps as buttons, the ways between them as lines. */
-export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
+/** Canvas draws a graph from top to bottom: steps as buttons, the edges between them as lines. */
+export default function Canvas({ view, canPaste }: { view: View; canPaste: boolean }) {
 	const numbers = view.numbers !== null && [...view.numbers.values()].some((number) => number.entered > 0);
-	const height = numbers ? counted : bare;
-	const layout = useMemo(() => arranged(view.graph, height), [view.graph, height]);
+	const height = numbers ? stepHeightWithNumbers : stepHeight;
+	const layout = useMemo(() => layoutOf(view.graph, height), [view.graph, height]);
 	const [zoom, setZoom] = useState(1);
 	const box = useRef<HTMLElement>(null);
-	const [seen, setSeen] = useState({ x: 0, y: 0, width: 0, height: 0 });
-	const look = useCallback(() => {
+	const [viewport, setViewport] = useState({ x: 0, y: 0, width: 0, height: 0 });
+	const updateView = useCallback(() => {
 		const element = box.current;
 		if (element)
-			setSeen({
+			setViewport({
 				x: element.scrollLeft,
 				y: element.scrollTop,
 				width: element.clientWidth,
@@ -56,12 +56,12 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 	useLayoutEffect(() => {
 		const element = box.current;
 		if (element) element.scrollLeft = startX.current - element.clientWidth / 2;
-		look();
+		updateView();
 		if (!element) return;
-		const watch = new ResizeObserver(look);
+		const watch = new ResizeObserver(updateView);
 		watch.observe(element);
 		return () => watch.disconnect();
-	}, [look]);
+	}, [updateView]);
 	/** Zooms, keeping what is in the middle there. */
 	const zoomTo = (to: number) => {
 		const element = box.current;
@@ -73,12 +73,12 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 		requestAnimationFrame(() => {
 			element.scrollLeft = x * next - element.clientWidth / 2;
 			element.scrollTop = y * next - element.clientHeight / 2;
-			look();
+			updateView();
 		});
 	};
-	const larger = () => zoomTo(steps.find((step) => step > zoom + 0.01) ?? zoom);
-	const smaller = () => zoomTo(steps.findLast((step) => step < zoom - 0.01) ?? zoom);
-	const fit = () => {
+	const zoomIn = () => zoomTo(steps.find((step) => step > zoom + 0.01) ?? zoom);
+	const zoomOut = () => zoomTo(steps.findLast((step) => step < zoom - 0.01) ?? zoom);
+	const zoomToFit = () => {
 		const element = box.current;
 		if (!element) return;
 		setZoom(
@@ -90,7 +90,7 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 		requestAnimationFrame(() => {
 			element.scrollLeft = (element.scrollWidth - element.clientWidth) / 2;
 			element.scrollTop = 0;
-			look();
+			updateView();
 		});
 	};
 	const wheel = useRef(zoomTo);
@@ -100,17 +100,17 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 	useEffect(() => {
 		const element = box.current;
 		if (!element) return;
-		const turn = (event: WheelEvent) => {
+		const onWheel = (event: WheelEvent) => {
 			if (!event.ctrlKey && !event.metaKey) return;
 			event.preventDefault();
 			wheel.current(now.current * (event.deltaY > 0 ? 0.9 : 1.1));
 		};
-		element.addEventListener("wheel", turn, { passive: false });
-		return () => element.removeEventListener("wheel", turn);
+		element.addEventListener("wheel", onWheel, { passive: false });
+		return () => element.removeEventListener("wheel", onWheel);
 	}, []);
 	// The background is dragged to move.
 	const drag = useRef<{ x: number; y: number } | null>(null);
-	const down = (event: PointerEvent) => {
+	const onPointerDown = (event: PointerEvent) => {
 		if (event.pointerType === "touch" || event.button !== 0 || (event.target as HTMLElement).closest("button")) return;
 		drag.current = { x: event.clientX, y: event.clientY };
 		event.currentTarget.setPointerCapture(event.pointerId);
@@ -130,14 +130,14 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 			(event.target as HTMLElement).closest("input, [role=menu], [role=dialog]")
 		)
 			return;
-		if (event.key === "+") larger();
-		else if (event.key === "-") smaller();
-		else if (event.key === "0") fit();
+		if (event.key === "+") zoomIn();
+		else if (event.key === "-") zoomOut();
+		else if (event.key === "0") zoomToFit();
 		else return;
 		event.preventDefault();
 	};
 	const byId = new Map(layout.nodes.map((node) => [node.id, node]));
-	const around = { inlineSize: Math.max(layout.width * zoom, 1), blockSize: layout.height * zoom };
+	const contentSize = { inlineSize: Math.max(layout.width * zoom, 1), blockSize: layout.height * zoom };
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: keys of the steps within
 		<div className={css.canvas} onKeyDown={key}>
@@ -145,8 +145,8 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 				ref={box}
 				aria-label={words.canvas}
 				className={css.scroll}
-				onScroll={look}
-				onPointerDown={down}
+				onScroll={updateView}
+				onPointerDown={onPointerDown}
 				onPointerMove={move}
 				onPointerUp={() => {
 					drag.current = null;
@@ -155,7 +155,7 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 					drag.current = null;
 				}}
 			>
-				<div className={css.sheet} style={around}>
+				<div className={css.sheet} style={contentSize}>
 					<div
 						className={css.inner}
 						style={{ inlineSize: layout.width, blockSize: layout.height, transform: `scale(${zoom})` }}
@@ -251,7 +251,7 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 									{numbers && <Numbers view={view} step={step} />}
 									{view.current === id && (
 										<div className={css.menu}>
-											<StepMenuButton view={view} step={step} clip={clip} />
+											<StepMenuButton view={view} step={step} canPaste={canPaste} />
 										</div>
 									)}
 								</div>
@@ -270,18 +270,23 @@ export default function Canvas({ view, clip }: { view: View; clip: boolean }) {
 				</div>
 			</section>
 			<div className={css.tools}>
-				<IconButton small label={words.smaller} icon={<Minus aria-hidden />} onClick={smaller} />
+				<IconButton small label={words.smaller} icon={<Minus aria-hidden />} onClick={zoomOut} />
 				<span className={css.zoom} role="status" aria-label={words.zoom({ share: percent(zoom, 0) })}>
 					{percent(zoom, 0)}
 				</span>
-				<IconButton small label={words.larger} icon={<Plus aria-hidden />} onClick={larger} />
-				<IconButton small label={words.fit} icon={<Maximize aria-hidden />} onClick={fit} />
+				<IconButton small label={words.larger} icon={<Plus aria-hidden />} onClick={zoomIn} />
+				<IconButton small label={words.fit} icon={<Maximize aria-hidden />} onClick={zoomToFit} />
 			</div>
-			{seen.width >= 900 && (layout.width * zoom > seen.width || layout.height * zoom > seen.height) && (
+			{viewport.width >= 900 && (layout.width * zoom > viewport.width || layout.height * zoom > viewport.height) && (
 				<Minimap
 					layout={layout}
 					height={height}
-					seen={{ x: seen.x / zoom, y: seen.y / zoom, width: seen.width / zoom, height: seen.height / zoom }}
+					viewport={{
+						x: viewport.x / zoom,
+						y: viewport.y / zoom,
+						width: viewport.width / zoom,
+						height: viewport.height / zoom,
+					}}
 					onMove={(x, y) => {
 						const element = box.current;
 						if (!element) return;
@@ -300,12 +305,12 @@ type Rect = { x: number; y: number; width: number; height: number };
 function Minimap({
 	layout,
 	height,
-	seen,
+	viewport,
 	onMove,
 }: {
 	layout: Layout;
 	height: number;
-	seen: Rect;
+	viewport: Rect;
 	onMove: (x: number, y: number) => void;
 }) {
 	const scale = Math.min(180 / layout.width, 140 / layout.height);
@@ -330,7 +335,7 @@ function Minimap({
 			{layout.nodes.map((node) => (
 				<rect key={node.id} x={node.x - nodeWidth / 2} y={node.y} width={nodeWidth} height={height} rx={10} />
 			))}
-			<rect className={css.seen} x={seen.x} y={seen.y} width={seen.width} height={seen.height} />
+			<rect className={css.seen} x={viewport.x} y={viewport.y} width={viewport.width} height={viewport.height} />
 		</svg>
 	);
 }

@@ -1,7 +1,7 @@
 import { equals, holds, Random, type Tests } from "../../../base/testing";
 import { empty, type Graph, placesOf, targetOf } from "../graph";
 import { diamond, edit, line, step } from "../graph.test";
-import { arranged, drawn, type Layout, nodeWidth, startHeight } from "./layout";
+import { layoutOf, drawn, type Layout, nodeWidth, startHeight } from "./layout";
 
 const nodeHeight = 72;
 
@@ -14,8 +14,8 @@ const ends = (path: string) => {
 	return { from: { x: all[0], y: all[1] }, to: { x: all.at(-2), y: all.at(-1) } };
 };
 
-/** corners returns the points that a path was drawn through. */
-const corners = (path: string) =>
+/** pointsOf returns the points that a path was drawn through. */
+const pointsOf = (path: string) =>
 	[...path.matchAll(/(?:M|Q|L(?=[^Q]*$))(-?[\d.]+) (-?[\d.]+)/g)].map((match) => ({
 		x: Number(match[1]),
 		y: Number(match[2]),
@@ -35,15 +35,15 @@ function* some(count: number): Generator<[graph: Graph, what: string]> {
 
 const tests: Tests = {
 	"a path turns with round corners, which are smaller where it is short"() {
-		const at = (x: number, y: number) => ({ x, y });
+		const point = (x: number, y: number) => ({ x, y });
 		equals(drawn([]), "");
-		equals(drawn([at(0, 0), at(0, 50)]), "M0 0L0 50");
-		equals(drawn([at(0, 0), at(0, 50), at(50, 50)]), "M0 0L0 40Q0 50 10 50L50 50");
-		equals(drawn([at(0, 0), at(0, 8), at(50, 8)]), "M0 0L0 4Q0 8 4 8L50 8");
-		equals(drawn([at(0, 0), at(0, 0), at(0, 50), at(0, 50)]), "M0 0L0 50", "points that are given twice");
+		equals(drawn([point(0, 0), point(0, 50)]), "M0 0L0 50");
+		equals(drawn([point(0, 0), point(0, 50), point(50, 50)]), "M0 0L0 40Q0 50 10 50L50 50");
+		equals(drawn([point(0, 0), point(0, 8), point(50, 8)]), "M0 0L0 4Q0 8 4 8L50 8");
+		equals(drawn([point(0, 0), point(0, 0), point(0, 50), point(0, 50)]), "M0 0L0 50", "points that are given twice");
 	},
 	"an empty graph has a start that ends"() {
-		const layout = arranged(empty, nodeHeight);
+		const layout = layoutOf(empty, nodeHeight);
 		equals(
 			[layout.nodes, layout.lines.map((line) => [line.kind, line.place])],
 			[[], [["end", { from: null, label: null }]]],
@@ -51,7 +51,7 @@ const tests: Tests = {
 		holds(layout.lines[0]?.end !== null, "its line does not end");
 	},
 	"steps one after the other stand below each other"() {
-		const layout = arranged(line(step("a"), step("b"), step("c")), nodeHeight);
+		const layout = layoutOf(line(step("a"), step("b"), step("c")), nodeHeight);
 		equals(new Set(layout.nodes.map((node) => node.x)).size, 1, "the number of columns");
 		equals(
 			layout.nodes.map((node) => node.id),
@@ -60,8 +60,8 @@ const tests: Tests = {
 		equals(layout.start.x, layout.nodes[0]?.x);
 		equals(layout.goals, null);
 	},
-	"ways stand side by side in their order, and a join in the middle below"() {
-		const layout = arranged(diamond(), nodeHeight);
+	"edges stand side by side in their order, and a join in the middle below"() {
+		const layout = layoutOf(diamond(), nodeHeight);
 		const [top, yes, no, last] = ["if", "yes", "no", "last"].map((id) => nodeOf(layout, id));
 		holds((yes?.x ?? 0) < (no?.x ?? 0), "no is not on the right of yes");
 		equals(yes?.y, no?.y);
@@ -76,7 +76,7 @@ const tests: Tests = {
 	},
 	"every step stands once, and none covers another"() {
 		for (const [graph, description] of some(40)) {
-			const layout = arranged(graph, nodeHeight);
+			const layout = layoutOf(graph, nodeHeight);
 			equals(layout.nodes.map((node) => node.id).sort(), graph.steps.map((step) => step.id).sort(), description);
 			for (const [i, node] of layout.nodes.entries())
 				for (const b of layout.nodes.slice(i + 1))
@@ -88,7 +88,7 @@ const tests: Tests = {
 	},
 	"the canvas is as large as what stands on it"() {
 		for (const [graph, description] of some(40)) {
-			const layout = arranged(graph, nodeHeight);
+			const layout = layoutOf(graph, nodeHeight);
 			const inside = (x: number, y: number) => x >= 0 && x <= layout.width && y >= 0 && y <= layout.height;
 			for (const node of layout.nodes)
 				holds(
@@ -111,9 +111,9 @@ const tests: Tests = {
 			}
 		}
 	},
-	"each way out of a step has a line, from the step to what it leads to"() {
+	"each outgoing edge of a step has a line, from the step to what it leads to"() {
 		for (const [graph, description] of some(40)) {
-			const layout = arranged(graph, nodeHeight);
+			const layout = layoutOf(graph, nodeHeight);
 			const places = [{ from: null, label: null }, ...graph.steps.flatMap(placesOf)];
 			const written = (place: { from: string | null; label: string | null }) => `${place.from} ${place.label}`;
 			equals(layout.lines.map((line) => written(line.place)).sort(), places.map(written).sort(), description);
@@ -143,7 +143,7 @@ const tests: Tests = {
 	},
 	"steps can be added at different places, none of which is on a step"() {
 		for (const [graph, description] of some(40)) {
-			const layout = arranged(graph, nodeHeight);
+			const layout = layoutOf(graph, nodeHeight);
 			const places = layout.lines.map((line) => `${line.add.x} ${line.add.y}`);
 			equals(new Set(places).size, places.length, `${description}: the number of different places`);
 			for (const { add, place } of layout.lines)
@@ -156,10 +156,10 @@ const tests: Tests = {
 	},
 	"lines go around steps, straight down or across"() {
 		for (const [graph, description] of some(40)) {
-			const layout = arranged(graph, nodeHeight);
+			const layout = layoutOf(graph, nodeHeight);
 			const right = Math.max(...layout.nodes.map((node) => node.x + nodeWidth / 2));
 			for (const { path, place } of layout.lines) {
-				const points = corners(path);
+				const points = pointsOf(path);
 				if (points.some((point) => point.x > right)) continue; // to another part of the graph, across what is between
 				for (const [i, to] of points.entries()) {
 					const from = points[i - 1];
@@ -180,7 +180,7 @@ const tests: Tests = {
 	},
 	"a label stands between its step and the place where one can be added"() {
 		for (const [graph, description] of some(20)) {
-			const layout = arranged(graph, nodeHeight);
+			const layout = layoutOf(graph, nodeHeight);
 			for (const { label, add, place } of layout.lines) {
 				const bottom = (nodeOf(layout, place.from)?.y ?? 0) + nodeHeight;
 				if (label)
@@ -194,19 +194,19 @@ const tests: Tests = {
 	},
 	"lines that lead back go up beside each other"() {
 		for (const [graph, description] of some(40)) {
-			const layout = arranged(graph, nodeHeight);
-			const sides = layout.lines
+			const layout = layoutOf(graph, nodeHeight);
+			const bendXs = layout.lines
 				.filter((line) => line.kind === "loop")
-				.map((line) => Math.max(...corners(line.path).map((corner) => corner.x)));
-			equals(new Set(sides).size, sides.length, `${description}: the number of different sides`);
+				.map((line) => Math.max(...pointsOf(line.path).map((corner) => corner.x)));
+			equals(new Set(bendXs).size, bendXs.length, `${description}: the number of different sides`);
 		}
 	},
 	"the same graph looks the same"() {
-		for (const [graph] of some(5)) equals(arranged(structuredCopy(graph), nodeHeight), arranged(graph, nodeHeight));
+		for (const [graph] of some(5)) equals(layoutOf(structuredCopy(graph), nodeHeight), layoutOf(graph, nodeHeight));
 	},
 	"goals stand on the right, below their heading"() {
 		const g = { ...line(step("a"), step("b")), steps: [...line(step("a"), step("b")).steps, step("goal", "goal")] };
-		const layout = arranged(g, nodeHeight);
+		const layout = layoutOf(g, nodeHeight);
 		const goal = nodeOf(layout, "goal");
 		holds(
 			(goal?.x ?? 0) - nodeWidth / 2 >= (nodeOf(layout, "a")?.x ?? 0) + nodeWidth / 2,

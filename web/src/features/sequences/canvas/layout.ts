@@ -35,10 +35,10 @@ export type Layout = { width: number; height: number; nodes: Node[]; lines: Line
 
 /** drawn writes a line through points with round corners. */
 export function drawn(points: Point[]): string {
-	const kept = points.filter((point, i) => i === 0 || point.x !== points[i - 1]?.x || point.y !== points[i - 1]?.y);
+	const bends = points.filter((point, i) => i === 0 || point.x !== points[i - 1]?.x || point.y !== points[i - 1]?.y);
 	let d = "";
-	for (const [i, point] of kept.entries()) {
-		const [before, after] = [kept[i - 1], kept[i + 1]];
+	for (const [i, point] of bends.entries()) {
+		const [before, after] = [bends[i - 1], bends[i + 1]];
 		if (!before) d += `M${point.x} ${point.y}`;
 		else if (!after) d += `L${point.x} ${point.y}`;
 		else {
@@ -47,11 +47,11 @@ export function drawn(points: Point[]): string {
 				Math.hypot(point.x - before.x, point.y - before.y) / 2,
 				Math.hypot(after.x - point.x, after.y - point.y) / 2,
 			);
-			const toward = (q: Point) => {
+			const pointToward = (q: Point) => {
 				const length = Math.hypot(q.x - point.x, q.y - point.y) || 1;
 				return `${point.x + ((q.x - point.x) * r) / length} ${point.y + ((q.y - point.y) * r) / length}`;
 			};
-			d += `L${toward(before)}Q${point.x} ${point.y} ${toward(after)}`;
+			d += `L${pointToward(before)}Q${point.x} ${point.y} ${pointToward(after)}`;
 		}
 	}
 	return d;
@@ -59,7 +59,7 @@ export function drawn(points: Point[]): string {
 
 type Size = { width: number; height: number; slots: number; slotsHeight: number; inner: Map<Slot | Block, Size> };
 
-/** loopsInto counts the ways in a block that lead back to its first step. They go up on its right side. */
+/** loopsInto counts the edges in a block that lead back to its first step. They go up on its right side. */
 const loopsInto = (block: Block, id: string): number =>
 	block.slots.reduce(
 		(sum, slot) =>
@@ -85,8 +85,8 @@ function measure(block: Block, nodeHeight: number): Size {
 		width += size.width + (width > 0 ? gapX : 0);
 		below = Math.max(below, size.height);
 	}
-	const fan = block.slots.length > 1 ? gapFan : gapY;
-	let height = nodeHeight + (block.slots.length > 0 ? fan + below : 0);
+	const gap = block.slots.length > 1 ? gapFan : gapY;
+	let height = nodeHeight + (block.slots.length > 0 ? gap + below : 0);
 	const slots = width;
 	for (const join of block.joins) {
 		const size = measure(join, nodeHeight);
@@ -103,31 +103,31 @@ function measure(block: Block, nodeHeight: number): Size {
 	};
 }
 
-/** arranged lays out a graph whose steps have a height. */
-export function arranged(graph: Graph, nodeHeight: number): Layout {
+/** layoutOf lays out a graph whose steps have a height. */
+export function layoutOf(graph: Graph, nodeHeight: number): Layout {
 	const nodes: Node[] = [];
-	const at = new Map<string, Node>();
-	const sides = new Map<string, number>(); // the right edges of the blocks
-	const pending: { slot: Slot; from: Node; x: number; top: number; fan: number; many: boolean }[] = [];
-	const put = (block: Block, size: Size, left: number, top: number) => {
+	const nodeById = new Map<string, Node>();
+	const rightEdges = new Map<string, number>(); // the right edges of the blocks
+	const pending: { slot: Slot; from: Node; x: number; top: number; gap: number; many: boolean }[] = [];
+	const placeBlock = (block: Block, size: Size, left: number, top: number) => {
 		const x = left + size.width / 2;
 		const node = { id: block.step.id, x, y: top };
 		nodes.push(node);
-		at.set(block.step.id, node);
-		sides.set(block.step.id, left + size.width);
+		nodeById.set(block.step.id, node);
+		rightEdges.set(block.step.id, left + size.width);
 		const many = block.slots.length > 1;
-		const fan = many ? gapFan : gapY;
+		const gap = many ? gapFan : gapY;
 		let slotX = x - size.slots / 2;
 		for (const slot of block.slots) {
 			const own = size.inner.get(slot) as Size;
-			pending.push({ slot, from: node, x: slotX + own.width / 2, top: top + nodeHeight + fan, fan, many });
-			if (slot.kind === "block") put(slot.block, own, slotX, top + nodeHeight + fan);
+			pending.push({ slot, from: node, x: slotX + own.width / 2, top: top + nodeHeight + gap, gap, many });
+			if (slot.kind === "block") placeBlock(slot.block, own, slotX, top + nodeHeight + gap);
 			slotX += own.width + gapX;
 		}
-		let y = top + nodeHeight + (block.slots.length > 0 ? fan + size.slotsHeight : 0);
+		let y = top + nodeHeight + (block.slots.length > 0 ? gap + size.slotsHeight : 0);
 		for (const join of block.joins) {
 			const own = size.inner.get(join) as Size;
-			put(join, own, x - own.width / 2, y + gapY);
+			placeBlock(join, own, x - own.width / 2, y + gapY);
 			y += gapY + own.height;
 		}
 	};
@@ -144,12 +144,12 @@ export function arranged(graph: Graph, nodeHeight: number): Layout {
 			if (main.length === 0 && left === margin) left += nodeWidth + 2 * gapX;
 			goals ??= { x: left, y: margin };
 		}
-		put(block, size, left, top);
+		placeBlock(block, size, left, top);
 		left += size.width + 2 * gapX;
 		width = Math.max(width, left - 2 * gapX);
 		height = Math.max(height, top + size.height);
 	}
-	const first = graph.entry ? at.get(graph.entry) : undefined;
+	const first = graph.entry ? nodeById.get(graph.entry) : undefined;
 	const start = { x: first?.x ?? margin + nodeWidth / 2, y: margin };
 	const lines: Line[] = [];
 	const bottom = { x: start.x, y: start.y + startHeight };
@@ -167,51 +167,51 @@ export function arranged(graph: Graph, nodeHeight: number): Layout {
 		const y = from.y + nodeHeight;
 		const bend = y + 18;
 		const place = { from: from.id, label: slot.label };
-		const lead = [
+		const start = [
 			{ x: from.x, y },
 			{ x: from.x, y: bend },
 			{ x, y: bend },
 		];
-		const target = slot.kind === "join" || slot.kind === "loop" ? at.get(slot.to) : undefined;
+		const target = slot.kind === "join" || slot.kind === "loop" ? nodeById.get(slot.to) : undefined;
 		const add = { x, y: many ? y + 66 : y + gapY / 2 };
 		const label = many ? { x, y: y + 34 } : null;
 		if (slot.kind === "block")
-			lines.push({ place, kind: "block", path: drawn([...lead, { x, y: edge.top }]), add, label, end: null });
+			lines.push({ place, kind: "block", path: drawn([...start, { x, y: edge.top }]), add, label, end: null });
 		else if (slot.kind === "end" || !target)
 			lines.push({
 				place,
 				kind: "end",
-				path: drawn([...lead, { x, y: edge.top }]),
+				path: drawn([...start, { x, y: edge.top }]),
 				add,
 				label,
 				end: { x, y: edge.top },
 			});
 		else if (slot.kind === "join" && target.y > y) {
-			const turn = Math.max(target.y - 18, add.y + 14);
+			const bendY = Math.max(target.y - 18, add.y + 14);
 			lines.push({
 				place,
 				kind: "join",
-				path: drawn([...lead, { x, y: turn }, { x: target.x, y: turn }, { x: target.x, y: target.y }]),
+				path: drawn([...start, { x, y: bendY }, { x: target.x, y: bendY }, { x: target.x, y: target.y }]),
 				add,
 				label,
 				end: null,
 			});
 		} else {
 			// On the right of all that is between, back to the side of the step.
-			const edge = target.y <= from.y ? sides.get(target.id) : undefined;
-			if (edge !== undefined) sides.set(target.id, edge - loopGap);
-			const side = edge === undefined ? width + 20 + 14 * loops++ : edge - loopGap / 2;
-			const turn = add.y + 18;
-			const into = target.y + nodeHeight / 2;
+			const edge = target.y <= from.y ? rightEdges.get(target.id) : undefined;
+			if (edge !== undefined) rightEdges.set(target.id, edge - loopGap);
+			const lineX = edge === undefined ? width + 20 + 14 * loops++ : edge - loopGap / 2;
+			const bendY = add.y + 18;
+			const targetY = target.y + nodeHeight / 2;
 			lines.push({
 				place,
 				kind: "loop",
 				path: drawn([
-					...lead,
-					{ x, y: turn },
-					{ x: side, y: turn },
-					{ x: side, y: into },
-					{ x: target.x + nodeWidth / 2 + 6, y: into },
+					...start,
+					{ x, y: bendY },
+					{ x: lineX, y: bendY },
+					{ x: lineX, y: targetY },
+					{ x: target.x + nodeWidth / 2 + 6, y: targetY },
 				]),
 				add,
 				label,

@@ -4,22 +4,22 @@ import { NumberField, TextField } from "../../../ui/Field";
 import type { Config } from "../graph";
 import css from "../StepFields.module.css";
 import { words } from "./words";
-import { type Part, known } from "./part";
+import { type Part, known } from "./props";
 import { RuleField } from "./Rule";
 
 type Branch = { label: string; definition?: unknown; weight?: number };
 
 const branchesOf = (config: Config): Branch[] => (Array.isArray(config.branches) ? (config.branches as Branch[]) : []);
 
-/** freeLabel returns a letter that no way has. */
+/** freeLabel returns a letter that no edge has. */
 const freeLabel = (all: Branch[]) =>
 	[..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((label) => !all.some((branch) => branch.label === label)) ??
 	String(all.length + 1);
 
-/** Branches edits the ways of a branch and their rules. */
+/** Branches edits the edges of a branch and their rules. */
 export function Branches({ config, set, problem }: Part) {
 	const all = branchesOf(config);
-	const put = (i: number, branch: Branch) => set({ branches: all.map((x, j) => (j === i ? branch : x)) });
+	const replaceBranch = (i: number, branch: Branch) => set({ branches: all.map((x, j) => (j === i ? branch : x)) });
 	return (
 		<>
 			<p className={css.help}>{words.branchHelp}</p>
@@ -32,7 +32,7 @@ export function Branches({ config, set, problem }: Part) {
 							path={`branches[${i}].label`}
 							value={branch.label}
 							maxLength={64}
-							onChange={(label) => put(i, { ...branch, label })}
+							onChange={(label) => replaceBranch(i, { ...branch, label })}
 							error={problem(`branches[${i}]: label`)}
 						/>
 						{all.length > 1 && (
@@ -45,7 +45,7 @@ export function Branches({ config, set, problem }: Part) {
 					</div>
 					<RuleField
 						value={branch.definition}
-						onChange={(definition) => put(i, { ...branch, definition })}
+						onChange={(definition) => replaceBranch(i, { ...branch, definition })}
 						error={problem(`branches[${i}].definition`)}
 					/>
 				</fieldset>
@@ -65,10 +65,10 @@ export function Branches({ config, set, problem }: Part) {
 	);
 }
 
-/** Shares edits the ways of a split and their weights. */
+/** Shares edits the edges of a split and their weights. */
 export function Shares({ config, set, problem }: Part) {
 	const all = branchesOf(config);
-	const put = (i: number, branch: Branch) => set({ branches: all.map((x, j) => (j === i ? branch : x)) });
+	const replaceBranch = (i: number, branch: Branch) => set({ branches: all.map((x, j) => (j === i ? branch : x)) });
 	return (
 		<>
 			<p className={css.help}>{words.splitHelp}</p>
@@ -78,14 +78,14 @@ export function Shares({ config, set, problem }: Part) {
 						label={words.label}
 						value={branch.label}
 						maxLength={64}
-						onChange={(label) => put(i, { ...branch, label })}
+						onChange={(label) => replaceBranch(i, { ...branch, label })}
 						error={problem(`branches[${i}]: label`)}
 					/>
 					<NumberField
 						label={words.weight}
 						min={0}
 						value={branch.weight}
-						onChange={(value) => put(i, { ...branch, weight: known(value) })}
+						onChange={(value) => replaceBranch(i, { ...branch, weight: known(value) })}
 						error={problem(`branches[${i}].weight`)}
 					/>
 					{all.length > 2 && (

@@ -8,7 +8,7 @@ import type { Config } from "../graph";
 import css from "../StepFields.module.css";
 import { fieldWords } from "../steps";
 import { words } from "./words";
-import { type Part, textOf, choicesOf, optionsOf } from "./part";
+import { type Part, textOf, choicesOf, optionsOf } from "./props";
 
 /** ListChange edits which list a contact joins or leaves. */
 export function ListChange({ config, names, set, problem }: Part) {
@@ -75,14 +75,16 @@ export function Fields({ config, names, set, problem }: Part) {
 	const own = (config.custom_fields ?? {}) as Config;
 	const standard = (config.fields ?? {}) as Config;
 	const all = [...Object.keys(standard), ...Object.keys(own).map((key) => `custom_fields.${key}`)];
-	const put = (field: string, value: unknown) => {
+	const setField = (field: string, value: unknown) => {
 		const custom = field.startsWith("custom_fields.");
 		const name = field.replace("custom_fields.", "");
 		const next = { ...(custom ? own : standard) };
 		if (value === undefined) delete next[name];
 		else next[name] = value;
-		const left = Object.keys(next).length > 0 ? next : undefined;
-		set(custom ? { custom_fields: left } : { fields: left ?? (Object.keys(own).length > 0 ? undefined : {}) });
+		const remaining = Object.keys(next).length > 0 ? next : undefined;
+		set(
+			custom ? { custom_fields: remaining } : { fields: remaining ?? (Object.keys(own).length > 0 ? undefined : {}) },
+		);
 	};
 	const texts = [
 		"first_name",
@@ -119,13 +121,13 @@ export function Fields({ config, names, set, problem }: Part) {
 							label={words.value({ field: fieldWords(names, field) })}
 							value={Array.isArray(value) ? value.join(", ") : String(value ?? "")}
 							help={words.valueHelp}
-							onChange={(value) => put(field, parse(field, value))}
+							onChange={(value) => setField(field, parse(field, value))}
 							error={problem(field.startsWith("custom_fields.") ? field : `fields.${field}`)}
 						/>
 						<IconButton
 							label={words.removeField({ field: fieldWords(names, field) })}
 							icon={<X aria-hidden />}
-							onClick={() => put(field, undefined)}
+							onClick={() => setField(field, undefined)}
 						/>
 					</div>
 				);
@@ -135,7 +137,7 @@ export function Fields({ config, names, set, problem }: Part) {
 				label={words.addField}
 				options={options}
 				value={null}
-				onChange={(value) => value && put(value, "")}
+				onChange={(value) => value && setField(value, "")}
 				error={all.length === 0 ? problem("fields") : undefined}
 			/>
 		</>

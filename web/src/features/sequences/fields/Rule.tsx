@@ -4,15 +4,15 @@ import { Builder, type Fault } from "../../rules/Builder";
 import { EventRules } from "../../rules/LeafEditor";
 import type { Group } from "../../rules/groups";
 import css from "../StepFields.module.css";
-import type { Part } from "./part";
+import type { Part } from "./props";
 
 /** faultOf returns a problem of a rule with its place in it: "definition.conditions[0].value: must be a number". */
 function faultOf(error: string | undefined): Fault | null {
 	if (!error) return null;
 	const [, path, message = ""] = /^((?:definition\.?)?(?:conditions[\w.[\]]*)?): (.*)$/s.exec(error) ?? [];
-	if (path === undefined) return { path: "", message: error, full: error };
+	if (path === undefined) return { path: "", message: error, fullMessage: error };
 	const problem = { path: path.replace(/\.?conditions$/, ""), message };
-	return { path: problem.path, message: fieldSentence(problem, ownName(path)), full: fieldSentence(problem) };
+	return { path: problem.path, message: fieldSentence(problem, ownName(path)), fullMessage: fieldSentence(problem) };
 }
 
 /** RuleField edits a rule that may ask about the event that started it. */

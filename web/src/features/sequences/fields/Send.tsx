@@ -9,7 +9,7 @@ import { explain } from "../../../base/words/errors";
 import css from "../StepFields.module.css";
 import { daysWords } from "../steps";
 import { words } from "./words";
-import { type Part, textOf, choicesOf, optionsOf } from "./part";
+import { type Part, textOf, choicesOf, optionsOf } from "./props";
 import { Days } from "./When";
 import { entryPreviewQuery } from "../../library/queries";
 import { to } from "../../../base/paths";
@@ -126,15 +126,17 @@ export function Send({ config, names, set, problem }: Part) {
 			<Checkbox
 				label={words.tracking}
 				checked={config.tracking_enabled !== false}
-				onChange={(on) => set({ tracking_enabled: on ? undefined : false })}
+				onChange={(checked) => set({ tracking_enabled: checked ? undefined : false })}
 			/>
 			<Checkbox
 				label={words.windowed}
 				help={words.windowHelp}
 				checked={window !== undefined}
-				onChange={(on) =>
+				onChange={(checked) =>
 					set({
-						send_window: on ? { days: [1, 2, 3, 4, 5], start: "09:00", end: "17:00", timezone: "contact" } : undefined,
+						send_window: checked
+							? { days: [1, 2, 3, 4, 5], start: "09:00", end: "17:00", timezone: "contact" }
+							: undefined,
 					})
 				}
 			/>

@@ -6,7 +6,7 @@ import { Columns, Radios, Select, TextField } from "../../../ui/Field";
 import { titleOf } from "../steps";
 import { DateTime } from "../../../ui/DateTime";
 import { words } from "./words";
-import { type Part, textOf, choicesOf, optionsOf } from "./part";
+import { type Part, textOf, choicesOf, optionsOf } from "./props";
 import { Days, Span, DateField, Offset } from "./When";
 
 /** Wait edits how long a contact waits, or for what. */
@@ -151,7 +151,7 @@ function WaitDate({ config, names, set, problem }: Part) {
 				<DateTime
 					label={words.at}
 					value={textOf(config.at) || null}
-					onChange={(at) => at && set({ at })}
+					onChange={(date) => date && set({ at: date })}
 					error={problem("at")}
 				/>
 			) : (

@@ -3,11 +3,11 @@ import { Columns, NumberField, Select } from "../../../ui/Field";
 import css from "../StepFields.module.css";
 import { type Names, stepWords } from "../steps";
 import { words } from "./words";
-import { choicesOf, known } from "./part";
+import { choicesOf, known } from "./props";
 
 /** Days chooses days of the week. */
 export function Days({ value, onChange }: { value: number[]; onChange: (days: number[]) => void }) {
-	const has = (day: number) => value.includes(day);
+	const includes = (day: number) => value.includes(day);
 	return (
 		<fieldset className={css.days}>
 			<legend>{words.days}</legend>
@@ -15,9 +15,9 @@ export function Days({ value, onChange }: { value: number[]; onChange: (days: nu
 				<button
 					key={day}
 					type="button"
-					aria-pressed={has(day)}
+					aria-pressed={includes(day)}
 					aria-label={stepWords.days[day as 1]}
-					onClick={() => onChange(has(day) ? value.filter((x) => x !== day) : [...value, day].sort())}
+					onClick={() => onChange(includes(day) ? value.filter((x) => x !== day) : [...value, day].sort())}
 				>
 					{stepWords.shortDays[day as 1]}
 				</button>

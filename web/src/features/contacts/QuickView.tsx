@@ -10,7 +10,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { nameOf } from "./contactFields";
 import css from "./Contacts.module.css";
-import { useUsualVerdict } from "./Eligibility";
+import { useDefaultEligibility } from "./Eligibility";
 import { latestActivityQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -35,15 +35,15 @@ function Title({ row }: { row: Parameters<typeof useTitle>[0] }) {
 /** Peek shows one contact beside the table; j and k walk to the next and the previous one. */
 export function Peek({
 	contact,
-	onWalk,
+	onNeighbour,
 	onClose,
 }: {
 	contact: Contact;
-	onWalk: (offset: number) => void;
+	onNeighbour: (offset: number) => void;
 	onClose: () => void;
 }) {
-	useShortcuts({ j: () => onWalk(1), k: () => onWalk(-1) }, { drawer: true });
-	const verdict = useUsualVerdict(contact);
+	useShortcuts({ j: () => onNeighbour(1), k: () => onNeighbour(-1) }, { drawer: true });
+	const eligibility = useDefaultEligibility(contact);
 	const events = useQuery(latestActivityQuery(contact.id));
 	return (
 		<Dialog
@@ -51,7 +51,7 @@ export function Peek({
 			title={nameOf(contact)}
 			onClose={onClose}
 			footer={
-				<LinkButton look="primary" to={to.contact(contact.id)}>
+				<LinkButton variant="primary" to={to.contact(contact.id)}>
 					{words.open}
 				</LinkButton>
 			}
@@ -61,7 +61,7 @@ export function Peek({
 					[words.email, contact.email],
 					[words.status, <StateBadge key="s" kind="contact" state={contact.global_status} />],
 					[words.deliverability, <StateBadge key="d" kind="deliverability" state={contact.deliverability_status} />],
-					[words.mailed, verdict && (verdict.eligible ? words.yes : words.no({ why: verdict.reason }))],
+					[words.mailed, eligibility && (eligibility.eligible ? words.yes : words.no({ why: eligibility.reason }))],
 					[words.company, contact.company],
 					[words.tags, contact.tags.join(", ") || null],
 				]}

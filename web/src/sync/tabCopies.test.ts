@@ -1,5 +1,5 @@
 import { equals, Random, type Tests } from "../base/testing";
-import { type Key, othersOf, type Row, readable } from "./copies";
+import { type Key, otherTabs, type Row, readable } from "./tabCopies";
 
 /** Store is what all tabs of a browser share. */
 class Store {
@@ -27,7 +27,7 @@ const tests: Tests = {
 		store.delete(keyOf("b")); // b has saved
 		equals(texts(readable(store.all(), "a", new Set())), ["words of a"], "in a");
 		equals(texts(readable(store.all(), "b", new Set())), [], "in b, while a is open");
-		equals(othersOf(store.all(), "b"), ["a"]);
+		equals(otherTabs(store.all(), "b"), ["a"]);
 		equals(texts(readable(store.all(), "b", new Set(["a"]))), ["words of a"], "in b, when a is gone");
 	},
 	"a tab takes its own copy and those that were left, the earliest first"() {

@@ -1,28 +1,31 @@
 import { useEffect, useState } from "react";
 import { request } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
-import { type Begins, begins, grace } from "./begin";
+import { type StartPhase, startPhase, undoDelay } from "./startPhase";
 
-const longest = 2 ** 31 - 1; // milliseconds of a timer
+const maxTimeout = 2 ** 31 - 1; // milliseconds of a timer
 
-/** useBegins is begins, told again when the start comes. */
-export function useBegins(start: string | null): Begins {
-	const [, tell] = useState(0);
-	const is = begins(start, Date.now());
+/** useStartPhase returns startPhase, and renders again when it changes. */
+export function useStartPhase(start: string | null): StartPhase {
+	const [, forceUpdate] = useState(0);
+	const phase = startPhase(start, Date.now());
 	useEffect(() => {
-		if (start === null || is === "over") return;
-		const left = Date.parse(start) - Date.now();
-		const timer = setTimeout(() => tell((n) => n + 1), Math.min(longest, left > grace ? left - grace : left + 1));
+		if (start === null || phase === "over") return;
+		const remaining = Date.parse(start) - Date.now();
+		const timer = setTimeout(
+			() => forceUpdate((n) => n + 1),
+			Math.min(maxTimeout, remaining > undoDelay ? remaining - undoDelay : remaining + 1),
+		);
 		return () => clearTimeout(timer);
 	});
-	return is;
+	return phase;
 }
 
 /** unschedule takes a broadcast off its schedule, and drops a start that would be over in a minute, such as that of "Send now". */
 export async function unschedule(id: string): Promise<BroadcastSessionView> {
 	const path = { broadcast_id: id };
 	const { data, revision } = await request("POST /broadcasts/{broadcast_id}/unschedule", { path });
-	if (data.scheduled_at === null || begins(data.scheduled_at, Date.now()) === "later") return data;
+	if (data.scheduled_at === null || startPhase(data.scheduled_at, Date.now()) === "later") return data;
 	try {
 		return (
 			await request("PUT /broadcasts/{broadcast_id}", {

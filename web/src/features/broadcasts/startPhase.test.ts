@@ -1,5 +1,5 @@
 import { equals, type Tests } from "../../base/testing";
-import { begins } from "./begin";
+import { startPhase } from "./startPhase";
 
 const now = Date.parse("2026-11-29T05:30:00Z");
 
@@ -15,7 +15,7 @@ const tests: Tests = {
 			["2026-12-01T05:30:00Z", "later"],
 			["2026-11-29T06:29:00+01:00", "over"],
 		];
-		for (const [start, want] of starts) equals(begins(start, now), want, String(start));
+		for (const [start, expected] of starts) equals(startPhase(start, now), expected, String(start));
 	},
 };
 export default tests;

@@ -3,7 +3,10 @@ import { outside } from "../base/paths";
 
 /** Link is a link in what a frame shows, and where it stands in it. */
 export type Link = { address: string; x: number; y: number; width: number; height: number };
-type Said = { kind: "ready" } | { kind: "size"; height: number; links: Link[] } | { kind: "hover"; address: string };
+type FrameMessage =
+	| { kind: "ready" }
+	| { kind: "size"; height: number; links: Link[] }
+	| { kind: "hover"; address: string };
 
 type Props = {
 	title: string;
@@ -19,7 +22,7 @@ type Props = {
 };
 
 /** Framed shows HTML in a page with an origin of its own, in which nothing of the HTML runs. */
-export function Framed({
+export function SandboxedFrame({
 	title,
 	html,
 	dark,
@@ -39,7 +42,7 @@ export function Framed({
 	const links = useRef(onLinks);
 	links.current = onLinks;
 	useEffect(() => {
-		const listen = (event: MessageEvent<Said>) => {
+		const listen = (event: MessageEvent<FrameMessage>) => {
 			if (event.source !== frame.current?.contentWindow) return;
 			if (event.data.kind === "ready") setReady(true);
 			else if (event.data.kind === "size") {

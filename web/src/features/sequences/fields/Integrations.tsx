@@ -7,7 +7,7 @@ import { Picks } from "../../../ui/Combo";
 import { NumberField, TextArea, TextField } from "../../../ui/Field";
 import css from "../StepFields.module.css";
 import { words } from "./words";
-import { type Part, textOf, known } from "./part";
+import { type Part, textOf, known } from "./props";
 import { membersQuery } from "../../settings/queries";
 
 /** JSONField edits a value as JSON; what is none is kept as it was typed. */
@@ -29,7 +29,7 @@ function JSONField({
 	const [text, setText] = useState(
 		value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2),
 	);
-	const [bad, setBad] = useState(false);
+	const [isInvalid, setIsInvalid] = useState(false);
 	return (
 		<TextArea
 			code
@@ -38,10 +38,10 @@ function JSONField({
 			label={label}
 			help={help}
 			value={text}
-			error={bad ? words.notJSON : error}
+			error={isInvalid ? words.notJSON : error}
 			onChange={(value) => {
 				setText(value);
-				setBad(false);
+				setIsInvalid(false);
 				if (value.trim() === "") return onChange(undefined);
 				try {
 					const parsed = JSON.parse(value) as unknown;
@@ -50,7 +50,7 @@ function JSONField({
 					// It may be a text.
 				}
 				if (texts) onChange(value);
-				else setBad(true);
+				else setIsInvalid(true);
 			}}
 		/>
 	);
@@ -78,7 +78,7 @@ export function Event({ config, set, problem }: Part) {
 /** Webhook edits the request that is sent. */
 export function Webhook({ config, set, problem }: Part) {
 	const headers = Object.entries((config.headers ?? {}) as { [name: string]: string | null });
-	const put = (list: [string, string | null][]) =>
+	const setHeaders = (list: [string, string | null][]) =>
 		set({ headers: list.length > 0 ? Object.fromEntries(list) : undefined });
 	return (
 		<>
@@ -98,7 +98,7 @@ export function Webhook({ config, set, problem }: Part) {
 						<TextField
 							label={words.headerName}
 							value={name}
-							onChange={(n) => put(headers.map((header, j) => (j === i ? [n, value] : header)))}
+							onChange={(n) => setHeaders(headers.map((header, j) => (j === i ? [n, value] : header)))}
 							error={problem(`headers.${name}`)}
 						/>
 						<TextField
@@ -106,12 +106,12 @@ export function Webhook({ config, set, problem }: Part) {
 							value={value ?? ""}
 							placeholder={value === null ? words.headerStored : undefined}
 							autoComplete="off"
-							onChange={(value) => put(headers.map((header, j) => (j === i ? [name, value] : header)))}
+							onChange={(value) => setHeaders(headers.map((header, j) => (j === i ? [name, value] : header)))}
 						/>
 						<IconButton
 							label={name ? words.removeHeader({ name }) : words.removeUnnamed}
 							icon={<X aria-hidden />}
-							onClick={() => put(headers.filter((_, j) => j !== i))}
+							onClick={() => setHeaders(headers.filter((_, j) => j !== i))}
 						/>
 					</div>
 				))}
@@ -120,7 +120,10 @@ export function Webhook({ config, set, problem }: Part) {
 						small
 						icon={<Plus aria-hidden />}
 						onClick={() =>
-							put([...headers, [headers.some(([name]) => name === "") ? `X-Header-${headers.length + 1}` : "", ""]])
+							setHeaders([
+								...headers,
+								[headers.some(([name]) => name === "") ? `X-Header-${headers.length + 1}` : "", ""],
+							])
 						}
 					>
 						{words.addHeader}

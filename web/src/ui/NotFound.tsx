@@ -1,7 +1,7 @@
 import { ApiError } from "../api/client";
 import { catalogue } from "../base/words/catalogue";
 import { LinkButton } from "./Button";
-import { KeptWork } from "./KeptWork";
+import { UnsavedWork } from "./UnsavedWork";
 import { Page } from "./Page";
 import { SearchButton } from "./SearchButton";
 import { Empty, Failure, Skeleton } from "./States";
@@ -12,7 +12,7 @@ const words = catalogue("shell.missing", {
 	back: "Back to {name}",
 });
 
-type Kept = { kinds: string[]; id: string };
+type UnsavedInput = { kinds: string[]; id: string };
 
 type Props = {
 	/** How the record is read. */
@@ -20,9 +20,9 @@ type Props = {
 	/** The list that it is one of. */
 	list: string;
 	to: string;
-	trail?: { name: string; to: string }[];
+	breadcrumbs?: { name: string; to: string }[];
 	/** What of it may be kept unsaved: the kinds of working copies, and the id. */
-	kept?: Kept;
+	unsavedInput?: UnsavedInput;
 };
 
 /** isGone is true if the record does not exist, or its address is none. */
@@ -31,29 +31,29 @@ export function isGone(error: Error | null): boolean {
 }
 
 /**
- * Missing is the page of a record that is not there: it is loaded, could not be loaded, or does not exist any more. A
+ * NotFound is the page of a record that is not there: it is loaded, could not be loaded, or does not exist any more. A
  * record that was read once stays on the page when a later reading fails.
  */
-export function Missing({ query, list, to, trail = [{ name: list, to }], kept }: Props) {
-	if (isGone(query.error)) return <Gone list={list} to={to} kept={kept} />;
+export function NotFound({ query, list, to, breadcrumbs = [{ name: list, to }], unsavedInput }: Props) {
+	if (isGone(query.error)) return <DeletedRecord list={list} to={to} unsavedInput={unsavedInput} />;
 	if (query.error) {
 		return (
-			<Page title={list} trail={trail}>
+			<Page title={list} breadcrumbs={breadcrumbs}>
 				<Failure error={query.error} retry={() => void query.refetch()} />
 			</Page>
 		);
 	}
 	return (
-		<Page title=" " trail={trail}>
+		<Page title=" " breadcrumbs={breadcrumbs}>
 			<Skeleton rows={10} />
 		</Page>
 	);
 }
 
 /** Gone is the page of a record that does not exist. It shows what of it was kept unsaved. */
-function Gone({ list, to, kept }: { list: string; to: string; kept?: Kept }) {
+function DeletedRecord({ list, to, unsavedInput }: { list: string; to: string; unsavedInput?: UnsavedInput }) {
 	return (
-		<Page title={words.title} trail={[{ name: list, to }]} gone>
+		<Page title={words.title} breadcrumbs={[{ name: list, to }]} notFound>
 			<Empty
 				action={
 					<>
@@ -64,7 +64,7 @@ function Gone({ list, to, kept }: { list: string; to: string; kept?: Kept }) {
 			>
 				{words.text}
 			</Empty>
-			{kept && <KeptWork {...kept} />}
+			{unsavedInput && <UnsavedWork {...unsavedInput} />}
 		</Page>
 	);
 }

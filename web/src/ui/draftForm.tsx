@@ -4,7 +4,7 @@ import { useWorkspace } from "../base/session";
 import type { Place } from "../sync/draft";
 import { equal } from "../sync/merge";
 import { useDraft } from "../sync/useDraft";
-import { later } from "../base/lazy";
+import { lazyComponent } from "../base/lazy";
 import { catalogue } from "../base/words/catalogue";
 import { and } from "../base/words/formats";
 import { Button } from "./Button";
@@ -13,7 +13,7 @@ import type { Problems } from "./problems";
 import { Callout } from "./Page";
 import { toast } from "./Toast";
 
-const Versions = later(() => import("./Versions").then((module) => ({ default: module.Versions })));
+const Versions = lazyComponent(() => import("./Versions").then((module) => ({ default: module.Versions })));
 
 const words = catalogue("shell.keptForm", {
 	kept: {
@@ -39,7 +39,7 @@ type Options<T> = {
 	/** The record; missing for one that is created. */
 	id?: string;
 	title: string;
-	may: boolean;
+	canEdit: boolean;
 	/** Fields that never leave the page before they are saved. */
 	secret?: (keyof T)[];
 	/** Reads the record before it is saved, so that nothing that somebody else saved is overwritten. */
@@ -48,8 +48,8 @@ type Options<T> = {
 	names?: { [F in keyof T]?: string };
 };
 
-/** KeptForm is what parts around a form need of it. */
-export type KeptForm = {
+/** DraftForm is the state of a form that the parts around it show. */
+export type DraftForm = {
 	busy: boolean;
 	problems: Problems;
 	restored: Place | null;
@@ -71,13 +71,13 @@ function shown(value: unknown): string {
 }
 
 /**
- * useKeptForm is a form that somebody saves by hand. What is not saved is kept as a working copy, and comes back
+ * useDraftForm is a form that somebody saves by hand. What is not saved is kept as a working copy, and comes back
  * with the form. Fields that nobody changed here follow the record. Before it is saved the record is read, if the
  * form can: what only one side changed is joined, and the form asks about fields that both changed.
  */
-export function useKeptForm<T extends Fields>(
+export function useDraftForm<T extends Fields>(
 	initial: T,
-	{ kind, id, title, may, secret = [], read, names }: Options<T>,
+	{ kind, id, title, canEdit, secret = [], read, names }: Options<T>,
 ) {
 	const workspace = useWorkspace();
 	const { submit, clear, ...sending } = useSubmit(Object.keys(initial));
@@ -99,19 +99,19 @@ export function useKeptForm<T extends Fields>(
 			loadsFirst: read !== undefined && id !== undefined,
 		},
 		server.current,
-		{ autosaveAfter: null, readOnly: !may },
+		{ autosaveAfter: null, readOnly: !canEdit },
 	);
 	const { values, changed, conflict, restored } = draft.state;
 	const save = async (send: Send<T>) => {
-		let joined: string[] = [];
+		let theirFields: string[] = [];
 		await draft.save(async (_, values, revision) => {
-			joined = draft.state.joined?.fields ?? [];
+			theirFields = draft.state.mergedChanges?.fields ?? [];
 			await send(values, revision);
 			return undefined;
 		});
-		const told = joined.map((field) => names?.[field]).filter((name) => name !== undefined);
+		const joinedNames = theirFields.map((field) => names?.[field]).filter((name) => name !== undefined);
 		if (draft.state.conflict) setSave(() => send);
-		else if (told.length > 0) toast(words.joined({ parts: and(told) }));
+		else if (joinedNames.length > 0) toast(words.joined({ parts: and(joinedNames) }));
 	};
 	return {
 		...sending,
@@ -131,14 +131,14 @@ export function useKeptForm<T extends Fields>(
 			<Suspense>
 				<Versions
 					text={words.clash}
-					versions={conflict.clashes.map(({ group }) => ({
+					versions={conflict.conflicts.map(({ group }) => ({
 						id: group,
 						name: names?.[group] ?? group,
 						mine: shown(values[group]),
 						theirs: shown(conflict.theirs.data[group]),
 					}))}
-					onSettle={(theirs) => {
-						draft.settle(theirs);
+					onResolve={(theirs) => {
+						draft.resolveConflict(theirs);
 						setSave(null);
 						void submit(() => save(asked));
 					}}
@@ -149,8 +149,8 @@ export function useKeptForm<T extends Fields>(
 	};
 }
 
-/** KeptCallout says that changes came back with the form and takes them away again; it asks about fields that somebody else changed, too. */
-export function KeptCallout({ form }: { form: Pick<KeptForm, "restored" | "discard" | "question"> }) {
+/** RestoredCallout says that changes came back with the form and takes them away again; it asks about fields that somebody else changed, too. */
+export function RestoredCallout({ form }: { form: Pick<DraftForm, "restored" | "discard" | "question"> }) {
 	return (
 		<>
 			{form.restored && (
@@ -165,11 +165,11 @@ export function KeptCallout({ form }: { form: Pick<KeptForm, "restored" | "disca
 	);
 }
 
-/** keptText tells where unsaved changes were brought back from. */
-export const keptText = (place: Place) => words.kept[place];
+/** restoredText returns the sentence that says where unsaved changes were restored from. */
+export const restoredText = (place: Place) => words.kept[place];
 
-/** rowOf finds a record in a list, for what is not read by itself. */
-export function rowOf<R extends { id: string }>(list: { data: R[] }, id: string | undefined): R {
+/** findRow finds a record in a list, for what is not read by itself. */
+export function findRow<R extends { id: string }>(list: { data: R[] }, id: string | undefined): R {
 	const match = list.data.find((row) => row.id === id);
 	if (!match) throw new ApiError(404, "NOT_FOUND", words.gone, {});
 	return match;

@@ -14,8 +14,8 @@ const words = catalogue("rules.when", {
 
 type Period = { amount?: number; unit?: string };
 
-/** away returns the day that a period is away from another, in the direction of sign; both are at 00:00 UTC. */
-function away(from: Date, { amount = 0, unit = "day" }: Period, sign: 1 | -1): Date {
+/** shiftDate returns the day that a period is away from another, in the direction of sign; both are at 00:00 UTC. */
+function shiftDate(from: Date, { amount = 0, unit = "day" }: Period, sign: 1 | -1): Date {
 	const count = amount * sign;
 	const singular = unit.replace(/s$/, "");
 	const to = new Date(from);
@@ -39,25 +39,25 @@ export function meaning(operator: string | undefined, value: unknown, now = new 
 	if (!(amount > 0) || amount > 10_000) return "";
 	const hours = period.unit?.startsWith("hour");
 	const today = new Date(`${todayIn(timeZone(), now)}T00:00:00Z`);
-	const at = (sign: 1 | -1) =>
+	const shift = (sign: 1 | -1) =>
 		hours
 			? dateTime(new Date(now.getTime() + sign * amount * 3_600_000))
-			: calendarDay(away(today, { ...period, amount }, sign));
+			: calendarDay(shiftDate(today, { ...period, amount }, sign));
 	switch (operator) {
 		case "in_the_last":
-			return words.since({ from: at(-1) });
+			return words.since({ from: shift(-1) });
 		case "not_in_the_last":
-			return words.beforeOrNever({ to: at(-1) });
+			return words.beforeOrNever({ to: shift(-1) });
 		case "more_than_ago":
-			return words.before({ to: at(-1) });
+			return words.before({ to: shift(-1) });
 		case "in_the_next":
-			return words.until({ to: at(1) });
+			return words.until({ to: shift(1) });
 		case "anniversary_in_next":
 			return hours
 				? ""
 				: words.between({
 						from: calendarDay(today, "short"),
-						to: calendarDay(away(today, { ...period, amount }, 1), "short"),
+						to: calendarDay(shiftDate(today, { ...period, amount }, 1), "short"),
 					});
 		default:
 			return "";

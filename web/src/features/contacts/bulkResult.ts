@@ -34,8 +34,8 @@ type Result = {
 	errors_truncated?: boolean;
 };
 
-/** doneText says how many contacts an action changed, and how many it left as they were, by reason. */
-export function doneText({
+/** resultText says how many contacts an action changed, and how many it left as they were, by reason. */
+export function resultText({
 	affected = 0,
 	skipped = 0,
 	errors = [],
@@ -49,10 +49,10 @@ export function doneText({
 		...results.map((result) => result.status).filter((status) => status === "duplicate"),
 	])
 		counts.set(code, (counts.get(code) ?? 0) + 1);
-	const rest = skipped - [...counts.values()].reduce((sum, count) => sum + count, 0);
-	if (rest > 0 && !truncated) counts.set("UNCHANGED", rest);
+	const unexplained = skipped - [...counts.values()].reduce((sum, count) => sum + count, 0);
+	if (unexplained > 0 && !truncated) counts.set("UNCHANGED", unexplained);
 	const reasons = and([...counts].map(([code, count]) => words.reason({ count, reason: reasonOf(code) })));
 	if (!reasons) return words.skipped({ count: affected, skipped });
-	const shown = rest > 0 && truncated ? words.among({ reasons }) : reasons;
+	const shown = unexplained > 0 && truncated ? words.among({ reasons }) : reasons;
 	return words.skippedFor({ count: affected, skipped, reasons: shown });
 }

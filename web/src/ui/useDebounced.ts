@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** useSettled returns a value once it has not changed for some milliseconds; at first, at once. */
+/** useDebounced returns a value once it has not changed for some milliseconds; at first, at once. */
 export function useDebounced<T extends string>(value: T, after: number): T {
 	const [debounced, setDebounced] = useState(value);
 	useEffect(() => {

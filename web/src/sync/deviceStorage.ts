@@ -4,36 +4,36 @@
 // Without storage nothing is kept here, and pages keep what they can on the server.
 
 import { useSyncExternalStore } from "react";
-import { type Key, othersOf, type Row, readable, tabOf } from "./copies";
+import { type Key, otherTabs, type Row, readable, tabOf } from "./tabCopies";
 
 const database = "packetboat-typed";
 const records = "records";
 const chunks = "chunks";
 /** Characters of a chunk. The browser writes longer values later than at once, which a reload does not wait for. */
 const chunk = 16_000;
-const largest = 3_000_000; // characters of a record; what is longer is not kept here
+const maxDraftLength = 3_000_000; // characters of a record; what is longer is not kept here
 const maxCharacters = 20_000_000; // characters of all records
-const oldest = 30 * 24 * 3600_000; // milliseconds, as long as the server keeps working copies
+const maxAge = 30 * 24 * 3600_000; // milliseconds, as long as the server keeps working copies
 
 /** The tab, until its page is loaded again. It holds a lock, by which others see that it is open. */
 const tab = crypto.randomUUID();
-const lockOf = (name: string) => `${database} ${name}`;
-const longestWait = 500; // milliseconds, for the lock of a page that goes
+const lockName = (name: string) => `${database} ${name}`;
+const lockTimeout = 500; // milliseconds, for the lock of a page that goes
 
-/** isGone reports whether a tab is not open any more. Without locks, as on plain http, all others are as good as gone. */
-async function isGone(name: string): Promise<boolean> {
+/** isTabClosed reports whether a tab is not open any more. Without locks, as on plain http, all others count as closed. */
+async function isTabClosed(name: string): Promise<boolean> {
 	if (!navigator.locks) return true;
 	return navigator.locks
-		.request(lockOf(name), { signal: AbortSignal.timeout(longestWait) }, () => true)
+		.request(lockName(name), { signal: AbortSignal.timeout(lockTimeout) }, () => true)
 		.catch(() => false);
 }
 
-void navigator.locks?.request(lockOf(tab), () => new Promise(() => undefined)).catch(() => undefined);
+void navigator.locks?.request(lockName(tab), () => new Promise(() => undefined)).catch(() => undefined);
 
 let db: IDBDatabase | null = null;
 const listeners = new Set<() => void>();
 
-function use(next: IDBDatabase | null) {
+function setDatabase(next: IDBDatabase | null) {
 	if (next === db) return;
 	db = next;
 	for (const listener of listeners) listener();
@@ -42,11 +42,11 @@ let scope: [user: string, workspace: string] | null = null;
 const written = new Map<string, string[]>(); // by key, the chunks that storage has
 
 /** Some browsers never answer; pages do not wait longer than this many milliseconds. */
-const slowest = 3000;
+const openTimeout = 3000;
 
 function open(): Promise<IDBDatabase> {
 	return new Promise((resolve, reject) => {
-		setTimeout(() => reject(new Error("IndexedDB does not answer")), slowest);
+		setTimeout(() => reject(new Error("IndexedDB does not answer")), openTimeout);
 		const request = indexedDB.open(database, 2);
 		request.onupgradeneeded = () => {
 			for (const name of [...request.result.objectStoreNames]) request.result.deleteObjectStore(name);
@@ -66,16 +66,16 @@ const answer = <T>(request: IDBRequest<T>) =>
 	});
 
 /** Writes now: the browser carries it out although the page goes. */
-function write(act: (rows: IDBObjectStore, texts: IDBObjectStore) => void, failed?: () => void) {
+function write(operation: (rows: IDBObjectStore, texts: IDBObjectStore) => void, failed?: () => void) {
 	try {
 		const transaction = db?.transaction([records, chunks], "readwrite");
 		if (!transaction) return;
 		transaction.onabort = () => failed?.();
-		act(transaction.objectStore(records), transaction.objectStore(chunks));
+		operation(transaction.objectStore(records), transaction.objectStore(chunks));
 		transaction.commit?.();
 	} catch {
 		failed?.();
-		use(null); // the browser has closed it
+		setDatabase(null); // the browser has closed it
 	}
 }
 
@@ -84,82 +84,82 @@ function erase(rows: IDBObjectStore, texts: IDBObjectStore, key: Key) {
 	texts.delete(IDBKeyRange.bound([...key], [...key, []])); // numbers come before arrays
 }
 
-/** openDevice opens what is kept for a user in a workspace, and deletes what is of others, old, or too much. */
-export async function openDevice(user: string, workspace: string) {
+/** openDraftStorage opens the drafts of a user in a workspace, and deletes those of other users, old ones, and the oldest ones above the limit. */
+export async function openDraftStorage(user: string, workspace: string) {
 	scope = [user, workspace];
 	try {
 		if (!db) {
-			const opened = await open();
-			const lost = () => use(null);
-			opened.onclose = lost;
-			opened.onversionchange = () => {
-				opened.close();
-				lost();
+			const connection = await open();
+			const onClose = () => setDatabase(null);
+			connection.onclose = onClose;
+			connection.onversionchange = () => {
+				connection.close();
+				onClose();
 			};
-			use(opened);
+			setDatabase(connection);
 		}
 		if (!db) return;
 		const all = (await answer(db.transaction(records).objectStore(records).getAll())) as Row[];
 		let sum = 0;
-		const left = all
+		const obsolete = all
 			.sort((a, b) => b.at - a.at)
 			.filter((row) => {
 				sum += row.size;
-				return row.key[0] !== user || row.at < Date.now() - oldest || sum > maxCharacters;
+				return row.key[0] !== user || row.at < Date.now() - maxAge || sum > maxCharacters;
 			});
-		if (left.length === 0) return;
+		if (obsolete.length === 0) return;
 		write((rows, texts) => {
-			for (const row of left) erase(rows, texts, row.key);
+			for (const row of obsolete) erase(rows, texts, row.key);
 		});
 	} catch {
-		use(null); // there is no storage
+		setDatabase(null); // there is no storage
 	}
 }
 
-/** forgetTyped deletes what was typed before a time, of all users. It is called while nobody is signed in. */
-export async function forgetTyped(before: number) {
+/** deleteDraftsBefore deletes what was typed before a time, of all users. It is called while nobody is signed in. */
+export async function deleteDraftsBefore(before: number) {
 	try {
-		const opened = db ?? (await open());
-		const transaction = opened.transaction([records, chunks], "readwrite");
+		const connection = db ?? (await open());
+		const transaction = connection.transaction([records, chunks], "readwrite");
 		const rows = transaction.objectStore(records);
 		for (const row of (await answer(rows.getAll())) as Row[])
 			if (row.at < before) erase(rows, transaction.objectStore(chunks), row.key);
-		if (opened !== db) opened.close();
+		if (connection !== db) connection.close();
 	} catch {
 		// Nothing was kept.
 	}
 }
 
-/** keepsTyped reports whether what is typed is kept here. */
-export const keepsTyped = () => db !== null;
+/** storesDrafts reports whether what is typed is kept here. */
+export const storesDrafts = () => db !== null;
 
-/** subscribeDevice calls a function when keepsTyped changes. */
-function subscribeDevice(listener: () => void) {
+/** subscribeStorage calls a function when storesDrafts changes. */
+function subscribeStorage(listener: () => void) {
 	listeners.add(listener);
 	return () => {
 		listeners.delete(listener);
 	};
 }
 
-/** useKeepsTyped is keepsTyped in a component. */
-export const useKeepsTyped = () => useSyncExternalStore(subscribeDevice, keepsTyped);
+/** useStoresDrafts is storesDrafts in a component. */
+export const useStoresDrafts = () => useSyncExternalStore(subscribeStorage, storesDrafts);
 
 const keyOf = (kind: string, id: string): Key | null => scope && [...scope, kind, id, tab];
 
-/** hold keeps what is typed of a record. */
-export function hold(kind: string, id: string, value: object) {
+/** saveDraft keeps what is typed of a record. */
+export function saveDraft(kind: string, id: string, value: object) {
 	const key = keyOf(kind, id);
 	if (!key || !db) return;
 	const text = JSON.stringify(value);
-	if (text.length > largest) {
-		release(kind, id);
+	if (text.length > maxDraftLength) {
+		deleteDraft(kind, id);
 		return;
 	}
 	const name = key.join(" ");
 	const before = written.get(name) ?? [];
 	const now: string[] = [];
-	for (let at = 0; at < text.length; at += chunk) now.push(text.slice(at, at + chunk));
-	if (now.length === before.length && now.every((column, index) => column === before[index])) return;
+	for (let start = 0; start < text.length; start += chunk) now.push(text.slice(start, start + chunk));
+	if (now.length === before.length && now.every((part, index) => part === before[index])) return;
 	written.set(name, now);
 	write(
 		(rows, texts) => {
@@ -170,8 +170,8 @@ export function hold(kind: string, id: string, value: object) {
 	);
 }
 
-/** release deletes what this tab keeps of a record. */
-export function release(kind: string, id: string) {
+/** deleteDraft deletes what this tab keeps of a record. */
+export function deleteDraft(kind: string, id: string) {
 	const key = keyOf(kind, id);
 	if (!key) return;
 	written.delete(key.join(" "));
@@ -179,13 +179,13 @@ export function release(kind: string, id: string) {
 }
 
 /**
- * held returns what this tab keeps of a record, joined with what tabs that are gone have left, which is this tab's from
+ * loadDraft returns what this tab keeps of a record, joined with what tabs that are gone have left, which is this tab's from
  * then on.
  */
-export async function held<T extends object>(
+export async function loadDraft<T extends object>(
 	kind: string,
 	id: string,
-	join: (earlier: T, later: T) => T,
+	merge: (earlier: T, later: T) => T,
 ): Promise<T | null> {
 	const key = keyOf(kind, id);
 	if (!key || !db) return null;
@@ -197,22 +197,22 @@ export async function held<T extends object>(
 				.objectStore(records)
 				.getAll(IDBKeyRange.bound(record, [...record, []])),
 		)) as Row[];
-		const others = othersOf(all, tab);
-		const are = await Promise.all(others.map(isGone));
-		const rows = readable(all, tab, new Set(others.filter((_, index) => are[index])));
+		const others = otherTabs(all, tab);
+		const closed = await Promise.all(others.map(isTabClosed));
+		const rows = readable(all, tab, new Set(others.filter((_, index) => closed[index])));
 		if (rows.length === 0 || !db) return null;
 		const store = db.transaction(chunks).objectStore(chunks);
 		const texts = (await Promise.all(
 			rows.map((row) => answer(store.getAll(IDBKeyRange.bound([...row.key], [...row.key, []])))),
 		)) as string[][];
 		const copies = rows.map((row, index) => texts[index]?.slice(0, row.chunks) ?? []);
-		const value = copies.map((copy) => JSON.parse(copy.join("")) as T).reduce(join);
+		const value = copies.map((copy) => JSON.parse(copy.join("")) as T).reduce(merge);
 		for (const [index, row] of rows.entries()) if (tabOf(row) === tab) written.set(key.join(" "), copies[index] ?? []);
-		const left = rows.filter((row) => tabOf(row) !== tab);
-		if (left.length > 0) {
-			hold(kind, id, value);
+		const obsolete = rows.filter((row) => tabOf(row) !== tab);
+		if (obsolete.length > 0) {
+			saveDraft(kind, id, value);
 			write((rows, texts) => {
-				for (const row of left) erase(rows, texts, row.key);
+				for (const row of obsolete) erase(rows, texts, row.key);
 			});
 		}
 		return value;
@@ -221,8 +221,8 @@ export async function held<T extends object>(
 	}
 }
 
-/** closeDevice deletes everything that is kept, and keeps nothing more. */
-export async function closeDevice() {
+/** clearDraftStorage deletes everything that is kept, and keeps nothing more. */
+export async function clearDraftStorage() {
 	scope = null;
 	written.clear();
 	try {

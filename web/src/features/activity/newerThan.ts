@@ -1,10 +1,10 @@
 /** newerThan returns how many rows of a fresh first page stand before what is shown, and whether there may be more. */
 export function newerThan(
 	shown: { id: string }[],
-	fresh: { id: string }[],
+	newest: { id: string }[],
 	pageSize: number,
 ): { count: number; more: boolean } {
 	const known = new Set(shown.map((row) => row.id));
-	const first = fresh.findIndex((row) => known.has(row.id));
-	return first < 0 ? { count: fresh.length, more: fresh.length >= pageSize } : { count: first, more: false };
+	const first = newest.findIndex((row) => known.has(row.id));
+	return first < 0 ? { count: newest.length, more: newest.length >= pageSize } : { count: first, more: false };
 }

@@ -7,10 +7,10 @@ type Pages = {
 };
 
 /**
- * useMore returns what a table calls near the end of its rows: it loads the next page. It waits until nothing else of
+ * useLoadMore returns what a table calls near the end of its rows: it loads the next page. It waits until nothing else of
  * the query is under way, which would be cancelled, and is another function then, so that the table calls it again.
  */
-export function useMore({ hasNextPage, isFetching, fetchNextPage }: Pages) {
+export function useLoadMore({ hasNextPage, isFetching, fetchNextPage }: Pages) {
 	return useCallback(() => {
 		if (hasNextPage && !isFetching) void fetchNextPage({ cancelRefetch: false });
 	}, [hasNextPage, isFetching, fetchNextPage]);

@@ -47,13 +47,13 @@ export function PauseCallout({ broadcast }: { broadcast: BroadcastSessionView })
 	const domains = useQuery({ ...domainsQuery(), enabled: reason === "domain_paused" });
 	const state = stateOf("pause", reason);
 	const can = broadcast.view_model.available_actions.includes("resume");
-	const down = (lanes.data?.data ?? []).filter((lane) => lane.health.state !== "healthy");
+	const failingLanes = (lanes.data?.data ?? []).filter((lane) => lane.health.state !== "healthy");
 	const paused = (domains.data?.data ?? []).filter((domain) => domain.paused);
 	return (
 		<Callout tone="warning" title={`${state.word}. ${state.sentence ?? ""}`}>
 			{platform && <p>{can ? words.gone : words.active}</p>}
 			<ul className={css.causes}>
-				{down.map((lane) => (
+				{failingLanes.map((lane) => (
 					<li key={lane.id}>
 						<Link href={to.mta(lane.id)}>{lane.name}</Link> <StateBadge kind="mta" state={lane.health.state} />{" "}
 						{lane.health.last_error && attemptError(lane.health.last_error)}

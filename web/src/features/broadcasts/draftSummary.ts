@@ -20,8 +20,8 @@ export function sendersOf(
 	for (const sender of forecast?.senders ?? [])
 		if (sender.email && sender.expected > 0)
 			expected.set(sender.email, (expected.get(sender.email) ?? 0) + sender.expected);
-	const foreseen = [...expected].sort((a, b) => b[1] - a[1]).map(([email]) => email);
-	return foreseen.length > 0 ? foreseen : (broadcast.sending_identity_emails ?? []);
+	const sortedSenders = [...expected].sort((a, b) => b[1] - a[1]).map(([email]) => email);
+	return sortedSenders.length > 0 ? sortedSenders : (broadcast.sending_identity_emails ?? []);
 }
 
 /** subjectsOf returns the different subjects of a draft and its variants. */

@@ -1,5 +1,5 @@
 import { equals, type Tests } from "../../base/testing";
-import { sendersOf, subjectsOf, warningsOf } from "./facts";
+import { sendersOf, subjectsOf, warningsOf } from "./draftSummary";
 
 const warning = (code: string, message = "") => ({ code, message });
 const warned = (readiness: object[] | null, own: object[]) =>
@@ -24,9 +24,9 @@ const tests: Tests = {
 			"LANE_UNVERIFIEDb",
 		]);
 		equals(warned(null, [warning("NO_SCHEDULED_AT")]), []);
-		const at = (field: string, line: number) => ({ ...warning("DEAD_LINK"), field, line });
+		const warningAt = (field: string, line: number) => ({ ...warning("DEAD_LINK"), field, line });
 		equals(
-			warned([at("html", 1), at("html", 2), at("text", 1)], [at("html", 1)]).length,
+			warned([warningAt("html", 1), warningAt("html", 2), warningAt("text", 1)], [warningAt("html", 1)]).length,
 			3,
 			"warnings of one kind at several places",
 		);

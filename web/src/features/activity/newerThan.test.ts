@@ -1,5 +1,5 @@
 import { equals, type Tests } from "../../base/testing";
-import { newerThan } from "./newer";
+import { newerThan } from "./newerThan";
 import { kinds, typesOf } from "./kinds";
 
 const rows = (ids: string) => [...ids].map((id) => ({ id }));
@@ -16,8 +16,8 @@ const tests: Tests = {
 			["cba", "", [0, false]],
 			["cba", "dba", [1, false]],
 		];
-		for (const [shown, fresh, [count, more]] of pages)
-			equals(newerThan(rows(shown), rows(fresh), 3), { count, more }, `${fresh} after ${shown}`);
+		for (const [shown, newest, [count, more]] of pages)
+			equals(newerThan(rows(shown), rows(newest), 3), { count, more }, `${newest} after ${shown}`);
 	},
 	"each kind of activity stands for types, and no type for two kinds"() {
 		const all = kinds().flatMap((kind) => typesOf(kind.value)?.split(",") ?? []);

@@ -2,13 +2,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
 import { workingCopy } from "../base/collections";
-import { held, release } from "../sync/device";
+import { loadDraft, deleteDraft } from "../sync/deviceStorage";
 import { useDisabledReason } from "../base/session";
 import { catalogue } from "../base/words/catalogue";
 import { explain } from "../base/words/errors";
 import { Button } from "./Button";
 import { Copy } from "./Copy";
-import css from "./KeptWork.module.css";
+import css from "./UnsavedWork.module.css";
 import { Card } from "./Page";
 import { toast } from "./Toast";
 import { answer, within } from "../base/queries";
@@ -26,7 +26,7 @@ type Part = { path: string; text: string };
 type Work = { kind: string; parts: Part[]; stored: boolean };
 
 /** Parts of a working copy that say what something was before, what of it was sent or refused, and which browser stored it. */
-const aside = new Set(["from", "sent", "problems", "mark"]);
+const hiddenFields = new Set(["from", "sent", "problems", "mark"]);
 
 /** What is written itself. */
 const itself = new Set(["mine", "graph"]);
@@ -38,36 +38,36 @@ function partsOf(value: unknown, path = ""): Part[] {
 		return value.length > 0 ? [{ path, text: value.join("\n") }] : [];
 	if (typeof value !== "object") return [{ path, text: String(value) }];
 	return Object.entries(value).flatMap(([name, value]) =>
-		aside.has(name) ? [] : partsOf(value, path ? `${path}.${name}` : itself.has(name) ? "" : name),
+		hiddenFields.has(name) ? [] : partsOf(value, path ? `${path}.${name}` : itself.has(name) ? "" : name),
 	);
 }
 
 const isPlain = (value: unknown): value is object =>
 	typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** both joins two copies: of what both have, the later one's. */
-const both = <T extends object>(earlier: T, later: T): T =>
+/** mergeCopies joins two copies: of what both have, the later one's. */
+const mergeCopies = <T extends object>(earlier: T, later: T): T =>
 	Object.fromEntries(
 		Object.entries({ ...earlier, ...later }).map(([key, value]) => [
 			key,
 			isPlain((earlier as { [key: string]: unknown })[key]) && isPlain(value)
-				? both((earlier as { [key: string]: object })[key] ?? {}, value)
+				? mergeCopies((earlier as { [key: string]: object })[key] ?? {}, value)
 				: value,
 		]),
 	) as T;
 
-/** KeptWork shows the working copies of a record that does not exist any more. Without any it shows nothing. */
-export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
+/** UnsavedWork shows the working copies of a record that does not exist any more. Without any it shows nothing. */
+export function UnsavedWork({ kinds, id }: { kinds: string[]; id: string }) {
 	const client = useQueryClient();
-	const may = useDisabledReason("GET /working-copies") === undefined;
+	const canRead = useDisabledReason("GET /working-copies") === undefined;
 	const [busy, setBusy] = useState(false);
 	const query = useQuery({
 		...answer("working_copies.of", id),
 		queryFn: async () => {
-			const copies = await Promise.all(kinds.map((kind) => (may ? workingCopy(kind, id) : null)));
+			const copies = await Promise.all(kinds.map((kind) => (canRead ? workingCopy(kind, id) : null)));
 			const list: Work[] = [];
 			for (const [i, kind] of kinds.entries()) {
-				const own = await held<{ value?: object }>(kind, id, both);
+				const own = await loadDraft<{ value?: object }>(kind, id, mergeCopies);
 				const stored = copies[i] !== null;
 				const value = own?.value ?? copies[i]?.data ?? null;
 				const parts = partsOf(value);
@@ -84,7 +84,7 @@ export function KeptWork({ kinds, id }: { kinds: string[]; id: string }) {
 		try {
 			for (const item of list) {
 				if (item.stored) await api("DELETE /working-copies/{kind}/{id}", { path: { kind: item.kind, id } });
-				release(item.kind, id);
+				deleteDraft(item.kind, id);
 			}
 			await client.invalidateQueries(within("working_copies"));
 			toast(words.removed);
