@@ -72,9 +72,9 @@ export function connect(client: QueryClient, workspace: string): () => void {
 		}, minReconnectDelay / 4);
 	};
 	channel.onmessage = (
-		event: MessageEvent<{ hints?: Change[]; state?: LiveState; reset?: boolean; requestState?: boolean }>,
+		event: MessageEvent<{ hints?: Change[]; state?: LiveState; reset?: boolean; ask?: boolean }>,
 	) => {
-		if (event.data.requestState && source?.readyState === EventSource.OPEN) broadcast({ state: "live" });
+		if (event.data.ask && source?.readyState === EventSource.OPEN) broadcast({ state: "live" });
 		if (event.data.state === "live" && liveState() !== "live") void compareVersions(); // the server may have been replaced
 		if (event.data.state) setLiveState(event.data.state);
 		if (event.data.reset) client.invalidateQueries({ predicate: (query) => query.queryKey[0] === workspace });
