@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -60,4 +61,46 @@ func TestTheApplicationIsInTheChosenLanguage(t *testing.T) {
 	language("de")
 	page.Main().ExpectText("Ihr Konto")
 	page.expectNoProblems()
+}
+
+// What the server reports is in the language of the page: problems of code, why a contact gets no mail, DNS records, what jobs
+// did, and what happened to a contact.
+func TestWhatTheServerReportsIsInTheChosenLanguage(t *testing.T) {
+	t.Parallel()
+	page := openApp(t, "")
+	page.Must(page.Languages(page.Ctx, "de"))
+	page.SetScreen(1280, 900, "light")
+	post := func(path string, body map[string]any) map[string]any {
+		t.Helper()
+		made, err := page.account.Owner.Must(page.Ctx, http.MethodPost, path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	template := post("/templates", map[string]any{"name": "Brief", "subject": "Hallo", "content_html": "<p>Hallo</p>"})
+	page.open("/templates/" + template["id"].(string))
+	for subject, want := range map[string]string{
+		"{{ contact.first_name | shout }}": "Einen Filter „shout“ gibt es nicht.",
+		"{{ contact.first_name":            "„{{“ wird nicht durch „}}“ geschlossen.",
+		"{{param:price}}":                  "{{param:price}} benennt nichts, was hier angelegt und erlaubt ist.",
+		"{{ contact.nickname }}":           "contact.nickname gibt es nicht, deshalb bleibt die Stelle leer.",
+	} {
+		page.Fill("Betreff", subject)
+		page.Main().ExpectText(want)
+	}
+
+	contact := post("/contacts", map[string]any{"email": "still@example.org", "do_not_contact": true})["id"].(string)
+	page.open("/contacts/" + contact)
+	page.Main().ExpectText("Der Kontakt ist als „nicht kontaktieren“ markiert.")
+	page.Main().ExpectText("Kontakt angelegt")
+
+	post("/contacts/bulk", map[string]any{"action": "add_tags", "params": map[string]any{"tags": []string{"neu"}}, "selector": map[string]any{"search": "still@example.org"}})
+	page.open("/jobs")
+	page.Main().ExpectText("Sammelaktion: Tags hinzufügen")
+	page.open("/segments")
+	page.Main().ExpectText("Alle erreichbaren Kontakte")
+	if text := page.EvaluateString(`document.body.innerText`); strings.Contains(text, "sendable") {
+		t.Errorf("the segments are in English: %s", text)
+	}
 }
