@@ -3,13 +3,13 @@ import { Link } from "wouter";
 import type { ActivityRow } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { StateBadge } from "../../ui/Badge";
+import { activityTitle } from "../../base/words/activityTitles";
 import { catalogue } from "../../base/words/catalogue";
 import { timeOfDay, exact, exactNumber } from "../../base/words/formats";
 import { ruleSentence } from "../../base/words/rules";
 import css from "./Activity.module.css";
 import { suppressionReason } from "../../base/words/suppressions";
 import { to } from "../../base/paths";
-import { activityTitle } from "./titles";
 
 const words = catalogue("activity.activityEvent", {
 	evidence: "View email",

@@ -12,6 +12,7 @@ import { List } from "../../ui/List";
 import { NotSet } from "../../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { activityType } from "../../base/words/activityTitles";
 import { catalogue } from "../../base/words/catalogue";
 import type { Tone } from "../../base/words/status";
 import css from "./Runs.module.css";
@@ -129,7 +130,7 @@ export default function Runs({ automation }: { automation: Automation }) {
 	);
 }
 
-const started = (event: NonNullable<AutomationRun["trigger"]>) => event.name ?? event.type.replaceAll("_", " ");
+const started = (event: NonNullable<AutomationRun["trigger"]>) => event.name ?? activityType(event.type);
 
 function Results({ run }: { run: AutomationRun }) {
 	if (run.actions.length === 0) return <NotSet />;

@@ -15,7 +15,14 @@ const words = catalogue("contacts.about", {
 	prospect: "Prospect score",
 	customer: "Customer score",
 	local: "Local time",
-	why: "Deliverability",
+	reasons: {
+		soft_deleted: "Cannot be mailed because the contact is deleted.",
+		suppression_list: "Cannot be mailed because the address is on the suppression list.",
+		hard_bounce: "Cannot be mailed because the address does not exist.",
+		complaint: "Cannot be mailed because of a spam complaint.",
+		soft_bounces: "Emails to this address have bounced temporarily.",
+		inactive: "No opens or clicks in the latest emails.",
+	},
 });
 
 /** useClock returns the time, a new one each minute. */
@@ -67,7 +74,7 @@ export function About({ contact, off }: { contact: Contact; off: boolean }) {
 			</Figures>
 			{contact.deliverability_reason && (
 				<p className={css.muted}>
-					{words.why}: {contact.deliverability_reason.replaceAll("_", " ")}
+					{words.reasons[contact.deliverability_reason as keyof typeof words.reasons] ?? contact.deliverability_reason}
 				</p>
 			)}
 			<Tags contact={contact} off={off} />

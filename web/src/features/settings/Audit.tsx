@@ -140,7 +140,8 @@ function known(selected: string) {
 
 /** targetOf names what was acted on: by its name, or such as "sending domain …b081ac". */
 const targetOf = (type: string, id: string, name?: string | null) =>
-	name ?? `${type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
+	name ??
+	`${(words.nouns as { [type: string]: string })[type] ?? type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
 
 /** Audit lists who did what. */
 export default function Audit() {

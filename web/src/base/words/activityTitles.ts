@@ -1,7 +1,7 @@
 import type { ActivityRow } from "../../api/schema";
-import { catalogue } from "../../base/words/catalogue";
+import { catalogue } from "./catalogue";
 
-const words = catalogue("activity.titles", {
+const words = catalogue("shell.activityTitles", {
 	named: "{title}: {name}",
 	viewed: "Viewed {name}",
 	submitted: "Submitted the form {name}",
@@ -39,10 +39,17 @@ const words = catalogue("activity.titles", {
 		sequence_enrolled: "Sequence entered",
 		sequence_completed: "Sequence completed",
 		sequence_exited: "Sequence left early",
+		page_viewed: "Page viewed",
+		form_submitted: "Form submitted",
+		opt_in_requested: "Opt-in requested",
+		opt_in_confirmed: "Opt-in confirmed",
 	},
 });
 
 const ofForms = { form_submitted: "submitted", opt_in_requested: "requested", opt_in_confirmed: "confirmed" } as const;
+
+/** activityType returns the words for a kind of event, or else its name in the API. */
+export const activityType = (type: string) => (words.types as { [type: string]: string })[type] ?? type;
 
 /**
  * activityTitle writes what happened. name is what it happened with: a sequence, a list, a form or a tag. The name of a
