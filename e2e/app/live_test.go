@@ -9,7 +9,8 @@ import (
 )
 
 // What somebody changes is shown on the pages that others have open, in browsers of their own: of email types and
-// categories, senders, fields, stages, scoring, seed lists with their addresses and history, and segments.
+// categories, senders, fields, stages, scoring, seed lists with their addresses and history, segments, members, API keys,
+// the audit log and saved filters.
 func TestChangesByOthersAreShownWithoutAReload(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
@@ -47,6 +48,10 @@ func TestChangesByOthersAreShownWithoutAReload(t *testing.T) {
 			{"/sending/seeds/" + seeds, http.MethodPut, "/seed-lists/" + seeds + "/seeds", map[string]any{"seeds": []any{map[string]any{"email": "watched@gmail.com"}}}, "watched@gmail.com"},
 			{"/sending/seeds/" + seeds + "?tab=history", http.MethodPut, "/seed-lists/" + seeds + "/seeds", map[string]any{"seeds": []any{map[string]any{"email": "watched@gmail.com"}}}, "1 unchanged"},
 			{"/segments/" + segment["segment_key"].(string), http.MethodPut, "/segments/" + segment["segment_key"].(string), map[string]any{"name": "Old friends"}, "Old friends"},
+			{"/settings/members", http.MethodPost, "/users/invite", map[string]any{"email": "newcomer@example.org", "role": "viewer"}, "newcomer@example.org"},
+			{"/settings/api-keys", http.MethodPost, "/auth/api-keys", map[string]any{"name": "Warehouse", "scopes": []any{"contacts:read"}}, "Warehouse"},
+			{"/settings/audit", http.MethodPost, "/auth/api-keys", map[string]any{"name": "Bookkeeping", "scopes": []any{"contacts:read"}}, "Bookkeeping"},
+			{"/contacts", http.MethodPost, "/saved-filters", map[string]any{"name": "Night owls", "search": "owl"}, "Night owls"},
 		} {
 			other.open(c.route)
 			other.WaitFor(`document.querySelector('header').innerText.includes('Live')`)

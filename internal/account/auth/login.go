@@ -179,6 +179,9 @@ func beginSession(ctx context.Context, tx *sqldb.DB, u User, from Client, now ti
 	if err := noteAddress(ctx, tx, u.ID, from.IP, now); err != nil {
 		return SignedIn{}, err
 	}
+	if err := announceUser(ctx, tx, u.ID); err != nil {
+		return SignedIn{}, err
+	}
 	list, err := Memberships(ctx, tx, u.ID)
 	if err != nil {
 		return SignedIn{}, err

@@ -67,5 +67,5 @@ func setProven(ctx context.Context, tx *sqldb.DB, user id.User, now time.Time) e
 		WHERE user_id = $1 AND withheld /* all tenants: a person works in several */`, user); err != nil {
 		return fmt.Errorf("restore memberships: %w", err)
 	}
-	return nil
+	return announceUser(ctx, tx, user)
 }

@@ -204,6 +204,30 @@ func (d *Login) Rename(ctx context.Context, p Principal, name string) (SignedIn,
 	if n == 0 {
 		return SignedIn{}, ErrNoSession
 	}
+	if err := announceUser(ctx, d.DB, p.User); err != nil {
+		return SignedIn{}, err
+	}
 	p.UserName = name
 	return d.Current(ctx, p)
+}
+
+// announceUser reports a change of the user's name or last sign-in as one of the memberships that show it; see
+// memberQuery. The statement that writes it names no tenant.
+func announceUser(ctx context.Context, db *sqldb.DB, user id.User) error {
+	if !db.WatchesWrites() {
+		return nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT tenant_id FROM membership
+		WHERE user_id = $1 AND status <> 'invited' AND NOT withheld /* all tenants: a person works in several */`, user)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (w sqldb.Write, err error) {
+		w = sqldb.Write{Table: "membership", ID: user}
+		err = scan(&w.Tenant)
+		return w, err
+	})
+	if err != nil {
+		return fmt.Errorf("find the tenants of a user: %w", err)
+	}
+	db.Wrote(list...)
+	return nil
 }

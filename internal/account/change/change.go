@@ -25,26 +25,34 @@ type Type string
 
 // The types.
 const (
-	Account   Type = "account" // the settings of the account, with its email types, senders, fields and stages
-	Block     Type = "block"
-	Broadcast Type = "broadcast"
-	Contact   Type = "contact"
-	Domain    Type = "domain" // a sending domain
-	Form      Type = "form"
-	Job       Type = "job"
-	Mailbox   Type = "mailbox" // messages of a built-in mailbox
-	Message   Type = "message" // of the library
-	Lane      Type = "mta_config"
-	SeedList  Type = "seed_list" // a list, its seeds and its updates
-	Segment   Type = "segment"
-	Sequence  Type = "sequence"
-	Template  Type = "template"
-	Webhook   Type = "webhook"
+	Account     Type = "account" // the settings of the account, with its email types, senders, fields and stages
+	APIKey      Type = "api_key"
+	Asset       Type = "asset"     // an image
+	AuditLog    Type = "audit_log" // new entries
+	Block       Type = "block"
+	Broadcast   Type = "broadcast"
+	Contact     Type = "contact"
+	Domain      Type = "domain" // a sending domain
+	Form        Type = "form"
+	Job         Type = "job"
+	Mailbox     Type = "mailbox" // messages of a built-in mailbox
+	Member      Type = "member"  // a user of the tenant
+	Message     Type = "message" // of the library
+	Lane        Type = "mta_config"
+	SavedFilter Type = "saved_filter"
+	SeedList    Type = "seed_list" // a list, its seeds and its updates
+	Segment     Type = "segment"
+	Sequence    Type = "sequence"
+	Template    Type = "template"
+	Webhook     Type = "webhook"
 )
 
 // Types returns all types.
 func Types() []Type {
-	return []Type{Account, Block, Broadcast, Contact, Domain, Form, Job, Mailbox, Message, Lane, SeedList, Segment, Sequence, Template, Webhook}
+	return []Type{
+		Account, APIKey, Asset, AuditLog, Block, Broadcast, Contact, Domain, Form, Job, Mailbox, Member, Message, Lane, SavedFilter, SeedList, Segment,
+		Sequence, Template, Webhook,
+	}
 }
 
 // sends is the table of writes that belong to a send, and so to its source.
@@ -61,6 +69,7 @@ type table struct {
 var tables = map[string]table{
 	"tenant": {Account, nil}, "email_type": {Account, nil}, "email_category": {Account, nil}, "sending_identity": {Account, nil}, "identity_lane": {Account, nil},
 	"custom_field": {Account, nil}, "contact_stage": {Account, nil}, "score_settings": {Account, nil}, "tracked_host": {Account, nil},
+	"api_key": {APIKey, sqldb.ParamOf[id.APIKey]()}, "asset": {Asset, sqldb.ParamOf[id.Asset]()}, "audit": {AuditLog, nil},
 	"block":     {Block, sqldb.ParamOf[id.Block]()},
 	"broadcast": {Broadcast, sqldb.ParamOf[id.Broadcast]()}, "broadcast_run": {Broadcast, sqldb.ParamOf[id.Broadcast]()},
 	"sending_domain": {Domain, sqldb.ParamOf[id.Domain]()}, "sending_domain_key": {Domain, sqldb.ParamOf[id.Domain]()},
@@ -68,9 +77,11 @@ var tables = map[string]table{
 	"form":           {Form, sqldb.ParamOf[id.Form]()}, "form_submission": {Form, sqldb.ParamOf[id.Form]()},
 	"job":           {Job, sqldb.ParamOf[id.Job]()},
 	"sink_message":  {Mailbox, nil},
+	"membership":    {Member, sqldb.ParamOf[id.User]()}, // auth reports what it writes of the user in all tenants
 	"library_entry": {Message, sqldb.ParamOf[id.LibraryEntry]()}, "library_version": {Message, sqldb.ParamOf[id.LibraryEntry]()},
 	"mta_config": {Lane, sqldb.ParamOf[id.Lane]()}, "mta_health": {Lane, sqldb.ParamOf[id.Lane]()},
-	"seed_list": {SeedList, sqldb.ParamOf[id.SeedList]()}, "seed_list_identity": {SeedList, sqldb.ParamOf[id.SeedList]()},
+	"saved_filter": {SavedFilter, nil}, // their ids are known only to those who may see them
+	"seed_list":    {SeedList, sqldb.ParamOf[id.SeedList]()}, "seed_list_identity": {SeedList, sqldb.ParamOf[id.SeedList]()},
 	"seed": {SeedList, sqldb.ParamOf[id.SeedList]()}, "seed_sync": {SeedList, sqldb.ParamOf[id.SeedList]()},
 	"segment": {Segment, sqldb.ParamOf[id.Segment]()}, "segment_member": {Segment, sqldb.ParamOf[id.Segment]()},
 	"sequence": {Sequence, sqldb.ParamOf[id.Sequence]()}, "enrollment": {Sequence, sqldb.ParamOf[id.Sequence]()},

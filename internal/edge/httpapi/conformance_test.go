@@ -100,6 +100,9 @@ type conformance struct {
 	clients      *atomic.Int64 // number of requests; each has an address of its own
 	checked      *atomic.Int64 // number of answers compared with the document, which is slow
 	strictChecks *counter      // of answers validated by JSON Schema, which is compiled each time
+
+	joined func(slug string)          // called with a tenant before its setupSteps; may be nil
+	called func(slug string, st step) // called after each step; may be nil
 }
 
 // counter counts by name.
@@ -138,7 +141,7 @@ func (s conformance) withDatabase(t testing.TB, db *sqldb.DB) *conformance {
 
 // newConformance fills db with two tenants, members of acme with each role, and the records of
 // setupSteps for both tenants.
-func newConformance(t testing.TB, db *sqldb.DB) *conformance {
+func newConformance(t testing.TB, db *sqldb.DB, options ...func(*conformance)) *conformance {
 	t.Helper()
 	ok := func(err error) {
 		t.Helper()
@@ -151,6 +154,9 @@ func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 		records: map[string]map[string]string{"acme": {}, "other": {}}, clients: &atomic.Int64{},
 	}.withDatabase(t, db)
 	s.ops = operations(t, s.router)
+	for _, set := range options {
+		set(s)
+	}
 	ctx := t.Context()
 	hash, err := auth.NewPasswords().Hash(ctx, testPassword)
 	ok(err)
@@ -183,6 +189,9 @@ func newConformance(t testing.TB, db *sqldb.DB) *conformance {
 			s.cookies = cookies
 		}
 		s.records[slug]["slug"], s.records[slug]["owner"], s.records[slug]["key"] = slug, cookies[auth.Owner], s.keys[slug]
+		if s.joined != nil {
+			s.joined(slug)
+		}
 		for _, st := range setupSteps {
 			s.runStep(t, slug, st)
 			if st.op == "createSendingDomain" {

@@ -395,6 +395,9 @@ func (s *conformance) runStep(t testing.TB, slug string, st step) {
 	}
 	x := s.requestFor(slug, st)
 	a := s.send(t, x)
+	if s.called != nil {
+		s.called(slug, st)
+	}
 	s.checkResponse(t, x, a)
 	if a.Code != st.status {
 		t.Errorf("%s = %d %s, want %d\n%s", st.op, a.Code, a.Body, st.status, x.body)

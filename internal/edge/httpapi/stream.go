@@ -17,7 +17,7 @@ func (api streamAPI) Register(r *endpoint.Router) {
 		Name:    "streamChanges",
 		Summary: "Receive server-sent events that say which records have changed.",
 		Description: `An event change has data such as {"changes": [{"type": "broadcast", "id": "…"}]}, at most once a second. It has no content: read the record again. ` +
-			"A change without id stands for any number of records of its type. Changes of webhooks are sent to admins. " +
+			"A change without id stands for any number of records of its type. Changes of API keys, of the audit log and of webhooks are sent to admins, those of assets to editors. " +
 			"A comment every 20 seconds keeps the connection open. The stream ends after 15 minutes; open it again with Last-Event-ID, as browsers do, within 5 minutes. If changes may have been missed, an event reset comes first. The stream ends within 20 seconds, and before the next event, when the session has ended or the role has changed.",
 		Tag: "account", Session: true, Produces: []string{endpoint.Events}, Event: changes{}, Timeout: -1, Faults: []*fault.Error{change.ErrTooMany},
 	}.WithTitle("Stream changes"), api.stream)
@@ -57,8 +57,11 @@ type streamRequest struct {
 
 // readableBy returns the least role that may read records of a type.
 func readableBy(t change.Type) auth.Role {
-	if t == change.Webhook {
+	switch t {
+	case change.APIKey, change.AuditLog, change.Webhook:
 		return auth.Admin
+	case change.Asset:
+		return auth.Editor
 	}
 	return auth.Viewer
 }

@@ -632,7 +632,7 @@ export type BulkError = {
 
 export type Change = {
 	id?: string;
-	type: "account" | "block" | "broadcast" | "contact" | "domain" | "form" | "job" | "mailbox" | "message" | "mta_config" | "seed_list" | "segment" | "sequence" | "template" | "webhook";
+	type: "account" | "api_key" | "asset" | "audit_log" | "block" | "broadcast" | "contact" | "domain" | "form" | "job" | "mailbox" | "member" | "message" | "mta_config" | "saved_filter" | "seed_list" | "segment" | "sequence" | "template" | "webhook";
 };
 
 export type ChangePasswordRequestBody = {

@@ -7,6 +7,9 @@ import { equals, type Tests } from "./testing";
 /** Every type of change that the server announces: one that is missing here does not compile. */
 const announcedTypes: { [T in Change["type"]]: true } = {
 	account: true,
+	api_key: true,
+	asset: true,
+	audit_log: true,
 	block: true,
 	broadcast: true,
 	contact: true,
@@ -14,8 +17,10 @@ const announcedTypes: { [T in Change["type"]]: true } = {
 	form: true,
 	job: true,
 	mailbox: true,
+	member: true,
 	message: true,
 	mta_config: true,
+	saved_filter: true,
 	seed_list: true,
 	segment: true,
 	sequence: true,
@@ -37,6 +42,25 @@ const tests: Tests = {
 			const rules: { hints?: unknown[]; record?: string; unannounced?: string } = table[kind];
 			const isAnnounced = (rules.hints?.length ?? 0) > 0 || rules.record !== undefined;
 			equals([kind, isAnnounced !== (rules.unannounced !== undefined)], [kind, true]);
+		}
+	},
+	"only what is no record of the workspace changes without a hint because that is rare"() {
+		const rare = kinds.filter((kind) => (table[kind] as { unannounced?: string }).unannounced === "rare");
+		equals(rare, ["session", "sessions", "options"]);
+		for (const kind of rare) equals([kind, (table[kind] as { person?: true }).person], [kind, true]);
+	},
+	"what a colleague does to members, keys, filters and images makes their lists stale"() {
+		equals(isStale({ type: "member", id: "a" }, "overview"), true); // it says whether there is a second owner
+		const lists: [Change["type"], Kind, ...unknown[]][] = [
+			["member", "users"],
+			["api_key", "api_keys"],
+			["audit_log", "audit", {}],
+			["saved_filter", "saved_filters"],
+			["asset", "assets", "logo"],
+		];
+		for (const [type, kind, ...parts] of lists) {
+			equals([kind, isStale({ type, id: "a" }, kind, ...parts)], [kind, true]);
+			equals([kind, kinds.filter((k) => k !== "overview" && isStale({ type }, k))], [kind, [kind]]);
 		}
 	},
 	"a change of the account makes all stale that it stands for"() {

@@ -18,7 +18,7 @@ type Unannounced =
 	| "timed"
 	/** The signed-in person alone changes it, on pages that say so. */
 	| "own"
-	/** Others change it rarely: it is read again with its page, and when the window is looked at again. */
+	/** It is no record of a workspace, and changes rarely: it is read again with its page, and when the window is looked at again. */
 	| "rare";
 
 type Rules = {
@@ -81,7 +81,7 @@ export const table = {
 		staleTime: 5000,
 		poll: 30_000,
 		interval: 5 * minute,
-		hints: ["account", "broadcast", "domain", "job", "mta_config", "seed_list"],
+		hints: ["account", "broadcast", "domain", "job", "member", "mta_config", "seed_list"],
 		persisted: true,
 	}),
 	search: kind<[text: string, types: string | undefined]>({ staleTime: 5000, unannounced: "computed" }),
@@ -89,10 +89,10 @@ export const table = {
 	custom_fields: rows({ staleTime: minute, hints: ["account"], persisted: true }),
 	"custom_fields.usage": kind<[id: string]>({ hints: ["account", "form", "segment", "sequence"] }),
 	stages: rows({ staleTime: minute, hints: ["account"], persisted: true }),
-	users: kind({ unannounced: "rare" }),
-	api_keys: kind({ unannounced: "rare" }),
+	users: kind({ hints: ["member"] }),
+	api_keys: kind({ hints: ["api_key"] }),
 	scopes: kind({ staleTime: minute, unannounced: "fixed" }),
-	audit: kind<[query: object]>({ unannounced: "timed" }),
+	audit: kind<[query: object]>({ hints: ["audit_log"] }),
 	webhooks: kind({ poll: 15_000, hints: ["webhook"] }),
 	webhook: kind<[id: string]>({ poll: 15_000, record: "webhook" }),
 	"webhook.deliveries": kind<[id: string]>({ record: "webhook" }),
@@ -128,7 +128,7 @@ export const table = {
 		record: "contact",
 		hints: ["account", "broadcast", "domain", "mta_config"],
 	}),
-	saved_filters: rows({ staleTime: minute, unannounced: "rare" }),
+	saved_filters: rows({ staleTime: minute, hints: ["saved_filter"] }),
 	suppressions: kind<[search: string, reason: string]>({ hints: ["contact"] }),
 	segments: rows({ poll: 15_000, hints: ["segment"], persisted: true }),
 	"segments.usage": kind({ hints: ["segment"], persisted: true }),
@@ -189,7 +189,7 @@ export const table = {
 	"message.rendered": kind<[id: string, version: number | undefined]>({ staleTime: minute, record: "message" }),
 	"message.preview": kind<[id: string, asked: string]>({ staleTime: 0, gcTime: minute, unannounced: "computed" }),
 	"message.rebase": kind<[id: string, version: number]>({ record: "message", hints: ["block", "template"] }),
-	assets: kind<[search: string]>({ unannounced: "rare" }),
+	assets: kind<[search: string]>({ hints: ["asset"] }),
 
 	// What sends.
 	email_types: rows({ staleTime: minute, hints: ["account"], persisted: true }),
