@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"mime"
 	"net/textproto"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/jhillyerd/enmime/v2"
-	"golang.org/x/net/html/charset"
+
+	"github.com/packetboat/packetboat/internal/mail/encodedword"
 )
 
 // Parts are what a message consists of, decoded. They come from strangers:
@@ -74,18 +74,12 @@ func headers(raw []byte) [][2]string {
 
 // decode returns the value of a header with its encoded words (RFC 2047) decoded, in one line.
 func decode(s string) string {
-	words := mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
-		return charset.NewReaderLabel(name, r)
-	}}
-	if plain, err := words.DecodeHeader(s); err == nil {
-		s = plain
-	}
 	return strings.Map(func(r rune) rune {
 		if r == '\r' || r == '\n' { // encoded, it would look like the end of the header
 			return ' '
 		}
 		return r
-	}, valid(s))
+	}, valid(encodedword.Decode(s)))
 }
 
 // clip returns at most maxLine bytes of a value.

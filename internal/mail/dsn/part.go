@@ -2,13 +2,14 @@ package dsn
 
 import (
 	"encoding/base64"
-	"io"
 	"mime"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding/htmlindex"
+
+	"github.com/packetboat/packetboat/internal/mail/encodedword"
 )
 
 // Limits of what Parse reads.
@@ -54,23 +55,8 @@ const maxWords = 4 << 10
 // text returns a value with its encoded words (RFC 2047) decoded.
 func (h header) text(name string) string { return decodeWords(h.get(name)) }
 
-func decodeWords(v string) string {
-	v = v[:min(len(v), maxWords)]
-	if !strings.Contains(v, "=?") {
-		return v
-	}
-	d := mime.WordDecoder{CharsetReader: func(charset string, in io.Reader) (io.Reader, error) {
-		e, err := htmlindex.Get(charset)
-		if err != nil {
-			return nil, err
-		}
-		return e.NewDecoder().Reader(in), nil
-	}}
-	if text, err := d.DecodeHeader(v); err == nil {
-		return text
-	}
-	return v
-}
+// decodeWords decodes the beginning of a value.
+func decodeWords(v string) string { return encodedword.Decode(v[:min(len(v), maxWords)]) }
 
 // normalize returns raw with \n at the ends of lines, whatever they were, without the line that mbox
 // files put before a message.
