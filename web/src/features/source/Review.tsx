@@ -8,7 +8,7 @@ import type { Problems } from "../../ui/problems";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
 import { useState } from "react";
-import { Diff } from "./Diff";
+import { Diff } from "../../ui/Diff";
 import css from "./Source.module.css";
 import { fieldName } from "../../base/words/fieldNames";
 import { mailProblem } from "../../base/words/errors";

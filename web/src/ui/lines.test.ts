@@ -1,4 +1,4 @@
-import { equals, holds, Random, type Tests } from "../../base/testing";
+import { equals, holds, Random, type Tests } from "../base/testing";
 import { diffLines, hunks, type Line } from "./lines";
 
 const signs = { same: " ", added: "+", removed: "-" };
