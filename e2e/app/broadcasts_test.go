@@ -77,7 +77,7 @@ func TestEditsOfOneDraftByTwoPeopleAreMerged(t *testing.T) {
 		if got := content("subject"); got != "Theirs" {
 			t.Errorf("before the choice, the subject is %v", got)
 		}
-		page.Click("Save")
+		page.Click("Keep these versions")
 		e2etest.Eventually(t, func() (any, bool) { v := content("subject"); return v, v == "Mine" })
 		if tags, _ := page.getBroadcast(broadcast)["tags"].([]any); content("subject") != "Mine" || len(tags) != 1 {
 			t.Errorf("subject %v, tags %v; want the chosen one and their tags", content("subject"), tags)

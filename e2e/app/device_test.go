@@ -90,7 +90,7 @@ func TestUnsavedInputIsRestoredAfterAReload(t *testing.T) {
 		if got := subject(); got != "Theirs" {
 			t.Errorf("before the choice the subject is %v", got)
 		}
-		page.Dialog().Click("Save")
+		page.Dialog().Click("Keep these versions")
 		if got := e2etest.Eventually(t, func() (any, bool) { v := subject(); return v, v == "Mine" }); got != "Mine" || page.getBroadcast(broadcast)["name"] != "Renamed" {
 			t.Errorf("after the choice: %v, %v", got, page.getBroadcast(broadcast)["name"])
 		}

@@ -179,9 +179,9 @@ func TestUnsavedSettingsAreRestored(t *testing.T) {
 			t.Errorf("city %q and street %q came back", city, street)
 		}
 		page.Evaluate(`[...document.querySelectorAll('form')].find(f => f.innerText.includes('Discard changes')).querySelector('button[type=submit]').click()`)
-		page.In("dialog", "Two versions of the same part").ExpectText("Somebody else changed the same fields in the meantime.")
+		page.In("dialog", "Two versions of the same part").ExpectText("changed the same parts in the meantime.")
 		page.Check("Theirs")
-		page.Dialog().Click("Save")
+		page.Dialog().Click("Keep these versions")
 		page.All().ExpectNoText("Discard changes")
 		waits("account_address", id, false)
 		if got := page.call(http.MethodGet, "/settings/account", nil)["postal_address"].(map[string]any); got["city"] != "Kiel" || got["line1"] != "Quay 7" {

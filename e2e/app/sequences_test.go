@@ -307,7 +307,7 @@ func TestEditsOfOneSequenceByTwoPeopleAreMerged(t *testing.T) {
 	page.In("dialog", "Two versions of the same part").ExpectText("Wait 3 days, then Add first")
 	page.In("dialog", "Two versions of the same part").ExpectText("Wait 5 days, then Add second")
 	page.Check("Theirs")
-	page.Dialog().Click("Save")
+	page.Dialog().Click("Keep these versions")
 	page.Main().ExpectText("Both changes are kept")
 	page.WaitFor(step("Wait 5 days") + ` && ` + step("Add second"))
 

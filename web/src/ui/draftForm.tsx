@@ -12,8 +12,12 @@ import { useSubmit } from "./form";
 import type { Problems } from "./problems";
 import { Callout } from "./Page";
 import { toast } from "./Toast";
+import type { Choose as ChooseNow } from "./Versions";
 
-const Versions = lazyComponent(() => import("./Versions").then((module) => ({ default: module.Versions })));
+// A lazy component has no type parameters.
+const Choose = lazyComponent(() =>
+	import("./Versions").then((module) => ({ default: module.Choose })),
+) as unknown as typeof ChooseNow;
 
 const words = catalogue("shell.keptForm", {
 	kept: {
@@ -22,11 +26,7 @@ const words = catalogue("shell.keptForm", {
 	},
 	discard: "Discard changes",
 	joined: "Somebody else changed {parts} in the meantime. Both changes are kept.",
-	clash:
-		"Somebody else changed the same fields in the meantime. Changes that only one of you made are kept. Choose for the rest.",
 	gone: "It does not exist any more.",
-	yes: "On",
-	no: "Off",
 });
 
 type Fields = { [field: string]: unknown };
@@ -59,16 +59,6 @@ export type DraftForm = {
 
 /** Send saves the values of a form on the revision of the record. */
 type Send<T> = (values: T, revision?: string) => Promise<void>;
-
-function shown(value: unknown): string {
-	if (typeof value === "boolean") return value ? words.yes : words.no;
-	if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return value.join("\n");
-	return value === null || value === undefined
-		? ""
-		: typeof value === "object"
-			? JSON.stringify(value, null, 2)
-			: String(value);
-}
 
 /**
  * useDraftForm is a form that somebody saves by hand. What is not saved is kept as a working copy, and comes back
@@ -129,16 +119,10 @@ export function useDraftForm<T extends Fields>(
 		submit: (send: Send<T>) => submit(() => save(send)),
 		question: conflict && asked && (
 			<Suspense>
-				<Versions
-					text={words.clash}
-					versions={conflict.conflicts.map(({ group }) => ({
-						id: group,
-						name: names?.[group] ?? group,
-						mine: shown(values[group]),
-						theirs: shown(conflict.theirs.data[group]),
-					}))}
-					onResolve={(theirs) => {
-						draft.resolveConflict(theirs);
+				<Choose
+					draft={draft}
+					names={names}
+					onResolved={() => {
 						setSave(null);
 						void submit(() => save(asked));
 					}}

@@ -12,7 +12,6 @@ import { partName } from "./partNames";
 const Versions = lazyComponent(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
 
 const words = catalogue("broadcasts.merge", {
-	text: "{who} changed this draft at {at}. Changes that only one of you made are kept. Choose for the rest.",
 	somebody: "Somebody else",
 	joinedTitle: "{who} changed this draft at {at}. Both changes are kept.",
 	joinedParts: "Changed by them: {parts}.",
@@ -59,10 +58,8 @@ export function Merge({
 	return (
 		<Suspense>
 			<Versions
-				text={words.text({
-					who: conflict.author?.name || words.somebody,
-					at: timeOfDay(conflict.theirs.data.updated_at),
-				})}
+				who={conflict.author?.name}
+				at={timeOfDay(conflict.theirs.data.updated_at)}
 				versions={conflict.conflicts.map((conflict) => ({
 					id: conflict.group,
 					name: partName(conflict.group),

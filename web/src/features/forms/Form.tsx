@@ -7,7 +7,7 @@ import { storesDrafts } from "../../sync/deviceStorage";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
-import { Choose } from "../source/Review";
+import { Choose } from "../../ui/Versions";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";

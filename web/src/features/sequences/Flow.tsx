@@ -68,7 +68,6 @@ const words = catalogue("sequences.flow", {
 	conflict: "Somebody else changed these steps in the meantime",
 	conflictText: "Changes that only one of you made are kept. Choose for the steps that both of you changed.",
 	choose: "Compare and choose",
-	clash: "{who} changed these steps at {at}. Changes that only one of you made are kept. Choose for the rest.",
 	somebody: "Somebody else",
 	start: "Start",
 	removedStep: "Removed",
@@ -366,10 +365,8 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			{saving.state === "conflict" && comparing && (
 				<Suspense>
 					<Versions
-						text={words.clash({
-							who: saving.conflict.author?.name || words.somebody,
-							at: timeOfDay(saving.conflict.theirs.data.updated_at),
-						})}
+						who={saving.conflict.author?.name}
+						at={timeOfDay(saving.conflict.theirs.data.updated_at)}
 						versions={saving.conflict.conflicts.map((conflict) => ({
 							id: conflict.id ?? "",
 							name:

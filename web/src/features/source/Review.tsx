@@ -1,13 +1,10 @@
 import type { PreviewProblem } from "../../api/schema";
 import { Dialog } from "../../ui/Dialog";
-import { Radios } from "../../ui/Field";
 import { equal } from "../../sync/merge";
-import type { DraftStore } from "../../sync/store";
 import { FormProblems } from "../../ui/FormProblems";
 import type { Problems } from "../../ui/problems";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
-import { useState } from "react";
 import { Diff } from "../../ui/Diff";
 import css from "./Source.module.css";
 import { fieldName } from "../../base/words/fieldNames";
@@ -21,11 +18,6 @@ const words = catalogue("source.review", {
 	nothing: "nothing",
 	warnings: "{count, plural, one {# warning} other {# warnings}}",
 	errors: "{count, plural, one {# error} other {# errors}}: this cannot be saved.",
-	clash: "Somebody else changed the same parts",
-	clashText: "Choose which to keep. The rest of both versions is already merged.",
-	mine: "Mine",
-	theirs: "Theirs",
-	take: "Continue with these",
 });
 
 /** Names are those of the fields of a draft, and which of them are shown as lines of code. */
@@ -41,16 +33,8 @@ const shown = (value: unknown) =>
 				: String(value);
 
 /** Changes lists what differs between two drafts; code as lines. */
-export function Changes<T extends object>({
-	before,
-	after,
-	include,
-	names,
-	codes,
-}: { before: T; after: T; include?: (keyof T)[] } & Names<T>) {
-	const changed = (Object.keys(before) as (keyof T)[]).filter(
-		(field) => !equal(before[field], after[field]) && (!include || include.includes(field)),
-	);
+export function Changes<T extends object>({ before, after, names, codes }: { before: T; after: T } & Names<T>) {
+	const changed = (Object.keys(before) as (keyof T)[]).filter((field) => !equal(before[field], after[field]));
 	const small = changed.filter((field) => !codes.includes(field));
 	return (
 		<div className={css.changes}>
@@ -129,46 +113,6 @@ export function Review<T extends object>({
 				</Callout>
 			)}
 			<Changes before={before} after={after} names={names} codes={codes} />
-		</Dialog>
-	);
-}
-
-type ChooseProps<Row, T extends object> = Names<T> & { draft: DraftStore<Row, T>; onClose: () => void };
-
-/** Choose asks which of two versions stays, for each part that both sides changed of a draft. */
-export function Choose<Row, T extends object>({ draft, names, codes, onClose }: ChooseProps<Row, T>) {
-	const { conflict, values } = draft.state;
-	const [taken, setTaken] = useState<ReadonlySet<string>>(new Set());
-	if (!conflict) return null;
-	const theirs = draft.codec.fieldsOf(conflict.theirs.data);
-	return (
-		<Dialog
-			drawer="wide"
-			title={words.clash}
-			onClose={onClose}
-			onSubmit={() => {
-				draft.resolveConflict(taken);
-				onClose();
-			}}
-			submit={{ label: words.take, cancel: words.cancel }}
-		>
-			<p>{words.clashText}</p>
-			{conflict.conflicts.map(({ group }) => (
-				<div key={group} className={css.changes}>
-					<Radios
-						label={names[group as keyof T]}
-						value={taken.has(group) ? "theirs" : "mine"}
-						onChange={(side) =>
-							setTaken(new Set([...taken].filter((t) => t !== group).concat(side === "theirs" ? group : [])))
-						}
-						choices={[
-							{ value: "mine", label: words.mine },
-							{ value: "theirs", label: words.theirs },
-						]}
-					/>
-					<Changes before={values} after={theirs} include={[group as keyof T]} names={names} codes={codes} />
-				</div>
-			))}
 		</Dialog>
 	);
 }
