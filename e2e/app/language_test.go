@@ -104,3 +104,46 @@ func TestWhatTheServerReportsIsInTheChosenLanguage(t *testing.T) {
 		t.Errorf("the segments are in English: %s", text)
 	}
 }
+
+// A person who cannot read the sign-in page chooses another language there. It stays after a reload, after signing in and
+// after signing out, on this device alone.
+func TestTheLanguageIsChosenBeforeSigningIn(t *testing.T) {
+	t.Parallel()
+	page := openApp(t, "")
+	page = appPage{page.NewContext(headings), page.program, page.account}
+	page.SetScreen(1280, 900, "light")
+	page.Must(page.Languages(page.Ctx, "en"))
+	login := page.program.BaseURL + "/app/-/login"
+	is := func(language, heading, other string) {
+		t.Helper()
+		page.WaitFor(`document.documentElement.lang === '` + language + `' && ` + settled)
+		page.Main().ExpectText(heading)
+		page.Main().ExpectText(other)
+		page.Main().ExpectNoText(map[string]string{"English": "Deutsch", "Deutsch": "English"}[other])
+	}
+	page.Goto(login)
+	is("en", "Sign in", "Deutsch")
+	page.Click("Deutsch")
+	is("de", "Anmelden", "English")
+	page.expectAccessible("the sign-in page in German")
+	page.Goto(login)
+	is("de", "Anmelden", "English")
+	page.signIn(harness.Owner, harness.Password)
+	page.In("navigation", "Hauptmenü").ExpectText("Kampagnen")
+	page.Goto(page.program.BaseURL + "/app/" + harness.Tenant + "/reports")
+	page.WaitFor(`document.documentElement.lang === 'de' && ` + settled)
+	page.Main().ExpectText("Berichte")
+	page.Evaluate(`fetch('/api/auth/logout', { method: 'POST' })`)
+	page.Goto(login)
+	is("de", "Anmelden", "English")
+	page.Click("English")
+	is("en", "Sign in", "Deutsch")
+	page.Goto(login)
+	is("en", "Sign in", "Deutsch")
+
+	other := appPage{page.NewContext(""), page.program, page.account}
+	other.Must(other.Languages(other.Ctx, "de"))
+	other.Goto(login)
+	other.WaitFor(`document.documentElement.lang === 'de' && ` + settled)
+	page.expectNoProblems()
+}
