@@ -14,7 +14,7 @@ type span struct{ from, to int }
 
 // addresses returns where the first addresses in a text are. They need not be valid.
 func (m *meter) addresses(text string, most int) (list []span) {
-	m.steps += len(text)
+	m.Steps += len(text)
 	for end := 0; len(list) < most; { // end of what was read
 		at := strings.IndexByte(text[end:], '@')
 		if at < 0 {
@@ -32,7 +32,7 @@ func (m *meter) addresses(text string, most int) (list []span) {
 		for to > at+1 && !isAlphanumeric(text[to-1]) {
 			to--
 		}
-		m.steps += to - from
+		m.Steps += to - from
 		if from == at || to == at+1 || !isAlphanumeric(text[at+1]) {
 			end = at + 1
 			continue

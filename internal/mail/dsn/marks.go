@@ -76,8 +76,8 @@ var complaintSubject = regexp.MustCompile(`^complaint about message from ([0-9a-
 
 // bareComplaint reads a complaint that is only a forwarded mail.
 func (f *found) bareComplaint(subject string) (Feedback, bool) {
-	from := bareAddress(firstNonEmpty(f.top.get("from"), f.top.get("sender")))
-	known := isFeedbackSender(from) || isFeedbackSender(bareAddress(f.top.get("return-path")))
+	from := bareAddress(firstNonEmpty(f.top.Get("from"), f.top.Get("sender")))
+	known := isFeedbackSender(from) || isFeedbackSender(bareAddress(f.top.Get("return-path")))
 	m := complaintSubject.FindStringSubmatch(subject)
 	report := f.topParams["report-type"] == "feedback-report"
 	if f.original == nil && known && from != "" && !isFeedbackSender(from) {
@@ -86,11 +86,11 @@ func (f *found) bareComplaint(subject string) (Feedback, bool) {
 	if f.original == nil || !known && m == nil && !report {
 		return Feedback{}, false
 	}
-	fb := Feedback{Type: "abuse", OriginalRcpt: bareAddress(firstNonEmpty(f.original.get("x-hmxmroriginalrecipient"), f.original.get("to")))}
+	fb := Feedback{Type: "abuse", OriginalRcpt: bareAddress(firstNonEmpty(f.original.Get("x-hmxmroriginalrecipient"), f.original.Get("to")))}
 	if m != nil {
 		fb.SourceIP = strings.Trim(m[1], ".:")
 	}
-	if _, domain, ok := strings.Cut(bareAddress(f.original.get("from")), "@"); ok {
+	if _, domain, ok := strings.Cut(bareAddress(f.original.Get("from")), "@"); ok {
 		fb.ReportedDomain = domain
 	}
 	return fb, true

@@ -1,9 +1,11 @@
 package dsn
 
+import "github.com/packetboat/packetboat/internal/mail/mimepart"
+
 // meter counts the work of reading one mail, so that a test can state how it grows. A step is a byte
 // that a loop looks at, or a field or part that it visits.
 type meter struct {
-	steps int
+	mimepart.Meter
 	// classified is the number of bytes that were searched for the reason of a failure.
 	classified int
 }

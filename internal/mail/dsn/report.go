@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/packetboat/packetboat/internal/mail/mimepart"
 	"github.com/packetboat/packetboat/internal/mail/reply"
 )
 
@@ -129,17 +130,16 @@ func Parse(raw []byte) Report {
 func parse(raw []byte) (Report, meter) {
 	var m meter
 	s := normalize(raw)
-	m.steps = len(s)
+	m.Steps = len(s)
 	return m.parseMail(s, 0), m
 }
 
 func (m *meter) parseMail(s string, nesting int) Report {
-	p := &parser{meter: m}
-	top := p.parse(s, 0)
-	f := &found{top: top.header, topParams: top.params, meter: m}
-	f.walk(top, p)
+	top := m.Meter.Parse(s, mimepart.Limits{Depth: MaxDepth, Parts: MaxParts})
+	f := &found{top: top.Header, topParams: top.Params, meter: m}
+	f.walk(top)
 	text := f.text.String()
-	subject := strings.ToLower(f.top.text("subject"))
+	subject := strings.ToLower(f.top.Text("subject"))
 	body, inline := f.cutOriginal(text, forwardSubject.MatchString(subject))
 	r := Report{Kind: None}
 	r.Original = originalOf(f.original)
@@ -148,7 +148,7 @@ func (m *meter) parseMail(s string, nesting int) Report {
 	}
 	f.returnedTo = r.Original.To
 	if r.Original.MessageID == "" {
-		r.Original.MessageID = firstID(f.top.get("in-reply-to"))
+		r.Original.MessageID = firstID(f.top.Get("in-reply-to"))
 	}
 	switch {
 	case f.feedback != "":
@@ -165,7 +165,7 @@ func (m *meter) parseMail(s string, nesting int) Report {
 		return r
 	}
 	if list := m.statusRecipients(f.status, body); len(list) > 0 {
-		if a := bareAddress(f.top.get("x-failed-recipients")); len(list) == 1 && !strings.Contains(list[0].Address, "@") && a != "" {
+		if a := bareAddress(f.top.Get("x-failed-recipients")); len(list) == 1 && !strings.Contains(list[0].Address, "@") && a != "" {
 			list[0].Address = a
 		}
 		r.Kind, r.Recipients = DSN, list
@@ -181,7 +181,7 @@ func (m *meter) parseMail(s string, nesting int) Report {
 	case isRequestToUnsubscribe(f.top, subject):
 		r.Kind = Unsubscribe
 		return r
-	case absent && f.top.get("x-failed-recipients") == "":
+	case absent && f.top.Get("x-failed-recipients") == "":
 		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(lower)
 		return r
 	case challenged || !bouncing && challengeText.MatchString(lower):
@@ -194,13 +194,13 @@ func (m *meter) parseMail(s string, nesting int) Report {
 		}
 	}
 	if f.nested != nil && nesting < 2 { // a forwarded report
-		inner := m.parseMail(f.nested.decoded(m), nesting+1)
+		inner := m.parseMail(f.nested.Decoded(&m.Meter), nesting+1)
 		if inner.Kind == DSN || inner.Kind == Bounce || inner.Kind == ARF {
 			return inner
 		}
 	}
 	switch {
-	case bounced && (bounceSender.MatchString(f.top.text("from")) || f.topParams["report-type"] == "delivery-status"):
+	case bounced && (bounceSender.MatchString(f.top.Text("from")) || f.topParams["report-type"] == "delivery-status"):
 		r.Kind = Bounce // about nobody that it names
 	case f.isAutomatic() || len(body) < 4<<10 && awayText.MatchString(lower):
 		r.Kind, r.AddressChange = AutoReply, addressChange.MatchString(lower)
@@ -217,26 +217,26 @@ func asksSender(reason reply.Reason) bool {
 }
 
 // walk collects the parts.
-func (f *found) walk(n *part, p *parser) {
-	switch n.kind {
+func (f *found) walk(n *part) {
+	switch n.Kind {
 	case "message/delivery-status", "message/global-delivery-status", "message/deliverystatus":
-		s := n.decoded(f.meter)
+		s := n.Decoded(&f.Meter)
 		if !statusField.MatchString(s) { // a text with the wrong type
 			f.addText(unquoted(s))
 			break
 		}
 		f.status = append(f.status, s)
 	case "message/feedback-report":
-		f.feedback = n.decoded(f.meter)
+		f.feedback = n.Decoded(&f.Meter)
 	case "message/rfc822", "message/global", "message/partial", "application/x-pkcs7-mime-message":
 		if f.original == nil {
-			body := strings.TrimLeft(n.decoded(f.meter), "\n")
-			f.original, _ = f.readHeader(body)
+			body := strings.TrimLeft(n.Decoded(&f.Meter), "\n")
+			f.original, _ = f.ReadHeader(body)
 			f.nested = n
 		}
 	case "text/rfc822-headers", "message/rfc822-headers", "message/global-headers", "text/rfc822":
 		if f.original == nil {
-			f.original, _ = f.readHeader(strings.TrimLeft(n.decoded(f.meter), "\n"))
+			f.original, _ = f.ReadHeader(strings.TrimLeft(n.Decoded(&f.Meter), "\n"))
 		}
 	case "application/gzip", "application/x-gzip", "application/zip", "application/x-zip-compressed", "application/tlsrpt+gzip", "application/tlsrpt+json":
 		f.machine = f.machine || isAggregate(f.top)
@@ -244,17 +244,17 @@ func (f *found) walk(n *part, p *parser) {
 		if f.original != nil { // after the original come footers
 			return
 		}
-		if f.hasText && n.header.get("received") != "" { // the original without a type
-			f.original = n.header
+		if f.hasText && n.Header.Get("received") != "" { // the original without a type
+			f.original = n.Header
 			return
 		}
-		if n.kind == "text/html" && f.hasText {
+		if n.Kind == "text/html" && f.hasText {
 			return // the same in HTML
 		}
-		s := n.plain(f.meter)
+		s := plain(n, f.meter)
 		s = s[:min(len(s), max(maxText-f.text.Len(), 0))]
-		if f.hasText && n.isHeader(s, f.meter) {
-			f.original, _ = f.readHeader(strings.TrimLeft(s, "\n"))
+		if f.hasText && isHeader(n, s, f.meter) {
+			f.original, _ = f.ReadHeader(strings.TrimLeft(s, "\n"))
 			return
 		}
 		s = unquoted(s)
@@ -266,8 +266,8 @@ func (f *found) walk(n *part, p *parser) {
 		}
 		f.addText(s)
 	}
-	for _, c := range n.children {
-		f.walk(c, p)
+	for _, c := range n.Children {
+		f.walk(c)
 	}
 }
 
@@ -286,12 +286,12 @@ var statusField = regexp.MustCompile(`(?im)^(reporting-mta|final-recipient|origi
 var statusFields = regexp.MustCompile(`(?im)^(reporting-mta|final-recipient|original-recipient): *(dns|rfc822|utf-?8|x-[a-z]+) *;(?s:.*)^action: *[a-z]`)
 
 // isHeader reports whether a part is an attached file with the header of a mail.
-func (n *part) isHeader(s string, m *meter) bool {
-	if !strings.HasPrefix(n.header.word("content-disposition"), "attachment") && n.params["name"] == "" {
+func isHeader(n *part, s string, m *meter) bool {
+	if !strings.HasPrefix(n.Header.Word("content-disposition"), "attachment") && n.Params["name"] == "" {
 		return false
 	}
-	h, _ := m.readHeader(strings.TrimLeft(s, "\n"))
-	return h.get("from") != "" && (h.get("message-id") != "" || h.get("received") != "" || h.get("date") != "")
+	h, _ := m.ReadHeader(strings.TrimLeft(s, "\n"))
+	return h.Get("from") != "" && (h.Get("message-id") != "" || h.Get("received") != "" || h.Get("date") != "")
 }
 
 // unquoted returns a text without the marks at the beginning of lines if it is mostly a quotation, as in
@@ -312,21 +312,21 @@ func unquoted(s string) string {
 
 // isAggregate reports whether a mail is a DMARC or TLS report (RFC 9990, RFC 8460).
 func isAggregate(h header) bool {
-	subject := strings.ToLower(h.text("subject"))
-	return strings.Contains(subject, "report domain") || strings.Contains(subject, "report-id") || h.get("tls-report-domain") != "" ||
+	subject := strings.ToLower(h.Text("subject"))
+	return strings.Contains(subject, "report domain") || strings.Contains(subject, "report-id") || h.Get("tls-report-domain") != "" ||
 		strings.Contains(subject, "dmarc") || strings.Contains(subject, "aggregate report")
 }
 
 func (m *meter) feedbackOf(s string) Feedback {
-	h, _ := m.readHeader(strings.TrimLeft(s, "\n"))
+	h, _ := m.ReadHeader(strings.TrimLeft(s, "\n"))
 	return Feedback{
-		Type: h.word("feedback-type"), SourceIP: h.word("source-ip"), UserAgent: h.get("user-agent"),
-		OriginalRcpt: bareAddress(firstNonEmpty(h.get("original-rcpt-to"), h.get("removal-recipient"))), ReportedDomain: h.word("reported-domain"),
+		Type: h.Word("feedback-type"), SourceIP: h.Word("source-ip"), UserAgent: h.Get("user-agent"),
+		OriginalRcpt: bareAddress(firstNonEmpty(h.Get("original-rcpt-to"), h.Get("removal-recipient"))), ReportedDomain: h.Word("reported-domain"),
 	}
 }
 
 func originalOf(h header) Original {
-	return Original{MessageID: firstID(h.get("message-id")), To: bareAddress(h.get("to")), Ref: h.get("x-entity-ref-id")}
+	return Original{MessageID: firstID(h.Get("message-id")), To: bareAddress(h.Get("to")), Ref: h.Get("x-entity-ref-id")}
 }
 
 // firstID returns the first Message-ID of a field.
@@ -350,8 +350,8 @@ func bareAddress(s string) string {
 	if open := strings.LastIndexByte(s, '<'); open >= 0 {
 		s, _, _ = strings.Cut(s[open+1:], ">")
 	}
-	if strings.Contains(s, "=?") && len(s) < maxWords { // not allowed there (RFC 2047 section 5), but found
-		if decoded := decodeWords(strings.TrimSpace(s)); !strings.Contains(decoded, "=?") {
+	if strings.Contains(s, "=?") && len(s) < mimepart.MaxWords { // not allowed there (RFC 2047 section 5), but found
+		if decoded := mimepart.DecodeWords(strings.TrimSpace(s)); !strings.Contains(decoded, "=?") {
 			return bareAddress(decoded)
 		}
 	}
@@ -377,14 +377,14 @@ func firstNonEmpty(list ...string) string {
 // Addresses returns the addresses that a mail was delivered to, as far as its header says so.
 func Addresses(raw []byte) []string {
 	var m meter
-	h, _ := m.readHeader(normalize(raw))
+	h, _ := m.ReadHeader(normalize(raw))
 	var list []string
 	for _, f := range h {
-		switch f.name {
+		switch f.Name {
 		case "delivered-to", "x-original-to", "envelope-to", "x-envelope-to", "x-delivered-to", "x-rcpt-to", "to":
-			for _, a := range m.addresses(f.value, 20) {
+			for _, a := range m.addresses(f.Value, 20) {
 				if len(list) < MaxParts {
-					list = append(list, strings.ToLower(f.value[a.from:a.to]))
+					list = append(list, strings.ToLower(f.Value[a.from:a.to]))
 				}
 			}
 		}

@@ -27,14 +27,14 @@ func (m *meter) statusRecipients(parts []string, text string) []Recipient {
 				break
 			}
 			address := recipientOf(h)
-			action := h.word("action")
-			status := enhanced.FindString(h.get("status"))
-			if address == "" && (action == "" && status == "" || h.get("reporting-mta") != "") {
+			action := h.Word("action")
+			status := enhanced.FindString(h.Get("status"))
+			if address == "" && (action == "" && status == "" || h.Get("reporting-mta") != "") {
 				continue
 			}
 			r := Recipient{
 				Address: address, Action: action, Status: status,
-				Diagnostic: diagnostic(h.get("diagnostic-code")), RemoteMTA: afterType(h.get("remote-mta")),
+				Diagnostic: diagnostic(h.Get("diagnostic-code")), RemoteMTA: afterType(h.Get("remote-mta")),
 			}
 			r.SMTPCode = codeIn(r.Diagnostic)
 			list = append(list, r)
@@ -96,7 +96,7 @@ func sectionAbout(text string, all []mention, address string) string {
 func recipientOf(h header) string {
 	first := ""
 	for _, name := range []string{"final-recipient", "original-recipient", "x-actual-recipient", "x-original-recipient"} {
-		a := bareAddress(h.get(name))
+		a := bareAddress(h.Get(name))
 		if local, domain, _ := strings.Cut(a, "@"); local != "" && strings.Contains(domain, ".") && !strings.Contains(domain, "@") {
 			return a
 		}
@@ -121,19 +121,19 @@ func Failure(code int, status, text string) Recipient {
 func (m *meter) groups(s string) []header {
 	var list []header
 	for rest := strings.TrimLeft(s, "\n \t"); rest != ""; rest = strings.TrimLeft(rest, "\n \t") {
-		h, after := m.readHeader(rest)
+		h, after := m.ReadHeader(rest)
 		if len(after) >= len(rest) { // no field: skip the line
 			_, after, _ = strings.Cut(rest, "\n")
 		}
 		for len(h) > 0 && len(h) < 100 && after != "" && !endsBlank(rest[:len(rest)-len(after)]) {
 			// A value goes on without a space at the beginning of the line.
 			line, below, _ := strings.Cut(after, "\n")
-			m.steps += len(line)
-			if last := &h[len(h)-1].value; len(*last)+len(line) < 4<<10 {
+			m.Steps += len(line)
+			if last := &h[len(h)-1].Value; len(*last)+len(line) < 4<<10 {
 				*last += " " + strings.TrimSpace(line)
 			}
 			var more header
-			if more, after = m.readHeader(below); len(after) == len(below) {
+			if more, after = m.ReadHeader(below); len(after) == len(below) {
 				more, rest, after = nil, below, below
 				break
 			}
@@ -142,7 +142,7 @@ func (m *meter) groups(s string) []header {
 		rest = after
 		for len(h) > 0 {
 			n := 1
-			for n < len(h) && !(h[n].name == "final-recipient" && h[:n].get("final-recipient") != "") {
+			for n < len(h) && !(h[n].Name == "final-recipient" && h[:n].Get("final-recipient") != "") {
 				n++
 			}
 			list = append(list, h[:n])
@@ -403,7 +403,7 @@ const maxSection = 16 << 10
 // nothing about the failure.
 func (m *meter) collapse(text string) string {
 	text = text[:min(len(text), maxSection)]
-	m.steps += len(text)
+	m.Steps += len(text)
 	var b strings.Builder
 	b.Grow(len(text))
 	for line := range strings.Lines(text) {

@@ -26,7 +26,7 @@ func (m *meter) cutOriginal(text string, forwarded bool) (before, original strin
 		if end <= at {
 			end = len(text)
 		}
-		m.steps += end - at
+		m.Steps += end - at
 		line := strings.TrimLeft(text[at:end], " >|")
 		line = line[:min(len(line), maxMark)]
 		// Only lines with these first letters match: most need no more than a look at one byte.
@@ -58,7 +58,7 @@ func inlineOriginal(text string) Original {
 // isRequestToUnsubscribe reports whether a mail was sent to the mailto address of List-Unsubscribe, or
 // has the subject that mail programs write.
 func isRequestToUnsubscribe(h header, subject string) bool {
-	if strings.HasPrefix(bareAddress(h.get("to")), "u.") && len(bareAddress(h.get("to"))) > 40 {
+	if strings.HasPrefix(bareAddress(h.Get("to")), "u.") && len(bareAddress(h.Get("to"))) > 40 {
 		return true
 	}
 	return subject == "unsubscribe" || strings.HasPrefix(subject, "unsubscribe ") || subject == "remove"
@@ -66,33 +66,33 @@ func isRequestToUnsubscribe(h header, subject string) bool {
 
 // looksLikeBounce reports whether a mail was sent by a mail system because of another mail.
 func (f *found) looksLikeBounce(subject bool) bool {
-	from := strings.TrimSpace(f.top.get("from"))
-	return subject || f.isReport() || strings.HasSuffix(from, "<>") || bounceSender.MatchString(f.top.text("from"))
+	from := strings.TrimSpace(f.top.Get("from"))
+	return subject || f.isReport() || strings.HasSuffix(from, "<>") || bounceSender.MatchString(f.top.Text("from"))
 }
 
 // isReport reports whether the form of a mail, apart from its sender and subject, is that of a report.
 func (f *found) isReport() bool {
-	return f.top.get("x-failed-recipients") != "" || f.topParams["report-type"] == "delivery-status" ||
-		strings.TrimSpace(f.top.get("return-path")) == "<>" && f.original != nil
+	return f.top.Get("x-failed-recipients") != "" || f.topParams["report-type"] == "delivery-status" ||
+		strings.TrimSpace(f.top.Get("return-path")) == "<>" && f.original != nil
 }
 
 // isAutomatic reports whether the header is that of an automatic mail (RFC 3834 section 5, and fields
 // that were used before it).
 func (f *found) isAutomatic() bool {
 	h := f.top
-	if v := h.word("auto-submitted"); v != "" && v != "no" {
+	if v := h.Word("auto-submitted"); v != "" && v != "no" {
 		return true
 	}
 	for _, name := range []string{"x-autoreply", "x-autorespond", "x-autoresponder", "x-auto-response-suppress", "x-autoreply-from", "x-mail-autoreply"} {
-		if h.get(name) != "" {
+		if h.Get(name) != "" {
 			return true
 		}
 	}
-	switch h.word("precedence") {
+	switch h.Word("precedence") {
 	case "auto_reply", "auto-reply", "bulk", "junk":
 		return true
 	}
-	return strings.TrimSpace(h.get("return-path")) == "<>"
+	return strings.TrimSpace(h.Get("return-path")) == "<>"
 }
 
 // delayed matches notices that the server still tries.
@@ -138,7 +138,7 @@ func (f *found) textRecipients(text string) []Recipient {
 
 // triesOn reports whether the server says that it still tries to deliver the message.
 func (f *found) triesOn(text string) bool {
-	subject := strings.ToLower(f.top.text("subject"))
+	subject := strings.ToLower(f.top.Text("subject"))
 	return delayed.MatchString(text[:min(len(text), 8<<10)]) && !strings.Contains(strings.ToLower(text), "giving up") ||
 		strings.Contains(subject, "delayed") || strings.HasPrefix(subject, "warning: could not send") || strings.HasPrefix(subject, "warning: message")
 }
@@ -147,7 +147,7 @@ func (f *found) triesOn(text string) bool {
 // others name all recipients that a bounce is about.
 func (f *found) failedRecipients() []string {
 	var failed []string
-	for a := range strings.SplitSeq(f.top.get("x-failed-recipients"), ",") {
+	for a := range strings.SplitSeq(f.top.Get("x-failed-recipients"), ",") {
 		if a = bareAddress(a); a != "" && len(failed) < maxRecipients {
 			failed = append(failed, a)
 		}
@@ -169,7 +169,7 @@ func isAbout(places []place, address string) bool {
 // placesOf returns the first place of each address that may be a recipient's, and all places at the
 // beginning of a line. If the header names the failed recipients, all others are left out.
 func (f *found) placesOf(text string, failed []string) (places, mentions []place) {
-	ignored := []string{bareAddress(f.top.get("from")), bareAddress(f.top.get("to")), bareAddress(f.top.get("sender"))}
+	ignored := []string{bareAddress(f.top.Get("from")), bareAddress(f.top.Get("to")), bareAddress(f.top.Get("sender"))}
 	var own []place // addresses of the report's header, which it may be about all the same
 	for _, m := range f.addresses(text, maxAddresses) {
 		a := strings.ToLower(strings.TrimLeft(strings.TrimRight(text[m.from:m.to], "."), "'"))
@@ -177,7 +177,7 @@ func (f *found) placesOf(text string, failed []string) (places, mentions []place
 		// Texts name addresses to write to, such as postmaster. One in angle brackets at the beginning of
 		// a line is the recipient all the same.
 		bracketed := first && m.from > 0 && text[m.from-1] == '<'
-		if to := bareAddress(f.top.get("to")); a == to && a != ignored[0] && a != f.returnedTo && len(failed) == 0 && (first || toRecipient.MatchString(text[max(m.from-20, 0):m.from])) {
+		if to := bareAddress(f.top.Get("to")); a == to && a != ignored[0] && a != f.returnedTo && len(failed) == 0 && (first || toRecipient.MatchString(text[max(m.from-20, 0):m.from])) {
 			own = append(own, place{a, from, m.to, first})
 		}
 		if slices.Contains(ignored, a) && a != f.returnedTo || isSystemAddress(a) && a != f.returnedTo && !bracketed {
@@ -304,7 +304,7 @@ func (f *found) transcript(text string) (list []Recipient) {
 	if !ok || permanentErrors.MatchString(text) {
 		return nil
 	}
-	f.steps += len(after)
+	f.Steps += len(after)
 	from := 0
 	for _, m := range transcriptEnd.FindAllStringSubmatchIndex(after, maxRecipients) {
 		r := Recipient{Address: bareAddress(after[m[2]:m[3]]), Action: "failed"}

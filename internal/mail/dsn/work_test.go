@@ -87,8 +87,8 @@ func TestWorkIsLinear(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				_, m := parse(mail)
 				runtime.ReadMemStats(&after)
-				if m.steps > stepsPerByte*size {
-					t.Errorf("%d bytes: %d steps, %d a byte", size, m.steps, m.steps/size)
+				if m.Steps > stepsPerByte*size {
+					t.Errorf("%d bytes: %d steps, %d a byte", size, m.Steps, m.Steps/size)
 				}
 				if m.classified > maxClassified {
 					t.Errorf("%d bytes: %d were searched for reasons", size, m.classified)
@@ -99,7 +99,7 @@ func TestWorkIsLinear(t *testing.T) {
 				if n := after.Mallocs - before.Mallocs; n > allocations {
 					t.Errorf("%d bytes: %d allocations", size, n)
 				}
-				t.Logf("%d bytes: %.1f steps a byte, %d searched, %.1f MB, %d allocations", size, float64(m.steps)/float64(size), m.classified, float64(after.TotalAlloc-before.TotalAlloc)/1e6, after.Mallocs-before.Mallocs)
+				t.Logf("%d bytes: %.1f steps a byte, %d searched, %.1f MB, %d allocations", size, float64(m.Steps)/float64(size), m.classified, float64(after.TotalAlloc-before.TotalAlloc)/1e6, after.Mallocs-before.Mallocs)
 			}
 		})
 	}
@@ -111,8 +111,8 @@ func FuzzWork(f *testing.F) {
 		f.Add(mailOf(form, 2000))
 	}
 	f.Fuzz(func(t *testing.T, mail []byte) {
-		if _, m := parse(mail); m.steps > 14*len(mail)+1000 || m.classified > maxClassified {
-			t.Errorf("%d bytes: %d steps, %d searched", len(mail), m.steps, m.classified)
+		if _, m := parse(mail); m.Steps > 14*len(mail)+1000 || m.classified > maxClassified {
+			t.Errorf("%d bytes: %d steps, %d searched", len(mail), m.Steps, m.classified)
 		}
 	})
 }
