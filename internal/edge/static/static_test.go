@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/packetboat/packetboat/internal/edge/static"
@@ -65,5 +66,44 @@ func TestTextsAreCompressedAndRevalidated(t *testing.T) {
 		if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
+	}
+}
+
+// Requests that come at once get the same text, which is compressed well.
+func TestTheFirstRequestsShareTheText(t *testing.T) {
+	t.Parallel()
+	content := make([]byte, 0, 1<<20)
+	for i := range 1 << 15 {
+		content = strconv.AppendInt(append(content, "the same words again, and a number: "...), int64(i*i), 10)
+	}
+	text := static.New("text/plain", content)
+	bodies := make([][]byte, 8)
+	var all sync.WaitGroup
+	for i := range bodies {
+		all.Go(func() {
+			r := httptest.NewRequest("GET", "/", nil)
+			r.Header.Set("Accept-Encoding", "gzip")
+			w := httptest.NewRecorder()
+			text.ServeHTTP(w, r)
+			bodies[i] = w.Body.Bytes()
+		})
+	}
+	all.Wait()
+	var best bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&best, gzip.BestCompression)
+	_, _ = z.Write(content)
+	_ = z.Close()
+	for i, b := range bodies {
+		if !bytes.Equal(b, best.Bytes()) {
+			t.Errorf("request %d gets %d bytes, want %d", i, len(b), best.Len())
+		}
+	}
+}
+
+// BenchmarkNew is what a text takes when the program starts.
+func BenchmarkNew(b *testing.B) {
+	content := bytes.Repeat([]byte(`{"type": "object", "properties": {"id": {"type": "string", "format": "uuid"}}},`), 25_000)
+	for b.Loop() {
+		static.New("application/json", content)
 	}
 }
