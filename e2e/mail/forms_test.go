@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jhillyerd/enmime/v2"
-
 	"github.com/packetboat/packetboat/e2e/browser"
 	"github.com/packetboat/packetboat/e2e/chromium"
 	"github.com/packetboat/packetboat/e2e/e2etest"
@@ -41,9 +39,9 @@ func openPage(ctx context.Context, t *testing.T, b *chromium.Browser) reader {
 }
 
 // arrived waits for the mail to an address, and returns it.
-func arrived(t *testing.T, store, to string) *enmime.Envelope {
+func arrived(t *testing.T, store, to string) *e2etest.Mail {
 	t.Helper()
-	return e2etest.Eventually(t, func() (*enmime.Envelope, bool) {
+	return e2etest.Eventually(t, func() (*e2etest.Mail, bool) {
 		files, err := filepath.Glob(filepath.Join(store, "*"))
 		if err != nil || len(files) == 0 {
 			return nil, false

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jhillyerd/enmime/v2"
-
 	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -131,7 +129,7 @@ func TestABroadcastIsDeliveredOpenedClickedAndReported(t *testing.T) {
 	})
 }
 
-func looksRight(t *testing.T, m *enmime.Envelope) {
+func looksRight(t *testing.T, m *e2etest.Mail) {
 	t.Helper()
 	if got, want := m.GetHeader("Subject"), "Hello Ann <3"; got != want {
 		t.Errorf("Subject = %q, want %q", got, want)

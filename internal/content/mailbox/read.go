@@ -8,9 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jhillyerd/enmime/v2"
-
 	"github.com/packetboat/packetboat/internal/mail/encodedword"
+	"github.com/packetboat/packetboat/internal/mail/mimepart"
 )
 
 // Parts are what a message consists of, decoded. They come from strangers:
@@ -21,22 +20,69 @@ type Parts struct {
 	Text    string
 }
 
-// maxLine bounds what lists show of one header.
-const maxLine = 998
+const (
+	maxLine = 998     // bytes of one header in lists
+	maxText = 8 << 20 // bytes of the HTML, and of the text
+)
 
-// Read takes a message apart. What cannot be read is left empty.
+// limits are those of what is shown of a message.
+var limits = mimepart.Limits{Depth: 20, Parts: 1000, WholeHeaders: true}
+
+// Read takes a message apart. The text is that of all its texts, or of an alternative the first; the HTML is the
+// first. Attachments and attached messages are left out, and what cannot be read is left empty.
 func Read(raw []byte) Parts {
 	p := Parts{Headers: headers(raw)}
 	for i := range p.Headers {
 		p.Headers[i][1] = decode(p.Headers[i][1])
 	}
-	parser := enmime.NewParser(enmime.DisableTextConversion(true), enmime.SkipMalformedParts(true), enmime.MaxStoredPartErrors(8))
-	env, err := parser.ReadEnvelope(bytes.NewReader(raw))
-	if err != nil {
-		return p
-	}
-	p.HTML, p.Text = valid(env.HTML), valid(env.Text)
+	f := finder{}
+	root := f.Parse(string(raw), limits)
+	f.visit(root, root.Kind == "multipart/alternative")
+	p.HTML, p.Text = clip(f.html, maxText), clip(strings.Join(f.texts, "\n--\n"), maxText)
 	return p
+}
+
+// finder finds the texts of a message.
+type finder struct {
+	mimepart.Meter
+	html  string
+	texts []string
+	size  int // of texts
+}
+
+// visit reads a part and those in it; first is whether only the first text counts.
+func (f *finder) visit(p *mimepart.Part, first bool) {
+	for _, c := range p.Children {
+		if p.Kind == "multipart/digest" && c.Header.Get("content-type") == "" { // it is a message (RFC 2046 section 5.1.5)
+			continue
+		}
+		c.Body = strings.TrimSuffix(strings.TrimSuffix(c.Body, "\n"), "\r") // the line end belongs to the boundary
+		f.visit(c, first)
+	}
+	if len(p.Children) > 0 || p.Header.Word("content-disposition") == "attachment" {
+		return
+	}
+	switch p.Kind {
+	case "text/html":
+		if f.html == "" {
+			f.html = f.text(p)
+		}
+	case "text/plain", "text": // also without a type, which is plain text then
+		if len(f.texts) > 0 && first || f.size >= maxText {
+			return
+		}
+		text := f.text(p)
+		f.texts = append(f.texts, text)
+		f.size += len(text)
+	}
+}
+
+// text returns the text of a part in UTF-8, whatever it says about its charset.
+func (f *finder) text(p *mimepart.Part) string {
+	content := p.Content(&f.Meter)
+	content = content[:min(len(content), maxText)]
+	charset := strings.TrimPrefix(strings.ToLower(p.Params["charset"]), "charset=")
+	return valid(mimepart.UTF8(content, charset, p.Kind == "text/html"))
 }
 
 // headline returns the From and Subject of a message, decoded.
@@ -44,9 +90,9 @@ func headline(raw []byte) (author, subject string) {
 	for _, h := range headers(raw) {
 		switch {
 		case author == "" && strings.EqualFold(h[0], "From"):
-			author = clip(decode(h[1]))
+			author = clip(decode(h[1]), maxLine)
 		case subject == "" && strings.EqualFold(h[0], "Subject"):
-			subject = clip(decode(h[1]))
+			subject = clip(decode(h[1]), maxLine)
 		}
 	}
 	return author, subject
@@ -82,10 +128,10 @@ func decode(s string) string {
 	}, valid(encodedword.Decode(s)))
 }
 
-// clip returns at most maxLine bytes of a value.
-func clip(s string) string {
-	if len(s) > maxLine {
-		s = strings.ToValidUTF8(s[:maxLine], "")
+// clip returns at most n bytes of a text.
+func clip(s string, n int) string {
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "")
 	}
 	return s
 }
