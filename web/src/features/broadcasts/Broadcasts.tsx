@@ -276,7 +276,7 @@ export default function Broadcasts() {
 						{
 							id: "name",
 							name: words.name,
-							preferredWidth: 300,
+							preferredWidth: 225,
 							cell: (broadcast) => (
 								<span className={rowsCss.name}>
 									<Link href={pageOf(broadcast)} tabIndex={-1}>
@@ -293,8 +293,8 @@ export default function Broadcasts() {
 						{
 							id: "status",
 							name: words.status,
-							width: 156,
-							minWidth: 152,
+							width: 160,
+							minWidth: 158,
 							cell: (broadcast) => <StateBadge kind="broadcast" state={broadcast.status} />,
 						},
 						{
@@ -310,7 +310,7 @@ export default function Broadcasts() {
 							id: "when",
 							name: words.when,
 							width: 140,
-							minWidth: 124,
+							minWidth: 132,
 							cell: (broadcast) =>
 								broadcast.status === "scheduled" && broadcast.scheduled_at ? (
 									<time dateTime={broadcast.scheduled_at} title={exact(broadcast.scheduled_at)}>
@@ -339,8 +339,8 @@ export default function Broadcasts() {
 							id: "opened",
 							name: words.opened,
 							description: term("opened").definition,
-							width: 124,
-							minWidth: 120,
+							width: 128,
+							minWidth: 126,
 							align: "end",
 							cell: (broadcast) => rate(metrics.metricsById.get(broadcast.id), "opened_rate"),
 						},
@@ -349,7 +349,7 @@ export default function Broadcasts() {
 							name: words.clicked,
 							description: term("clicked").definition,
 							width: 104,
-							minWidth: 76,
+							minWidth: 90,
 							align: "end",
 							cell: (broadcast) => rate(metrics.metricsById.get(broadcast.id), "clicked_rate"),
 						},

@@ -154,8 +154,8 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						{
 							id: "status",
 							name: words.status,
-							width: 168,
-							minWidth: 160,
+							width: 160,
+							minWidth: 156,
 							cell: (enrollment) => (
 								<StateBadge
 									kind={open(enrollment) ? "enrollment" : "outcome"}
@@ -166,13 +166,14 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						{
 							id: "step",
 							name: words.here,
+							minWidth: 130,
 							cell: (enrollment) => (enrollment.current_node_id ? title(enrollment.current_node_id) : <NotSet />),
 						},
 						{
 							id: "since",
 							name: words.since,
-							width: 140,
-							minWidth: 134,
+							width: 136,
+							minWidth: 130,
 							droppable: true,
 							cell: (enrollment) => <Time at={enrollment.entered_node_at} />,
 						},
@@ -186,8 +187,8 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						{
 							id: "entered",
 							name: words.entered,
-							width: 140,
-							minWidth: 134,
+							width: 136,
+							minWidth: 130,
 							droppable: true,
 							cell: (enrollment) => <Time at={enrollment.entered_at} />,
 						},
