@@ -8,6 +8,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -168,6 +169,9 @@ const domainsKnown = `INSERT INTO mail_domain (domain, mx_record, smtp_provider,
 // than what is measured.
 func (l *loader) settle(ctx context.Context) error {
 	if err := journal.Continue(ctx, l.db); err != nil {
+		return err
+	}
+	if _, err := contact.CorrectCounts(ctx, l.db, l.tenant); err != nil {
 		return err
 	}
 	statements := []string{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -53,6 +54,9 @@ func seed(ctx context.Context, db *sqldb.DB, slug, list string, n int, domainOf 
 		SELECT tenant_id, id, search_text FROM contact WHERE tenant_id = $1 ON CONFLICT DO NOTHING`, tenant)
 	if err != nil {
 		return fmt.Errorf("seed the search index: %w", err)
+	}
+	if _, err := contact.CorrectCounts(ctx, db, tenant); err != nil {
+		return err
 	}
 	_, err = segment.Recount(ctx, db, tenant, seg.ID, now)
 	return err

@@ -61,10 +61,11 @@ func (b *batch) mostPending() int64 { return cmp.Or(b.engine.maxPending, maxPend
 
 // recountPending counts the pending contacts of the tenant, and returns how many more it may have.
 func (b *batch) recountPending(ctx context.Context, most int64) (left int64, err error) {
-	n, err := contact.CountPending(ctx, b.tx, b.account.ID, most)
+	counts, err := contact.CountByStatus(ctx, b.tx, b.account.ID)
 	if err != nil {
 		return 0, err
 	}
+	n := min(int64(counts.Of(contact.Pending)), most)
 	_, err = b.tx.Exec(ctx, `UPDATE visitor_total SET pending = $2 WHERE tenant_id = $1`, b.account.ID, n)
 	if err != nil {
 		return 0, fmt.Errorf("count pending contacts: %w", err)

@@ -38,6 +38,7 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			return err
 		}
 		results := make(map[id.Contact]Moved, len(list))
+		var counts ByStatus
 		var people []Person
 		var activities []savedActivity
 		var entries []journal.Entry
@@ -47,6 +48,7 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			if c.AnonymizedAt != nil {
 				continue
 			}
+			counts.move(c.Status, Suppressed)
 			people = append(people, Person{c.ID, []string{c.Email}})
 			entries = append(entries, journal.Entry{Tenant: tenant, Type: journal.ContactAnonymized, Contact: c.ID, At: now})
 			c.evaluate(Suppressed, now)
@@ -64,7 +66,7 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		if err := saveActivities(ctx, tx, tenant, activities); err != nil {
 			return err
 		}
-		return journal.Append(ctx, tx, entries...)
+		return appendAndCount(ctx, tx, tenant, entries, counts)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("anonymise contacts: %w", err)

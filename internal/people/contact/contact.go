@@ -2,6 +2,7 @@ package contact
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/fault"
@@ -22,10 +23,10 @@ const (
 	Suppressed   Status = "suppressed"
 )
 
+var statuses = [...]Status{Active, Pending, Unsubscribed, Bounced, Complained, Suppressed}
+
 // Statuses lists them all.
-func Statuses() []Status {
-	return []Status{Active, Pending, Unsubscribed, Bounced, Complained, Suppressed}
-}
+func Statuses() []Status { return slices.Clone(statuses[:]) }
 
 // rank orders the statuses by precedence.
 func (s Status) rank() int {

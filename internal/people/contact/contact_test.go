@@ -43,7 +43,7 @@ var types = contact.Types{
 var rules = contact.Rules{Types: types}
 
 // each runs f on both databases. A contact of a second tenant with an address that f uses
-// must not change.
+// must not change, and the numbers of contacts by status must be those of the rows.
 func each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	t.Parallel()
@@ -62,6 +62,7 @@ func each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 		if diff := cmp.Diff(before, after, cmp.AllowUnexported(contact.Activity{})); diff != "" {
 			t.Errorf("the other tenant's contact changed:\n%s", diff)
 		}
+		mustBeCounted(t, db)
 	})
 }
 
@@ -94,6 +95,9 @@ func mustUpsert(t *testing.T, db *sqldb.DB, email string, ch contact.Change) con
 func mustStatus(t *testing.T, db *sqldb.DB, c id.Contact, s contact.Status) {
 	t.Helper()
 	if _, err := db.Exec(t.Context(), `UPDATE contact SET global_status = $3 WHERE tenant_id = $1 AND id = $2`, acme, c, s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := contact.CorrectCounts(t.Context(), db, acme); err != nil {
 		t.Fatal(err)
 	}
 }

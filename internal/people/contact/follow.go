@@ -112,23 +112,48 @@ func follow(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journ
 	if err := saveActivities(ctx, tx, tenant, changes); err != nil {
 		return err
 	}
-	if err := restore(ctx, tx, tenant, slices.SortedFunc(maps.Keys(withdrawn), id.Compare), now); err != nil {
-		return err
+	return changeStatuses(ctx, tx, tenant, slices.SortedFunc(maps.Keys(withdrawn), id.Compare), raised, now)
+}
+
+// changeStatuses ends the bounces of contacts, and raises the statuses of others.
+func changeStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, restored []id.Contact, raised map[Status][]id.Contact, now time.Time) error {
+	ids := slices.Concat(restored, raised[Bounced], raised[Complained])
+	if len(ids) == 0 {
+		return nil
 	}
-	for _, to := range []Status{Bounced, Complained} {
-		if err := escalate(ctx, tx, tenant, raised[to], to, now); err != nil {
+	before, after := make(map[id.Contact]Status, len(ids)), make(map[id.Contact]Status, len(ids))
+	into := func(m map[id.Contact]Status) func(scan func(...any) error) error {
+		return func(scan func(...any) error) error {
+			var c id.Contact
+			var s Status
+			err := scan(&c, sqldb.ToText(&s))
+			m[c] = s
 			return err
 		}
 	}
-	return nil
+	b := tx.Batch()
+	b.Queue(`SELECT id, global_status FROM contact WHERE tenant_id = $1 AND id`+tx.In(2)+` ORDER BY id`+tx.ForUpdate(), into(before), tenant, sqldb.List(tx, ids))
+	queueRestore(b, tx, tenant, restored, now, into(after))
+	for _, to := range []Status{Bounced, Complained} {
+		queueEscalate(b, tx, tenant, raised[to], to, now, into(after))
+	}
+	if err := b.Run(ctx); err != nil {
+		return err
+	}
+	var moved ByStatus
+	for c, s := range after {
+		moved.move(before[c], s)
+	}
+	queueCounts(b, tx, tenant, moved)
+	return b.Run(ctx)
 }
 
-// escalate sets the status of contacts whose present status has a lower rank. The statement
+// queueEscalate sets the status of contacts whose present status has a lower rank. The statement
 // compares again, since rows may have changed after they were read. For a deleted contact
-// it sets the status to restore.
-func escalate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, to Status, now time.Time) error {
+// it sets the status to restore. read is called for the id and the status of each that it changes.
+func queueEscalate(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, to Status, now time.Time, read func(scan func(...any) error) error) {
 	if len(contacts) == 0 {
-		return nil
+		return
 	}
 	var over []Status
 	for _, s := range Statuses() {
@@ -136,15 +161,14 @@ func escalate(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id
 			over = append(over, s)
 		}
 	}
-	_, err := tx.Exec(ctx, `
+	b.Queue(`
 		UPDATE contact SET
 			global_status = CASE WHEN global_status = 'suppressed' THEN global_status ELSE $3 END,
 			status_before_suppress = CASE WHEN global_status = 'suppressed' THEN $3 END,
 			updated_at = $2
 		WHERE tenant_id = $1 AND anonymized_at IS NULL AND CASE WHEN global_status = 'suppressed'
-			THEN status_before_suppress ELSE global_status END`+tx.In(4)+` AND id`+tx.In(5),
-		tenant, sqldb.Micros(now), to, sqldb.List(tx, over), sqldb.List(tx, contacts))
-	return err
+			THEN status_before_suppress ELSE global_status END`+tx.In(4)+` AND id`+tx.In(5)+` RETURNING id, global_status`,
+		read, tenant, sqldb.Micros(now), to, sqldb.List(tx, over), sqldb.List(tx, contacts))
 }
 
 // withdrawBounce takes back a hard bounce, and reports whether the contact may be bounced because of it.
@@ -159,22 +183,21 @@ func (s *deliveryState) withdrawBounce() bool {
 	return true
 }
 
-// restore ends the status of bounced contacts. One that unsubscribed before stays unsubscribed. For a
-// deleted contact it changes the status to restore.
-func restore(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, now time.Time) error {
+// queueRestore ends the status of bounced contacts. One that unsubscribed before stays unsubscribed. For a
+// deleted contact it changes the status to restore. read is called for the id and the status of each that it changes.
+func queueRestore(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, contacts []id.Contact, now time.Time, read func(scan func(...any) error) error) {
 	if len(contacts) == 0 {
-		return nil
+		return
 	}
 	const before = `CASE WHEN unsubscribed_at IS NULL THEN 'active' ELSE 'unsubscribed' END`
-	_, err := tx.Exec(ctx, `
+	b.Queue(`
 		UPDATE contact SET
 			global_status = CASE WHEN global_status = 'bounced' THEN `+before+` ELSE global_status END,
 			status_before_suppress = CASE WHEN global_status = 'bounced' THEN status_before_suppress ELSE `+before+` END,
 			updated_at = $2
 		WHERE tenant_id = $1 AND id`+tx.In(3)+` AND anonymized_at IS NULL
-			AND CASE WHEN global_status = 'suppressed' THEN status_before_suppress ELSE global_status END = 'bounced'`,
-		tenant, sqldb.Micros(now), sqldb.List(tx, contacts))
-	return err
+			AND CASE WHEN global_status = 'suppressed' THEN status_before_suppress ELSE global_status END = 'bounced'
+		RETURNING id, global_status`, read, tenant, sqldb.Micros(now), sqldb.List(tx, contacts))
 }
 
 // countSent counts, in one statement, the mails of contacts that have no other entries and

@@ -71,9 +71,10 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		var changed []*Contact
 		var activities []savedActivity
 		var entries []journal.Entry
+		var moved ByStatus
 		for i := range list {
 			c := &list[i]
-			before := c.Activity
+			before, from := c.Activity, c.Status
 			happened, refusal := s(c)
 			results[c.ID] = Moved{c.ID, len(happened) > 0, refusal}
 			if refusal != nil || len(happened) == 0 {
@@ -83,6 +84,7 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			c.Revision++
 			c.evaluate(c.Status, now)
 			changed = append(changed, c)
+			moved.move(from, c.Status)
 			if c.Activity != before {
 				activities = append(activities, savedActivity{c.ID, &c.Activity})
 			}
@@ -97,9 +99,19 @@ func applyStep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			return err
 		}
 		out = inOrder(ids, results)
-		return journal.Append(ctx, tx, entries...)
+		return appendAndCount(ctx, tx, tenant, entries, moved)
 	})
 	return out, list, err
+}
+
+// appendAndCount appends entries to the journal, and counts the contacts whose statuses changed.
+func appendAndCount(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journal.Entry, moved ByStatus) error {
+	b := tx.Batch()
+	if err := journal.QueueEntries(b, tx, entries...); err != nil {
+		return err
+	}
+	queueCounts(b, tx, tenant, moved)
+	return b.Run(ctx)
 }
 
 // compareRevisions checks the condition of ctx against the revisions of contacts whose rows are locked.

@@ -29,6 +29,7 @@ type mergeState struct {
 type pending struct {
 	c               Contact
 	isNew           bool            // to be inserted
+	stored          Status          // empty: none yet
 	parts           map[string]bool // names of what changed
 	unshared        bool            // the maps and lists of c are not shared with an Outcome
 	activityChanged bool            // its activity must be written
@@ -87,7 +88,7 @@ func (p *mergeState) queueLoad(b *sqldb.Batch, tx *sqldb.DB, column string, list
 		WHERE c.tenant_id = $1 AND `+column+tx.In(2)+` ORDER BY `+column+forUpdateOfContact(tx), func(scan func(...any) error) error {
 		c, err := reader.read(scan)
 		if err == nil && p.byID[c.ID] == nil {
-			p.track(&pending{c: c})
+			p.track(&pending{c: c, stored: c.Status})
 		}
 		return err
 	}, p.b.tenant, list)
@@ -310,14 +311,20 @@ func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Conta
 		q.Call(func(ctx context.Context) error { return p.saveActivities(ctx, tx, reevaluated) })
 	}
 	var entries []journal.Entry
+	var moved ByStatus
 	for _, one := range p.order {
-		if !taken[one.c.ID] {
-			entries = append(entries, one.entries...)
+		if taken[one.c.ID] {
+			continue
+		}
+		entries = append(entries, one.entries...)
+		if one.isNew || len(one.parts) > 0 {
+			moved.move(one.stored, one.c.Status)
 		}
 	}
 	if err := journal.QueueEntries(q, tx, entries...); err != nil {
 		return nil, err
 	}
+	queueCounts(q, tx, p.b.tenant, moved)
 	return taken, q.Run(ctx)
 }
 

@@ -235,28 +235,11 @@ func Existing(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Cont
 	return found, nil
 }
 
-// Billable counts the contacts that count toward the tenant's contact limit.
+// Billable counts the contacts that count toward the tenant's contact limit: those that are neither pending nor
+// deleted.
 func Billable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (int, error) {
-	var n int
-	err := db.QueryRow(ctx, `
-		SELECT (SELECT COUNT(*) FROM contact WHERE tenant_id = $1) - (
-			SELECT COUNT(*) FROM contact
-			WHERE tenant_id = $1 AND (global_status IN ('pending', 'suppressed') OR anonymized_at IS NOT NULL))`, tenant).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("count billable contacts: %w", err)
-	}
-	return n, nil
-}
-
-// CountPending counts the pending contacts of a tenant, up to limit.
-func CountPending(ctx context.Context, db *sqldb.DB, tenant id.Tenant, limit int64) (int64, error) {
-	var n int64
-	err := db.QueryRow(ctx, `
-		SELECT COUNT(*) FROM (SELECT 1 FROM contact WHERE tenant_id = $1 AND global_status = 'pending' LIMIT $2) AS p`, tenant, limit).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("count pending contacts: %w", err)
-	}
-	return n, nil
+	n, err := CountByStatus(ctx, db, tenant)
+	return n.Of(Active, Unsubscribed, Bounced, Complained), err
 }
 
 // micros truncates a time to the precision of the database.

@@ -1,0 +1,170 @@
+package contact
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// ByStatus are numbers of contacts by status, in the order of Statuses.
+//
+// Those of a tenant are stored in contact_count, and change in each transaction that inserts contacts or
+// changes their statuses, in a statement of its last batch.
+type ByStatus [len(statuses)]int64
+
+// Of returns the number of contacts with any of the statuses.
+func (n ByStatus) Of(list ...Status) int {
+	sum := int64(0)
+	for i, s := range statuses {
+		if slices.Contains(list, s) {
+			sum += n[i]
+		}
+	}
+	return int(sum)
+}
+
+// Minus returns how much n is more than other.
+func (n ByStatus) Minus(other ByStatus) ByStatus {
+	for i := range n {
+		n[i] -= other[i]
+	}
+	return n
+}
+
+// move counts a contact whose status changes. Before a contact is inserted, its status is empty.
+func (n *ByStatus) move(from, to Status) {
+	for i, s := range statuses {
+		if s == from {
+			n[i]--
+		}
+		if s == to {
+			n[i]++
+		}
+	}
+}
+
+// countColumns are the columns of contact_count with the numbers, and countSet adds parameters from $2 on to
+// them.
+var (
+	countColumns = eachStatus(func(_ int, s Status) string { return string(s) })
+	countSet     = eachStatus(func(i int, s Status) string { return fmt.Sprintf("%s = %s + $%d", s, s, i+2) })
+)
+
+func eachStatus(text func(i int, s Status) string) string {
+	list := make([]string, len(statuses))
+	for i, s := range statuses {
+		list[i] = text(i, s)
+	}
+	return strings.Join(list, ", ")
+}
+
+// queueCounts adds changes of the numbers of contacts to the stored ones, at the end of a batch of tx. The
+// sum of a tenant's rows counts, so any of them can be changed: transactions at the same time take different
+// rows, and one that finds all of them locked adds a row. So none waits for another, and a tenant has at most
+// as many rows as transactions changed its contacts at once.
+func queueCounts(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, n ByStatus) {
+	if n == (ByStatus{}) {
+		return
+	}
+	args := []any{tenant}
+	for _, v := range n {
+		args = append(args, v)
+	}
+	counted := false
+	b.Queue(`
+		UPDATE contact_count SET `+countSet+` WHERE tenant_id = $1 AND part = (
+			SELECT x.part FROM contact_count AS x WHERE x.tenant_id = $1 ORDER BY x.part LIMIT 1`+tx.SkipLocked()+`)
+		RETURNING part`, func(scan func(...any) error) error {
+		counted = true
+		var part int64
+		return scan(&part)
+	}, args...)
+	b.Call(func(ctx context.Context) error {
+		if counted {
+			return nil
+		}
+		_, err := tx.Exec(ctx, `
+			INSERT INTO contact_count (tenant_id, `+countColumns+`, part) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, append(args, rand.Int64())...)
+		return err
+	})
+}
+
+// AddCounts adds changes to the stored numbers of contacts.
+func AddCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant, n ByStatus) error {
+	err := db.InTx(ctx, func(tx *sqldb.DB) error {
+		b := tx.Batch()
+		queueCounts(b, tx, tenant, n)
+		return b.Run(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("count contacts by status: %w", err)
+	}
+	return nil
+}
+
+// CountByStatus returns the stored numbers of a tenant's contacts.
+func CountByStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n ByStatus, err error) {
+	rows, err := db.Query(ctx, `
+		SELECT `+countColumns+` FROM contact_count WHERE tenant_id = $1 /* reads the tenant: it has few rows */`, tenant)
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var part ByStatus
+		err := scan(part.dest()...)
+		for i, v := range part {
+			n[i] += v
+		}
+		return err
+	})
+	if err != nil {
+		return n, fmt.Errorf("read the numbers of contacts by status: %w", err)
+	}
+	return n, nil
+}
+
+func (n *ByStatus) dest() []any {
+	list := make([]any, len(n))
+	for i := range n {
+		list[i] = &n[i]
+	}
+	return list
+}
+
+// RecountByStatus counts a tenant's contacts, within an evaluation. It reads all of them.
+func RecountByStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n ByStatus, err error) {
+	err = db.ScanTx(ctx, func() error {
+		rows, err := db.Query(ctx, `SELECT global_status, COUNT(*) FROM contact WHERE tenant_id = $1 GROUP BY global_status /* reads the tenant: counts it */`, tenant)
+		return sqldb.Each(rows, err, func(scan func(...any) error) error {
+			var s Status
+			var found int64
+			err := scan(sqldb.ToText(&s), &found)
+			if i := slices.Index(statuses[:], s); i >= 0 {
+				n[i] = found
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return n, fmt.Errorf("count contacts by status: %w", err)
+	}
+	return n, nil
+}
+
+// CorrectCounts makes the stored numbers of a tenant's contacts those of its rows, and returns what it added.
+func CorrectCounts(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (added ByStatus, err error) {
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
+		stored, err := CountByStatus(ctx, db, tenant)
+		if err == nil {
+			added, err = RecountByStatus(ctx, db, tenant)
+		}
+		added = added.Minus(stored)
+		return err
+	})
+	if err == nil {
+		err = AddCounts(ctx, db, tenant, added)
+	}
+	return added, err
+}
