@@ -54,9 +54,9 @@ type notice struct {
 }
 
 type accountCounts struct {
-	Contacts  *int            `json:"contacts" doc:"Without deleted ones; null if counting takes too long."`
+	Contacts  int             `json:"contacts" doc:"Without deleted ones."`
 	Sendable  *int            `json:"sendable" doc:"Who could be mailed; null if that was not counted yet and counting takes too long."`
-	CountedAt *endpoint.Stamp `json:"counted_at" doc:"When the older of both was counted."`
+	CountedAt *endpoint.Stamp `json:"counted_at" doc:"When sendable was counted, or now if it is null."`
 }
 
 // AccountOverview is what the first page of an account shows.

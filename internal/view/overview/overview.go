@@ -20,15 +20,15 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Reader reads overviews. It keeps the last numbers of contacts of each tenant.
+// Reader reads overviews. It keeps the last number of each tenant's contacts that could be mailed.
 type Reader struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
-	contacts, sendable cache.Cache[id.Tenant, counted]
+	sendable cache.Cache[id.Tenant, counted]
 }
 
-// counted is a number of contacts, when they were counted, and when that was last tried.
+// counted is a number of contacts that could be mailed, when they were counted, and when that was last tried.
 type counted struct {
 	n         *int // nil: it took too long so far
 	at, tried time.Time
@@ -39,31 +39,26 @@ const (
 	countTime = time.Second // how long a count may take; then the number before is used again
 )
 
-// Counts are the numbers of contacts of a tenant, which may be some time old.
+// Counts are the numbers of contacts of a tenant.
 type Counts struct {
-	Contacts  *int // without deleted ones; nil: counting takes too long
+	Contacts  int  // without deleted ones, as of now
 	Sendable  *int // who could be mailed; nil: not counted yet, and counting takes too long
 	CountedAt *time.Time
 }
 
 // Counts returns the numbers of contacts. CountedAt is when the older of them was counted.
 func (r *Reader) Counts(ctx context.Context, t id.Tenant) (Counts, error) {
-	all, err := r.count(ctx, &r.contacts, t, func(ctx context.Context) (int, error) {
-		return contact.Count(ctx, r.DB, t, contact.Selector{})
-	})
+	all, err := contact.Count(ctx, r.DB, t, contact.Selector{})
 	if err != nil {
 		return Counts{}, err
 	}
-	c := Counts{Contacts: all.n}
-	if c.Contacts != nil {
-		c.CountedAt = &all.at
-	}
+	c := Counts{Contacts: all, CountedAt: new(r.Now())}
 	var at *time.Time
 	if c.Sendable, at, err = segment.SendableCount(ctx, r.DB, t); err != nil {
 		return Counts{}, err
 	}
 	if c.Sendable == nil { // the account is new, or nobody has looked at its segments yet
-		first, err := r.count(ctx, &r.sendable, t, func(ctx context.Context) (int, error) { return segment.CountSendable(ctx, r.DB, t) })
+		first, err := r.countSendable(ctx, t)
 		if err != nil {
 			return Counts{}, err
 		}
@@ -71,23 +66,23 @@ func (r *Reader) Counts(ctx context.Context, t id.Tenant) (Counts, error) {
 			at = &first.at
 		}
 	}
-	if at != nil && (c.CountedAt == nil || at.Before(*c.CountedAt)) {
+	if at != nil && at.Before(*c.CountedAt) {
 		c.CountedAt = at
 	}
 	return c, nil
 }
 
-// count returns a number of contacts of a tenant: that of the last minute, else a new one or, if
-// counting takes too long, the last one.
-func (r *Reader) count(ctx context.Context, kept *cache.Cache[id.Tenant, counted], t id.Tenant, count func(context.Context) (int, error)) (counted, error) {
+// countSendable returns how many contacts of a tenant could be mailed: the number of the last minute, else a new
+// one or, if counting takes too long, the last one.
+func (r *Reader) countSendable(ctx context.Context, t id.Tenant) (counted, error) {
 	now := r.Now()
-	last, ok := kept.Get(t, now)
+	last, ok := r.sendable.Get(t, now)
 	if ok && now.Sub(last.tried) < keepCount {
 		return last, nil
 	}
 	within, cancel := fault.Within(ctx, countTime)
 	defer cancel()
-	n, err := count(within)
+	n, err := segment.CountSendable(within, r.DB, t)
 	switch {
 	case err == nil:
 		last = counted{&n, now, now}
@@ -96,7 +91,7 @@ func (r *Reader) count(ctx context.Context, kept *cache.Cache[id.Tenant, counted
 	default:
 		return counted{}, err
 	}
-	kept.Put(t, last, now, 0)
+	r.sendable.Put(t, last, now, 0)
 	return last, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast/broadcasttest"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/senders/hold"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/senders/seedlist"
@@ -213,18 +214,21 @@ func TestWarningsAboutDomainsNeedAttention(t *testing.T) {
 	})
 }
 
-func TestCountsAreKeptForAMinute(t *testing.T) {
+func TestTheNumberOfSendableContactsIsKeptForAMinute(t *testing.T) {
 	each(t, func(t *testing.T, s *place) {
 		c, err := s.reader.Counts(t.Context(), s.mine.ID)
-		if err != nil || c.Contacts == nil || *c.Contacts != 0 || c.Sendable == nil || *c.Sendable != 0 || !c.CountedAt.Equal(noon) {
+		if err != nil || c.Contacts != 0 || c.Sendable == nil || *c.Sendable != 0 || !c.CountedAt.Equal(noon) {
 			t.Errorf("counts %+v, %v; want 0 contacts and 0 sendable ones, also before segments are counted", c, err)
 		}
 		s.now = s.now.Add(59 * time.Second)
-		if c, err = s.reader.Counts(t.Context(), s.mine.ID); err != nil || !c.CountedAt.Equal(noon) {
-			t.Errorf("after 59 s the number is of %v, %v", c.CountedAt, err)
+		if _, err := contact.Create(t.Context(), s.db, s.mine.ID, "ann@example.org", contact.Change{}, contact.Rules{}, s.now); err != nil {
+			t.Fatal(err)
+		}
+		if c, err = s.reader.Counts(t.Context(), s.mine.ID); err != nil || c.Contacts != 1 || *c.Sendable != 0 || !c.CountedAt.Equal(noon) {
+			t.Errorf("after 59 s %+v of %v, %v; want the contact, and the former number of sendable ones", c, c.CountedAt, err)
 		}
 		s.now = s.now.Add(time.Second)
-		if c, err = s.reader.Counts(t.Context(), s.mine.ID); err != nil || !c.CountedAt.Equal(s.now) {
+		if c, err = s.reader.Counts(t.Context(), s.mine.ID); err != nil || *c.Sendable != 1 || !c.CountedAt.Equal(s.now) {
 			t.Errorf("after a minute the number is of %v, %v", c.CountedAt, err)
 		}
 	})

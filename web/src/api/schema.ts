@@ -33,7 +33,7 @@ export type AccountAddressChange = {
 };
 
 export type AccountCounts = {
-	contacts: number | null;
+	contacts: number;
 	counted_at: string | null;
 	sendable: number | null;
 };

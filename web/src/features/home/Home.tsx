@@ -223,12 +223,8 @@ export default function Home() {
 					/>
 					<Figure
 						name={words.contacts}
-						value={account.counts.contacts === null ? "–" : exactNumber(account.counts.contacts)}
-						description={{
-							definition: term("contacts").definition,
-							asOf: account.counts.counted_at,
-							people: to.contacts(),
-						}}
+						value={exactNumber(account.counts.contacts)}
+						description={{ definition: term("contacts").definition, people: to.contacts() }}
 					/>
 					<Figure
 						name={words.sendable}
