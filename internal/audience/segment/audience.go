@@ -150,10 +150,20 @@ func (a *Audience) selector(ctx context.Context, db *sqldb.DB, now time.Time) (q
 	return contact.Selector{Statuses: contact.Statuses(), Where: append([]contact.Condition{joined(in, " OR ")}, out...)}, true, nil
 }
 
-// Count returns the number of contacts, by one statement.
+// Count returns the number of contacts, by one statement. That of one static list is stored with it.
 func (a *Audience) Count(ctx context.Context, db *sqldb.DB, now time.Time) (int, error) {
-	if _, err := a.dynamic(ctx, db); err != nil { // which loads the kinds
+	dynamic, err := a.dynamic(ctx, db)
+	if err != nil {
 		return 0, err
+	}
+	if !dynamic && len(a.Include) == 1 && len(a.Exclude) == 0 {
+		n, err := storedMembers(ctx, db, a.Tenant, a.Include[0])
+		if err != nil {
+			return 0, err
+		}
+		if n != nil {
+			return *n, nil
+		}
 	}
 	q, some, err := a.selector(ctx, db, now)
 	if err != nil || !some {

@@ -197,6 +197,30 @@ func countList(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.S
 	return n, nil
 }
 
+// ListCount is the stored and the counted number of members of a static list.
+type ListCount struct {
+	Segment         id.Segment
+	Stored, Counted int64
+}
+
+// ListCountsAfter counts the members of up to limit static lists after one of them, in the order of their ids,
+// within an evaluation. Lists whose members were never counted are left out.
+func ListCountsAfter(ctx context.Context, db *sqldb.DB, tenant id.Tenant, after id.Segment, limit int) ([]ListCount, error) {
+	rows, err := db.Query(ctx, `
+		SELECT s.id, s.member_count_total, (
+			SELECT COUNT(*) FROM segment_member AS m WHERE m.tenant_id = s.tenant_id AND m.segment_id = s.id)
+		FROM segment AS s WHERE s.tenant_id = $1 AND s.type = 'static' AND s.member_count_total IS NOT NULL AND s.id > $2
+		ORDER BY s.id LIMIT $3`, tenant, after, limit)
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (c ListCount, err error) {
+		err = scan(&c.Segment, &c.Stored, &c.Counted)
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count the members of lists: %w", err)
+	}
+	return list, nil
+}
+
 func (s *Segment) counted(n Counts, now time.Time) {
 	s.Members, s.MembersAll, s.EvaluatedAt = &n.Sendable, &n.All, new(now.UTC().Truncate(time.Microsecond))
 }

@@ -41,6 +41,15 @@ func CountSendable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n int, 
 	return n, nil
 }
 
+// storedMembers returns the stored number of members of a list; nil if it was never counted, or deleted.
+func storedMembers(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.Segment) (n *int, err error) {
+	err = db.QueryRow(ctx, `SELECT member_count_total FROM segment WHERE tenant_id = $1 AND id = $2`, tenant, list).Scan(&n)
+	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
+		return nil, fmt.Errorf("read the number of members of a list: %w", err)
+	}
+	return n, nil
+}
+
 // newest is how many of the newest contacts AnySendable looks at.
 const newest = 1000
 

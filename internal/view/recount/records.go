@@ -2,20 +2,76 @@ package recount
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/account/quota"
 	"github.com/packetboat/packetboat/internal/account/workingcopy"
 	"github.com/packetboat/packetboat/internal/audience/form"
+	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/audience/visitor"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/content/asset"
 	"github.com/packetboat/packetboat/internal/message/outbox"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
+
+// statuses compares the numbers of a tenant's contacts by status.
+func (r *Recount) statuses(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var stored, counted contact.ByStatus
+	err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+		if stored, err = contact.CountByStatus(ctx, db, tenant); err != nil {
+			return err
+		}
+		counted, err = contact.RecountByStatus(ctx, db, tenant)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fields := func(n contact.ByStatus) map[string]int64 {
+		m := map[string]int64{}
+		for i, s := range contact.Statuses() {
+			m[string(s)] = n[i]
+		}
+		return m
+	}
+	if !r.reportAs(total, tenant, Contacts, tenant.String(), fields(stored), fields(counted)) || !r.Repair {
+		return nil
+	}
+	return contact.AddCounts(ctx, r.DB, tenant, counted.Minus(stored))
+}
+
+// lists compares the numbers of members of a tenant's static lists. A correction counts a list again, as the
+// Refresher does, and stores the result unless members were added or removed meanwhile.
+func (r *Recount) lists(ctx context.Context, tenant id.Tenant, total *Result) error {
+	var after id.Segment
+	for more := true; more; {
+		var list []segment.ListCount
+		err := r.DB.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) (err error) {
+			list, err = segment.ListCountsAfter(ctx, db, tenant, after, r.page())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			after = c.Segment
+			if !r.reportAs(total, tenant, List, c.Segment.String(), map[string]int64{"member_count_total": c.Stored}, map[string]int64{"member_count_total": c.Counted}) || !r.Repair {
+				continue
+			}
+			if _, err := segment.Recount(ctx, r.DB, tenant, c.Segment, r.Now()); err != nil && !errors.Is(err, segment.ErrNotFound) {
+				return err
+			}
+		}
+		more = len(list) == r.page()
+	}
+	return nil
+}
 
 // forms compares the numbers of submissions of a tenant's forms.
 func (r *Recount) forms(ctx context.Context, tenant id.Tenant, total *Result) error {

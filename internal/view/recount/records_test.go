@@ -8,9 +8,11 @@ import (
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/account/workingcopy"
+	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/content/asset"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 	"github.com/packetboat/packetboat/internal/view/recount"
@@ -48,6 +50,7 @@ func newSite(t *testing.T, db *sqldb.DB, slug string) *site {
 	}
 	s.exec(`INSERT INTO visitor_total (tenant_id, visitors, kept, kept_bytes, pending) VALUES ($1, 4, 4, 4, 2)`, s.tenant)
 	s.store()
+	s.fillLists()
 	return s
 }
 
@@ -68,6 +71,32 @@ func (s *site) store() {
 		s.Fatal(err)
 	}
 	if _, err := asset.Add(s.Context(), s.db, s.tenant, "x.png", []byte("image"), asset.Image{Type: "image/png", Width: 1, Height: 1}, noon); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// fillLists creates contacts, some of them deleted, and two lists, one of them with members.
+func (s *site) fillLists() {
+	s.Helper()
+	var ids []id.Contact
+	for n := range 5 {
+		c, err := contact.Create(s.Context(), s.db, s.tenant, fmt.Sprintf("member%d@example.org", n), contact.Change{}, contact.Rules{}, noon)
+		if err != nil {
+			s.Fatal(err)
+		}
+		ids = append(ids, c.ID)
+	}
+	for _, members := range [][]id.Contact{nil, ids[:3]} {
+		name := "Members"
+		l, err := segment.CreateList(s.Context(), s.db, s.tenant, segment.Change{Name: &name}, noon)
+		if err == nil && len(members) > 0 {
+			_, err = segment.Add(s.Context(), s.db, s.tenant, l.ID, segment.People{IDs: members}, noon)
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	if _, err := contact.Delete(s.Context(), s.db, s.tenant, ids[2:4], noon); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -158,6 +187,9 @@ func TestNumbersOfRecordsAreCountedAgain(t *testing.T) {
 			{`DELETE FROM asset_total WHERE tenant_id = $1`, 2},
 			{`UPDATE quota SET bytes = bytes - 7 WHERE tenant_id = $1`, 2},
 			{`DELETE FROM quota WHERE tenant_id = $1 AND kind = 'job_files'`, 1},
+			{`UPDATE contact_count SET active = 0, suppressed = 3, bounced = 1 WHERE tenant_id = $1`, 3},
+			{`DELETE FROM contact_count WHERE tenant_id = $1`, 2},
+			{`UPDATE segment SET member_count_total = 7 WHERE tenant_id = $1 AND type = 'static'`, 2},
 		} {
 			acme.exec(change.text, acme.tenant)
 			if found := acme.differences(false); len(found) != change.want {

@@ -41,6 +41,8 @@ const (
 	Engagement Kind = "engagement" // opens and clicks of a send
 	Message    Kind = "message"    // the flags of one message
 	Contact    Kind = "contact"    // totals of a contact
+	Contacts   Kind = "contacts"   // contacts of a tenant, by status
+	List       Kind = "list"       // members of a static list
 	Form       Kind = "form"       // submissions of a form
 	Sequence   Kind = "sequence"   // enrollments in a sequence
 	Automation Kind = "automation" // runs of an automation
@@ -115,7 +117,7 @@ func (r *Recount) tenant(ctx context.Context, tenant id.Tenant, total *Result) e
 		}
 		after = sends[len(sends)-1]
 	}
-	for _, compare := range []func(context.Context, id.Tenant, *Result) error{r.contacts, r.forms, r.sequences, r.automations, r.visitors, r.assets, r.quota} {
+	for _, compare := range []func(context.Context, id.Tenant, *Result) error{r.contacts, r.statuses, r.lists, r.forms, r.sequences, r.automations, r.visitors, r.assets, r.quota} {
 		if err := compare(ctx, tenant, total); err != nil {
 			return err
 		}
