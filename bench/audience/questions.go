@@ -116,6 +116,7 @@ func questions() []question {
 		box("few letters", "zo", "x", "a", "bj", "9", "qu"),
 		box("nobody", "qxyzzyq", "annannannaq", "smith qxyzzyq", "nobody@nowhere.invalid", "zzzz"),
 		question{name: "count, everybody", method: "GET", path: "/contacts/count", target: countTarget, relaxed: true},
+		question{name: "count, two statuses", method: "GET", path: "/contacts/count?status=active,bounced", target: countTarget, relaxed: true},
 		question{name: "count, search", method: "GET", path: "/contacts/count?search=anna"},
 		count("2 columns, few", pairSelective, countTarget), count("2 columns, many", pairBroad, countTarget),
 		count("2 fields, few", pairFields, countTarget), count("2 fields, many", pairFieldsAll, countTarget), count("tags, column", pairTags, countTarget),

@@ -14,6 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/message/track"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -185,6 +186,8 @@ func newHistory(t *testing.T, db *sqldb.DB, slug string) *history {
 			do_not_contact, prospect_score, customer_score, created_at, updated_at, search_text)
 		SELECT h.tenant_id, v.id, 'p' || v.n || '@example.org', 'example.org', '{}', '[]', '{}', '{}', 'active', FALSE, 0, 0, 1, 1, ''
 		FROM `+db.Home(1)+` CROSS JOIN `+table.As("v", 2), table.Args(h.tenant)...)
+	_, err = contact.CorrectCounts(t.Context(), db, h.tenant)
+	h.must(err)
 	return h
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,19 @@ type Selector struct {
 
 // undeleted are the statuses of contacts that are selected unless others are asked for: all but Suppressed.
 var undeleted = statuses[:len(statuses)-1]
+
+// Restrict restricts the statuses to those of a list. It returns false, and changes nothing, if none is left.
+func (q *Selector) Restrict(to []Status) bool {
+	from := q.Statuses
+	if len(from) == 0 {
+		from = undeleted
+	}
+	left := slices.DeleteFunc(slices.Clone(from), func(s Status) bool { return !slices.Contains(to, s) })
+	if len(left) > 0 {
+		q.Statuses = left
+	}
+	return len(left) > 0
+}
 
 // Condition is a condition from a package above: SQL over a contact's own row, c, and, with
 // Activity, its activity, a. $1 is the tenant.
@@ -331,6 +345,9 @@ func PageEnd(ctx context.Context, db *sqldb.DB, tenant id.Tenant, after id.Conta
 // Count returns the number of contacts that a selector selects. If it selects by status alone, that is the sum of
 // stored numbers.
 func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int, error) {
+	if err := CheckSearch(q.Search); err != nil {
+		return 0, err
+	}
 	if len(q.Where) == 0 && len(contactsearch.Terms(q.Search)) == 0 {
 		n, err := CountByStatus(ctx, db, tenant)
 		if len(q.Statuses) == 0 {
