@@ -507,3 +507,51 @@ func TestCountsAgreeWithMatching(t *testing.T) {
 		}
 	})
 }
+
+// A rule about statuses alone selects by status, so that its contacts are counted by stored numbers. Every rule counts
+// what it lists.
+func TestRulesAboutStatusesSelectByStatus(t *testing.T) {
+	eachAccount(t, func(t *testing.T, o account) {
+		for n, s := range contact.Statuses() {
+			for i := range n + 1 {
+				ch := contact.Change{Status: s}
+				if _, err := contact.Create(t.Context(), o.db, o.acme, fmt.Sprintf("%s%d@example.org", s, i), ch, contact.Rules{}, noon); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		const status = `{"field":"global_status","operator":`
+		for _, tt := range []struct {
+			in     segment.SelectorInput
+			want   int
+			folded bool
+		}{
+			{segment.SelectorInput{}, 15, true},
+			{segment.SelectorInput{Filters: []byte(`[` + status + `"equals","value":"Bounced"}]`)}, 4, true},
+			{segment.SelectorInput{Filters: []byte(`[` + status + `"in","value":["bounced","complained","suppressed"]}]`)}, 9, true},
+			{segment.SelectorInput{Filters: []byte(`[` + status + `"equals","value":"suppressed"}]`)}, 0, false},
+			{segment.SelectorInput{Status: []string{"suppressed", "active"}, Filters: []byte(`[` + status + `"equals","value":"suppressed"}]`)}, 6, true},
+			{segment.SelectorInput{Status: []string{"active"}, Filters: []byte(`[` + status + `"equals","value":"pending"}]`)}, 0, false},
+			{segment.SelectorInput{Filters: []byte(`[` + status + `"not_equals","value":"bounced"}]`)}, 11, false},
+			{segment.SelectorInput{Filters: []byte(`[` + status + `"in","value":["active","pending"]},` + status + `"in","value":["pending","bounced"]}]`)}, 2, true},
+			{segment.SelectorInput{Filters: []byte(`[` + status + `"equals","value":"active"},` + status + `"equals","value":"pending"}]`)}, 0, false},
+			{segment.SelectorInput{Filters: []byte(`[` + status + `"equals","value":"bounced"},{"field":"email","operator":"starts_with","value":"bounced1"}]`)}, 1, false},
+			{segment.SelectorInput{Definition: []byte(`{"logic":"or","conditions":[` + status + `"equals","value":"active"},` + status + `"equals","value":"pending"}]}`)}, 3, false},
+			{segment.SelectorInput{Definition: []byte(`{"logic":"and","negate":true,"conditions":[` + status + `"equals","value":"active"}]}`)}, 14, false},
+			{segment.SelectorInput{Search: "bounced", Filters: []byte(`[` + status + `"equals","value":"bounced"}]`)}, 4, true},
+		} {
+			sel, err := segment.Select(t.Context(), o.db, o.acme, tt.in, noon)
+			if err != nil {
+				t.Fatalf("%+v: %v", tt.in, err)
+			}
+			n, err := contact.Count(t.Context(), o.db, o.acme, sel)
+			if err != nil || n != tt.want || (len(sel.Where) == 0) != tt.folded {
+				t.Errorf("%v %s %s: %d are counted, with %d conditions, %v; want %d", tt.in.Status, tt.in.Filters, tt.in.Definition, n, len(sel.Where), err, tt.want)
+			}
+			p, err := contact.List(t.Context(), o.db, o.acme, contact.Query{Selector: sel, Limit: 100})
+			if err != nil || len(p.Contacts) != n {
+				t.Errorf("%v %s %s: %d are counted, %d listed, %v", tt.in.Status, tt.in.Filters, tt.in.Definition, n, len(p.Contacts), err)
+			}
+		}
+	})
+}

@@ -239,6 +239,19 @@ func TestAudienceIsUnionLessExclusions(t *testing.T) {
 				t.Errorf("pages of %d: %d contacts, want %d", limit, len(got), len(want))
 			}
 		}
+		if _, err := contact.Delete(t.Context(), db, acme, people[:2], noon); err != nil { // they stay members
+			t.Fatal(err)
+		}
+		for _, l := range []segment.Segment{a, b, out, list(t, db, acme, "Nobody")} {
+			audience := segment.Audience{Tenant: acme, Include: []id.Segment{l.ID}}
+			page, err := audience.After(t.Context(), db, id.Contact{}, 100, noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := audience.Count(t.Context(), db, noon); err != nil || n != len(page) {
+				t.Errorf("the audience of the list %s has %d contacts, %d are counted, %v", l.Name, len(page), n, err)
+			}
+		}
 		for _, empty := range []segment.Audience{
 			{Tenant: other, Include: []id.Segment{a.ID}}, {Tenant: acme}, {Tenant: acme, Exclude: []id.Segment{a.ID}},
 		} {

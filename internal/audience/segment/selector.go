@@ -86,7 +86,7 @@ func (c Choice) Selector(db *sqldb.DB, now time.Time) (contact.Selector, error) 
 	sel := contact.Selector{Statuses: c.Statuses, Search: c.Search}
 	env := rule.Env{Now: now, Schema: c.schema}
 	for _, tree := range []*rule.Tree{c.Filters, c.Definition} {
-		if tree == nil || len(tree.Root.Conditions) == 0 {
+		if tree == nil || len(tree.Root.Conditions) == 0 || restrictStatuses(&sel, tree.Root) {
 			continue
 		}
 		w, err := tree.Condition(db, env)
@@ -96,6 +96,28 @@ func (c Choice) Selector(db *sqldb.DB, now time.Time) (contact.Selector, error) 
 		sel.Where = append(sel.Where, w)
 	}
 	return sel, nil
+}
+
+// restrictStatuses restricts a selector as a rule does that is about statuses alone, so that contacts are counted by
+// their stored numbers. It returns false for other rules, of which it may apply a part.
+func restrictStatuses(sel *contact.Selector, g rule.Group) bool {
+	if g.Negate || g.Logic != rule.And && len(g.Conditions) > 1 {
+		return false
+	}
+	for _, c := range g.Conditions {
+		f, ok := c.(rule.Field)
+		if !ok || f.Name != "global_status" || f.Operator != rule.Equals && f.Operator != rule.In {
+			return false
+		}
+		to := make([]contact.Status, len(f.Value.Texts))
+		for i, s := range f.Value.Texts {
+			to[i] = contact.Status(s)
+		}
+		if !sel.Restrict(to) {
+			return false
+		}
+	}
+	return true
 }
 
 // Select is Choose followed by Selector.
