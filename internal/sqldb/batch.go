@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -12,6 +13,7 @@ import (
 type Batch struct {
 	tx   *DB
 	list []queuedStatement
+	last bool // of the transaction
 }
 
 // queuedStatement is a statement, or a function to call between statements.
@@ -37,6 +39,14 @@ func (b *Batch) Call(do func(ctx context.Context) error) {
 	b.list = append(b.list, queuedStatement{call: do})
 }
 
+// Commit is Run for the last statements of a transaction that the caller began itself, with InTx: on PostgreSQL,
+// COMMIT goes with them in one round trip. No statement may follow, nor may the function that InTx runs then return an
+// error, since what it did is durable.
+func (b *Batch) Commit(ctx context.Context) error {
+	b.last = true
+	return b.Run(ctx)
+}
+
 // Run runs the batch in order, up to the first error.
 func (b *Batch) Run(ctx context.Context) error {
 	list := b.list
@@ -49,7 +59,7 @@ func (b *Batch) Run(ctx context.Context) error {
 		var err error
 		switch {
 		case n > 0 && b.tx.tx != nil && b.tx.tx.pipe != nil:
-			err = b.tx.runPipelined(ctx, list[:n])
+			err = b.tx.runPipelined(ctx, list[:n], b.last && n == len(list))
 		default:
 			n = 1
 			err = b.tx.runOne(ctx, list[0])
@@ -75,8 +85,9 @@ func (db *DB) runOne(ctx context.Context, q queuedStatement) error {
 	return Each(rows, err, q.read)
 }
 
-// runPipelined sends statements to PostgreSQL together, and reads their results afterwards.
-func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
+// runPipelined sends statements to PostgreSQL together, with COMMIT if they are the last of the transaction, and reads
+// their results afterwards.
+func (db *DB) runPipelined(ctx context.Context, list []queuedStatement, last bool) error {
 	for i, q := range list {
 		db.Wrote(db.writesOf(q.text, q.args)...)
 		args, err := db.driverArgs(q.args)
@@ -89,6 +100,9 @@ func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 		}
 	}
 	batch, pipe := &pgx.Batch{}, db.tx.pipe
+	if pipe.committed {
+		return errCommitted
+	}
 	begins := !pipe.begun
 	if begins {
 		pipe.begun = true
@@ -97,6 +111,9 @@ func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 	for _, q := range list {
 		db.traceQuery(ctx, q.text, q.args)
 		batch.Queue(q.text, q.args...)
+	}
+	if last { // after a statement that fails the server skips it
+		batch.Queue(`COMMIT`)
 	}
 	return pipe.pgx(func(conn *pgx.Conn) (err error) {
 		results := conn.SendBatch(ctx, batch)
@@ -115,7 +132,15 @@ func (db *DB) runPipelined(ctx context.Context, list []queuedStatement) error {
 				return err
 			}
 		}
-		return nil
+		if !last {
+			return nil
+		}
+		tag, err := results.Exec()
+		if err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+		pipe.committed = true
+		return rolledBack(tag)
 	})
 }
 

@@ -138,3 +138,62 @@ func TestACancelledTransactionChangesNothing(t *testing.T) {
 		}
 	})
 }
+
+// What a batch that commits has written is durable, unless one of its statements fails, and the transaction takes no
+// statement after it.
+func TestABatchCommits(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		things(t, db)
+		first := id.New[id.Contact]()
+		insert := `INSERT INTO thing (id, n) VALUES ($1, $2)`
+		told := 0
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			tx.AfterCommit(func() { told++ })
+			b := tx.Batch()
+			b.Queue(insert, nil, first, 1)
+			b.Call(func(ctx context.Context) error {
+				_, err := tx.Exec(ctx, insert, id.New[id.Contact](), 2)
+				return err
+			})
+			b.Queue(insert, nil, id.New[id.Contact](), 3)
+			if err := b.Commit(t.Context()); err != nil {
+				return err
+			}
+			if db.Dialect() == sqldb.Postgres {
+				if _, err := tx.Exec(t.Context(), insert, id.New[id.Contact](), 4); err == nil {
+					t.Error("a statement after COMMIT was taken")
+				}
+				late := tx.Batch()
+				late.Queue(insert, nil, id.New[id.Contact](), 5)
+				if err := late.Run(t.Context()); err == nil {
+					t.Error("a batch after COMMIT was taken")
+				}
+			}
+			return nil
+		})
+		if n := countThings(t, db); err != nil || n != 3 || told != 1 {
+			t.Fatalf("%d things, told %d times, %v; want 3 things, once", n, told, err)
+		}
+		err = db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			tx.AfterCommit(func() { told++ })
+			b := tx.Batch()
+			b.Queue(insert, nil, id.New[id.Contact](), 6)
+			b.Queue(insert, nil, first, 7)
+			b.Queue(insert, nil, id.New[id.Contact](), 8)
+			return b.Commit(t.Context())
+		})
+		if n := countThings(t, db); !sqldb.IsUniqueViolation(err) || n != 3 || told != 1 {
+			t.Errorf("after a key that is taken: %d things, told %d times, %v; want as before", n, told, err)
+		}
+		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error { return tx.Batch().Commit(t.Context()) }); err != nil {
+			t.Errorf("an empty batch: %v", err)
+		}
+		// The connection can be used again, and is in no transaction.
+		if err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			_, err := tx.Exec(t.Context(), insert, id.New[id.Contact](), 9)
+			return errors.Join(err, errors.New("rolled back"))
+		}); err == nil || countThings(t, db) != 3 {
+			t.Errorf("the next transaction: %v, %d things", err, countThings(t, db))
+		}
+	})
+}

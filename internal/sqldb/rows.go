@@ -21,7 +21,7 @@ func (t *Table) Insert(ctx context.Context, tx *DB, table string, tenant id.Tena
 		keys[i] = v.(identifier).Bytes()
 	}
 	text, args := t.insertion(tx, table, tenant)
-	rows, err := tx.Query(ctx, text+` RETURNING `+t.names[0], args...)
+	rows, err := tx.Query(ctx, text+` ON CONFLICT DO NOTHING RETURNING `+t.names[0], args...)
 	inserted := make(map[[16]byte]bool, len(keys))
 	_, err = Collect(rows, err, func(scan func(...any) error) (k id.UUID[any], err error) {
 		err = scan(&k)
@@ -40,12 +40,21 @@ func (t *Table) insertion(tx *DB, table string, tenant id.Tenant) (text string, 
 	part := t.only(t.used())
 	names := strings.Join(part.names, ", ")
 	return `INSERT INTO ` + table + ` (tenant_id, ` + names + `) SELECT h.tenant_id, ` + names + ` FROM ` + tx.Home(1) + ` CROSS JOIN ` + part.As("v", 2) + `
-		WHERE true ON CONFLICT DO NOTHING`, part.Args(tenant)
+		WHERE true`, part.Args(tenant)
 }
 
 // QueueInsert is Insert as part of a batch of tx. It does not report which rows were
 // inserted.
 func (t *Table) QueueInsert(b *Batch, tx *DB, table string, tenant id.Tenant) {
+	if t.Len() > 0 {
+		text, args := t.insertion(tx, table, tenant)
+		b.Queue(text+` ON CONFLICT DO NOTHING`, nil, args...)
+	}
+}
+
+// QueueNew is QueueInsert for rows whose unique keys are free. If one is not, the batch fails
+// (IsUniqueViolation), and with it the transaction.
+func (t *Table) QueueNew(b *Batch, tx *DB, table string, tenant id.Tenant) {
 	if t.Len() > 0 {
 		text, args := t.insertion(tx, table, tenant)
 		b.Queue(text, nil, args...)

@@ -282,7 +282,7 @@ func (s *Server) api(registry prometheus.Registerer, t tools) (*httpapi.API, *en
 	})
 	api := &httpapi.API{
 		DB: db, Box: s.Store.Box, Now: t.now, BaseURL: s.Config.BaseURL, Hosts: s.Config.Hosts, Log: log, AllowPrivateRelays: t.private, AllowPrivateWebhooks: s.Config.AllowPrivateWebhooks,
-		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, t.now), Enroller: sequence.NewEnroller(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder(), automation.Finder()},
+		Login: s.login(t.limiter), Gate: gate, Saver: contact.NewSaver(db, sender.QueueContactRules, suppression.QueueListed, t.now), Enroller: sequence.NewEnroller(db, sender.ContactRules, t.now), Usage: usage.Finders{broadcast.Finder(), segment.Finder(), savedfilter.Finder(), form.Finder(), sequence.Finder(), automation.Finder()},
 		Demo: s.Demo != 0, Version: programVersion(),
 		Recorder:   event.NewRecorder(db, t.now),
 		Limits:     t.limiter,

@@ -161,7 +161,7 @@ func newAPI(t testing.TB, db *sqldb.DB, base *url.URL, clock func() time.Time, l
 		Login: &auth.Login{
 			DB: db, Passwords: auth.NewPasswords(), Limits: limits, BaseURL: base, Log: log, Setups: []tenant.Setup{sender.Newsletter},
 		},
-		Saver:     &contact.Saver{DB: db, Rules: sender.QueueContactRules, Now: clock},
+		Saver:     &contact.Saver{DB: db, Rules: sender.QueueContactRules, Listed: suppression.QueueListed, Now: clock},
 		Recorder:  &event.Recorder{DB: db, Now: clock},
 		Enroller:  &sequence.Enroller{DB: db, Rules: sender.ContactRules, Now: clock},
 		Providers: &maildomain.Providers{DB: db, Now: clock},

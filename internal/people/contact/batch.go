@@ -116,6 +116,8 @@ type batch struct {
 	remaining *int                // contacts that may still be created; nil: not counted yet
 	lookUpAll bool                // look up all addresses, also of New drafts
 	load      bool                // an address that is taken may fail the transaction
+	loaded    *mergeState         // for the first round: all addresses were looked up; nil: to be read
+	alone     bool                // nothing else is in the transaction: it may fail, and is then repeated without alone
 }
 
 // settings are what a tenant defines about its contacts.
@@ -152,7 +154,7 @@ func (b *batch) run(ctx context.Context, tx *sqldb.DB) error {
 		if len(waiting) == 0 {
 			return nil
 		}
-		b.lookUpAll = round > 0 || b.rules.Limit != nil // an existing contact must not count against the limit
+		b.lookUpAll = round > 0 || b.loaded != nil || b.rules.Limit != nil // an existing contact must not count against the limit
 		var err error
 		if waiting, err = b.round(ctx, tx, waiting); err != nil {
 			return err
@@ -219,15 +221,18 @@ func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, er
 	if err != nil {
 		return nil, err
 	}
+	last := b.alone
 	for _, i := range which {
 		b.outcomes[i] = b.applyDraft(ctx, tx, p, i)
-		if err := b.outcomes[i].Err; err != nil && err != errLookUp {
+		if err := b.outcomes[i].Err; err == errLookUp {
+			last = false
+		} else if err != nil {
 			if _, ok := fault.As(err); !ok {
 				return nil, err
 			}
 		}
 	}
-	taken, err := p.save(ctx, tx)
+	taken, err := p.save(ctx, tx, last)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/journal"
+	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/people/contactsearch"
@@ -37,48 +38,81 @@ type pending struct {
 	entries         []journal.Entry
 }
 
-// loadMergeState reads and locks every contact that the drafts concern: those with their
-// ids and addresses, and those that have their external ids.
-func (b *batch) loadMergeState(ctx context.Context, tx *sqldb.DB, which []int) (*mergeState, error) {
-	p := &mergeState{b: b, byID: make(map[id.Contact]*pending, len(which)), byEmail: make(map[string]*pending, len(which)), byKey: map[string]id.Contact{}}
-	var ids []id.Contact
-	var emails, lookedUp, keys []string
-	for _, i := range which {
-		d, ch := b.drafts[i], b.checked[i]
+// keys are what the contacts of drafts are looked up by.
+type keys struct {
+	ids        []id.Contact
+	emails     []string // also of contacts that are not looked up
+	lookedUp   []string
+	externalID []string
+}
+
+// keysOf returns the keys of drafts, as they are stored. lookUp says whether the address of a draft is looked up.
+func keysOf(drafts []Draft, lookUp func(Draft) bool) keys {
+	var k keys
+	for _, d := range drafts {
 		if !d.ID.IsZero() {
-			ids = append(ids, d.ID)
+			k.ids = append(k.ids, d.ID)
 		}
-		if ch.email != "" {
-			emails = append(emails, ch.email)
-			if !b.expectsNew(d) {
-				lookedUp = append(lookedUp, ch.email)
+		if email := d.address(); email != nil {
+			if addr, err := address.Normalize(*email); err == nil {
+				k.emails = append(k.emails, addr)
+				if lookUp(d) {
+					k.lookedUp = append(k.lookedUp, addr)
+				}
 			}
 		}
-		if k := ch.texts[ExternalID]; k != nil {
-			keys = append(keys, *k)
+		if key := checkText(&fault.Problems{}, ExternalID, d.Change.Texts[ExternalID]); key != nil {
+			k.externalID = append(k.externalID, *key)
 		}
 	}
-	q := tx.Batch()
-	p.mailing = queueMailing(q, b.tenant)
-	p.queueLoad(q, tx, `c.id`, sqldb.List(tx, ids), len(ids))
-	p.queueLoad(q, tx, `c.email`, sqldb.List(tx, lookedUp), len(lookedUp))
-	if len(keys) > 0 {
+	return k
+}
+
+func everyAddress(Draft) bool { return true }
+
+// loadMergeState reads and locks every contact that the drafts concern, unless that is done.
+func (b *batch) loadMergeState(ctx context.Context, tx *sqldb.DB, which []int) (*mergeState, error) {
+	p := b.loaded
+	b.loaded = nil
+	if p == nil {
+		p = &mergeState{}
+		drafts := make([]Draft, len(which))
+		for i, at := range which {
+			drafts[i] = b.drafts[at]
+		}
+		q := tx.Batch()
+		p.queue(q, tx, b.tenant, keysOf(drafts, func(d Draft) bool { return !b.expectsNew(d) }), b.rules.Listed)
+		if err := q.Run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p.b = b
+	return p, nil
+}
+
+// queue reads and locks, as part of a batch of tx, the contacts with some ids and addresses, and those that have some
+// external ids.
+func (p *mergeState) queue(q *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, k keys, listed QueueListed) {
+	p.byID, p.byEmail, p.byKey = make(map[id.Contact]*pending, len(k.emails)), make(map[string]*pending, len(k.emails)), map[string]id.Contact{}
+	p.mailing = queueMailing(q, tenant)
+	p.queueLoad(q, tx, tenant, `c.id`, sqldb.List(tx, k.ids), len(k.ids))
+	p.queueLoad(q, tx, tenant, `c.email`, sqldb.List(tx, k.lookedUp), len(k.lookedUp))
+	if len(k.externalID) > 0 {
 		q.Queue(`SELECT external_id, id FROM contact WHERE tenant_id = $1 AND external_id`+tx.In(2), func(scan func(...any) error) error {
 			var key string
 			var c id.Contact
 			err := scan(&key, &c)
 			p.byKey[key] = c
 			return err
-		}, b.tenant, sqldb.List(tx, keys))
+		}, tenant, sqldb.List(tx, k.externalID))
 	}
-	if b.rules.Listed != nil && len(emails) > 0 {
-		p.listed = b.rules.Listed(q, tx, b.tenant, emails)
+	if listed != nil && len(k.emails) > 0 {
+		p.listed = listed(q, tx, tenant, k.emails)
 	}
-	return p, q.Run(ctx)
 }
 
 // queueLoad reads and locks contacts as part of a batch of tx.
-func (p *mergeState) queueLoad(b *sqldb.Batch, tx *sqldb.DB, column string, list any, n int) {
+func (p *mergeState) queueLoad(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, column string, list any, n int) {
 	if n == 0 {
 		return
 	}
@@ -91,7 +125,7 @@ func (p *mergeState) queueLoad(b *sqldb.Batch, tx *sqldb.DB, column string, list
 			p.track(&pending{c: c, stored: c.Status})
 		}
 		return err
-	}, p.b.tenant, list)
+	}, tenant, list)
 }
 
 func (p *mergeState) track(one *pending) {
@@ -280,8 +314,9 @@ func (o *pending) copy() Contact {
 }
 
 // save writes all contacts, and returns those that were not inserted because another
-// transaction took their address or external id.
-func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Contact]bool, err error) {
+// transaction took their address or external id. If last, nothing else is to be done in the transaction: save fails
+// if a key was taken, and commits.
+func (p *mergeState) save(ctx context.Context, tx *sqldb.DB, last bool) (taken map[id.Contact]bool, err error) {
 	var created, changed, reevaluated []*pending
 	for _, one := range p.order {
 		switch {
@@ -297,7 +332,7 @@ func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Conta
 	// All batches insert in the same order, so that two of them cannot deadlock.
 	slices.SortFunc(created, func(a, b *pending) int { return strings.Compare(a.c.Email, b.c.Email) })
 	q := tx.Batch()
-	taken, err = p.insert(ctx, q, tx, created)
+	taken, err = p.insert(ctx, q, tx, created, last)
 	if err != nil {
 		return nil, err
 	}
@@ -325,12 +360,15 @@ func (p *mergeState) save(ctx context.Context, tx *sqldb.DB) (taken map[id.Conta
 		return nil, err
 	}
 	queueCounts(q, tx, p.b.tenant, moved)
+	if last {
+		return taken, q.Commit(ctx)
+	}
 	return taken, q.Run(ctx)
 }
 
 // insert inserts contacts, and adds to a batch of tx what depends on which of them were
-// inserted. It returns those that were not.
-func (p *mergeState) insert(ctx context.Context, q *sqldb.Batch, tx *sqldb.DB, created []*pending) (map[id.Contact]bool, error) {
+// inserted. It returns those that were not. If their keys must be free, inserting them is part of the batch.
+func (p *mergeState) insert(ctx context.Context, q *sqldb.Batch, tx *sqldb.DB, created []*pending, free bool) (map[id.Contact]bool, error) {
 	if len(created) == 0 {
 		return nil, nil
 	}
@@ -346,9 +384,12 @@ func (p *mergeState) insert(ctx context.Context, q *sqldb.Batch, tx *sqldb.DB, c
 	taken := map[id.Contact]bool{}
 	done := slices.Repeat([]bool{true}, len(created))
 	var err error
-	if p.b.load {
+	switch {
+	case free:
+		t.QueueNew(q, tx, "contact", p.b.tenant)
+	case p.b.load:
 		err = t.Load(ctx, tx, "contact", p.b.tenant)
-	} else {
+	default:
 		done, err = t.Insert(ctx, tx, "contact", p.b.tenant)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package contact
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
@@ -13,12 +14,14 @@ import (
 
 // Rules are the conditions of a write that other packages define.
 type Rules struct {
-	Types Types
-	Limit *int // billable contacts the tenant may have; nil: any number
-	// Listed looks up, as part of a batch of tx, which addresses are on the suppression
-	// list. The batch fills the map that it returns.
-	Listed func(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, emails []string) map[string]bool
+	Types  Types
+	Limit  *int // billable contacts the tenant may have; nil: any number
+	Listed QueueListed
 }
+
+// QueueListed looks up, as part of a batch of tx, which addresses are on the suppression list.
+// The batch fills the map that it returns.
+type QueueListed func(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, emails []string) map[string]bool
 
 // existing are the details of ErrDuplicateEmail.
 type existing struct {
@@ -60,9 +63,10 @@ func saveOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, d Draft, r Rul
 //
 // A Saver not created by NewSaver saves each draft in a transaction of its own.
 type Saver struct {
-	DB    *sqldb.DB
-	Rules QueueRules
-	Now   func() time.Time
+	DB     *sqldb.DB
+	Rules  QueueRules
+	Listed QueueListed // that of the rules
+	Now    func() time.Time
 
 	group *groupcommit.Group[*saveRequest]
 }
@@ -82,8 +86,8 @@ type saveRequest struct {
 const maxTogether = 200
 
 // NewSaver returns a Saver that groups drafts. Save works while Run does.
-func NewSaver(db *sqldb.DB, rules QueueRules, now func() time.Time) *Saver {
-	s := &Saver{DB: db, Rules: rules, Now: now}
+func NewSaver(db *sqldb.DB, rules QueueRules, listed QueueListed, now func() time.Time) *Saver {
+	s := &Saver{DB: db, Rules: rules, Listed: listed, Now: now}
 	s.group = groupcommit.New(maxTogether, s.write)
 	return s
 }
@@ -113,27 +117,38 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, e
 
 // write saves a batch in one transaction.
 func (s *Saver) write(ctx context.Context, batch []*saveRequest) error {
-	err := s.DB.InTx(ctx, func(tx *sqldb.DB) error {
+	alone := !slices.ContainsFunc(batch, func(e *saveRequest) bool { return e.tenant != batch[0].tenant })
+	write := func(tx *sqldb.DB) error {
 		for t, own := range id.ByTenant(batch, func(e *saveRequest) id.Tenant { return e.tenant }) {
-			if err := s.saveTenant(ctx, tx, t, own); err != nil {
+			if err := s.saveTenant(ctx, tx, t, own, alone); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}
+	err := s.DB.InTx(ctx, write)
+	if alone && sqldb.IsUniqueViolation(err) { // another transaction took a key after it was looked up
+		alone = false
+		err = s.DB.InTx(ctx, write)
+	}
 	if err != nil {
 		return fmt.Errorf("save contacts of several callers: %w", err)
 	}
 	return nil
 }
 
-func (s *Saver) saveTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, requests []*saveRequest) error {
+// saveTenant saves the drafts of a tenant. If they are alone in the transaction, it expects that
+// the keys of new contacts are still free when they are written, and commits with the same round
+// trip.
+func (s *Saver) saveTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, requests []*saveRequest, alone bool) error {
 	drafts := make([]Draft, len(requests))
 	for i, e := range requests {
 		drafts[i] = e.draft
 	}
+	// The contacts are read together with the rules by which the drafts are checked.
 	b := tx.Batch()
-	rules, settings := s.Rules(b, tenant), queueSettings(b, tx, tenant, drafts)
+	rules, settings, state := s.Rules(b, tenant), queueSettings(b, tx, tenant, drafts), &mergeState{}
+	state.queue(b, tx, tenant, keysOf(drafts, everyAddress), s.Listed)
 	if err := b.Run(ctx); err != nil {
 		return fmt.Errorf("read the rules of contacts: %w", err)
 	}
@@ -141,7 +156,9 @@ func (s *Saver) saveTenant(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, 
 	if err != nil {
 		return err
 	}
-	list, err := saveAll(ctx, tx, tenant, drafts, r, s.Now(), func(b *batch) { b.settings = settings })
+	list, err := saveAll(ctx, tx, tenant, drafts, r, s.Now(), func(b *batch) {
+		b.settings, b.loaded, b.alone = settings, state, alone
+	})
 	if err != nil {
 		return err
 	}

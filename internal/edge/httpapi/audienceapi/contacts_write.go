@@ -76,7 +76,7 @@ func (api Contacts) createContact(ctx context.Context, p auth.Principal, in *cre
 }
 
 func (in *createContactRequest) draft(p auth.Principal) contact.Draft {
-	return contact.Draft{Email: in.Body.Email, Mode: contact.Creating, New: true, Change: in.Body.change(p)}
+	return contact.Draft{Email: in.Body.Email, Mode: contact.Creating, Change: in.Body.change(p)}
 }
 
 // change returns the change of a contact that the fields describe.
