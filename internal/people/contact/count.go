@@ -75,21 +75,27 @@ func queueCounts(b *sqldb.Batch, tx *sqldb.DB, tenant id.Tenant, n ByStatus) {
 	for _, v := range n {
 		args = append(args, v)
 	}
+	args = append(args, rand.Int64())
+	update := `UPDATE contact_count SET ` + countSet + ` WHERE tenant_id = $1 AND part = (
+			SELECT x.part FROM contact_count AS x WHERE x.tenant_id = $1 ORDER BY x.part LIMIT 1` + tx.SkipLocked() + `)
+		RETURNING part`
+	insert := `INSERT INTO contact_count (tenant_id, ` + countColumns + `, part) `
+	if tx.Dialect() == sqldb.Postgres && !tx.Distributed() { // a single statement, so that COMMIT can follow it in the same round trip
+		b.Queue(`WITH counted AS (`+update+`) `+insert+`
+			SELECT $1::INTEGER, $2::BIGINT, $3::BIGINT, $4::BIGINT, $5::BIGINT, $6::BIGINT, $7::BIGINT, $8::BIGINT WHERE NOT EXISTS (SELECT 1 FROM counted)`, nil, args...)
+		return
+	}
 	counted := false
-	b.Queue(`
-		UPDATE contact_count SET `+countSet+` WHERE tenant_id = $1 AND part = (
-			SELECT x.part FROM contact_count AS x WHERE x.tenant_id = $1 ORDER BY x.part LIMIT 1`+tx.SkipLocked()+`)
-		RETURNING part`, func(scan func(...any) error) error {
+	b.Queue(update, func(scan func(...any) error) error {
 		counted = true
 		var part int64
 		return scan(&part)
-	}, args...)
+	}, args[:len(args)-1]...)
 	b.Call(func(ctx context.Context) error {
 		if counted {
 			return nil
 		}
-		_, err := tx.Exec(ctx, `
-			INSERT INTO contact_count (tenant_id, `+countColumns+`, part) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, append(args, rand.Int64())...)
+		_, err := tx.Exec(ctx, insert+`VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, args...)
 		return err
 	})
 }
