@@ -39,19 +39,19 @@ export function Loading() {
  * keeps what Suspense shows meanwhile for 300 ms at least.
  */
 export function CodePage({ code }: { code: Code }) {
-	const [Component_, setLoaded] = useState(() => code.component);
+	const [LoadedPage, setLoadedPage] = useState(() => code.component);
 	const [failure, setFailure] = useState<{ error: unknown } | null>(null);
 	useEffect(() => {
-		if (Component_) return;
+		if (LoadedPage) return;
 		let mounted = true;
 		code.load().then(
-			() => mounted && setLoaded(() => code.component),
+			() => mounted && setLoadedPage(() => code.component),
 			(error: unknown) => mounted && setFailure({ error }),
 		);
 		return () => {
 			mounted = false;
 		};
-	}, [code, Component_]);
+	}, [code, LoadedPage]);
 	if (failure) throw failure.error;
-	return Component_ ? <Component_ /> : <Loading />;
+	return LoadedPage ? <LoadedPage /> : <Loading />;
 }

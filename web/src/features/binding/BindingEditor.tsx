@@ -252,7 +252,7 @@ function Json({
 	);
 }
 
-type TemplateOptions_ = {
+type TemplateBindingProps = {
 	template: string;
 	/** The broadcast or library entry that is filled: it decides which blocks are picked. */
 	record?: string;
@@ -264,7 +264,14 @@ type TemplateOptions_ = {
 };
 
 /** TemplateBinding edits the values of a stored template, which the server checks while they are typed. */
-export default function TemplateBinding({ template, record, value, onChange, readOnly, preview }: TemplateOptions_) {
+export default function TemplateBinding({
+	template,
+	record,
+	value,
+	onChange,
+	readOnly,
+	preview,
+}: TemplateBindingProps) {
 	const options = useBindingOptions(template);
 	const text = JSON.stringify(value ?? {});
 	const checked = useDebounced(text, 350) === text && preview.data !== undefined && !preview.isPlaceholderData;

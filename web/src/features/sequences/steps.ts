@@ -282,7 +282,7 @@ export const nameOfKind = (id: string): { name: string; help: string } => {
 
 /** newId returns an id for a step. It is never used again, so that numbers and people of a step that was removed do not belong to another. */
 export const newId = (type: StepType) =>
-	`${type}_${[...crypto.getRandomValues(new Uint8Array(5))].map((getRandomValue) => (getRandomValue % 36).toString(36)).join("")}`;
+	`${type}_${[...crypto.getRandomValues(new Uint8Array(5))].map((byte) => (byte % 36).toString(36)).join("")}`;
 
 /** Names are the names of records that steps refer to. */
 export type Names = {

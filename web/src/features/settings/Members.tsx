@@ -62,7 +62,7 @@ const words = catalogue("settings.members", {
 const allRoles = ["viewer", "editor", "admin", "owner"] as const;
 
 /** rolesFor returns the roles that somebody with a role may give. */
-const rolesFor = (role: string | undefined) => allRoles.filter((allRole) => allRole !== "owner" || role === "owner");
+const rolesFor = (role: string | undefined) => allRoles.filter((each) => each !== "owner" || role === "owner");
 
 /** Members lists who works in the workspace. */
 export default function Members() {

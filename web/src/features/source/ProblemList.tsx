@@ -74,10 +74,10 @@ export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props)
 								{fixes.length > 1 && (
 									<Menu
 										small
-										actions={fixes.map((fixe) => ({
-											id: fixe.label,
-											label: fixe.label,
-											run: () => onFix?.(fixe.change),
+										actions={fixes.map((fix) => ({
+											id: fix.label,
+											label: fix.label,
+											run: () => onFix?.(fix.change),
 										}))}
 									>
 										<Wrench aria-hidden size={14} /> {words.fix}

@@ -53,7 +53,7 @@ const tests: Tests = {
 		];
 		for (const [name, type] of cases) {
 			const fixes = fixed(unresolved(`{{param:${name}}}`), emptySchema);
-			const declared = fixes.map((fixe) => fixe.schema.parameters_schema[0]);
+			const declared = fixes.map((fix) => fix.schema.parameters_schema[0]);
 			equals([declared[0]?.name, declared[0]?.type], [name, type]);
 			equals([...declared.map((parameter) => parameter?.type)].sort(), [...types].sort(), `the types of ${name}`);
 			holds(fixes[0]?.label.includes(name) ?? false, `the fix does not name ${name}`);

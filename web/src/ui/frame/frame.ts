@@ -42,7 +42,7 @@ function show(message: Show) {
 		} else link.setAttribute("href", "#");
 	}
 	for (const el of mail.querySelectorAll("style[media], link[media], source[media]"))
-		el.setAttribute("media", isForced(el.getAttribute("media") ?? "", message.dark));
+		el.setAttribute("media", withScheme(el.getAttribute("media") ?? "", message.dark));
 	document.documentElement.style.colorScheme = message.dark ? "dark" : "light";
 	document.head.replaceChildren(...mail.head.childNodes);
 	const body = document.importNode(mail.body, true);
@@ -67,8 +67,8 @@ function isPage(address: string): boolean {
 /** asked matches what a rule asks of the colours that the reader prefers. */
 const asked = /\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)/gi;
 
-/** isForced replaces in a media query what it asks of colours by what is true, or untrue, of the colours chosen. */
-const isForced = (media: string, dark: boolean) =>
+/** withScheme replaces in a media query what it asks of colours by what is true, or untrue, of the colours chosen. */
+const withScheme = (media: string, dark: boolean) =>
 	media.replace(asked, (_, scheme: string) =>
 		(scheme.toLowerCase() === "dark") === dark ? "(min-width: 0px)" : "(max-width: 0px)",
 	);
@@ -77,7 +77,7 @@ const isForced = (media: string, dark: boolean) =>
 function choose(rules: CSSRuleList, dark: boolean) {
 	for (const rule of rules) {
 		if (rule instanceof CSSMediaRule || rule instanceof CSSImportRule) {
-			const media = isForced(rule.media.mediaText, dark);
+			const media = withScheme(rule.media.mediaText, dark);
 			if (media !== rule.media.mediaText) rule.media.mediaText = media;
 		}
 		if (rule instanceof CSSGroupingRule || rule instanceof CSSStyleRule) choose(rule.cssRules, dark);

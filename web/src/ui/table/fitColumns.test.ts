@@ -12,7 +12,7 @@ const columns: Column[] = [
 ];
 
 const fittedColumns = (room: number, all = columns) =>
-	fitColumns(all, room).map((fitColumn) => (fitColumn.width ? `${fitColumn.id} ${fitColumn.width}` : fitColumn.id));
+	fitColumns(all, room).map((column) => (column.width ? `${column.id} ${column.width}` : column.id));
 
 const tests: Tests = {
 	"columns keep their widths where there is room for the name"() {
