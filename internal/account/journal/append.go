@@ -119,28 +119,25 @@ var columnTypes = []string{
 	"id UUID", "type TEXT", "name TEXT", "contact_id UUID", "send_id UUID", "message_id UUID", "occurred_at BIGINT", "data JSONB",
 }
 
-// entryTable returns the entries as a table, and the names of its columns. Packs come first; if
-// there are any, the table has one more column.
+// entryTable returns the entries as a table, packed where they can be, and the names of its columns. If there are packs,
+// the table has one more column.
 func entryTable(tx *sqldb.DB, entries []Entry) (*sqldb.Table, string, error) {
-	packs, entries := pack(entries)
+	list := pack(entries)
 	names, types := columns, columnTypes
-	if len(packs) > 0 {
+	packs := slices.ContainsFunc(list, func(p packOf) bool { return p.packed != nil })
+	if packs {
 		names, types = columns+", packed", append(slices.Clone(columnTypes), "packed BYTEA")
 	}
 	t := tx.Table(types...)
-	for _, p := range packs {
+	for _, p := range list {
 		row, err := p.Entry.values()
 		if err != nil {
 			return nil, "", err
 		}
-		t.Add(append(row, p.packed)...)
-	}
-	for _, e := range entries {
-		row, err := e.values()
-		if err != nil {
-			return nil, "", err
-		}
-		if len(packs) > 0 {
+		switch {
+		case p.packed != nil:
+			row = append(row, p.packed)
+		case packs:
 			row = append(row, nil)
 		}
 		t.Add(row...)

@@ -71,46 +71,51 @@ func (p *packOf) add(e Entry) {
 	}
 }
 
-// pack combines entries into packs, and returns the remaining entries. Packs are inserted first, because a
-// contact's creation must precede its other entries. An entry that is alone in its pack stays an entry.
-func pack(entries []Entry) ([]packOf, []Entry) {
-	if len(entries) < 2 {
-		return nil, entries
+// pack combines entries into packs. Those of created contacts come first, because a contact's creation must precede its
+// other entries; the others keep their order, a pack that of its first entry. An entry that is alone in its pack stays
+// an entry, with packed nil.
+func pack(entries []Entry) []packOf {
+	if len(entries) == 1 {
+		return []packOf{{Entry: entries[0]}}
 	}
-	var packs []packOf
-	first := map[packKey]Entry{} // that is alone so far
-	last := map[packKey]int{}    // the index of the last pack
-	left := make([]Entry, 0, len(entries))
-	for _, e := range entries {
+	list := make([]packOf, 0, len(entries))
+	alone := make([]Entry, 0, len(entries)) // the first entry of each in list
+	last := map[packKey]int{}               // the index of the last pack
+	add := func(e Entry) {
 		if !e.packable() {
-			left = append(left, e)
-			continue
+			list, alone = append(list, packOf{Entry: e}), append(alone, e)
+			return
 		}
-		key := e.packKey()
-		i, ok := last[key]
-		if !ok || packs[i].full() {
-			i, last[key], first[key] = len(packs), len(packs), e
+		i, ok := last[e.packKey()]
+		if !ok || list[i].full() {
+			i, last[e.packKey()] = len(list), len(list)
 			p := packOf{Entry: e}
 			p.Contact, p.Message = id.Contact{}, id.Message{}
-			packs = append(packs, p)
-		} else {
-			delete(first, key)
+			list, alone = append(list, p), append(alone, e)
 		}
-		packs[i].add(e)
+		list[i].add(e)
 	}
-	if len(first) == 0 {
-		return packs, left
-	}
-	var alone []Entry
-	kept := packs[:0]
-	for i, p := range packs {
-		if e, ok := first[p.packKey()]; ok && last[p.packKey()] == i {
-			alone = append(alone, e)
-		} else {
-			kept = append(kept, p)
+	for _, created := range []bool{true, false} {
+		for _, e := range entries {
+			if created == (e.Type == ContactCreated && e.packable()) {
+				add(e)
+			}
 		}
 	}
-	return kept, append(alone, left...)
+	for i := range list {
+		if list[i].single() {
+			list[i] = packOf{Entry: alone[i]}
+		}
+	}
+	return list
+}
+
+// single reports whether a pack has one entry.
+func (p *packOf) single() bool {
+	if p.Type.aboutMail() {
+		return len(p.packed) == mailBytes
+	}
+	return len(p.packed) == len(p.Contact)
 }
 
 // unpacked appends the entries of a pack to list.

@@ -35,7 +35,7 @@ func TestEvaluationsHaveADeadline(t *testing.T) {
 			"GET /contacts?status=bounced":                    "",
 			"GET /contacts?sort=last_name":                    "",
 			"GET /contacts?filters=" + filters:                "",
-			"GET /contacts/count":                             "",
+			"GET /contacts/count?search=example":              "",
 			"GET /contacts/count?filters=" + filters:          "",
 			"POST /contacts/search":                           `{"definition": ` + germans + `}`,
 			"GET /settings/custom-fields/" + field + "/usage": "",

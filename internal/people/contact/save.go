@@ -117,7 +117,8 @@ func (s *Saver) Save(ctx context.Context, tenant id.Tenant, d Draft) (Outcome, e
 
 // write saves a batch in one transaction.
 func (s *Saver) write(ctx context.Context, batch []*saveRequest) error {
-	alone := !slices.ContainsFunc(batch, func(e *saveRequest) bool { return e.tenant != batch[0].tenant })
+	// In a transaction of the caller, more may follow.
+	alone := !s.DB.InTransaction() && !slices.ContainsFunc(batch, func(e *saveRequest) bool { return e.tenant != batch[0].tenant })
 	write := func(tx *sqldb.DB) error {
 		for t, own := range id.ByTenant(batch, func(e *saveRequest) id.Tenant { return e.tenant }) {
 			if err := s.saveTenant(ctx, tx, t, own, alone); err != nil {

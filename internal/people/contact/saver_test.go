@@ -95,3 +95,24 @@ func TestSaversOfTheSameContactsMakeOneOfEach(t *testing.T) {
 		}
 	})
 }
+
+// A Saver within a transaction leaves the end of it to its caller.
+func TestASaverWithinATransactionDoesNotCommit(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		back := errors.New("rolled back")
+		err := db.InTx(t.Context(), func(tx *sqldb.DB) error {
+			s := &contact.Saver{DB: tx, Rules: func(*sqldb.Batch, id.Tenant) func() (contact.Rules, error) {
+				return func() (contact.Rules, error) { return rules, nil }
+			}, Now: func() time.Time { return noon }}
+			for _, email := range []string{"ben@example.org", "cleo@example.org"} {
+				if _, err := s.Save(t.Context(), acme, contact.Draft{Email: email}); err != nil {
+					return err
+				}
+			}
+			return back
+		})
+		if n, err2 := contact.Count(t.Context(), db, acme, contact.Selector{}); !errors.Is(err, back) || err2 != nil || n != 0 {
+			t.Errorf("%v, %d contacts, %v; want none", err, n, err2)
+		}
+	})
+}

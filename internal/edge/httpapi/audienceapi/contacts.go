@@ -45,7 +45,7 @@ func NewContacts(e wire.Env, saver *contact.Saver, providers *maildomain.Provide
 
 // On also replaces the saver, since one that saves the contacts of many requests together has its own transactions.
 func (api Contacts) On(db *sqldb.DB) Contacts {
-	api.db, api.saver = db, &contact.Saver{DB: db, Rules: api.saver.Rules, Now: api.saver.Now}
+	api.db, api.saver = db, &contact.Saver{DB: db, Rules: api.saver.Rules, Listed: api.saver.Listed, Now: api.saver.Now}
 	return api
 }
 
