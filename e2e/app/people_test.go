@@ -354,7 +354,7 @@ func (page appPage) repairContact() {
 	page.WaitFor(`document.querySelectorAll('[role=rowgroup] [role=row][data-index]').length === 1`)
 	page.PressEnterOn("Reader3")
 	page.Main().ExpectText("Can be mailed? No")
-	page.In("region", "Can be mailed?").ExpectText("On the suppression list Hard bounce, since")
+	page.In("region", "Can be mailed?").ExpectText("On the suppression list Hard bounce · Since")
 	page.Main().ExpectText("Machine")
 	page.Main().ExpectText("The program identifies itself as a bot, a library or a scanner")
 	page.PressEnterOn("Open suppression list")

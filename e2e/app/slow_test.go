@@ -41,7 +41,7 @@ func TestAnAudienceThatCannotBeCountedIsShownAsUnknown(t *testing.T) {
 		page.Fill("JSON", rule("DE"))
 		page.In("region", "Matches now").ExpectText(count)
 
-		const unknown = "Loading the audience took too long"
+		const unknown = "Counting the audience took too long"
 		free = page.blockContacts()
 		page.Goto(page.program.BaseURL + "/app/acme/broadcasts/" + draft + "/edit")
 		page.In("region", "Review").ExpectText(unknown)
