@@ -113,7 +113,7 @@ func (page appPage) changeRule() {
 	page.TabTo("JSON")
 	page.Press("Control+a")
 	page.Type(`{"logic": "or", "conditions": [{"field": "country", "operator": "equals", "value": "AT"}, {"field": "country", "operator": "nonsense"}]}`)
-	page.In("region", "Rule").ExpectText("Condition 2, operator must be ")
+	page.In("region", "Rule").ExpectText("Condition 2, comparison must be one of the choices.")
 	page.Press("Control+a")
 	page.Type(`{"logic": "or", "conditions": [{"field": "country", "operator": "equals", "value": "AT"}]}`)
 	page.PressEnterOn("Builder", "Shift+Tab")

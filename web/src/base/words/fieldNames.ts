@@ -166,7 +166,7 @@ const words = catalogue("errors.fields", {
 		new_password: "New password",
 		nodes: "Steps",
 		offset: "When",
-		operator: "Condition",
+		operator: "Comparison",
 		options: "Options",
 		overflow_mode: "If not everything fits",
 		parameters_schema: "Fields",
