@@ -224,7 +224,8 @@ func (a *account) sums(ctx context.Context, db *sqldb.DB, r *Ready, broadcast id
 	} {
 		var n int
 		if err := db.QueryRow(ctx, `
-			SELECT COUNT(*) FROM journal WHERE (name = $1 OR send_id = (SELECT send_id FROM broadcast WHERE id = $2)) AND type = $3`,
+			SELECT COALESCE(SUM(CASE WHEN packed IS NULL THEN 1 ELSE LENGTH(packed) / 40 END), 0)
+			FROM journal WHERE (name = $1 OR send_id = (SELECT send_id FROM broadcast WHERE id = $2)) AND type = $3`,
 			broadcast.String(), broadcast, typ).Scan(&n); err != nil {
 			return err
 		}
