@@ -32,7 +32,7 @@ type Draft struct {
 	Email  string
 	ID     id.Contact // not empty: update the contact with this id; Email is ignored
 	Mode   Mode
-	New    bool // expect that no contact has the address: do not look it up first
+	New    bool // expect that no contact has the address: do not look it up first. A Saver looks up all
 	Change Change
 
 	// If is the condition on the revision of the contact with ID, and By the author of the change. The zero
