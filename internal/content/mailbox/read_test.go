@@ -25,11 +25,12 @@ func multipart(kind string, parts ...string) string {
 }
 
 func nested(boundary, kind string, parts ...string) string {
-	s := "Content-Type: multipart/" + kind + "; boundary=\"" + boundary + "\"\r\n\r\n"
+	var s strings.Builder
+	s.WriteString("Content-Type: multipart/" + kind + "; boundary=\"" + boundary + "\"\r\n\r\n")
 	for _, p := range parts {
-		s += "--" + boundary + "\r\n" + p + "\r\n"
+		s.WriteString("--" + boundary + "\r\n" + p + "\r\n")
 	}
-	return s + "--" + boundary + "--\r\n"
+	return s.String() + "--" + boundary + "--\r\n"
 }
 
 const (
