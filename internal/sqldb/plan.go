@@ -28,6 +28,10 @@ var sessionPlans = map[string]string{
 	"enable_seqscan":   "off",
 	"enable_hashjoin":  "off",
 	"enable_mergejoin": "off",
+	// Rows of queues, claims and attempts are deleted soon after they were inserted. An index scan marks the
+	// entries of deleted rows, so that the next one passes over them; a bitmap scan reads all of them until
+	// the table is vacuumed, thousands for one row.
+	"enable_bitmapscan": "off",
 	// Compiling short statements takes longer than running them.
 	"jit": "off",
 	// With the default, a page that is looked up costs four times as much as the next one of a
@@ -104,7 +108,7 @@ func (db *DB) beginCustomPlan(ctx context.Context) (tx onPostgres, end func(ok b
 
 // customPlanSettings makes PostgreSQL plan the rest of a transaction for the given values, with any
 // kind of join and with parallel workers.
-const customPlanSettings = `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE), set_config('enable_hashjoin', 'on', TRUE), set_config('enable_mergejoin', 'on', TRUE), set_config('max_parallel_workers_per_gather', '` + scanWorkers + `', TRUE)`
+const customPlanSettings = `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE), set_config('enable_hashjoin', 'on', TRUE), set_config('enable_mergejoin', 'on', TRUE), set_config('enable_bitmapscan', 'on', TRUE), set_config('max_parallel_workers_per_gather', '` + scanWorkers + `', TRUE)`
 
 // defaultPlanSettings returns the statement that restores sessionPlans for the rest of a
 // transaction.
@@ -113,7 +117,7 @@ func (db *DB) defaultPlanSettings() string {
 	if db.Distributed() {
 		mode = distributedPlans
 	}
-	return `SELECT set_config('plan_cache_mode', '` + mode + `', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE), set_config('max_parallel_workers_per_gather', '` + sessionPlans["max_parallel_workers_per_gather"] + `', TRUE)`
+	return `SELECT set_config('plan_cache_mode', '` + mode + `', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE), set_config('enable_bitmapscan', 'off', TRUE), set_config('max_parallel_workers_per_gather', '` + sessionPlans["max_parallel_workers_per_gather"] + `', TRUE)`
 }
 
 // withoutPlanCache prepends to the parameters the mode in which the server stores no plan.

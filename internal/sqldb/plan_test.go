@@ -127,6 +127,47 @@ func TestOnlyScansHaveParallelWorkers(t *testing.T) {
 	})
 }
 
+// Rows of a queue are read by index scans, which pass over entries that an earlier one found deleted. Bitmap scans read
+// all of them until the table is vacuumed, so a queue through which many rows have gone would be slow.
+func TestQueuesAreReadByIndexScans(t *testing.T) {
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		if db.Dialect() == sqldb.SQLite {
+			return // a deleted row leaves nothing in its indexes
+		}
+		run := func(text string, args ...any) {
+			t.Helper()
+			if _, err := db.Exec(t.Context(), text, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(`SELECT 1`)
+		if db.Distributed() {
+			t.Skip("the plans of a Citus cluster are made on its nodes")
+		}
+		run(`CREATE TABLE waiting (tenant_id INTEGER NOT NULL, seq BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (tenant_id, seq))`)
+		run(`ALTER TABLE waiting SET (autovacuum_enabled = false)`)
+		run(`INSERT INTO waiting (tenant_id, seq, body) SELECT 1, n, repeat('x', 200) FROM generate_series(1, 5000) AS n`)
+		run(`ANALYZE waiting`)
+		const next = `SELECT body FROM waiting WHERE tenant_id = $1 AND seq <= $2`
+		read := func() {
+			t.Helper()
+			rows, err := db.Query(t.Context(), next, 1, 1_000_000)
+			if _, err := sqldb.Collect(rows, err, func(row func(...any) error) (body string, err error) { return body, row(&body) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		read()
+		if plan := cachedPlan(t, db, next, `NULL, NULL`); !strings.HasPrefix(plan, "Index Scan using waiting_pkey") {
+			t.Errorf("waiting rows are read by\n%s", plan)
+		}
+	})
+}
+
 // A statement with CustomPlan is planned for its values wherever it runs, and later statements of
 // the transaction are planned as usual.
 func TestCustomPlanConcernsOneStatement(t *testing.T) {
@@ -134,10 +175,10 @@ func TestCustomPlanConcernsOneStatement(t *testing.T) {
 		if db.Dialect() == sqldb.SQLite {
 			return // SQLite has one kind of plan
 		}
-		const mode, custom = `SELECT current_setting('plan_cache_mode') || ' ' || current_setting('enable_hashjoin')`, sqldb.CustomPlan
-		usual := "force_generic_plan off"
+		const mode, custom = `SELECT current_setting('plan_cache_mode') || ' ' || current_setting('enable_hashjoin') || ' ' || current_setting('enable_bitmapscan')`, sqldb.CustomPlan
+		usual := "force_generic_plan off off"
 		if db.Distributed() {
-			usual = "auto off" // Citus has to know the tenant when it plans
+			usual = "auto off off" // Citus has to know the tenant when it plans
 		}
 		is := func(db *sqldb.DB, text, want string) {
 			t.Helper()
@@ -148,7 +189,7 @@ func TestCustomPlanConcernsOneStatement(t *testing.T) {
 		}
 		round := func(db *sqldb.DB, usual string) error {
 			is(db, mode, usual)
-			is(db, mode+custom, "force_custom_plan on")
+			is(db, mode+custom, "force_custom_plan on on")
 			is(db, mode, usual)
 			return nil
 		}
@@ -158,7 +199,7 @@ func TestCustomPlanConcernsOneStatement(t *testing.T) {
 		}
 		err := db.Evaluate(t.Context(), "a", func(ctx context.Context, tx *sqldb.DB) error {
 			_ = round(tx, usual)
-			if err := tx.ScanTx(ctx, func() error { return round(tx, "force_custom_plan on") }); err != nil {
+			if err := tx.ScanTx(ctx, func() error { return round(tx, "force_custom_plan on on") }); err != nil {
 				return err
 			}
 			return round(tx, usual)
