@@ -31,6 +31,15 @@ func (db *DB) ForUpdate() string {
 	return " "
 }
 
+// Fence returns the end of a subquery that the planner keeps apart: conditions of the query around it are
+// tested on its rows, and choose no index.
+func (db *DB) Fence() string {
+	if db.dialect == Postgres {
+		return " OFFSET 0 "
+	}
+	return " LIMIT -1 "
+}
+
 // In returns the condition that a column of texts or ids is in the list passed as parameter $n by
 // List.
 func (db *DB) In(n int) string {

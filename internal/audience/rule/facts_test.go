@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -244,8 +245,18 @@ func (p *history) writeLists(t testing.TB, tx *sqldb.DB) error {
 	return nil
 }
 
-// inSQL returns the contacts that a tree selects in the database.
+// inSQL returns the contacts that a tree selects in the database, which are the same for a page of them.
 func (p *history) inSQL(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) map[id.Contact]bool {
+	t.Helper()
+	matched := p.selected(t, db, tree, env)
+	env.Paged = true
+	if page := p.selected(t, db, tree, env); !maps.Equal(page, matched) {
+		t.Errorf("%+v selects %v, and of a page %v", tree, matched, page)
+	}
+	return matched
+}
+
+func (p *history) selected(t testing.TB, db *sqldb.DB, tree rule.Tree, env rule.Env) map[id.Contact]bool {
 	t.Helper()
 	cond, err := tree.Condition(db, env)
 	if err != nil {

@@ -39,6 +39,10 @@ type Env struct {
 	Now time.Time
 	Schema
 
+	// Paged says that a condition is asked about a page of some thousand contacts, so that looking up what each of
+	// them did is cheaper than reading what all contacts did.
+	Paged bool
+
 	inlined *inlined // the segments that contain the current leaf
 }
 

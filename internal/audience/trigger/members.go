@@ -135,6 +135,7 @@ func follow(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, entries []journ
 	if err != nil {
 		return err
 	}
+	env.Paged = true
 	m := moves{tx: tx, env: env, now: now}
 	if err := m.compare(ctx, locked, touched); err != nil {
 		return err

@@ -158,6 +158,7 @@ func (e *Engine) pass(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, of id
 	if !more {
 		end = lastID
 	}
+	env.Paged = true
 	m := moves{tx: tx, env: env, now: now}
 	if err := m.comparePage(ctx, w, r, end); err != nil {
 		return false, err
