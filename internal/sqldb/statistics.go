@@ -76,9 +76,9 @@ func indexStatistics(columns int, unique, key bool) string {
 }
 
 // AnalyzeStale analyzes those of the tables that PostgreSQL has never analyzed, or of which most
-// has changed since. PostgreSQL does so itself within minutes; until then it underestimates the
-// rows of a tenant, and reads all of them where it should look some up. On SQLite, which has
-// assumed statistics, it does nothing.
+// has changed since; of all tables, if none is named. PostgreSQL does so itself within minutes; until
+// then it underestimates the rows of a tenant, and reads all of them where it should look some up.
+// On SQLite, which has assumed statistics, it does nothing.
 func (db *DB) AnalyzeStale(ctx context.Context, tables ...string) error {
 	if db.dialect != Postgres {
 		return nil
@@ -86,14 +86,14 @@ func (db *DB) AnalyzeStale(ctx context.Context, tables ...string) error {
 	const few = 1000 // rows; reading so few costs no more than looking one up
 	rows, err := db.Query(ctx, `
 		SELECT relname FROM pg_stat_user_tables
-		WHERE schemaname = ANY (current_schemas(FALSE)) AND relname = ANY($1) AND n_mod_since_analyze > $2
-			AND (last_analyze IS NULL AND last_autoanalyze IS NULL OR n_mod_since_analyze > n_live_tup / 2)`, tables, few)
+		WHERE schemaname = ANY (current_schemas(FALSE)) AND (relname = ANY($1) OR CARDINALITY($1) = 0) AND n_mod_since_analyze > $2
+			AND (last_analyze IS NULL AND last_autoanalyze IS NULL OR n_mod_since_analyze > n_live_tup / 2)`, append([]string{}, tables...), few)
 	stale, err := Collect(rows, err, func(scan func(...any) error) (name string, err error) { return name, scan(&name) })
 	if err != nil {
 		return fmt.Errorf("find tables that have changed: %w", err)
 	}
-	for _, t := range stale { // names given by the caller
-		if _, err := db.Exec(ctx, `ANALYZE `+t); err != nil {
+	for _, t := range stale { // of our schema; one that another process analyzes is left to it
+		if _, err := db.Exec(ctx, `ANALYZE (SKIP_LOCKED) `+t); err != nil {
 			return fmt.Errorf("analyze %s: %w", t, err)
 		}
 	}

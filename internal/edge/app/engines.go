@@ -219,6 +219,8 @@ func (s *Server) maintenance(limits *ratelimit.Limiter, login *auth.Login) []loo
 			}
 			return auth.DeleteExpired(ctx, s.Store.DB, time.Now())
 		}),
+		// An import of minutes ago is in no statistics yet, and somebody looks at its segments now.
+		s.every("analyze tables that have grown", 10*time.Second, func(ctx context.Context) error { return s.Store.DB.AnalyzeStale(ctx) }),
 		s.every("mail invitations", 15*time.Second, func(ctx context.Context) error {
 			for {
 				if more, err := login.MailInvitations(ctx, time.Now()); err != nil || !more {
