@@ -18,6 +18,7 @@
 //   - A field of type date uses the day of a date and time as written. "In the last" and "in the next" both include today.
 //   - Adding months or years ends at the last day of the month if the day does not exist. An anniversary is at least one year after the date; that of 29 February is on the 28th in other years. For fields with times, anniversaries of dates before 1900 are not found.
 //   - A range of times of day may include midnight: 23:00 is between 22:00 and 06:00.
+//   - NotFollowed is no negation of Followed. While the time of a first event runs, neither holds, unless another first event was followed.
 //   - A reference to a deleted record is ignored: of two lists, one of them deleted, the other counts.
 //
 // Its statements read tables of other packages, which ARCHITECTURE.md lists, and write none.

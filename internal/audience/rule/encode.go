@@ -55,6 +55,9 @@ type leafJSON struct {
 	Variant     string       `json:"variant_id,omitempty"`
 	Level       Level        `json:"level,omitempty"`
 	Filters     []leafJSON   `json:"filters,omitempty"`
+	First       *eventJSON   `json:"first,omitempty"`
+	Then        *eventJSON   `json:"then,omitempty"`
+	Within      *spanJSON    `json:"within,omitempty"`
 	Count       *countJSON   `json:"count,omitempty"`
 	Window      *windowJSON  `json:"window,omitempty"`
 	Added       *windowJSON  `json:"added,omitempty"`
@@ -63,6 +66,11 @@ type leafJSON struct {
 type countJSON struct {
 	Operator CountOperator `json:"operator"`
 	Value    int           `json:"value"`
+}
+
+type eventJSON struct {
+	Name    string     `json:"event_name,omitempty"`
+	Filters []leafJSON `json:"filters,omitempty"`
 }
 
 type spanJSON struct {
@@ -114,11 +122,15 @@ func wire(c Condition) any {
 			Type: typeSequenceEmail, Sequence: c.Sequence, Node: c.Node, Event: c.Event, Operator: c.Operator, Level: wireLevel(c.Level),
 		}
 	case Event:
-		w := leafJSON{Type: typeEvent, EventName: c.Name, Operator: c.Operator, Count: wireCount(c.Count), Window: wireWindow(c.Window)}
-		for _, p := range c.Filters {
-			w.Filters = append(w.Filters, leafJSON{Property: p.Path, Operator: p.Operator, Value: wireProperty(p.Value)})
+		return leafJSON{
+			Type: typeEvent, EventName: c.Name, Operator: c.Operator, Filters: wireFilters(c.Filters),
+			Count: wireCount(c.Count), Window: wireWindow(c.Window),
 		}
-		return w
+	case EventSequence:
+		return leafJSON{
+			Type: typeEventSequence, Operator: c.Operator, First: wireEvent(c.First), Then: wireEvent(c.Then),
+			Within: new(spanJSON(c.Within)), Window: wireWindow(c.Window),
+		}
 	case PageView:
 		w := leafJSON{Type: typePageView, URL: c.URL, Match: c.Match, Operator: c.Operator, Count: wireCount(c.Count), Window: wireWindow(c.Window)}
 		if c.Match == Equals {
@@ -203,6 +215,16 @@ func wireDates(list []Date) []string {
 	out := make([]string, len(list))
 	for i, d := range list {
 		out[i] = d.String()
+	}
+	return out
+}
+
+func wireEvent(m EventMatch) *eventJSON { return &eventJSON{m.Name, wireFilters(m.Filters)} }
+
+func wireFilters(list []Property) []leafJSON {
+	out := make([]leafJSON, len(list))
+	for i, p := range list {
+		out[i] = leafJSON{Property: p.Path, Operator: p.Operator, Value: wireProperty(p.Value)}
 	}
 	return out
 }

@@ -69,8 +69,12 @@ func (in *Inputs) add(t Tree, env Env) {
 			in.Passing = true
 		case Event:
 			in.from(FromEvents, c.Window)
-			in.Events[c.Name] = true
-			in.Passing = in.Passing || slices.ContainsFunc(c.Filters, func(p Property) bool { return relative(p.Operator) })
+			in.addEvents(EventMatch{c.Name, c.Filters})
+		case EventSequence:
+			in.from(FromEvents, c.Window)
+			in.addEvents(c.First)
+			in.addEvents(c.Then)
+			in.Passing = in.Passing || c.Operator == NotFollowed
 		case PageView:
 			in.from(FromPages, c.Window)
 		case Form:
@@ -89,6 +93,11 @@ func (in *Inputs) add(t Tree, env Env) {
 func (in *Inputs) from(s Source, w *Window) {
 	in.Sources[s] = true
 	in.Passing = in.Passing || w != nil && w.InTheLast != nil
+}
+
+func (in *Inputs) addEvents(m EventMatch) {
+	in.Events[m.Name] = true
+	in.Passing = in.Passing || slices.ContainsFunc(m.Filters, func(p Property) bool { return relative(p.Operator) })
 }
 
 func (in *Inputs) addField(f Field, s Schema) {

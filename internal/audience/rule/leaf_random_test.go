@@ -147,7 +147,7 @@ func (s sample) history() map[string]any {
 		l["event"] = pick(s.Rand, append(events, "sent", "delivered", "opened", "opened", "clicked", "clicked", "bounced", "complained", "unsubscribed")...)
 		l["level"] = pick(s.Rand, "verified", "confirmed", "apparent")
 	}
-	switch l["type"] = pick(s.Rand, "list", "email", "email", "email", "broadcast", "broadcast", "sequence_email", "event", "event", "event", "page_view", "form", "subscription", "sequence", "suppression"); l["type"] {
+	switch l["type"] = pick(s.Rand, "list", "email", "email", "email", "broadcast", "broadcast", "sequence_email", "event", "event", "event", "event_sequence", "event_sequence", "page_view", "form", "subscription", "sequence", "suppression"); l["type"] {
 	case "list":
 		l["operator"] = pick(s.Rand, "in", "not_in")
 		l["segment_keys"] = pick(s.Rand, []string{"list-0"}, []string{"list-1", "list-0"})
@@ -176,11 +176,9 @@ func (s sample) history() map[string]any {
 		counted()
 		l["event_name"] = pick[any](s.Rand, nil, "order_placed", "page_viewed")
 		l["window"] = s.window()
-		filters := []any{}
-		for range s.IntN(3) {
-			filters = append(filters, s.filter())
-		}
-		l["filters"] = filters
+		l["filters"] = s.filters(2)
+	case "event_sequence":
+		s.eventSequence(l)
 	case "page_view":
 		counted()
 		l["url"] = pick[any](s.Rand, nil, somePages[0], somePages[1], "cart", "100%", "ünï")
@@ -200,6 +198,25 @@ func (s sample) history() map[string]any {
 		l["operator"] = pick(s.Rand, "listed", "not_listed")
 	}
 	return l
+}
+
+// eventSequence draws the members of a leaf of that type.
+func (s sample) eventSequence(l map[string]any) {
+	l["operator"] = pick(s.Rand, "followed", "not_followed")
+	for _, member := range []string{"first", "then"} {
+		l[member] = map[string]any{"event_name": pick[any](s.Rand, nil, "order_placed", "page_viewed"), "filters": s.filters(1)}
+	}
+	l["within"] = map[string]any{"amount": 1 + s.IntN(10), "unit": pick(s.Rand, "hour", "day", "week")}
+	l["window"] = s.window()
+}
+
+// filters draws up to most tests of properties.
+func (s sample) filters(most int) []any {
+	list := []any{}
+	for range s.IntN(most + 1) {
+		list = append(list, s.filter())
+	}
+	return list
 }
 
 func (s sample) window() any {

@@ -41,24 +41,12 @@ func (b *builder) inGroup() string {
 }
 
 func (l Event) sql(b *builder) string {
-	t := named(b, l.Name, journal.CustomEvent)
-	t.where += l.Window.sql(b, "x.occurred_at")
-	for _, p := range l.Filters {
-		t.where += " AND " + p.sql(b)
-	}
+	t := b.customEvents(EventMatch{l.Name, l.Filters}, l.Window)
 	return b.answer(b.occurred(t, l.Count).unless(l.Operator == DidNot))
 }
 
 func (l Event) match(env Env, s *Subject) bool {
-	n := 0
-	for _, e := range s.Events {
-		if e.Type != journal.CustomEvent || l.Name != "" && e.Name != l.Name || !l.Window.holds(env, e.At) {
-			continue
-		}
-		if !slices.ContainsFunc(l.Filters, func(p Property) bool { return !p.holds(env, e.Properties) }) {
-			n++
-		}
-	}
+	n := len(s.customEvents(env, EventMatch{l.Name, l.Filters}, l.Window))
 	return l.Count.holds(n) == (l.Operator != DidNot)
 }
 

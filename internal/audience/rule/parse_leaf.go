@@ -21,6 +21,7 @@ const (
 	typeBroadcast     = "broadcast"
 	typeSequenceEmail = "sequence_email"
 	typeEvent         = "event"
+	typeEventSequence = "event_sequence"
 	typePageView      = "page_view"
 	typeForm          = "form"
 	typeSubscription  = "subscription"
@@ -31,7 +32,7 @@ const (
 
 var types = []string{
 	typeField, typeList, typeSegment, typeEmail, typeBroadcast, typeSequenceEmail, typeEvent,
-	typePageView, typeForm, typeSubscription, typeSequence, typeSuppression,
+	typeEventSequence, typePageView, typeForm, typeSubscription, typeSequence, typeSuppression,
 }
 
 // LeafType is a type of leaf with the fields that it must and may have in a request, besides type
@@ -50,6 +51,7 @@ var leafTypes = []LeafType{
 	{typeBroadcast, []string{"broadcast_id", "event"}, []string{"link_url", "variant_id", "level"}},
 	{typeSequenceEmail, []string{"sequence_id", "event"}, []string{"node_id", "level"}},
 	{typeEvent, []string{"event_name"}, []string{"filters", "count", "window"}},
+	{typeEventSequence, []string{"first", "then", "within"}, []string{"window"}},
 	{typePageView, []string{"url"}, []string{"match", "count", "window"}},
 	{typeForm, []string{"form_slug"}, []string{"window"}},
 	{typeSubscription, nil, []string{"email_type_key", "category_id"}},
@@ -73,6 +75,7 @@ const (
 	maxSpan    = 100_000
 
 	maxEventName = 128
+	maxWithin    = 3650 // days
 )
 
 // typed parses a leaf of any type.
@@ -107,6 +110,11 @@ func (p *parser) typed(n *node, path string) Condition {
 		}
 	case typeEvent:
 		return l.custom()
+	case typeEventSequence:
+		return EventSequence{
+			First: l.eventMatch("first"), Then: l.eventMatch("then"), Within: l.within("within"),
+			Window: l.window("window"), Operator: l.operator(Followed, NotFollowed),
+		}
 	case typePageView:
 		return l.pageView()
 	case typeForm:

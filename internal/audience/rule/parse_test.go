@@ -42,6 +42,11 @@ func whole() rule.Schema {
 // one wraps a leaf into a definition.
 func one(leaf string) []byte { return []byte(`{"logic":"and","conditions":[` + leaf + `]}`) }
 
+// sequenceOf returns a leaf of type event_sequence with these members.
+func sequenceOf(first, then, within string) string {
+	return `{"type":"event_sequence","operator":"followed","first":` + first + `,"then":` + then + `,"within":` + within + `}`
+}
+
 func TestLeavesAreStoredCanonically(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -101,6 +106,7 @@ func TestLeavesAreStoredCanonically(t *testing.T) {
 		`{"type":"broadcast","broadcast_id":"` + someID + `","event":"clicked","link_url":"https://x.example/?a=1&b=2","variant_id":"b","operator":"did"}`:                   `{"type":"broadcast","broadcast_id":"` + someID + `","event":"clicked","operator":"did","link_url":"https://x.example/?a=1&b=2","variant_id":"b"}`,
 		`{"type":"sequence_email","sequence_id":"` + someID + `","node_id":"n1","event":"delivered","operator":"did_not"}`:                                                   `{"type":"sequence_email","sequence_id":"` + someID + `","node_id":"n1","event":"delivered","operator":"did_not"}`,
 		`{"type":"event","event_name":" order_placed ","operator":"did","count":{"operator":"exactly","value":0},"filters":[{"property":"items[].sku","operator":"eq","value":5},{"property":"gift","operator":"is_true"},{"property":"at","operator":"in_the_last","value":{"amount":2,"unit":"hours"}},{"property":"at","operator":"between","value":["2026-01-01","2026-01-02"]},{"property":"n","operator":"between","value":[1,2]},{"property":"s","operator":"in","value":["a",1,true]}]}`: `{"type":"event","event_name":"order_placed","operator":"did","filters":[{"property":"items[].sku","operator":"equals","value":5},{"property":"gift","operator":"is_true"},{"property":"at","operator":"in_the_last","value":{"amount":2,"unit":"hour"}},{"property":"at","operator":"between","value":["2026-01-01","2026-01-02"]},{"property":"n","operator":"between","value":[1,2]},{"property":"s","operator":"in","value":["a",1,true]}],"count":{"operator":"exactly","value":0}}`,
+		`{"type":"event_sequence","within":{"unit":"Weeks","amount":521},"then":{"event_name":"order_placed"},"first":{"filters":[{"property":"a","operator":"is","value":1}],"event_name":" cart "},"operator":"not_followed","window":{"in_the_last":{"amount":1,"unit":"years"}}}`:                                                                                                                                                                                                            `{"type":"event_sequence","operator":"not_followed","first":{"event_name":"cart","filters":[{"property":"a","operator":"equals","value":1}]},"then":{"event_name":"order_placed"},"within":{"amount":521,"unit":"week"},"window":{"in_the_last":{"amount":1,"unit":"year"}}}`,
 		`{"type":"page_view","url":"/pricing","match":"contains","operator":"did"}`:                          `{"type":"page_view","url":"/pricing","match":"contains","operator":"did"}`,
 		`{"type":"page_view","url":"https://x.example/","match":"equals","operator":"did_not"}`:              `{"type":"page_view","url":"https://x.example/","operator":"did_not"}`,
 		`{"type":"form","form_slug":"newsletter","operator":"did"}`:                                          `{"type":"form","form_slug":"newsletter","operator":"did"}`,
@@ -134,10 +140,13 @@ func TestLeavesAreStoredCanonically(t *testing.T) {
 func TestLeavesOfRequestsAreComplete(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string][]string{
-		`{"type":"event","operator":"did"}`:                                                                                   {".event_name: required"},
-		`{"type":"event","event_name":null,"operator":"did_not"}`:                                                             {".event_name: required"},
-		`{"type":"event","event_name":"","operator":"did"}`:                                                                   {".event_name: must be a string that is not empty"},
-		`{"type":"event","event_name":"  ","operator":"did"}`:                                                                 {".event_name: must be a string that is not empty"},
+		`{"type":"event","operator":"did"}`:                       {".event_name: required"},
+		`{"type":"event","event_name":null,"operator":"did_not"}`: {".event_name: required"},
+		`{"type":"event","event_name":"","operator":"did"}`:       {".event_name: must be a string that is not empty"},
+		`{"type":"event","event_name":"  ","operator":"did"}`:     {".event_name: must be a string that is not empty"},
+		`{"type":"event_sequence","operator":"did","first":{"filters":[],"name":"a"},"then":{"event_name":""},"within":{"amount":1,"unit":"day","of":1}}`: {
+			".first.name: is not a field", ".first.event_name: required", ".then.event_name: must be a string that is not empty", ".within.of: is not a field", ".operator: must be one of followed, not_followed",
+		},
 		`{"type":"event","event_nam":"x","operator":"did"}`:                                                                   {".event_name: required", ".event_nam: is not a field"},
 		`{"type":"page_view","operator":"did","match":"contains"}`:                                                            {".url: required"},
 		`{"type":"page_view","url":"","operator":"did_not"}`:                                                                  {".url: must be a string that is not empty"},
@@ -313,6 +322,17 @@ func TestProblemsOfLeaves(t *testing.T) {
 		`{"type":"event","operator":"did","event_name":"x","filters":[{"property":"a","operator":"gt","value":"1"}]}`:                `.filters[0].value: must be a number`,
 		`{"type":"event","operator":"did","event_name":"x","filters":[{"property":"a","operator":"is"}]}`:                            `.filters[0].value: required`,
 		`{"type":"event","operator":"did","event_name":"x","filters":[{"property":"a","operator":"in","value":[{}]}]}`:               `.filters[0].value[0]: must be a string, a number`,
+		sequenceOf(`null`, `{"event_name":"b"}`, `{"amount":1,"unit":"day"}`):                                                        `.first: required`,
+		sequenceOf(`{"event_name":"a"}`, `"b"`, `{"amount":1,"unit":"day"}`):                                                         `.then: must be an object`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b","filters":5}`, `{"amount":1,"unit":"day"}`):                              `.then.filters: must be an array`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b"}`, `null`):                                                               `.within: required`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b"}`, `7`):                                                                  `.within: must be an object`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b"}`, `{"amount":0,"unit":"day"}`):                                          `.within.amount: must be a whole number`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b"}`, `{"amount":1,"unit":"month"}`):                                        `.within.unit: must be hour, day or week`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b"}`, `{"amount":3651,"unit":"day"}`):                                       `.within.amount: at most 3650 days`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b"}`, `{"amount":522,"unit":"week"}`):                                       `.within.amount: at most 3650 days`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b"}`, `{"amount":87601,"unit":"hour"}`):                                     `.within.amount: at most 3650 days`,
+		sequenceOf(`{"event_name":"a"}`, `{"event_name":"b"}`, `{"amount":1,"unit":"day"},"window":"30d"`):                           `.window: must be an object`,
 		`{"type":"page_view","url":"x","match":"ends_with","operator":"did"}`:                                                        `.match: must be equals`,
 		`{"type":"form","form_slug":"No Slug","operator":"did"}`:                                                                     `.form_slug: must be 1 to 64`,
 		`{"type":"subscription","operator":"subscribed"}`:                                                                            `: names either an email_type_key or a category_id`,
@@ -528,6 +548,7 @@ func FuzzParse(f *testing.F) {
 		`[{"field":"custom_fields.datetime","operator":"between","value":["2026-01-01","2026-01-01T00:00:00.000001Z"]}]`,
 		`{"logic":"any","negate":true,"conditions":[{"logic":"all","conditions":[{"type":"list","operator":"in","segment_keys":["vip"]}]}]}`,
 		`{"logic":"and","conditions":[{"type":"event","operator":"did","filters":[{"property":"a.b[]","operator":"in","value":["x",1e3,false]}]}]}`,
+		`{"logic":"and","conditions":[{"type":"event_sequence","operator":"not_followed","first":{"event_name":"a","filters":[{"property":"x","operator":"gt","value":1}]},"then":{"event_name":"b"},"within":{"amount":7,"unit":"day"},"window":{"from":"2026-01-01"}}]}`,
 		`[{"field":"custom_fields.gone","operator":"in","value":[1e22,{"a":[null,-0.0]}]},{"field":"stage","operator":"in","value":["x","x"]},{"field":"list","operator":"in","value":[]}]`,
 		`{"logic":"or","conditions":[]}`, `{"logic":"or","conditions":[{"type":"later","x":"<&>"},{"type":"segment","operator":"not_in","segment_keys":["a"]},{"field":"city","operator":"between","value":1}]}`,
 		`[{"field":"created_at","operator":"on","value":"0001-01-01T00:00:00+14:00"}]`, `[[[[`, `{"a":1e400}`, `"\ud800"`,

@@ -157,11 +157,49 @@ func (d Date) String() string {
 // custom parses a leaf about custom events.
 func (l leafReader) custom() Event {
 	e := Event{Name: l.eventName(), Window: l.window("window"), Operator: l.operator(Did, DidNot)}
-	e.Count = l.count(e.Operator)
-	if n := l.n.member("filters"); n != nil {
-		e.Filters = l.properties(n, l.path+".filters")
-	}
+	e.Count, e.Filters = l.count(e.Operator), l.eventFilters()
 	return e
+}
+
+func (l leafReader) eventFilters() []Property {
+	n := l.n.member("filters")
+	if n == nil {
+		return nil
+	}
+	return l.properties(n, l.path+".filters")
+}
+
+// eventMatch parses one event of a sequence of two.
+func (l leafReader) eventMatch(member string) EventMatch {
+	n, path := l.n.member(member), l.path+"."+member
+	switch {
+	case n == nil:
+		l.add(path, `required: an object such as {"event_name": "order_placed"}`)
+		return EventMatch{}
+	case n.object == nil:
+		l.add(path, `must be an object such as {"event_name": "order_placed"}; it may also have filters`)
+		return EventMatch{}
+	}
+	l.only(n, path, "event_name", "filters")
+	l.n, l.path = n, path
+	return EventMatch{Name: l.eventName(), Filters: l.eventFilters()}
+}
+
+// within parses a span between two events. Months and years have no fixed length.
+func (l leafReader) within(member string) Span {
+	n, path := l.n.member(member), l.path+"."+member
+	if n == nil {
+		l.add(path, `required: an object such as {"amount": 7, "unit": "day"}`)
+		return Span{}
+	}
+	s := l.span(n, path)
+	switch {
+	case s.Unit == Month, s.Unit == Year:
+		l.add(path+".unit", "must be hour, day or week, whose length is fixed")
+	case s.hours() > maxWithin*24:
+		l.add(path+".amount", "at most %d days", maxWithin)
+	}
+	return s
 }
 
 // eventName parses the name of a custom event, without surrounding spaces.

@@ -40,10 +40,4 @@ func (list EventFilters) Match(event map[string]any, now time.Time, zone *time.L
 }
 
 // MarshalJSON returns the canonical encoding of the tests.
-func (list EventFilters) MarshalJSON() ([]byte, error) {
-	out := make([]leafJSON, 0, len(list))
-	for _, p := range list {
-		out = append(out, leafJSON{Property: p.Path, Operator: p.Operator, Value: wireProperty(p.Value)})
-	}
-	return json.Marshal(out)
-}
+func (list EventFilters) MarshalJSON() ([]byte, error) { return json.Marshal(wireFilters(list)) }

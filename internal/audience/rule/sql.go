@@ -71,7 +71,7 @@ func (b *builder) conditions(g Group) string {
 
 // Every condition is a Group or a leaf.
 var _ = []leaf{
-	Field{}, List{}, InSegment{}, Email{}, Broadcast{}, SequenceEmail{}, Event{}, PageView{}, Form{}, Subscription{}, InSequence{}, Suppression{}, Broken{},
+	Field{}, List{}, InSegment{}, Email{}, Broadcast{}, SequenceEmail{}, Event{}, EventSequence{}, PageView{}, Form{}, Subscription{}, InSequence{}, Suppression{}, Broken{},
 }
 
 func (b *builder) condition(c Condition) string {

@@ -58,6 +58,8 @@ func TestPredicates(t *testing.T) {
 		`{"type":"event","event_name":"order_placed","operator":"did","count":{"operator":"at_least","value":2},"window":{"in_the_last":{"amount":90,"unit":"day"}}}`,
 		`{"type":"email","event":"opened","operator":"did_not","window":{"in_the_last":{"amount":180,"unit":"day"}}}`,
 		`{"type":"suppression","operator":"not_listed"}`,
+		`{"type":"event_sequence","operator":"followed","first":{"event_name":"cart_updated"},"then":{"event_name":"order_placed"},"within":{"amount":2,"unit":"day"}}`,
+		`{"type":"event_sequence","operator":"not_followed","first":{"event_name":"cart_updated","filters":[{"property":"value","operator":"greater_than","value":50}]},"then":{"event_name":"order_placed"},"within":{"amount":2,"unit":"day"},"window":{"in_the_last":{"amount":30,"unit":"day"}}}`,
 	}
 	env := rule.Env{Now: noon, Schema: whole()}
 	german, err := rule.ParseDefinition(one(rules[0]), env.Schema)
@@ -173,12 +175,15 @@ func TestAcceptedRulesCanBeEvaluated(t *testing.T) {
 			}
 		}
 	}
+	onDay := repeat(12, `{"property":"a","operator":"on","value":"2026-01-01"}`)
 	anniversary := value("custom_fields.datetime", "anniversary_in_next", `{"amount":2,"unit":"day"}`)
 	rules = append(rules,
 		value("city", "in", "["+many(1000, func(i int) string { return fmt.Sprintf(`"ü%d"`, i) })+"]"),
 		value("prospect_score", "not_in", "["+many(1000, func(i int) string { return fmt.Sprint(i) })+"]"),
 		value("tags", "has_all", "["+many(1000, func(i int) string { return fmt.Sprintf(`"%d"`, i) })+"]"),
-		repeat(90, `{"type":"event","event_name":"x","operator":"did","filters":[`+repeat(12, `{"property":"a","operator":"on","value":"2026-01-01"}`)+`]}`),
+		repeat(90, `{"type":"event","event_name":"x","operator":"did","filters":[`+onDay+`]}`),
+		repeat(100, `{"type":"event_sequence","operator":"not_followed","first":{"event_name":"a"},"then":{"event_name":"b"},"within":{"amount":3650,"unit":"day"},"window":{"from":"0001-01-01","to":"9999-12-31"}}`),
+		repeat(20, `{"type":"event_sequence","operator":"not_followed","first":{"event_name":"a","filters":[`+onDay+`]},"then":{"event_name":"b","filters":[`+onDay+`]},"within":{"amount":1,"unit":"hour"}}`),
 		repeat(100, anniversary),
 		repeat(100, value("created_at", "anniversary_in_next", `{"amount":2,"unit":"day"}`)),
 		strings.Repeat(`{"logic":"or","negate":true,"conditions":[`+repeat(24, `{"field":"city","operator":"is_set"}`)+`,`, 3)+anniversary+strings.Repeat(`]}`, 3),

@@ -80,6 +80,9 @@ const (
 	Exited    Operator = "exited"
 	Listed    Operator = "listed"
 	NotListed Operator = "not_listed"
+
+	Followed    Operator = "followed"
+	NotFollowed Operator = "not_followed"
 )
 
 // Span is a length of time as in requests: {"amount": 30, "unit": "day"}.
@@ -203,6 +206,22 @@ type Event struct {
 	Operator Operator // Did, DidNot
 }
 
+// EventSequence tests whether a custom event was followed by another one in time. Followed: at least
+// one of the first events was. NotFollowed is no negation: the contact had a first event, none was
+// followed, and the time of none is still running.
+type EventSequence struct {
+	First, Then EventMatch
+	Within      Span     // elapsed time, see elapsed
+	Window      *Window  // of the first event
+	Operator    Operator // Followed, NotFollowed
+}
+
+// EventMatch selects custom events.
+type EventMatch struct {
+	Name    string // empty: any
+	Filters []Property
+}
+
 // Property tests a property of an event. The type of the JSON value found determines the
 // comparison.
 type Property struct {
@@ -266,6 +285,7 @@ func (Email) condition()         {}
 func (Broadcast) condition()     {}
 func (SequenceEmail) condition() {}
 func (Event) condition()         {}
+func (EventSequence) condition() {}
 func (PageView) condition()      {}
 func (Form) condition()          {}
 func (Subscription) condition()  {}

@@ -147,6 +147,12 @@ func country(list ...string) string {
 	return `{"logic": "and", "conditions": [{"field": "country", "operator": "in", "value": ` + string(raw) + `}]}`
 }
 
+// sequenceOfEvents is a definition about contacts that paid, or did not, within a day after they saw.
+func sequenceOfEvents(operator string) string {
+	return `{"logic": "and", "conditions": [{"type": "event_sequence", "first": {"event_name": "seen"}, "then": {"event_name": "paid"}, "within": {"amount": 1, "unit": "day"},
+		"window": {"in_the_last": {"amount": 6, "unit": "day"}}, "operator": "` + operator + `"}]}`
+}
+
 // TestMovesAreThoseOfARecomputation makes random changes of contacts, lists and rules, lets time pass,
 // and compares the entries of watched segments with who is inside before and after.
 func TestMovesAreThoseOfARecomputation(t *testing.T) {
@@ -164,6 +170,8 @@ func TestMovesAreThoseOfARecomputation(t *testing.T) {
 		keys := []string{
 			list.Key, german.Key,
 			w.segment("Lately", `{"logic": "or", "conditions": [{"type": "event", "event_name": "paid", "operator": "did", "window": {"in_the_last": {"amount": 3, "unit": "day"}}}]}`).Key,
+			w.segment("Converted", sequenceOfEvents("followed")).Key,
+			w.segment("Dropped", sequenceOfEvents("not_followed")).Key,
 			w.segment("Others", `{"logic": "and", "conditions": [{"type": "segment", "segment_keys": ["german"], "operator": "not_in"}, {"type": "list", "segment_keys": ["picked"], "operator": "in"}]}`).Key,
 			w.segment("Tagged", `{"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["vip"]}, {"field": "do_not_contact", "operator": "is_false"}]}`).Key,
 			w.segment("Clients", `{"logic": "and", "conditions": [{"field": "stage_id", "operator": "equals", "value": "`+second.ID.String()+`"}]}`).Key,
@@ -422,6 +430,8 @@ func TestInputs(t *testing.T) {
 			{`{"type": "segment", "segment_keys": ["german"], "operator": "not_in"}`, "country"},
 			{`{"type": "event", "event_name": "paid", "operator": "did"}`, "event:paid events"},
 			{`{"type": "event", "event_name": "paid", "operator": "did", "window": {"in_the_last": {"amount": 1, "unit": "hour"}}}`, "event:paid events passing"},
+			{`{"type": "event_sequence", "first": {"event_name": "tried"}, "then": {"event_name": "paid"}, "within": {"amount": 7, "unit": "day"}, "operator": "followed"}`, "event:paid event:tried events"},
+			{`{"type": "event_sequence", "first": {"event_name": "tried"}, "then": {"event_name": "paid"}, "within": {"amount": 7, "unit": "day"}, "operator": "not_followed"}`, "event:paid event:tried events passing"},
 			{`{"type": "email", "event": "opened", "operator": "did"}`, "mails passing"},
 			{`{"type": "suppression", "operator": "listed"}`, "suppressions"},
 		} {

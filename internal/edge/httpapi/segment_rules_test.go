@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/audience/segment"
@@ -280,11 +281,12 @@ func TestProblemsOfDefinitionsHaveTheirPath(t *testing.T) {
 			}
 		}
 		for leaf, path := range map[string]string{
-			`{"type": "event", "operator": "did"}`:                                            "event_name",
-			`{"type": "page_view", "operator": "did_not"}`:                                    "url",
-			`{"type": "form", "operator": "did"}`:                                             "form_slug",
-			`{"type": "form", "form_slug": "x", "operator": "did", "windows": {}}`:            "windows",
-			`{"type": "event", "event_name": "x", "operator": "did", "window": {"since": 1}}`: "window.since",
+			`{"type": "event", "operator": "did"}`:                                 "event_name",
+			`{"type": "page_view", "operator": "did_not"}`:                         "url",
+			`{"type": "form", "operator": "did"}`:                                  "form_slug",
+			`{"type": "form", "form_slug": "x", "operator": "did", "windows": {}}`: "windows",
+			`{"type": "event_sequence", "operator": "followed", "first": {"event_name": "a"}, "then": {"event": "b"}, "within": {"amount": 1, "unit": "day"}}`: "then.event_name",
+			`{"type": "event", "event_name": "x", "operator": "did", "window": {"since": 1}}`:                                                                  "window.since",
 		} {
 			definition := `{"logic": "and", "conditions": [` + leaf + `]}`
 			for _, caller := range []string{"key", "editor"} {
@@ -302,6 +304,33 @@ func TestProblemsOfDefinitionsHaveTheirPath(t *testing.T) {
 						t.Errorf("%s: %s %s = %d %s", caller, what, body, r.status, r.text)
 					}
 				}
+			}
+		}
+	})
+}
+
+// The events that the API records are those of sequences of events.
+func TestSegmentsByOneEventAfterAnother(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		for address, orderedAfter := range map[string]time.Duration{"quick": time.Hour, "slow": 72 * time.Hour, "never": 0} {
+			s.must(201, "key", "POST /contacts", `{"email": "`+address+`@example.org"}`)
+			record := func(name string, at time.Time) {
+				s.must(202, "key", "POST /events", fmt.Sprintf(`{"event_name": "%s", "contact_email": "%s@example.org", "occurred_at": "%s", "properties": {"value": 60}}`,
+					name, address, at.Format(time.RFC3339)))
+			}
+			cart := s.now.Add(-5 * 24 * time.Hour)
+			record("cart_updated", cart)
+			if orderedAfter > 0 {
+				record("order_placed", cart.Add(orderedAfter))
+			}
+		}
+		for operator, want := range map[string][]string{"followed": {"quick@example.org"}, "not_followed": {"never@example.org", "slow@example.org"}} {
+			s.must(201, "key", "POST /segments", `{"name": "`+operator+`", "segment_key": "`+operator+`", "definition": {"logic": "and", "conditions": [
+				{"type": "event_sequence", "operator": "`+operator+`",
+				 "first": {"event_name": "cart_updated", "filters": [{"property": "value", "operator": "greater_than", "value": 50}]},
+				 "then": {"event_name": "order_placed"}, "within": {"amount": 2, "unit": "day"}, "window": {"in_the_last": {"amount": 30, "unit": "day"}}}]}}`)
+			if got := s.must(200, "key", "GET /segments/"+operator+"/members?sort=email&dir=asc", "").data("email"); !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", operator, got, want)
 			}
 		}
 	})

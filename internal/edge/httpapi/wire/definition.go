@@ -34,7 +34,7 @@ func (shownDefinition) SchemaName() string { return "RuleDefinition" }
 // shownCondition describes a group or a leaf. It has the fields of all leaves, since generators of clients cannot tell
 // objects apart that have fields in common.
 type shownCondition struct {
-	Type          string   `json:"type,omitempty" enum:"field,list,segment,email,broadcast,sequence_email,event,page_view,form,subscription,sequence,suppression" doc:"Of a leaf; field when absent. Each type has its operators and fields; those named below without a type are for all leaves."`
+	Type          string   `json:"type,omitempty" enum:"field,list,segment,email,broadcast,sequence_email,event,event_sequence,page_view,form,subscription,sequence,suppression" doc:"Of a leaf; field when absent. Each type has its operators and fields; those named below without a type are for all leaves."`
 	Operator      string   `json:"operator,omitempty" doc:"Of a leaf."`
 	Field         string   `json:"field,omitempty" doc:"Of field: a field of contacts."`
 	Value         any      `json:"value,omitempty" doc:"Of field."`
@@ -50,13 +50,16 @@ type shownCondition struct {
 	NodeID        string   `json:"node_id,omitempty" doc:"Of sequence_email."`
 	EventName     string   `json:"event_name,omitempty" doc:"Of event."`
 	Filters       any      `json:"filters,omitempty" doc:"Of event: an array of conditions on its properties."`
+	First         any      `json:"first,omitempty" doc:"Of event_sequence: the first event, an object of event_name and filters, as an event leaf has them."`
+	Then          any      `json:"then,omitempty" doc:"Of event_sequence: the event that follows it, an object like first."`
+	Within        any      `json:"within,omitempty" doc:"Of event_sequence: the time in which it follows, an object of amount and unit: hour, day or week."`
 	URL           string   `json:"url,omitempty" doc:"Of page_view."`
 	Match         string   `json:"match,omitempty" doc:"Of page_view: how the URL is compared."`
 	FormSlug      string   `json:"form_slug,omitempty" doc:"Of form."`
 	EmailTypeKey  string   `json:"email_type_key,omitempty" doc:"Of subscription."`
 	CategoryID    string   `json:"category_id,omitempty" doc:"Of subscription."`
 	Count         any      `json:"count,omitempty" doc:"Of email, event and page_view: how often."`
-	Window        any      `json:"window,omitempty" doc:"Of email, event, page_view, form and sequence: when."`
+	Window        any      `json:"window,omitempty" doc:"Of email, event, event_sequence (its first event), page_view, form and sequence: when."`
 
 	Logic      string           `json:"logic,omitempty" enum:"and,or" doc:"Of a group."`
 	Conditions []shownCondition `json:"conditions,omitempty" doc:"Of a group: at least one; groups may be nested five levels deep."`
