@@ -193,11 +193,13 @@ func (l leafReader) within(member string) Span {
 		return Span{}
 	}
 	s := l.span(n, path)
-	switch {
-	case s.Unit == Month, s.Unit == Year:
+	switch s.Unit {
+	case Month, Year:
 		l.add(path+".unit", "must be hour, day or week, whose length is fixed")
-	case s.hours() > maxWithin*24:
-		l.add(path+".amount", "at most %d days", maxWithin)
+	case Hour, Day, Week:
+		if most := maxWithin * 24 / hoursOf[s.Unit]; s.Amount > most {
+			l.add(path+".amount", "must be a whole number from 1 to %d", most)
+		}
 	}
 	return s
 }

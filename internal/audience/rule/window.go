@@ -73,11 +73,11 @@ func (s Span) after(now time.Time, zone *time.Location) time.Time {
 	return startOf(s.from(today(now, zone), +1).AddDate(0, 0, 1), zone)
 }
 
-// hours returns the length of a span of hours, days of 24 hours, or weeks; 0 for other units.
-func (s Span) hours() int { return s.Amount * map[Unit]int{Hour: 1, Day: 24, Week: 7 * 24}[s.Unit] }
+// hoursOf has the units of a fixed length.
+var hoursOf = map[Unit]int{Hour: 1, Day: 24, Week: 7 * 24}
 
-// elapsed returns the length of a span of at most maxWithin.
-func (s Span) elapsed() time.Duration { return time.Duration(s.hours()) * time.Hour }
+// elapsed returns the length of a span of at most maxWithin, in one of hoursOf.
+func (s Span) elapsed() time.Duration { return time.Duration(s.Amount*hoursOf[s.Unit]) * time.Hour }
 
 // from returns the day that is the span away from another, in the direction of sign. Both are days
 // at 00:00 UTC. If a month has no such day, its last day is used.
