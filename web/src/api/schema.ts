@@ -3284,6 +3284,7 @@ export type RuleCondition = {
 	event_name?: string;
 	field?: string;
 	filters?: unknown;
+	first?: unknown;
 	form_slug?: string;
 	level?: string;
 	link_url?: string;
@@ -3294,11 +3295,13 @@ export type RuleCondition = {
 	operator?: string;
 	segment_keys?: string[];
 	sequence_id?: string;
-	type?: "field" | "list" | "segment" | "email" | "broadcast" | "sequence_email" | "event" | "page_view" | "form" | "subscription" | "sequence" | "suppression";
+	then?: unknown;
+	type?: "field" | "list" | "segment" | "email" | "broadcast" | "sequence_email" | "event" | "event_sequence" | "page_view" | "form" | "subscription" | "sequence" | "suppression";
 	url?: string;
 	value?: unknown;
 	variant_id?: string;
 	window?: unknown;
+	within?: unknown;
 };
 
 export type RuleDefinition = {

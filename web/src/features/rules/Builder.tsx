@@ -458,7 +458,8 @@ function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row
 	const ownPath = pathText(path);
 	const row = useRef<HTMLFieldSetElement>(null);
 	const touched = useTouched(row);
-	const faultText = touched ? messageAt(fault, (path) => path.startsWith(ownPath)) : undefined;
+	const errorAt = (start: string) => (touched ? messageAt(fault, (path) => path.startsWith(start)) : undefined);
+	const faultText = errorAt(ownPath);
 	const warning = moves?.warning(path, leaf);
 	const wrap = path.length < deepest ? () => moves?.wrap(path) : null;
 	return (
@@ -474,7 +475,13 @@ function LeafRow({ leaf, index, path, last, root, fields, onChange, fault }: Row
 		>
 			<Handle path={path} name={name} />
 			<div className={css.editor}>
-				<LeafEditor leaf={leaf} fields={fields} onChange={replaceCondition} error={faultText} />
+				<LeafEditor
+					leaf={leaf}
+					fields={fields}
+					onChange={replaceCondition}
+					error={faultText}
+					errorOf={(part) => errorAt(`${ownPath}.${part}`)}
+				/>
 				{warning && <p className={css.warning}>{warning}</p>}
 			</div>
 			<Menu

@@ -7,8 +7,18 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Builder.module.css";
 import { fieldOptions } from "./fieldOptions";
 import { type FieldInfo, initialValue, operatorName, operators, shapeOf } from "./fields";
-import { type Kind, kindOf, type Leaf, leafOperators, leafWords, newLeaf } from "./leaves";
-import { Condition } from "./Properties";
+import { eventSequenceWords, unitsWithin } from "./eventSequence";
+import {
+	type EventMatch,
+	type Kind,
+	kindOf,
+	type Leaf,
+	leafOperators,
+	leafWords,
+	newLeaf,
+	type Period,
+} from "./leaves";
+import { Condition, Properties } from "./Properties";
 import { ValueEditor } from "./ValueEditor";
 import { eventNamesQuery } from "../activity/queries";
 
@@ -31,6 +41,11 @@ const words = catalogue("rules.leafEditor", {
 	sequence: "Sequence",
 	level: "Counted",
 	window: "When",
+	windowOfFirst: "First event, when",
+	next: "Event that follows",
+	first: "First event",
+	within: "Within",
+	running: "Contacts whose time is not over yet are not included.",
 	ever: "at any time",
 	last: "in the last",
 	since: "since",
@@ -46,10 +61,20 @@ const words = catalogue("rules.leafEditor", {
 /** EventRules is true where rules can ask about the event that started a sequence or an automation. */
 export const EventRules = createContext(false);
 
-type Props = { leaf: Leaf; fields: FieldInfo[]; onChange: (leaf: Leaf) => void; error?: string };
+/** ErrorOf returns what the server found wrong with a part of a condition, such as "first.filters[0]". */
+type ErrorOf = (part: string) => string | undefined;
+
+type Props = {
+	leaf: Leaf;
+	fields: FieldInfo[];
+	onChange: (leaf: Leaf) => void;
+	/** The first problem of the condition, which the conditions show that have a single part to enter. */
+	error?: string;
+	errorOf: ErrorOf;
+};
 
 /** LeafEditor edits one condition as a sentence: about what, which condition, with what value, when, how often. */
-export function LeafEditor({ leaf, fields, onChange, error }: Props) {
+export function LeafEditor({ leaf, fields, onChange, error, errorOf }: Props) {
 	const kind = kindOf(leaf);
 	const set = (part: Partial<Leaf>) => onChange({ ...leaf, ...part });
 	const ofEvents = useContext(EventRules);
@@ -72,14 +97,16 @@ export function LeafEditor({ leaf, fields, onChange, error }: Props) {
 					onChange={(filter) => onChange({ type: kind, ...filter })}
 					error={error}
 				/>
+			) : kind === "event_sequence" ? (
+				<EventSequence leaf={leaf} set={set} errorOf={errorOf} />
 			) : (
-				<OtherParts key={kind} kind={kind} leaf={leaf} set={set} error={error} />
+				<OtherParts key={kind} kind={kind} leaf={leaf} set={set} error={error} errorOf={errorOf} />
 			)}
 		</>
 	);
 }
 
-function FieldParts({ leaf, fields, onChange, error }: Props) {
+function FieldParts({ leaf, fields, onChange, error }: Omit<Props, "errorOf">) {
 	const field = fields.find((field) => field.field === leaf.field);
 	return (
 		<>
@@ -122,33 +149,12 @@ function FieldParts({ leaf, fields, onChange, error }: Props) {
 	);
 }
 
-function OtherParts({
-	kind,
-	leaf,
-	set,
-	error,
-}: {
-	kind: Exclude<Kind, "field">;
-	leaf: Leaf;
-	set: (part: Partial<Leaf>) => void;
-	error?: string;
-}) {
-	const operator = (
-		<Select
-			label={words.condition}
-			value={leaf.operator ?? ""}
-			onChange={(value) => set({ operator: value })}
-			choices={leafOperators[kind].map((operator) => ({
-				value: operator,
-				label: (leafWords.operators as { [key: string]: string })[operator] ?? operator,
-			}))}
-		/>
-	);
+function OtherParts({ kind, leaf, set, error, errorOf }: Part & { kind: Exclude<Kind, "field">; errorOf: ErrorOf }) {
 	const hasTimeWindow = ["email", "event", "page_view", "form", "sequence"].includes(kind) || kind === "list";
 	const counted = ["email", "event", "page_view"].includes(kind);
 	return (
 		<>
-			{operator}
+			<OperatorOf kind={kind} leaf={leaf} set={set} />
 			{(kind === "list" || kind === "segment") && <Members kind={kind} leaf={leaf} set={set} error={error} />}
 			{(kind === "email" || kind === "broadcast") && (
 				<Select
@@ -170,7 +176,7 @@ function OtherParts({
 					choices={Object.entries(leafWords.levels).map(([value, label]) => ({ value, label }))}
 				/>
 			)}
-			{kind === "event" && <EventName leaf={leaf} set={set} error={error} />}
+			{kind === "event" && <EventName leaf={leaf} set={set} error={errorOf("filters") ? undefined : error} />}
 			{kind === "page_view" && (
 				<>
 					<Select
@@ -187,7 +193,94 @@ function OtherParts({
 			{kind === "sequence" && <Sequence leaf={leaf} set={set} error={error} />}
 			{counted && <FrequencyFields leaf={leaf} set={set} />}
 			{hasTimeWindow && kind !== "list" && <When leaf={leaf} set={set} />}
+			{kind === "event" && <EventFilters match={leaf} onChange={(filters) => set({ filters })} errorOf={errorOf} />}
 		</>
+	);
+}
+
+function OperatorOf({ kind, leaf, set }: Part & { kind: Exclude<Kind, "field"> }) {
+	return (
+		<Select
+			label={words.condition}
+			value={leaf.operator ?? ""}
+			onChange={(value) => set({ operator: value })}
+			choices={leafOperators[kind].map((operator) => ({
+				value: operator,
+				label: (leafWords.operators as { [key: string]: string })[operator] ?? operator,
+			}))}
+		/>
+	);
+}
+
+/** EventSequence edits a condition on two events, in the order in which they happen. */
+function EventSequence({ leaf, set, errorOf }: Omit<Part, "error"> & { errorOf: ErrorOf }) {
+	return (
+		<>
+			<OneEvent
+				label={words.first}
+				match={leaf.first ?? {}}
+				onChange={(first) => set({ first })}
+				errorOf={(part) => errorOf(`first${part}`)}
+			/>
+			<OperatorOf kind="event_sequence" leaf={leaf} set={set} />
+			<OneEvent
+				label={words.next}
+				match={leaf.then ?? {}}
+				onChange={(then) => set({ then })}
+				errorOf={(part) => errorOf(`then${part}`)}
+			/>
+			<Duration
+				label={words.within}
+				units={unitsWithin}
+				value={leaf.within ?? { amount: 7, unit: "day" }}
+				onChange={(within) => set({ within })}
+				error={errorOf("within")}
+			/>
+			<When label={words.windowOfFirst} leaf={leaf} set={set} />
+			<div className={css.sentence}>
+				<p>{eventSequenceWords(leaf)}</p>
+				{leaf.operator === "not_followed" && <p>{words.running}</p>}
+			</div>
+		</>
+	);
+}
+
+type Match = { match: EventMatch; errorOf: ErrorOf };
+
+/** OneEvent chooses a custom event by its name and by conditions on its properties. */
+function OneEvent({
+	label,
+	match,
+	onChange,
+	errorOf,
+}: Match & { label: string; onChange: (match: EventMatch) => void }) {
+	return (
+		<>
+			<EventName
+				label={label}
+				leaf={match}
+				set={({ event_name }) => onChange({ ...match, event_name })}
+				error={errorOf(".event_name")}
+			/>
+			<EventFilters
+				match={match}
+				onChange={(filters) => onChange({ ...match, filters })}
+				errorOf={(part) => errorOf(`.${part}`)}
+			/>
+		</>
+	);
+}
+
+function EventFilters({ match, onChange, errorOf }: Match & { onChange: (filters: EventMatch["filters"]) => void }) {
+	return (
+		<div className={css.filters}>
+			<Properties
+				eventName={match.event_name}
+				filters={match.filters ?? []}
+				onChange={(filters) => onChange(filters.length > 0 ? filters : undefined)}
+				errorOf={(i) => errorOf(`filters[${i}]`)}
+			/>
+		</div>
 	);
 }
 
@@ -261,13 +354,23 @@ function Broadcast({ leaf, set, error }: Part) {
 }
 
 /** EventName chooses a custom event by its name. */
-export function EventName({ leaf, set, error }: Part) {
+export function EventName({
+	label = words.name,
+	leaf,
+	set,
+	error,
+}: {
+	label?: string;
+	leaf: EventMatch;
+	set: (part: { event_name: string }) => void;
+	error?: string;
+}) {
 	const [search, setSearch] = useState("");
 	const names = useQuery(eventNamesQuery(search));
 	return (
 		<Combo
 			allowsCustomValue
-			label={words.name}
+			label={label}
 			options={(names.data?.data ?? []).map((suggestion) => ({
 				id: suggestion.value,
 				label: suggestion.value,
@@ -332,13 +435,47 @@ function FrequencyFields({ leaf, set }: Part) {
 	);
 }
 
-function When({ leaf, set }: Part) {
+const unitsOfWindow = ["hour", "day", "week", "month", "year"] as const;
+
+function Duration({
+	label = words.amount,
+	units,
+	value,
+	onChange,
+	error,
+}: {
+	label?: string;
+	units: readonly (keyof typeof words.units)[];
+	value: Period;
+	onChange: (value: Period) => void;
+	error?: string;
+}) {
+	return (
+		<div className={css.period}>
+			<NumberField
+				label={label}
+				min={1}
+				value={value.amount}
+				onChange={(amount) => onChange({ ...value, amount })}
+				error={error}
+			/>
+			<Select
+				label={words.unit}
+				value={value.unit}
+				onChange={(unit) => onChange({ ...value, unit })}
+				choices={units.map((unit) => ({ value: unit, label: words.units[unit] }))}
+			/>
+		</div>
+	);
+}
+
+function When({ label = words.window, leaf, set }: Part & { label?: string }) {
 	const range = leaf.window;
 	const kind = range?.in_the_last ? "last" : range?.from ? "since" : "ever";
 	return (
 		<>
 			<Select
-				label={words.window}
+				label={label}
 				value={kind}
 				onChange={(value) =>
 					set({
@@ -357,20 +494,11 @@ function When({ leaf, set }: Part) {
 				]}
 			/>
 			{range?.in_the_last && (
-				<div className={css.period}>
-					<NumberField
-						label={words.amount}
-						min={1}
-						value={range.in_the_last.amount}
-						onChange={(amount) => set({ window: { in_the_last: { amount, unit: range.in_the_last?.unit ?? "day" } } })}
-					/>
-					<Select
-						label={words.unit}
-						value={range.in_the_last.unit}
-						onChange={(unit) => set({ window: { in_the_last: { amount: range.in_the_last?.amount ?? 30, unit } } })}
-						choices={Object.entries(words.units).map(([value, label]) => ({ value, label }))}
-					/>
-				</div>
+				<Duration
+					units={unitsOfWindow}
+					value={range.in_the_last}
+					onChange={(in_the_last) => set({ window: { in_the_last } })}
+				/>
 			)}
 			{range?.from && (
 				<TextField

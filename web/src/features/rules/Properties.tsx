@@ -7,7 +7,7 @@ import { Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Builder.module.css";
 import { type FieldKind, initialValue, operatorName, operators, shapeOf } from "./fields";
-import { type PropertyFilter, type PropertyKind, propertyKind } from "./propertyFilters";
+import { type PropertyFilter, type PropertyKind, propertyKind, recordedKind } from "./propertyFilters";
 import { ValueEditor } from "./ValueEditor";
 import { eventPropertiesQuery } from "../activity/queries";
 
@@ -86,34 +86,39 @@ export function Condition({
 	const known = useQuery({ ...eventPropertiesQuery(eventName ?? "", search), enabled: Boolean(eventName) });
 	// A text of a property has no suggestions, so its field is of a kind that has none either.
 	const valueKind: FieldKind = kind === "text" ? "reference" : kind;
-	const change = (operator: string, of: PropertyKind) =>
+	const suggestions = known.data?.data ?? [];
+	const change = (operator: string, of: PropertyKind, property = filter.property) => {
+		setKind(of);
 		onChange({
 			...filter,
+			property,
 			operator,
 			value: shapeOf(operator) === shapeOf(filter.operator) && of === kind ? filter.value : initialValue(operator, of),
 		});
+	};
+	const choose = (property: string) => {
+		const recorded = recordedKind(suggestions.find((suggestion) => suggestion.value === property)?.kinds) ?? kind;
+		change(recorded === kind ? filter.operator : (operators[recorded][0] ?? "equals"), recorded, property);
+	};
 	return (
 		<>
 			<Combo
 				allowsCustomValue
 				label={words.property}
 				help={words.propertyHelp}
-				options={(known.data?.data ?? []).map((suggestion) => ({
+				options={suggestions.map((suggestion) => ({
 					id: suggestion.value,
 					label: suggestion.value,
 					detail: suggestion.kinds?.join(", "),
 				}))}
 				value={filter.property || null}
 				onSearch={setSearch}
-				onChange={(value) => onChange({ ...filter, property: value ?? "" })}
+				onChange={(value) => choose(value ?? "")}
 			/>
 			<Select
 				label={words.kind}
 				value={kind}
-				onChange={(value) => {
-					setKind(value as PropertyKind);
-					change(operators[value as PropertyKind][0] ?? "equals", value as PropertyKind);
-				}}
+				onChange={(value) => change(operators[value as PropertyKind][0] ?? "equals", value as PropertyKind)}
 				choices={Object.entries(words.kinds).map(([value, label]) => ({ value, label }))}
 			/>
 			<Select

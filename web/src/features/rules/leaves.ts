@@ -1,6 +1,7 @@
 import { catalogue } from "../../base/words/catalogue";
 import { type FieldInfo, initialValue, operators } from "./fields";
 import type { Filter } from "./filters";
+import type { PropertyFilter } from "./propertyFilters";
 
 // A rule is a tree: groups of conditions, whose leaves ask about a field, about mail, events, page views,
 // lists and so on. The server checks it; here it is only edited.
@@ -8,6 +9,9 @@ import type { Filter } from "./filters";
 export type Period = { amount: number; unit: string };
 export type Window = { in_the_last?: Period; from?: string; to?: string };
 export type Count = { operator: string; value: number };
+
+/** EventMatch is one of two events that follow each other. */
+export type EventMatch = { event_name?: string; filters?: PropertyFilter[] };
 
 export type Leaf = Filter & {
 	type?: string;
@@ -19,7 +23,10 @@ export type Leaf = Filter & {
 	event_name?: string;
 	/** Of the event that started a sequence or an automation. */
 	property?: string;
-	filters?: { property?: string; operator?: string; value?: unknown }[];
+	filters?: PropertyFilter[];
+	first?: EventMatch;
+	then?: EventMatch;
+	within?: Period;
 	url?: string;
 	match?: string;
 	form_slug?: string;
@@ -39,6 +46,7 @@ export const leafWords = catalogue("rules.leaves", {
 		email: "Any email",
 		broadcast: "One broadcast",
 		event: "Custom event",
+		event_sequence: "Two events in order",
 		page_view: "Page view",
 		form: "Form",
 		subscription: "Subscription",
@@ -58,6 +66,8 @@ export const leafWords = catalogue("rules.leaves", {
 		never: "was never in",
 		completed: "completed",
 		exited: "left early",
+		followed: "was followed by",
+		not_followed: "was not followed by",
 		listed: "is on the list",
 		not_listed: "is not on the list",
 	},
@@ -89,6 +99,7 @@ export const leafOperators: { [K in Exclude<Kind, "field">]: string[] } = {
 	email: ["did", "did_not"],
 	broadcast: ["did", "did_not"],
 	event: ["did", "did_not"],
+	event_sequence: ["followed", "not_followed"],
 	page_view: ["did", "did_not"],
 	form: ["did", "did_not"],
 	subscription: ["subscribed", "unsubscribed"],
@@ -116,6 +127,15 @@ export function newLeaf(kind: Kind, fields: FieldInfo[]): Leaf {
 			return { type: kind, operator, event: "opened" };
 		case "event":
 			return { type: kind, operator, event_name: "", window: month };
+		case "event_sequence":
+			return {
+				type: kind,
+				operator,
+				first: { event_name: "" },
+				then: { event_name: "" },
+				within: { amount: 7, unit: "day" },
+				window: month,
+			};
 		case "page_view":
 			return { type: kind, operator, url: "", match: "contains", window: month };
 		case "trigger_event":

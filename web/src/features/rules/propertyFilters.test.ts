@@ -1,6 +1,6 @@
 import { equals, holds, type Tests } from "../../base/testing";
 import { initialValue, operators } from "./fields";
-import { filterWords, type PropertyFilter, type PropertyKind, propertyKind } from "./propertyFilters";
+import { filterWords, type PropertyFilter, type PropertyKind, propertyKind, recordedKind } from "./propertyFilters";
 
 const tests: Tests = {
 	"the kind of a property is told by what a filter asks of it"() {
@@ -25,6 +25,19 @@ const tests: Tests = {
 			const operator = operators[kind][0] ?? "";
 			equals(propertyKind({ property: "p", operator, value: initialValue(operator, kind) }), kind);
 		}
+	},
+	"a property has the kind of its values, if all have the same"() {
+		const recorded: [kinds: string[] | undefined, want: PropertyKind | undefined][] = [
+			[["string"], "text"],
+			[["number"], "number"],
+			[["date"], "date"],
+			[["boolean"], "boolean"],
+			[["array"], undefined],
+			[["number", "string"], undefined],
+			[[], undefined],
+			[undefined, undefined],
+		];
+		for (const [kinds, expected] of recorded) equals(recordedKind(kinds), expected, String(kinds));
 	},
 	"a condition is written with its value, if its operator takes one"() {
 		const filters: [filter: PropertyFilter, value: string][] = [

@@ -16,6 +16,18 @@ export function propertyKind({ operator, value }: PropertyFilter): PropertyKind 
 	return includes(operators.number) && operator !== "between" ? "number" : "date";
 }
 
+const kindNames: { [kind: string]: PropertyKind } = {
+	string: "text",
+	number: "number",
+	date: "date",
+	boolean: "boolean",
+};
+
+/** recordedKind returns the kind of a property whose values were all of that kind, given the names of the API. */
+export function recordedKind(kinds: string[] = []): PropertyKind | undefined {
+	return kinds.length === 1 ? kindNames[kinds[0] ?? ""] : undefined;
+}
+
 /** filterWords writes a condition on a property: "total is more than 100". */
 export const filterWords = (filter: PropertyFilter) => {
 	const value = Array.isArray(filter.value)

@@ -1,5 +1,6 @@
 import { loadProblems } from "../../base/words/errors";
 import { equals, holds, type Tests } from "../../base/testing";
+import { newLeaf } from "../rules/leaves";
 import { type Config, labelsOf, type Step, type StepType } from "./graph";
 import {
 	daysWords,
@@ -159,6 +160,7 @@ const tests: Tests = {
 			[rule({ type: "segment", operator: "not_in", segment_keys: [] }), "is none of segment"],
 			[rule({ type: "event", event_name: "paid" }), "event paid"],
 			[rule({ type: "event" }), "event …"],
+			[rule({ ...newLeaf("event_sequence", []), operator: "not_followed" }), "…, but not … within 7 days"],
 			[rule({ type: "page_view", url: "/prices" }), "page view /prices"],
 			[
 				rule({ type: "trigger_event", property: "plan", operator: "equals", value: "pro" }),

@@ -1,4 +1,5 @@
 import { type FieldInfo, operatorName, shapeOf } from "../rules/fields";
+import { eventSequenceWords } from "../rules/eventSequence";
 import { type Condition, type Group, isGroup } from "../rules/groups";
 import type { Leaf } from "../rules/leaves";
 import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
@@ -342,6 +343,8 @@ function leafWords(leaf: Leaf, names: Names): string {
 			return `${leaf.operator === "not_in" ? operatorName("not_in") : operatorName("in")} ${(leaf.segment_keys ?? []).map((key) => names.segments.get(key) ?? key).join(", ") || catalogue[leaf.type as "list"]}`;
 		case "event":
 			return catalogue.event({ name: leaf.event_name || w.something });
+		case "event_sequence":
+			return eventSequenceWords(leaf);
 		case "page_view":
 			return `${catalogue.page} ${leaf.url ?? ""}`;
 		case "trigger_event":
