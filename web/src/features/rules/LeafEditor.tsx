@@ -1,26 +1,15 @@
-import { useQuery } from "@tanstack/react-query";
-import { createContext, useContext, useState } from "react";
+import { createContext, useContext } from "react";
 import { useCollection } from "../../base/collections";
 import { Combo, Picks } from "../../ui/Combo";
 import { NumberField, Select, TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
-import css from "./Builder.module.css";
 import { fieldOptions } from "./fieldOptions";
 import { type FieldInfo, initialValue, operatorName, operators, shapeOf } from "./fields";
-import { eventSequenceWords, unitsWithin } from "./eventSequence";
-import {
-	type EventMatch,
-	type Kind,
-	kindOf,
-	type Leaf,
-	leafOperators,
-	leafWords,
-	newLeaf,
-	type Period,
-} from "./leaves";
-import { Condition, Properties } from "./Properties";
+import { type Kind, kindOf, type Leaf, leafWords, newLeaf } from "./leaves";
+import { EventFilters, EventName, EventSequence } from "./EventParts";
+import { type ErrorOf, OperatorOf, type Part, When } from "./LeafParts";
+import { Condition } from "./Properties";
 import { ValueEditor } from "./ValueEditor";
-import { eventNamesQuery } from "../activity/queries";
 
 const words = catalogue("rules.leafEditor", {
 	about: "Type",
@@ -33,36 +22,19 @@ const words = catalogue("rules.leafEditor", {
 	anyType: "Any",
 	broadcast: "Broadcast",
 	link: "Link (any if empty)",
-	name: "Event",
 	url: "URL",
 	match: "Match",
 	form: "Form",
 	type: "Email type",
 	sequence: "Sequence",
 	level: "Counted",
-	window: "When",
-	windowOfFirst: "First event, when",
-	next: "Event that follows",
-	first: "First event",
-	within: "Within",
-	running: "Contacts whose time is not over yet are not included.",
-	ever: "at any time",
-	last: "in the last",
-	since: "since",
-	amount: "Number",
-	unit: "Unit",
-	from: "From",
 	count: "How often",
 	times: "Times",
 	any: "at least once",
-	units: { hour: "hours", day: "days", week: "weeks", month: "months", year: "years" },
 });
 
 /** EventRules is true where rules can ask about the event that started a sequence or an automation. */
 export const EventRules = createContext(false);
-
-/** ErrorOf returns what the server found wrong with a part of a condition, such as "first.filters[0]". */
-type ErrorOf = (part: string) => string | undefined;
 
 type Props = {
 	leaf: Leaf;
@@ -198,94 +170,6 @@ function OtherParts({ kind, leaf, set, error, errorOf }: Part & { kind: Exclude<
 	);
 }
 
-function OperatorOf({ kind, leaf, set }: Part & { kind: Exclude<Kind, "field"> }) {
-	return (
-		<Select
-			label={words.condition}
-			value={leaf.operator ?? ""}
-			onChange={(value) => set({ operator: value })}
-			choices={leafOperators[kind].map((operator) => ({
-				value: operator,
-				label: (leafWords.operators as { [key: string]: string })[operator] ?? operator,
-			}))}
-		/>
-	);
-}
-
-/** EventSequence edits a condition on two events, in the order in which they happen. */
-function EventSequence({ leaf, set, errorOf }: Omit<Part, "error"> & { errorOf: ErrorOf }) {
-	return (
-		<>
-			<OneEvent
-				label={words.first}
-				match={leaf.first ?? {}}
-				onChange={(first) => set({ first })}
-				errorOf={(part) => errorOf(`first${part}`)}
-			/>
-			<OperatorOf kind="event_sequence" leaf={leaf} set={set} />
-			<OneEvent
-				label={words.next}
-				match={leaf.then ?? {}}
-				onChange={(then) => set({ then })}
-				errorOf={(part) => errorOf(`then${part}`)}
-			/>
-			<Duration
-				label={words.within}
-				units={unitsWithin}
-				value={leaf.within ?? { amount: 7, unit: "day" }}
-				onChange={(within) => set({ within })}
-				error={errorOf("within")}
-			/>
-			<When label={words.windowOfFirst} leaf={leaf} set={set} />
-			<div className={css.sentence}>
-				<p>{eventSequenceWords(leaf)}</p>
-				{leaf.operator === "not_followed" && <p>{words.running}</p>}
-			</div>
-		</>
-	);
-}
-
-type Match = { match: EventMatch; errorOf: ErrorOf };
-
-/** OneEvent chooses a custom event by its name and by conditions on its properties. */
-function OneEvent({
-	label,
-	match,
-	onChange,
-	errorOf,
-}: Match & { label: string; onChange: (match: EventMatch) => void }) {
-	return (
-		<>
-			<EventName
-				label={label}
-				leaf={match}
-				set={({ event_name }) => onChange({ ...match, event_name })}
-				error={errorOf(".event_name")}
-			/>
-			<EventFilters
-				match={match}
-				onChange={(filters) => onChange({ ...match, filters })}
-				errorOf={(part) => errorOf(`.${part}`)}
-			/>
-		</>
-	);
-}
-
-function EventFilters({ match, onChange, errorOf }: Match & { onChange: (filters: EventMatch["filters"]) => void }) {
-	return (
-		<div className={css.filters}>
-			<Properties
-				eventName={match.event_name}
-				filters={match.filters ?? []}
-				onChange={(filters) => onChange(filters.length > 0 ? filters : undefined)}
-				errorOf={(i) => errorOf(`filters[${i}]`)}
-			/>
-		</div>
-	);
-}
-
-type Part = { leaf: Leaf; set: (part: Partial<Leaf>) => void; error?: string };
-
 function Members({ kind, leaf, set, error }: Part & { kind: "list" | "segment" }) {
 	const segments = useCollection("segments");
 	const options = (segments.data?.data ?? [])
@@ -353,37 +237,6 @@ function Broadcast({ leaf, set, error }: Part) {
 	);
 }
 
-/** EventName chooses a custom event by its name. */
-export function EventName({
-	label = words.name,
-	leaf,
-	set,
-	error,
-}: {
-	label?: string;
-	leaf: EventMatch;
-	set: (part: { event_name: string }) => void;
-	error?: string;
-}) {
-	const [search, setSearch] = useState("");
-	const names = useQuery(eventNamesQuery(search));
-	return (
-		<Combo
-			allowsCustomValue
-			label={label}
-			options={(names.data?.data ?? []).map((suggestion) => ({
-				id: suggestion.value,
-				label: suggestion.value,
-				detail: suggestion.count,
-			}))}
-			value={leaf.event_name || null}
-			onSearch={setSearch}
-			onChange={(value) => set({ event_name: value ?? "" })}
-			error={error}
-		/>
-	);
-}
-
 function FormName({ leaf, set, error }: Part) {
 	const forms = useCollection("forms");
 	return (
@@ -429,83 +282,6 @@ function FrequencyFields({ leaf, set }: Part) {
 					min={0}
 					value={count.value}
 					onChange={(value) => set({ count: { ...count, value } })}
-				/>
-			)}
-		</>
-	);
-}
-
-const unitsOfWindow = ["hour", "day", "week", "month", "year"] as const;
-
-function Duration({
-	label = words.amount,
-	units,
-	value,
-	onChange,
-	error,
-}: {
-	label?: string;
-	units: readonly (keyof typeof words.units)[];
-	value: Period;
-	onChange: (value: Period) => void;
-	error?: string;
-}) {
-	return (
-		<div className={css.period}>
-			<NumberField
-				label={label}
-				min={1}
-				value={value.amount}
-				onChange={(amount) => onChange({ ...value, amount })}
-				error={error}
-			/>
-			<Select
-				label={words.unit}
-				value={value.unit}
-				onChange={(unit) => onChange({ ...value, unit })}
-				choices={units.map((unit) => ({ value: unit, label: words.units[unit] }))}
-			/>
-		</div>
-	);
-}
-
-function When({ label = words.window, leaf, set }: Part & { label?: string }) {
-	const range = leaf.window;
-	const kind = range?.in_the_last ? "last" : range?.from ? "since" : "ever";
-	return (
-		<>
-			<Select
-				label={label}
-				value={kind}
-				onChange={(value) =>
-					set({
-						window:
-							value === "last"
-								? { in_the_last: { amount: 30, unit: "day" } }
-								: value === "since"
-									? { from: new Date().toISOString().slice(0, 10) }
-									: undefined,
-					})
-				}
-				choices={[
-					{ value: "ever", label: words.ever },
-					{ value: "last", label: words.last },
-					{ value: "since", label: words.since },
-				]}
-			/>
-			{range?.in_the_last && (
-				<Duration
-					units={unitsOfWindow}
-					value={range.in_the_last}
-					onChange={(in_the_last) => set({ window: { in_the_last } })}
-				/>
-			)}
-			{range?.from && (
-				<TextField
-					label={words.from}
-					type="date"
-					value={range.from.slice(0, 10)}
-					onChange={(from) => from && set({ window: { from } })}
 				/>
 			)}
 		</>

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { request, type Versioned } from "../../api/client";
 import type { Sequence } from "../../api/schema";
-import { EventName } from "../rules/LeafEditor";
+import { EventName } from "../rules/EventParts";
 import type { Group } from "../rules/groups";
 import { Button, IconButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";

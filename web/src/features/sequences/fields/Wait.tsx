@@ -1,4 +1,4 @@
-import { EventName } from "../../rules/LeafEditor";
+import { EventName } from "../../rules/EventParts";
 import { Properties } from "../../rules/Properties";
 import type { PropertyFilter } from "../../rules/propertyFilters";
 import { Combo } from "../../../ui/Combo";

@@ -1,0 +1,77 @@
+package app
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/packetboat/packetboat/e2e/e2etest"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+)
+
+// A condition on two events is shown as a sentence. What is changed in the application is saved, and all else stays as
+// it was. Properties are offered, and have the kind of their recorded values.
+func TestConditionsOnEventsAreEdited(t *testing.T) {
+	t.Parallel()
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		page := openApp(t, address)
+		for _, name := range []string{"cart_updated", "order_placed"} {
+			if _, err := page.account.Key.Must(page.Ctx, http.MethodPost, "/events", map[string]any{
+				"event_name": name, "contact_email": "reader1@example.org", "properties": map[string]any{"value": 60, "coupon": "spring"},
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		leaf := map[string]any{
+			"type": "event_sequence", "operator": "not_followed",
+			"first":  map[string]any{"event_name": "cart_updated", "filters": []any{map[string]any{"property": "value", "operator": "greater_than", "value": 50.0}}},
+			"then":   map[string]any{"event_name": "order_placed"},
+			"within": map[string]any{"amount": 2.0, "unit": "day"},
+			"window": map[string]any{"from": "2026-01-01", "to": "2100-01-01"},
+		}
+		page.call(http.MethodPost, "/segments", map[string]any{"name": "Carts", "definition": map[string]any{"logic": "and", "conditions": []any{leaf}}})
+
+		page.open("/segments/carts")
+		page.In("region", "Rule").ExpectText("cart_updated (value is more than 50), but not order_placed within 2 days")
+		page.In("region", "Matches now").ExpectText("Nobody matches.")
+		page.expectAccessible("a condition on two events")
+		page.SelectByKeys("Afterwards", "was f", "was followed by")
+		page.Fill("Within", "3")
+		page.In("region", "Rule").ExpectText("cart_updated (value is more than 50), then order_placed within 3 days")
+		page.In("region", "Matches now").ExpectText("1 match")
+		page.Click("Save")
+		leaf["operator"], leaf["within"].(map[string]any)["amount"] = "followed", 3.0
+		page.expectConditions("carts", leaf)
+
+		order := map[string]any{"type": "event", "event_name": "order_placed", "operator": "did"}
+		page.call(http.MethodPost, "/segments", map[string]any{"name": "Orders", "definition": map[string]any{"logic": "and", "conditions": []any{order}}})
+		e2etest.Eventually(t, func() (any, bool) {
+			known := page.get("/suggestions?for=event_properties&event_name=order_placed")["data"]
+			return known, len(known.([]any)) == 2
+		})
+		page.open("/segments/orders")
+		page.In("region", "Matches now").ExpectText("1 match")
+		page.Click("Add property condition")
+		page.SelectOption("Property", "value")
+		page.WaitFor(`[...document.querySelectorAll('fieldset select')].some(s => s.value === 'number')`)
+		page.Fill("Value", "61")
+		page.In("region", "Matches now").ExpectText("Nobody matches.")
+		page.expectAccessible("a condition on a property")
+		page.Click("Save")
+		order["filters"] = []any{map[string]any{"property": "value", "operator": "equals", "value": 61.0}}
+		page.expectConditions("orders", order)
+	})
+}
+
+// expectConditions waits until the saved rule of a segment has these conditions.
+func (page appPage) expectConditions(segment string, conditions ...any) {
+	page.T.Helper()
+	if diff := e2etest.Eventually(page.T, func() (string, bool) {
+		rule, _ := page.get("/segments/" + segment)["definition"].(map[string]any)
+		diff := cmp.Diff(any(conditions), rule["conditions"])
+		return diff, diff == ""
+	}); diff != "" {
+		page.T.Errorf("the saved conditions (-want +got):\n%s", diff)
+	}
+}
