@@ -123,12 +123,13 @@ function FieldParts({ leaf, fields, onChange, error }: Omit<Props, "errorOf">) {
 
 function OtherParts({ kind, leaf, set, error, errorOf }: Part & { kind: Exclude<Kind, "field">; errorOf: ErrorOf }) {
 	const hasTimeWindow = ["email", "event", "page_view", "form", "sequence"].includes(kind) || kind === "list";
+	const aboutMail = ["email", "broadcast", "sequence_email"].includes(kind);
 	const counted = ["email", "event", "page_view"].includes(kind);
 	return (
 		<>
 			<OperatorOf kind={kind} leaf={leaf} set={set} />
 			{(kind === "list" || kind === "segment") && <Members kind={kind} leaf={leaf} set={set} error={error} />}
-			{(kind === "email" || kind === "broadcast") && (
+			{aboutMail && (
 				<Select
 					label={words.event}
 					value={leaf.event ?? ""}
@@ -140,7 +141,7 @@ function OtherParts({ kind, leaf, set, error, errorOf }: Part & { kind: Exclude<
 			)}
 			{kind === "email" && <Types leaf={leaf} set={set} />}
 			{kind === "broadcast" && <Broadcast leaf={leaf} set={set} error={error} />}
-			{(kind === "email" || kind === "broadcast") && (leaf.event === "opened" || leaf.event === "engaged") && (
+			{aboutMail && (leaf.event === "opened" || leaf.event === "engaged") && (
 				<Select
 					label={words.level}
 					value={leaf.level ?? "verified"}
@@ -162,7 +163,7 @@ function OtherParts({ kind, leaf, set, error, errorOf }: Part & { kind: Exclude<
 			)}
 			{kind === "form" && <FormName leaf={leaf} set={set} error={error} />}
 			{kind === "subscription" && <Type leaf={leaf} set={set} error={error} />}
-			{kind === "sequence" && <Sequence leaf={leaf} set={set} error={error} />}
+			{(kind === "sequence" || kind === "sequence_email") && <Sequence leaf={leaf} set={set} error={error} />}
 			{counted && <FrequencyFields leaf={leaf} set={set} />}
 			{hasTimeWindow && kind !== "list" && <When leaf={leaf} set={set} />}
 			{kind === "event" && <EventFilters match={leaf} onChange={(filters) => set({ filters })} errorOf={errorOf} />}

@@ -21,6 +21,7 @@ const tests: Tests = {
 			segment: { type: "segment", operator: "in", segment_keys: [] },
 			email: { type: "email", operator: "did", event: "clicked", window },
 			broadcast: { type: "broadcast", operator: "did", event: "opened" },
+			sequence_email: { type: "sequence_email", operator: "did", event: "opened" },
 			event: { type: "event", operator: "did", event_name: "", window },
 			event_sequence: {
 				type: "event_sequence",

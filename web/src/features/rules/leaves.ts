@@ -45,6 +45,7 @@ export const leafWords = catalogue("rules.leaves", {
 		segment: "Segment member",
 		email: "Any email",
 		broadcast: "One broadcast",
+		sequence_email: "Email of a sequence",
 		event: "Custom event",
 		event_sequence: "Two events in order",
 		page_view: "Page view",
@@ -98,6 +99,7 @@ export const leafOperators: { [K in Exclude<Kind, "field">]: string[] } = {
 	segment: ["in", "not_in"],
 	email: ["did", "did_not"],
 	broadcast: ["did", "did_not"],
+	sequence_email: ["did", "did_not"],
 	event: ["did", "did_not"],
 	event_sequence: ["followed", "not_followed"],
 	page_view: ["did", "did_not"],
@@ -124,6 +126,7 @@ export function newLeaf(kind: Kind, fields: FieldInfo[]): Leaf {
 		case "email":
 			return { type: kind, operator, event: "clicked", window: month };
 		case "broadcast":
+		case "sequence_email":
 			return { type: kind, operator, event: "opened" };
 		case "event":
 			return { type: kind, operator, event_name: "", window: month };

@@ -143,6 +143,7 @@ export const stepWords = catalogue("sequences.steps", {
 		segment: "segment",
 		email: "email",
 		broadcast: "broadcast",
+		sequence_email: "email of a sequence",
 		event: "event {name}",
 		page: "page view",
 		form: "form",

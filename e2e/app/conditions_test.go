@@ -2,13 +2,52 @@ package app
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/packetboat/packetboat/e2e/e2etest"
+	"github.com/packetboat/packetboat/internal/audience/rule"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
+
+// A rule with conditions of all types is shown, each as one of its type.
+func TestConditionsOfAllTypesAreShown(t *testing.T) {
+	t.Parallel()
+	page := openApp(t, "")
+	page.call(http.MethodPost, "/segments", map[string]any{"name": "Crew", "type": "static"})
+	const someID = "0190b0a0-0000-7000-8000-000000000001"
+	paid := map[string]any{"event_name": "paid"}
+	leaves := map[string]map[string]any{
+		"field":          {"operator": "is_set", "field": "email"},
+		"list":           {"operator": "in", "segment_keys": []any{"crew"}},
+		"segment":        {"operator": "in", "segment_keys": []any{"all_sendable"}},
+		"email":          {"operator": "did", "event": "opened"},
+		"broadcast":      {"operator": "did", "event": "opened", "broadcast_id": someID},
+		"sequence_email": {"operator": "did", "event": "opened", "sequence_id": someID},
+		"event":          {"operator": "did", "event_name": "paid"},
+		"event_sequence": {"operator": "followed", "first": paid, "then": paid, "within": map[string]any{"amount": 7, "unit": "day"}},
+		"page_view":      {"operator": "did", "url": "https://example.com/"},
+		"form":           {"operator": "did", "form_slug": "signup"},
+		"subscription":   {"operator": "subscribed", "email_type_key": "newsletter"},
+		"sequence":       {"operator": "active", "sequence_id": someID},
+		"suppression":    {"operator": "listed"},
+	}
+	var names []string
+	var conditions []any
+	for _, leaf := range rule.LeafTypes() {
+		if leaves[leaf.Name] == nil {
+			t.Fatalf("no condition of the type %s", leaf.Name)
+		}
+		leaves[leaf.Name]["type"] = leaf.Name
+		names, conditions = append(names, leaf.Name), append(conditions, leaves[leaf.Name])
+	}
+	page.call(http.MethodPost, "/segments", map[string]any{"name": "All", "definition": map[string]any{"logic": "or", "conditions": conditions}})
+	page.open("/segments/all")
+	page.WaitFor(`[...document.querySelectorAll('fieldset[data-path]:not([data-depth])')].map(f => f.querySelector('select').value).join(' ') === '` + strings.Join(names, " ") + `'`)
+	page.expectNoProblems()
+}
 
 // A condition on two events is shown as a sentence. What is changed in the application is saved, and all else stays as
 // it was. Properties are offered, and have the kind of their recorded values.
