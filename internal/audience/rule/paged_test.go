@@ -20,13 +20,14 @@ func TestPagesAreLookedUpByContact(t *testing.T) {
 			t.Skip("a cluster cannot plan the subquery of a contact")
 		}
 		for leaf, index := range map[string]string{
-			`{"type":"event","event_name":"order_placed","operator":"did","window":{"in_the_last":{"amount":7,"unit":"days"}}}`:                                "journal_contact",
-			`{"type":"event","event_name":"order_placed","operator":"did","count":{"operator":"at_least","value":3}}`:                                          "journal_contact",
-			`{"type":"event","event_name":"order_placed","operator":"did_not"}`:                                                                                "journal_contact",
-			`{"type":"page_view","url":"https://shop.example/cart","operator":"did","window":{"in_the_last":{"amount":1,"unit":"days"}}}`:                      "journal_contact",
-			`{"type":"email","event":"clicked","operator":"did","window":{"in_the_last":{"amount":30,"unit":"days"}}}`:                                         "hit_contact",
-			`{"type":"email","event":"delivered","operator":"did","window":{"in_the_last":{"amount":3,"unit":"days"}}}`:                                        "outbox_recipient",
-			`{"type":"email","event":"opened","operator":"did","count":{"operator":"at_most","value":2},"window":{"in_the_last":{"amount":2,"unit":"hours"}}}`: "hit_contact",
+			`{"type":"event","event_name":"order_placed","operator":"did","window":{"in_the_last":{"amount":7,"unit":"days"}}}`:                                                "journal_contact",
+			`{"type":"event","event_name":"order_placed","operator":"did","count":{"operator":"at_least","value":3}}`:                                                          "journal_contact",
+			`{"type":"event","event_name":"order_placed","operator":"did_not"}`:                                                                                                "journal_contact",
+			`{"type":"event_sequence","first":{"event_name":"cart_filled"},"then":{"event_name":"order_placed"},"within":{"amount":2,"unit":"day"},"operator":"not_followed"}`: "journal_contact",
+			`{"type":"page_view","url":"https://shop.example/cart","operator":"did","window":{"in_the_last":{"amount":1,"unit":"days"}}}`:                                      "journal_contact",
+			`{"type":"email","event":"clicked","operator":"did","window":{"in_the_last":{"amount":30,"unit":"days"}}}`:                                                         "hit_contact",
+			`{"type":"email","event":"delivered","operator":"did","window":{"in_the_last":{"amount":3,"unit":"days"}}}`:                                                        "outbox_recipient",
+			`{"type":"email","event":"opened","operator":"did","count":{"operator":"at_most","value":2},"window":{"in_the_last":{"amount":2,"unit":"hours"}}}`:                 "hit_contact",
 		} {
 			tree, err := rule.ParseDefinition(one(leaf), env.Schema)
 			if err != nil {
