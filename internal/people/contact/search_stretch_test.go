@@ -59,15 +59,6 @@ func TestImportedContactsAreFoundBeforeAndAfterIndexing(t *testing.T) {
 				}
 			}
 		}
-		round := func(x *contactsearch.Indexer) {
-			t.Helper()
-			for more := true; more; {
-				var err error
-				if more, err = x.Tick(ctx); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
 		now := time.Now()
 		save(other, 0, 300, now)
 		first := save(acme, 0, 300, now)
@@ -89,7 +80,7 @@ func TestImportedContactsAreFoundBeforeAndAfterIndexing(t *testing.T) {
 		counts("after changes", want)
 
 		young := &contactsearch.Indexer{DB: db, Log: indexer(db).Log, Now: func() time.Time { return now }}
-		round(young)
+		indexAll(t, young)
 		if s := waiting("contact_search_range"); s != 2 {
 			t.Errorf("%d stretches wait for more, want 2", s)
 		}
@@ -97,8 +88,8 @@ func TestImportedContactsAreFoundBeforeAndAfterIndexing(t *testing.T) {
 			t.Errorf("%d contacts are to be forgotten when their stretch is gone, want 1", n)
 		}
 		eager := indexer(db)
-		eager.MinSegment = 500
-		round(eager)
+		eager.MinSegment, eager.MaxSegment = 500, 600
+		indexAll(t, eager)
 		if s, b := waiting("contact_search_range"), waiting("contact_search_block"); s != 0 || b == 0 {
 			t.Errorf("%d stretches wait and %d blocks are in the index", s, b)
 		}
@@ -109,12 +100,12 @@ func TestImportedContactsAreFoundBeforeAndAfterIndexing(t *testing.T) {
 
 		save(acme, 1000, 300, now.Add(time.Second))
 		old := &contactsearch.Indexer{DB: db, Log: indexer(db).Log, Now: func() time.Time { return now.Add(time.Minute) }}
-		round(old)
+		indexAll(t, old)
 		if s, f := waiting("contact_search_range"), waiting("contact_search_queue"); s != 0 || f < 300 {
 			t.Errorf("%d stretches and %d contacts wait, want none and 300", s, f)
 		}
 		counts("after settling", map[string]int{"number7": 91, "renamed": 1, "example": 929})
-		round(indexer(db))
+		indexAll(t, indexer(db))
 		if f := waiting("contact_search_queue"); f > 4 {
 			t.Errorf("%d contacts still wait", f)
 		}

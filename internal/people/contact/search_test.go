@@ -1,7 +1,9 @@
 package contact_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -22,9 +24,60 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// indexer makes a segment of a few contacts already.
+// indexer makes segments of a few contacts, and merges them.
 func indexer(db *sqldb.DB) *contactsearch.Indexer {
-	return &contactsearch.Indexer{DB: db, Log: slog.New(slog.DiscardHandler), Now: time.Now, MinSegment: 5}
+	return &contactsearch.Indexer{DB: db, Log: slog.New(slog.DiscardHandler), Now: time.Now, MinSegment: 5, MaxSegment: 20}
+}
+
+// indexAll ticks until an indexer finds no more work in a round.
+func indexAll(t *testing.T, index *contactsearch.Indexer) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = index.Tick(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// segmentSizes returns the numbers of entries of a tenant's segments, in the order of their numbers.
+func segmentSizes(t *testing.T, db *sqldb.DB, tenant id.Tenant) []int {
+	t.Helper()
+	rows, err := db.Query(t.Context(), `
+		SELECT SUM(LENGTH(b.contacts)) / 16, MAX(s.entries) FROM contact_search_block b
+		JOIN contact_search_segment s ON s.tenant_id = $1 AND s.segment = b.segment
+		WHERE b.tenant_id = $1 GROUP BY b.segment ORDER BY b.segment`, tenant)
+	sizes, err := sqldb.Collect(rows, err, func(row func(...any) error) (n int, err error) {
+		stored := 0
+		if err := row(&n, &stored); err != nil {
+			return n, err
+		}
+		if n != stored {
+			t.Errorf("a segment of %d contacts is stored as one of %d", n, stored)
+		}
+		return n, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sizes
+}
+
+// inIndex reports whether a letter occurs in texts of the index.
+func inIndex(t *testing.T, db *sqldb.DB, tenant id.Tenant, letter rune) (found bool) {
+	t.Helper()
+	mark := binary.AppendUvarint(nil, uint64(letter)) // the first bytes of the postings of a letter of two bytes or more
+	rows, err := db.Query(t.Context(), `SELECT postings FROM contact_search_postings WHERE tenant_id = $1`, tenant)
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
+		var b []byte
+		err := row(&b)
+		found = found || bytes.Contains(b, mark)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // plainly is a text as a search sees it.
@@ -69,7 +122,8 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 	tenants := []id.Tenant{acme, other}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		n, made := 0, map[id.Tenant][]contact.Contact{}
-		index := indexer(db)
+		indexers := []*contactsearch.Indexer{indexer(db), indexer(db)}
+		indexers[1].MinSegment, indexers[1].MaxSegment = 2, 50 // which merges in several steps
 		drawName := func(rt *rapid.T) *string {
 			if s := rapid.SampledFrom(names).Draw(rt, "name"); s != "" {
 				return &s
@@ -114,6 +168,7 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 					rt.Fatal(err)
 				}
 			default:
+				index := rapid.SampledFrom(indexers).Draw(rt, "indexer")
 				for range rapid.IntRange(1, 5).Draw(rt, "ticks") {
 					if _, err := index.Tick(ctx); err != nil {
 						rt.Fatal(err)
@@ -167,7 +222,7 @@ func TestConcurrentIndexersAndWriters(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
-		const rounds, people = 6, 8
+		const rounds, people, secret = 6, 8, 'ξ'
 		var writers, indexers sync.WaitGroup
 		done := make(chan struct{})
 		for range 2 {
@@ -204,10 +259,79 @@ func TestConcurrentIndexersAndWriters(t *testing.T) {
 				}
 			})
 		}
+		writers.Go(func() { // anonymises contacts that may be in a segment, or in one that is being merged
+			for i := range 3 * rounds {
+				drafts := []contact.Draft{{Email: fmt.Sprintf("a%d@anonymous.test", i), Change: contact.Change{Texts: texts("last_name", strings.Repeat(string(secret), 3))}}}
+				for j := range 5 {
+					drafts = append(drafts, contact.Draft{Email: fmt.Sprintf("b%d.%d@anonymous.test", i, j)})
+				}
+				list, err := contact.SaveAll(ctx, db, acme, drafts, rules, noon)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(time.Duration(i%4) * 5 * time.Millisecond)
+				if _, err := contact.Anonymize(ctx, db, acme, []id.Contact{list[0].Contact.ID}, nil, noon); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
 		writers.Wait()
 		close(done)
 		indexers.Wait()
+		indexAll(t, indexer(db))
+		if inIndex(t, db, acme, secret) {
+			t.Error("the name of an anonymised contact is in the index")
+		}
 		for search, want := range map[string]int{"w0p": people, "w1p": people, "w1r3p": people, "round0th": 0, "round5th": 2 * people, "example": 2*people + 2*people*rounds, "w1r3p7": 1} {
+			if n, err := contact.Count(ctx, db, acme, contact.Selector{Search: search}); err != nil || n != want {
+				t.Errorf("Count(%q) = %d, %v; want %d", search, n, err, want)
+			}
+		}
+	})
+}
+
+func TestSmallSegmentsAreMerged(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB) {
+		ctx, index := t.Context(), indexer(db)
+		index.MinSegment, index.MaxSegment = 5, 80
+		create := func(from, n int) (list []contact.Outcome) {
+			t.Helper()
+			drafts := make([]contact.Draft, n)
+			for i := range drafts {
+				drafts[i].Email = fmt.Sprintf("c%d@example.org", from+i)
+			}
+			list, err := contact.SaveAll(ctx, db, acme, drafts, rules, noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return list
+		}
+		var first contact.Contact
+		for i, want := range [][]int{
+			{6}, {6, 6}, {6, 6, 6}, {24}, {24, 6}, {24, 6, 6}, {24, 6, 6, 6}, {24, 24}, {24, 24, 6}, {24, 24, 6, 6}, {24, 24, 6, 6, 6}, {24, 24, 24},
+			{24, 24, 24, 6}, {80, 4}, {80, 4, 6},
+		} {
+			list := create(6*i, 6)
+			if i == 0 {
+				first = list[0].Contact
+			}
+			indexAll(t, index)
+			if got := segmentSizes(t, db, acme); !slices.Equal(got, want) {
+				t.Fatalf("after %d contacts: segments of %v, want %v", 6*(i+1), got, want)
+			}
+		}
+		create(90, 4) // too few
+		indexAll(t, index)
+		if got, want := segmentSizes(t, db, acme), []int{80, 4, 6}; !slices.Equal(got, want) {
+			t.Errorf("segments of %v, want %v", got, want)
+		}
+		if _, err := contact.Anonymize(ctx, db, acme, []id.Contact{first.ID}, nil, noon); err != nil {
+			t.Fatal(err)
+		}
+		indexAll(t, index)
+		for search, want := range map[string]int{"example": 93, "c0@": 0, "c93@": 1, "c4": 11} {
 			if n, err := contact.Count(ctx, db, acme, contact.Selector{Search: search}); err != nil || n != want {
 				t.Errorf("Count(%q) = %d, %v; want %d", search, n, err, want)
 			}
@@ -240,14 +364,6 @@ func TestIndexerRunsUntilItsContextEnds(t *testing.T) {
 func TestRenewalRemovesOutdatedEntries(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, index := t.Context(), indexer(db)
-		round := func() {
-			for more := true; more; {
-				var err error
-				if more, err = index.Tick(ctx); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
 		sizes := func() map[string]int {
 			list := map[string]int{}
 			for name, query := range map[string]string{
@@ -275,7 +391,7 @@ func TestRenewalRemovesOutdatedEntries(t *testing.T) {
 			if _, err := contact.SaveAll(ctx, db, acme, drafts, rules, noon); err != nil {
 				t.Fatal(err)
 			}
-			round()
+			indexAll(t, index)
 		}
 		if got, want := sizes(), map[string]int{"fresh": 0, "blocks": 6, "segments": 3, "renewals": 0}; !maps.Equal(got, want) {
 			t.Fatalf("before: %v, want %v", got, want)
@@ -283,7 +399,7 @@ func TestRenewalRemovesOutdatedEntries(t *testing.T) {
 		if _, err := db.Exec(ctx, `INSERT INTO contact_search_rebuild (tenant_id, through_segment, after_id) VALUES ($1, 3, $2)`, acme, id.Contact{}); err != nil {
 			t.Fatal(err)
 		}
-		round()
+		indexAll(t, index)
 		if got, want := sizes(), map[string]int{"fresh": 0, "blocks": 2, "segments": 1, "renewals": 0}; !maps.Equal(got, want) {
 			t.Errorf("after: %v, want %v", got, want)
 		}
@@ -298,7 +414,7 @@ func TestRenewalRemovesOutdatedEntries(t *testing.T) {
 func TestSegmentsCreatedDuringARenewalStay(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, index, patient := t.Context(), indexer(db), indexer(db)
-		patient.MinSegment = 1000
+		patient.MinSegment, patient.MaxSegment = 1000, 1000
 		tick := func(x *contactsearch.Indexer) bool {
 			more, err := x.Tick(ctx)
 			if err != nil {
@@ -326,47 +442,19 @@ func TestSegmentsCreatedDuringARenewalStay(t *testing.T) {
 func TestAnonymisedContactsAreRemovedFromTheIndex(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, index := t.Context(), indexer(db)
-		round := func() {
-			for more := true; more; {
-				var err error
-				if more, err = index.Tick(ctx); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
 		ann := mustCreate(t, db, "ann@example.org", contact.Change{Texts: texts("last_name", "Ξ")})
 		for i := range 6 {
 			mustCreate(t, db, fmt.Sprintf("c%d@example.org", i), contact.Change{})
 		}
-		says := func() (says bool) {
-			var mark []byte // encoded first bytes of a gram
-			for r := uint64('ξ'); ; r >>= 7 {
-				if r < 0x80 {
-					mark = append(mark, byte(r))
-					break
-				}
-				mark = append(mark, byte(r)|0x80)
-			}
-			rows, err := db.Query(ctx, `SELECT postings FROM contact_search_postings WHERE tenant_id = $1`, acme)
-			_, err = sqldb.Collect(rows, err, func(row func(...any) error) (b []byte, err error) {
-				err = row(&b)
-				says = says || strings.Contains(string(b), string(mark))
-				return b, err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return says
-		}
-		round()
-		if !says() {
+		indexAll(t, index)
+		if !inIndex(t, db, acme, 'ξ') {
 			t.Fatal("the name is not in the index")
 		}
 		if _, err := contact.Anonymize(ctx, db, acme, []id.Contact{ann.ID}, nil, noon); err != nil {
 			t.Fatal(err)
 		}
-		round()
-		if says() {
+		indexAll(t, index)
+		if inIndex(t, db, acme, 'ξ') {
 			t.Error("the name is still in the index")
 		}
 		for search, want := range map[string]int{"ann": 0, "ξ": 0, "c": 6, "example": 6} {

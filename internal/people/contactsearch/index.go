@@ -24,7 +24,8 @@ type Indexer struct {
 	Log        *slog.Logger
 	Now        func() time.Time
 	Every      time.Duration // 0 means two seconds
-	MinSegment int           // number of queued contacts that are put into a segment; 0 means a full segment
+	MinSegment int           // entries of a segment, at least; 0 means 512
+	MaxSegment int           // and at most; 0 means 8,192, which is also the limit
 
 	tenant   id.Tenant // the last one processed
 	segments int       // written since the last vacuum
@@ -71,12 +72,12 @@ func (x *Indexer) Tick(ctx context.Context) (more bool, err error) {
 		x.tenant = 0
 		return false, x.vacuum(ctx, 1)
 	}
-	done, err := x.step(ctx, next)
+	more, err = x.step(ctx, next)
 	if err != nil {
 		x.tenant = next // the next Tick goes on with other tenants
 		return false, fmt.Errorf("index the contacts of tenant %s: %w", next, err)
 	}
-	if done {
+	if more {
 		x.busy = true
 	} else {
 		x.tenant = next
@@ -84,43 +85,52 @@ func (x *Indexer) Tick(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// step does one step of work for a tenant and reports whether there was any.
-func (x *Indexer) step(ctx context.Context, tenant id.Tenant) (bool, error) {
-	minSize := x.MinSegment
-	if minSize == 0 {
-		minSize = segmentSize
-	}
+// step does one step of work for a tenant. It reports false if there is no more until the next round.
+func (x *Indexer) step(ctx context.Context, tenant id.Tenant) (more bool, err error) {
+	least, most := cmp.Or(x.MinSegment, minSegment), cmp.Or(x.MaxSegment, segmentSize)
 	if did, err := applyRemovals(ctx, x.DB, tenant); did || err != nil {
 		return did, err
 	}
-	w, err := loadBacklog(ctx, x.DB, tenant, minSize)
+	w, err := loadBacklog(ctx, x.DB, tenant, most)
 	if err != nil {
 		return false, err
 	}
-	var segment int64
 	switch {
-	case w.inRanges >= minSize:
-		segment, err = indexRanges(ctx, x.DB, tenant)
-	case w.inRanges > 0 && (w.queued+w.inRanges >= minSize || x.Now().Sub(id.Time(w.first)) > splitAfter):
+	case w.inRanges >= most:
+		s, err := indexRanges(ctx, x.DB, tenant, most)
+		return x.wrote(ctx, tenant, s, err)
+	case w.inRanges > 0 && (w.queued+w.inRanges >= most || x.Now().Sub(id.Time(w.first)) > splitAfter):
 		list, err := oldestRanges(ctx, x.DB, tenant)
 		if err == nil {
 			err = splitRanges(ctx, x.DB, tenant, list)
 		}
 		return err == nil, err
-	case w.queued >= minSize:
-		segment, err = indexQueue(ctx, x.DB, tenant)
-	default:
-		return continueRebuild(ctx, x.DB, tenant)
+	case w.queued >= most:
+		s, err := indexQueue(ctx, x.DB, tenant, most)
+		return x.wrote(ctx, tenant, s, err)
 	}
-	if err != nil || segment == 0 {
+	if did, err := continueRebuild(ctx, x.DB, tenant); did || err != nil || w.queued < least {
+		return did, err
+	}
+	// Only one in a round: while contacts are created fast, more of them fill the next segment.
+	s, err := indexQueue(ctx, x.DB, tenant, most)
+	did, err := x.wrote(ctx, tenant, s, err)
+	for did && err == nil {
+		did, err = merge(ctx, x.DB, tenant, least, most)
+	}
+	return false, err
+}
+
+// wrote does what follows a new segment. It reports whether there is one.
+func (x *Indexer) wrote(ctx context.Context, tenant id.Tenant, s segment, err error) (bool, error) {
+	if err != nil || s.number == 0 {
 		return false, err
 	}
-	x.Log.Debug("contacts indexed", "tenant", tenant, "segment", segment)
+	x.Log.Debug("contacts indexed", "tenant", tenant, "segment", s.number, "entries", s.entries)
+	x.busy = true
 	x.segments++
-	if segment%inspectEvery == 0 {
-		if err := startRebuild(ctx, x.DB, tenant); err != nil {
-			return false, err
-		}
+	if err := startRebuild(ctx, x.DB, tenant, s.entries); err != nil {
+		return false, err
 	}
 	return true, x.vacuum(ctx, 8)
 }
@@ -151,19 +161,19 @@ func scanEntry(row func(...any) error) (w Entry, err error) {
 	return w, err
 }
 
-// indexQueue writes a segment of the oldest queued contacts and returns its number, 0 if
+// indexQueue writes a segment of the oldest queued contacts, at most so many. It returns none if
 // another process is indexing them.
-func indexQueue(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, err error) {
+func indexQueue(ctx context.Context, db *sqldb.DB, tenant id.Tenant, most int) (s segment, err error) {
 	rows, err := db.Query(ctx, `
 		SELECT contact_id, search_text FROM contact_search_queue
-		WHERE tenant_id = $1 ORDER BY contact_id LIMIT $2`, tenant, segmentSize)
+		WHERE tenant_id = $1 ORDER BY contact_id LIMIT $2`, tenant, most)
 	list, err := sqldb.Collect(rows, err, scanEntry)
 	if err != nil || len(list) == 0 {
-		return 0, err
+		return segment{}, err
 	}
 	postings := encode(list) // before the transaction, since it takes long
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		dequeued, err := dequeue(ctx, tx, tenant, list)
+		dequeued, err := dequeue(ctx, tx, tenant, list, most)
 		if err != nil {
 			return err
 		}
@@ -171,29 +181,35 @@ func indexQueue(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment in
 		if !slices.Equal(dequeued, list) {
 			postings = encode(dequeued)
 		}
-		segment, err = writeSegment(ctx, tx, tenant, dequeued, postings)
+		s, err = writeSegment(ctx, tx, tenant, dequeued, postings)
 		return err
 	})
-	if errors.Is(err, errContended) || sqldb.IsUniqueViolation(err) { // the contacts, or the number of the segment
-		return 0, nil
-	}
-	return segment, err
+	return unlessContended(s, err)
 }
 
-// writeSegment writes contacts as the next segment, and returns its number.
-func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry, postings map[int][]byte) (segment int64, err error) {
-	err = tx.QueryRow(ctx, `
-		SELECT COALESCE(MAX(n.last), 0) + 1 FROM (
-			SELECT MAX(b.segment) AS last FROM contact_search_block b WHERE b.tenant_id = $1
-			UNION ALL
-			SELECT r.through_segment FROM contact_search_rebuild r WHERE r.tenant_id = $1) AS n`, tenant).Scan(&segment)
+// unlessContended returns a segment, or none and no error if another process has written it, or one of
+// its number.
+func unlessContended(s segment, err error) (segment, error) {
+	if errors.Is(err, errContended) || sqldb.IsUniqueViolation(err) {
+		return segment{}, nil
+	}
+	return s, err
+}
+
+// writeSegment writes contacts as the next segment.
+func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry, postings map[int][]byte) (segment, error) {
+	s := segment{entries: len(list)}
+	err := tx.QueryRow(ctx, `
+		INSERT INTO contact_search_segment (tenant_id, segment, entries)
+		SELECT h.tenant_id, (SELECT COALESCE(MAX(s.segment), 0) + 1 FROM contact_search_segment s WHERE s.tenant_id = $1), CAST($2 AS BIGINT)
+		FROM `+tx.Home(1)+` RETURNING segment`, tenant, s.entries).Scan(&s.number)
 	if err != nil {
-		return 0, err
+		return s, err
 	}
-	if err := writeBlocks(ctx, tx, tenant, segment, list); err != nil {
-		return 0, err
+	if err := writeBlocks(ctx, tx, tenant, s.number, list); err != nil {
+		return s, err
 	}
-	return segment, writePostings(ctx, tx, tenant, segment, postings)
+	return s, writePostings(ctx, tx, tenant, s.number, postings)
 }
 
 var errContended = errors.New("another process indexes these contacts")
@@ -201,13 +217,13 @@ var errContended = errors.New("another process indexes these contacts")
 // dequeue deletes the queue's rows from the first to the last of a list, and returns them
 // as they are now: some may have changed or be new. If fewer than half are left, it returns
 // errContended.
-func dequeue(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry) ([]Entry, error) {
+func dequeue(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry, most int) ([]Entry, error) {
 	rows, err := tx.Query(ctx, `
 		DELETE FROM contact_search_queue WHERE tenant_id = $1 AND contact_id IN (
 			SELECT contact_id FROM contact_search_queue
 			WHERE tenant_id = $1 AND contact_id >= $2 AND contact_id <= $3
 			ORDER BY contact_id LIMIT $4 `+tx.SkipLocked()+`)
-		RETURNING contact_id, search_text`, tenant, list[0].Contact, list[len(list)-1].Contact, segmentSize)
+		RETURNING contact_id, search_text`, tenant, list[0].Contact, list[len(list)-1].Contact, most)
 	dequeued, err := sqldb.Collect(rows, err, scanEntry)
 	if err == nil && len(dequeued) <= len(list)/2 {
 		return nil, errContended

@@ -94,10 +94,11 @@ func TestSelective(t *testing.T) {
 		{"a large company, oldest segments", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n <= 5] }, true, true},
 		{"a large company, newest segments", func(n int64) int { return map[bool]int{true: segmentSize / 2}[n > segments-5] }, true, true},
 	} {
-		f := &indexHits{segments: map[int64]*segmentHits{}, first: 1, last: segments}
-		for n := f.first; n <= f.last; n++ {
+		f := &indexHits{hits: map[int64]*segmentHits{}}
+		for n := int64(1); n <= segments; n++ {
+			f.segments = append(f.segments, segment{n, segmentSize})
 			if h := tt.holders(n); h > 0 {
-				f.segments[n] = &segmentHits{matches: h}
+				f.hits[n] = &segmentHits{matches: h}
 			}
 		}
 		if page, all := f.selective(true), f.selective(false); page != tt.page || all != tt.all {

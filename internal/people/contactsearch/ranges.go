@@ -64,34 +64,34 @@ func oldestRanges(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]idRang
 	})
 }
 
-// indexRanges writes a segment of the oldest ranges, as many as fit, and returns its
-// number, 0 if another process is indexing them or the first does not fit.
+// indexRanges writes a segment of the oldest ranges, as many as fit. It returns none if another
+// process is indexing them or the first does not fit.
 //
 // The texts are read before the transaction. A contact that changes meanwhile is in
 // contact_search_queue too; one that is anonymised is removed after the range is deleted
 // (applyRemovals).
-func indexRanges(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment int64, err error) {
+func indexRanges(ctx context.Context, db *sqldb.DB, tenant id.Tenant, most int) (s segment, err error) {
 	oldest, err := oldestRanges(ctx, db, tenant)
 	if err != nil {
-		return 0, err
+		return segment{}, err
 	}
-	list := make([]Entry, 0, segmentSize)
+	list := make([]Entry, 0, most)
 	var firsts []id.Contact
-	for _, s := range oldest {
+	for _, r := range oldest {
 		rows, err := db.Query(ctx, `
 			SELECT id, search_text FROM contact
-			WHERE tenant_id = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT $4`, tenant, s.first, s.last, segmentSize+1)
+			WHERE tenant_id = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT $4`, tenant, r.first, r.last, most+1)
 		page, err := sqldb.Collect(rows, err, scanEntry)
 		if err != nil {
-			return 0, err
+			return segment{}, err
 		}
-		if len(list)+len(page) > segmentSize {
+		if len(list)+len(page) > most {
 			break
 		}
-		list, firsts = append(list, page...), append(firsts, s.first)
+		list, firsts = append(list, page...), append(firsts, r.first)
 	}
 	if len(firsts) == 0 && len(oldest) > 0 {
-		return 0, splitRanges(ctx, db, tenant, oldest[:1]) // with contacts of other transactions it does not fit
+		return segment{}, splitRanges(ctx, db, tenant, oldest[:1]) // with contacts of other transactions it does not fit
 	}
 	slices.SortFunc(list, func(a, b Entry) int { return id.Compare(a.Contact, b.Contact) })
 	list = slices.CompactFunc(list, func(a, b Entry) bool { return a.Contact == b.Contact })
@@ -100,13 +100,10 @@ func indexRanges(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (segment i
 		if err := deleteRanges(ctx, tx, tenant, firsts); err != nil {
 			return err
 		}
-		segment, err = writeSegment(ctx, tx, tenant, list, postings)
+		s, err = writeSegment(ctx, tx, tenant, list, postings)
 		return err
 	})
-	if errors.Is(err, errContended) || sqldb.IsUniqueViolation(err) { // the ranges, or the number of the segment
-		return 0, nil
-	}
-	return segment, err
+	return unlessContended(s, err)
 }
 
 // deleteRanges deletes ranges, or returns errContended if another process has deleted or

@@ -16,17 +16,17 @@ import (
 // the other contacts of their segments are queued, and the segments deleted.
 
 const (
-	inspectEvery = 16               // segments between two checks of the index's size
 	minStale     = 16 * segmentSize // number of outdated entries below which the index is not rebuilt
+	inspectEvery = 16 * segmentSize // entries between two comparisons with the number of contacts
 )
 
-// startRebuild starts a rebuild if the index has more than twice as many entries as there
-// are contacts.
-func startRebuild(ctx context.Context, db *sqldb.DB, tenant id.Tenant) error {
+// startRebuild starts a rebuild if the index, to which some entries were added, has more than twice as
+// many as there are contacts.
+func startRebuild(ctx context.Context, db *sqldb.DB, tenant id.Tenant, added int) error {
 	var entries, contacts, last int64
 	err := db.QueryRow(ctx, `
-		SELECT COUNT(*) * $2, COALESCE(MAX(segment), 0) FROM contact_search_block WHERE tenant_id = $1`, tenant, blockSize).Scan(&entries, &last)
-	if err != nil || entries <= minStale {
+		SELECT CAST(COALESCE(SUM(entries), 0) AS BIGINT), COALESCE(MAX(segment), 0) FROM contact_search_segment WHERE tenant_id = $1`, tenant).Scan(&entries, &last)
+	if err != nil || entries <= minStale || entries/inspectEvery == (entries-int64(added))/inspectEvery {
 		return err
 	}
 	err = db.QueryRow(ctx, `SELECT COUNT(*) FROM contact WHERE tenant_id = $1`, tenant).Scan(&contacts)
@@ -47,7 +47,7 @@ func continueRebuild(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool,
 	if err != nil || !pending {
 		return false, err
 	}
-	return true, db.InTx(ctx, func(tx *sqldb.DB) error {
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
 		var through int64
 		var after, last id.Contact
 		err := tx.QueryRow(ctx, `
@@ -80,6 +80,10 @@ func continueRebuild(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool,
 		_, err = tx.Exec(ctx, `UPDATE contact_search_rebuild SET after_id = $2 WHERE tenant_id = $1`, tenant, last)
 		return err
 	})
+	if errors.Is(err, errContended) {
+		err = nil
+	}
+	return true, err
 }
 
 // dropOldSegment deletes a tenant's first segment from before the rebuild. If there is none
@@ -87,7 +91,7 @@ func continueRebuild(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool,
 func dropOldSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, through int64) error {
 	var first int64
 	err := tx.QueryRow(ctx, `
-		SELECT COALESCE(MIN(segment), 0) FROM contact_search_block WHERE tenant_id = $1 AND segment <= $2`, tenant, through).Scan(&first)
+		SELECT COALESCE(MIN(segment), 0) FROM contact_search_segment WHERE tenant_id = $1 AND segment <= $2 AND entries > 0`, tenant, through).Scan(&first)
 	if err != nil {
 		return err
 	}
@@ -95,22 +99,7 @@ func dropOldSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, through
 		_, err := tx.Exec(ctx, `DELETE FROM contact_search_rebuild WHERE tenant_id = $1`, tenant)
 		return err
 	}
-	return clearSegment(ctx, tx, tenant, first)
-}
-
-// clearSegment deletes a segment.
-func clearSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64) error {
-	t := tx.Table("bucket BIGINT")
-	for b := range buckets {
-		t.Add(b)
-	}
-	_, err := tx.Exec(ctx, `
-		DELETE FROM contact_search_postings
-		WHERE tenant_id = $1 AND segment = $2 AND bucket IN (SELECT v.bucket FROM `+t.As("v", 3)+`)`, t.Args(tenant, segment)...)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `DELETE FROM contact_search_block WHERE tenant_id = $1 AND segment = $2`, tenant, segment)
+	_, err = deleteSegments(ctx, tx, tenant, []int64{first})
 	return err
 }
 
@@ -121,7 +110,8 @@ const removalsAtOnce = 100_000
 // contacts. It reports whether there was anything to remove.
 //
 // Contacts in a range are left for later: an indexer may be writing a segment of it with
-// texts from before the anonymisation, which becomes visible when the range is deleted.
+// texts from before the anonymisation, which becomes visible when the range is deleted. For the
+// same reason all are, if a segment was merged with others meanwhile: its contacts are in the new one.
 func applyRemovals(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, error) {
 	rows, err := db.Query(ctx, `
 		SELECT f.contact_id FROM contact_search_removed f
@@ -154,7 +144,11 @@ func applyRemovals(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, e
 		return false, err
 	}
 	for segment := range touched {
-		if err := db.InTx(ctx, func(tx *sqldb.DB) error { return requeueSegment(ctx, tx, tenant, segment) }); err != nil {
+		err := db.InTx(ctx, func(tx *sqldb.DB) error { return requeueSegment(ctx, tx, tenant, segment) })
+		if errors.Is(err, errContended) {
+			return true, nil
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -163,15 +157,9 @@ func applyRemovals(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (bool, e
 	return true, err
 }
 
-// requeueSegment queues the contacts of a segment and deletes it.
+// requeueSegment deletes a segment and queues its contacts.
 func requeueSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment int64) error {
-	rows, err := tx.Query(ctx, `SELECT contacts FROM contact_search_block WHERE tenant_id = $1 AND segment = $2`, tenant, segment)
-	var ids []id.Contact
-	_, err = sqldb.Collect(rows, err, func(row func(...any) error) (contacts []byte, err error) {
-		err = row(&contacts)
-		ids = append(ids, unpackIDs(contacts)...)
-		return contacts, err
-	})
+	ids, err := deleteSegments(ctx, tx, tenant, []int64{segment})
 	if err != nil {
 		return err
 	}
@@ -180,8 +168,5 @@ func requeueSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment
 		SELECT tenant_id, id, search_text FROM contact
 		WHERE tenant_id = $1 AND id`+tx.In(2)+`
 		ORDER BY id`+tx.ForUpdate()+` ON CONFLICT DO NOTHING`, tenant, sqldb.List(tx, ids))
-	if err != nil {
-		return err
-	}
-	return clearSegment(ctx, tx, tenant, segment)
+	return err
 }

@@ -1,8 +1,10 @@
 package contactsearch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -86,9 +88,9 @@ func candidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []str
 
 // indexHits is the result of an index lookup.
 type indexHits struct {
-	queued      []id.Contact           // not indexed yet, with the terms in their texts
-	segments    map[int64]*segmentHits // indexed, with the grams of the terms
-	first, last int64                  // of all segments; 0: there is none
+	queued   []id.Contact           // not indexed yet, with the terms in their texts
+	segments []segment              // in the order of their numbers
+	hits     map[int64]*segmentHits // by number of the segment
 }
 
 // segmentHits is the result in one segment.
@@ -102,28 +104,31 @@ type segmentHits struct {
 // the order of a database index: all of them or, if ordered, as many as fill a page.
 // Reading one by id takes about ten times as long.
 func (f *indexHits) selective(ordered bool) bool {
-	n := 0
+	matches, entries := 0, 0
+	for _, s := range f.hits {
+		matches += s.matches
+	}
 	for _, s := range f.segments {
-		n += s.matches
+		entries += s.entries
 	}
 	if ordered {
-		return 12*n <= max(f.estimateScan(f.first, 1), f.estimateScan(f.last, -1))
+		return 12*matches <= max(f.estimateScan(slices.All(f.segments)), f.estimateScan(slices.Backward(f.segments)))
 	}
-	return 10*n <= int(f.last-f.first+1)*segmentSize
+	return 10*matches <= entries
 }
 
-// estimateScan estimates how many contacts are read, beginning with a segment, until a page
-// is full. step is the direction, 1 or -1. Segments are about as old as their contacts.
-func (f *indexHits) estimateScan(from, step int64) int {
+// estimateScan estimates how many contacts are read, in the order of segments, until a page
+// is full. Segments are about as old as their contacts.
+func (f *indexHits) estimateScan(segments iter.Seq2[int, segment]) int {
 	read, missing := 0, 50
-	for n := from; n >= f.first && n <= f.last; n += step {
-		if s := f.segments[n]; s != nil {
-			if s.matches >= missing {
-				return read + segmentSize*missing/s.matches
+	for _, s := range segments {
+		if h := f.hits[s.number]; h != nil {
+			if h.matches >= missing {
+				return read + s.entries*missing/h.matches
 			}
-			missing -= s.matches
+			missing -= h.matches
 		}
-		read += segmentSize
+		read += s.entries
 	}
 	return read
 }
@@ -154,16 +159,14 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 		t.Add(i, g.bucket())
 	}
 	rows, err := db.Query(ctx, `
-		SELECT contact_id, segment, gram, postings FROM (
-			SELECT f.contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM contact_search_queue f
+		SELECT contact_id, segment, n, postings FROM (
+			SELECT f.contact_id, 0 AS segment, 0 AS n, CAST(NULL AS BYTEA) AS postings FROM contact_search_queue f
 			WHERE f.tenant_id = $1`+likes.String()+` LIMIT $2) AS queued
 		UNION ALL
-		SELECT contact_id, segment, gram, postings FROM (
-			SELECT c.id AS contact_id, 0 AS segment, -1 AS gram, CAST(NULL AS BYTEA) AS postings FROM `+inRanges+` LIMIT $2) AS ranges /* reads the tenant: its few ranges */
+		SELECT contact_id, segment, n, postings FROM (
+			SELECT c.id AS contact_id, 0 AS segment, 0 AS n, CAST(NULL AS BYTEA) AS postings FROM `+inRanges+` LIMIT $2) AS ranges /* reads the tenant: its few ranges */
 		UNION ALL
-		SELECT NULL, COALESCE((SELECT MIN(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -2, NULL
-		UNION ALL
-		SELECT NULL, COALESCE((SELECT MAX(b.segment) FROM contact_search_block b WHERE b.tenant_id = $1), 0), -3, NULL
+		SELECT NULL, s.segment, s.entries, NULL FROM contact_search_segment s WHERE s.tenant_id = $1 AND s.entries > 0 /* reads the tenant: its segments */
 		UNION ALL
 		SELECT NULL, p.segment, v.gram, p.postings
 		FROM `+t.As("v", len(args)+1)+`
@@ -172,31 +175,30 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 		return nil, err
 	}
 	defer rows.Close()
-	f := &indexHits{segments: map[int64]*segmentHits{}}
+	f := &indexHits{hits: map[int64]*segmentHits{}}
 	for rows.Next() {
 		var c id.Contact
-		var segment, gram int64
+		var number, n int64
 		var postings []byte
-		if err := rows.Scan(&c, &segment, &gram, &postings); err != nil {
+		if err := rows.Scan(&c, &number, &n, &postings); err != nil {
 			return nil, err
 		}
-		switch gram {
-		case -1:
+		switch {
+		case number == 0:
 			f.queued = append(f.queued, c)
-		case -2:
-			f.first = segment
-		case -3:
-			f.last = segment
+		case postings == nil:
+			f.segments = append(f.segments, segment{number, int(n)})
 		default:
-			if err := f.intersect(segment, postings, needed[gram]); err != nil {
-				return nil, fmt.Errorf("segment %d: %w", segment, err)
+			if err := f.intersect(number, postings, needed[n]); err != nil {
+				return nil, fmt.Errorf("segment %d: %w", number, err)
 			}
 		}
 	}
-	for n, s := range f.segments {
+	slices.SortFunc(f.segments, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
+	for n, s := range f.hits {
 		// A segment without one of the grams may have no row for its bucket.
 		if s.matches = s.members.count(); s.grams < len(needed) || s.matches == 0 {
-			delete(f.segments, n)
+			delete(f.hits, n)
 		}
 	}
 	return f, rows.Err()
@@ -208,9 +210,9 @@ func (f *indexHits) intersect(segment int64, postings []byte, g gram) error {
 	if err != nil {
 		return err
 	}
-	s := f.segments[segment]
+	s := f.hits[segment]
 	if s == nil {
-		f.segments[segment] = &segmentHits{members: with, grams: 1}
+		f.hits[segment] = &segmentHits{members: with, grams: 1}
 		return nil
 	}
 	s.members.intersect(&with)
@@ -223,7 +225,7 @@ func (f *indexHits) intersect(segment int64, postings []byte, g gram) error {
 func (f *indexHits) resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]id.Contact, bool, error) {
 	list := []id.Contact{}
 	t := db.Table("segment BIGINT", "block BIGINT")
-	for n, s := range f.segments {
+	for n, s := range f.hits {
 		for b := range segmentSize / blockSize {
 			if s.members.block(b) != 0 {
 				t.Add(n, b)
@@ -242,7 +244,7 @@ func (f *indexHits) resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant)
 		if err := row(&segment, &block, &contacts); err != nil {
 			return struct{}{}, err
 		}
-		mask := f.segments[segment].members.block(int(block))
+		mask := f.hits[segment].members.block(int(block))
 		for i, c := range unpackIDs(contacts) {
 			if mask&(1<<i) != 0 {
 				list = append(list, c)
