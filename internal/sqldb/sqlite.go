@@ -85,8 +85,8 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 		evaluations: newEvaluations(sqliteEvaluations, sqliteBackground, o),
 	}}
 	var errs []error
-	readers := func(conns int) *sql.DB {
-		p, err := driver.Open(dsn(path, false), configureConn)
+	readers := func(open func(dsn string) (*sql.DB, error), conns int) *sql.DB {
+		p, err := open(dsn(path, false))
 		if err != nil {
 			errs = append(errs, err)
 			return nil
@@ -96,8 +96,9 @@ func openSQLite(ctx context.Context, path string, o Options) (_ *DB, err error) 
 		db.closers = append(db.closers, p.Close)
 		return p
 	}
-	db.pool, db.callerPool = readers(sqliteReaders), readers(sqliteReaders)
-	db.evaluations.readers = readers(sqliteEvaluations + sqliteBackground)
+	plain := func(dsn string) (*sql.DB, error) { return driver.Open(dsn, configureConn) }
+	db.pool, db.callerPool = readers(plain, sqliteReaders), readers(plain, sqliteReaders)
+	db.evaluations.readers = readers(openKeeping, sqliteEvaluations+sqliteBackground)
 	db.closers = append(db.closers, db.writer.close, conn.Close, w.Close)
 	if len(errs) > 0 {
 		return nil, errors.Join(append(errs, db.Close())...)
