@@ -273,18 +273,11 @@ func newStatement(db *sqldb.DB, tenant id.Tenant, q Selector, r *Restriction) (*
 	return s, nil
 }
 
-// addCandidates restricts a search to the candidates that the search index returns, and
-// reports whether it did: if they are many, reading all contacts is faster. ordered says
-// that the query reads one page in the order of an index. The result does not depend on it,
-// since the candidates include every contact that can match.
-func (s *statement) addCandidates(ctx context.Context, db *sqldb.DB, tenant id.Tenant, search string, ordered bool) (bool, error) {
-	list, ok, err := contactsearch.Candidates(ctx, db, tenant, search, ordered)
-	if err != nil || !ok {
-		return false, err
-	}
+// among restricts the query to some contacts: the candidates that the search index returns. The result
+// does not depend on it, since they include every contact that can match.
+func (s *statement) among(db *sqldb.DB, list []id.Contact) {
 	s.conditions.WriteString(` AND c.id` + db.In(len(s.args)+1))
 	s.args = append(s.args, sqldb.List(db, list))
-	return true, nil
 }
 
 // Among returns those of some contacts for which a condition holds, deleted ones too. Unlike lists,
@@ -361,8 +354,12 @@ func Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Selector) (int
 	}
 	var n int
 	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
-		if _, err := s.addCandidates(ctx, db, tenant, q.Search, false); err != nil {
+		candidates, ok, err := contactsearch.Candidates(ctx, db, tenant, q.Search, false)
+		if err != nil {
 			return err
+		}
+		if ok {
+			s.among(db, candidates)
 		}
 		return db.ScanTx(ctx, func() error {
 			return db.QueryRow(ctx, `SELECT COUNT(*) FROM contact c `+s.joins.String()+` WHERE c.tenant_id = $1`+s.conditions.String(), s.args...).Scan(&n)
@@ -414,23 +411,23 @@ func listPage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Pag
 	if err != nil {
 		return Page{}, err
 	}
-	candidates, err := s.addCandidates(ctx, db, tenant, q.Search, o.indexed)
+	candidates, few, err := contactsearch.Candidates(ctx, db, tenant, q.Search, o.indexed)
 	if err != nil {
 		return Page{}, err
 	}
-	o.indexed = o.indexed && !candidates // the few candidates are read by id
 	if err := s.seek(db, o, q); err != nil {
 		return Page{}, err
 	}
-	text := s.page(o, q, added)
-	rows, err := db.Query(ctx, text, s.args...)
-	var at *time.Time
-	reader := newReader(sqldb.ToNullTime(&at))
-	list, err := sqldb.CollectInto(make([]Contact, 0, q.Limit+1), rows, err, func(row func(...any) error) (Contact, error) {
-		c, err := reader.read(row)
-		c.MemberAddedAt = at
-		return c, err
-	})
+	var list []Contact
+	if few && o.column == byID {
+		list, err = s.readInOrder(ctx, db, q, added, candidates)
+	} else {
+		if few { // they are read by id, whatever the order
+			o.indexed = false
+			s.among(db, candidates)
+		}
+		list, err = readPage(ctx, db, make([]Contact, 0, q.Limit+1), s.page(o, q, added), s.args)
+	}
 	if err != nil {
 		return Page{}, fmt.Errorf("list contacts: %w", err)
 	}
@@ -440,6 +437,49 @@ func listPage(ctx context.Context, db *sqldb.DB, tenant id.Tenant, q Query) (Pag
 		p.Next = o.position(&p.Contacts[q.Limit-1])
 	}
 	return p, nil
+}
+
+// readPage appends the contacts of a statement to list.
+func readPage(ctx context.Context, db *sqldb.DB, list []Contact, text string, args []any) ([]Contact, error) {
+	rows, err := db.Query(ctx, text, args...)
+	var at *time.Time
+	reader := newReader(sqldb.ToNullTime(&at))
+	return sqldb.CollectInto(list, rows, err, func(row func(...any) error) (Contact, error) {
+		c, err := reader.read(row)
+		c.MemberAddedAt = at
+		return c, err
+	})
+}
+
+// readInOrder reads a page in the order of ids, of candidates in ascending order: first a few more than
+// it has, since most candidates match, then more and more until it is full.
+func (s *statement) readInOrder(ctx context.Context, db *sqldb.DB, q Query, added string, candidates []id.Contact) ([]Contact, error) {
+	order := id.Compare[id.Contact]
+	if !q.Asc {
+		order = func(a, b id.Contact) int { return id.Compare(b, a) }
+		slices.Reverse(candidates)
+	}
+	if q.After != nil {
+		from, found := slices.BinarySearchFunc(candidates, q.After.ID, order)
+		if found {
+			from++
+		}
+		candidates = candidates[from:]
+	}
+	s.join()
+	text := `SELECT ` + contactSelect + `, ` + added + ` FROM contact c ` + s.joins.String() + `
+		WHERE c.tenant_id = $1 AND c.id` + db.In(len(s.args)+1) + s.conditions.String()
+	list := make([]Contact, 0, q.Limit+1)
+	for n := q.Limit + 1 + q.Limit/4; len(candidates) > 0 && len(list) <= q.Limit; n *= 2 {
+		n = min(n, len(candidates))
+		more, err := readPage(ctx, db, list, text, append(slices.Clip(s.args), sqldb.List(db, candidates[:n])))
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(more[len(list):], func(a, b Contact) int { return order(a.ID, b.ID) })
+		list, candidates = more, candidates[n:]
+	}
+	return list, nil
 }
 
 // page returns the statement of one page. If no index has the order of the sort, a subquery

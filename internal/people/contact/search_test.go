@@ -193,7 +193,8 @@ func TestIndexedSearchFindsWhatAScanFinds(t *testing.T) {
 				q := contact.Query{
 					Selector: contact.Selector{Statuses: contact.Statuses(), Search: search},
 					Sort:     rapid.SampledFrom([]contact.Sort{contact.ByCreated, "email", "first_name", "last_email_sent_at"}).Draw(rt, "sort"),
-					Limit:    40,
+					Asc:      rapid.Bool().Draw(rt, "ascending"),
+					Limit:    rapid.SampledFrom([]int{4, 40}).Draw(rt, "limit"),
 				}
 				got := []id.Contact{}
 				for more := true; more; {

@@ -153,17 +153,17 @@ func encode(list []Entry) map[int][]byte {
 
 var errPostings = errors.New("the search index cannot be read")
 
-// decode returns the contacts that contain a gram from the gram's bucket.
-func decode(row []byte, g gram) (members, error) {
-	var m members
+// decode sets m to the contacts that contain a gram, from the gram's bucket.
+func (m *members) decode(row []byte, g gram) error {
+	*m = members{}
 	for len(row) > 0 {
 		have, n := binary.Uvarint(row)
 		if n <= 0 {
-			return m, errPostings
+			return errPostings
 		}
 		size, k := binary.Uvarint(row[n:])
 		if k <= 0 || size > uint64(len(row)-n-k) {
-			return m, errPostings
+			return errPostings
 		}
 		body := row[n+k : n+k+int(size)]
 		row = row[n+k+int(size):]
@@ -174,19 +174,19 @@ func decode(row []byte, g gram) (members, error) {
 			for i := range m {
 				m[i] = binary.LittleEndian.Uint64(body[i*8:])
 			}
-			return m, nil
+			return nil
 		}
 		at := uint64(0)
 		for len(body) > 0 {
 			d, n := binary.Uvarint(body)
 			at += d
 			if n <= 0 || d >= segmentSize || at >= segmentSize {
-				return m, errPostings
+				return errPostings
 			}
 			m.add(int(at))
 			body = body[n:]
 		}
-		return m, nil
+		return nil
 	}
-	return m, nil
+	return nil
 }

@@ -26,11 +26,10 @@ func TestPostingsContainTheContactsOfAGram(t *testing.T) {
 		if len(grams) != 1 {
 			t.Fatalf("gramsOfTerms(%q) = %v, want one", word, grams)
 		}
-		got, err := decode(stored[grams[0].bucket()], grams[0])
-		if err != nil {
+		var got, want members
+		if err := got.decode(stored[grams[0].bucket()], grams[0]); err != nil {
 			t.Fatal(err)
 		}
-		var want members
 		for i, text := range texts {
 			if strings.Contains(text, word) {
 				want.add(i)
@@ -72,7 +71,8 @@ func FuzzDecodePostings(f *testing.F) {
 	f.Add([]byte{0x80}, uint64(1))
 	f.Add([]byte{1, 2, 0xff, 0xff}, uint64(1))
 	f.Fuzz(func(t *testing.T, row []byte, g uint64) {
-		m, err := decode(row, gram(g)) // does not panic
+		var m members
+		err := m.decode(row, gram(g)) // does not panic
 		if err == nil && m.count() > segmentSize {
 			t.Error("more members than contacts in a segment")
 		}

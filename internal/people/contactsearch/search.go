@@ -3,8 +3,11 @@ package contactsearch
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"iter"
+	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -176,10 +179,10 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 	}
 	defer rows.Close()
 	f := &indexHits{hits: map[int64]*segmentHits{}}
+	var c id.Contact
+	var number, n int64
+	var postings sql.RawBytes // valid until the next row
 	for rows.Next() {
-		var c id.Contact
-		var number, n int64
-		var postings []byte
 		if err := rows.Scan(&c, &number, &n, &postings); err != nil {
 			return nil, err
 		}
@@ -206,14 +209,15 @@ func lookUp(ctx context.Context, db *sqldb.DB, tenant id.Tenant, words []string,
 
 // intersect intersects the candidates of a segment with the contacts that contain a gram.
 func (f *indexHits) intersect(segment int64, postings []byte, g gram) error {
-	with, err := decode(postings, g)
-	if err != nil {
-		return err
-	}
 	s := f.hits[segment]
 	if s == nil {
-		f.hits[segment] = &segmentHits{members: with, grams: 1}
-		return nil
+		s = &segmentHits{grams: 1}
+		f.hits[segment] = s
+		return s.members.decode(postings, g)
+	}
+	var with members
+	if err := with.decode(postings, g); err != nil {
+		return err
 	}
 	s.members.intersect(&with)
 	s.grams++
@@ -225,10 +229,10 @@ func (f *indexHits) intersect(segment int64, postings []byte, g gram) error {
 func (f *indexHits) resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]id.Contact, bool, error) {
 	list := []id.Contact{}
 	t := db.Table("segment BIGINT", "block BIGINT")
-	for n, s := range f.hits {
+	for _, n := range slices.Sorted(maps.Keys(f.hits)) {
 		for b := range segmentSize / blockSize {
-			if s.members.block(b) != 0 {
-				t.Add(n, b)
+			if f.hits[n].members.block(b) != 0 {
+				t.Add(n, int64(b))
 			}
 		}
 	}
@@ -238,19 +242,22 @@ func (f *indexHits) resolve(ctx context.Context, db *sqldb.DB, tenant id.Tenant)
 	rows, err := db.Query(ctx, `
 		SELECT b.segment, b.block, b.contacts FROM `+t.As("v", 2)+`
 		JOIN contact_search_block b ON b.tenant_id = $1 AND b.segment = v.segment AND b.block = v.block`, t.Args(tenant)...)
-	read, err := sqldb.Collect(rows, err, func(row func(...any) error) (struct{}, error) {
-		var segment, block int64
-		var contacts []byte
+	read := 0
+	var segment, block int64
+	var contacts sql.RawBytes
+	err = sqldb.Each(rows, err, func(row func(...any) error) error {
 		if err := row(&segment, &block, &contacts); err != nil {
-			return struct{}{}, err
+			return err
 		}
-		mask := f.hits[segment].members.block(int(block))
-		for i, c := range unpackIDs(contacts) {
-			if mask&(1<<i) != 0 {
-				list = append(list, c)
+		read++
+		for set := f.hits[segment].members.block(int(block)); set != 0; set &= set - 1 {
+			i := bits.TrailingZeros16(set) * len(id.Contact{})
+			if i >= len(contacts) {
+				return errPostings
 			}
+			list = append(list, id.Contact(contacts[i:i+len(id.Contact{})]))
 		}
-		return struct{}{}, nil
+		return nil
 	})
-	return list, len(read) == t.Len(), err
+	return list, read == t.Len(), err
 }
