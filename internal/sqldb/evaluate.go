@@ -8,6 +8,8 @@ import (
 	"hash/fnv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/turns"
 )
@@ -107,37 +109,45 @@ func (db *DB) evaluate(ctx context.Context, owner string, fn func(ctx context.Co
 	if db.dialect == SQLite {
 		return db.evaluateSQLite(ctx, fn)
 	}
-	pg, err := db.poolFor(ctx).BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	conn, err := db.poolFor(ctx).Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("begin an evaluation: %w", err)
 	}
-	defer func() { _ = pg.Rollback() }()
-	tx := &DB{shared: db.shared, tx: &transaction{pg: pg, reads: true}}
-	if isForCaller(ctx) {
-		if err := tx.acquireAcrossProcesses(ctx, owner); err != nil {
-			return err
-		}
+	pg := &pgTx{conn: conn, begun: true}
+	defer pg.rollback(ctx)
+	if err := db.beginEvaluation(ctx, pg, owner); err != nil {
+		return fmt.Errorf("begin an evaluation: %w", err)
 	}
-	return fn(ctx, tx)
+	return fn(ctx, &DB{shared: db.shared, tx: &transaction{pg: pg, reads: true}})
 }
 
-// acquireAcrossProcesses waits until fewer than two evaluations of an owner are in progress in all
-// processes on the database. Each has one of two locks.
-func (db *DB) acquireAcrossProcesses(ctx context.Context, owner string) error {
+// beginEvaluation begins the transaction of an evaluation in one round trip. If a caller waits for it, it
+// waits until fewer than two evaluations of the owner are in progress in all processes on the database. Each
+// has one of two locks.
+func (db *DB) beginEvaluation(ctx context.Context, pg *pgTx, owner string) error {
+	text := `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+	if !isForCaller(ctx) {
+		_, err := pg.conn.ExecContext(ctx, text)
+		return err
+	}
 	const class = 1885430636 // of the first lock; that of the second is the next number
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(owner))
 	key := int64(int32(h.Sum32()))
-	var granted bool
-	err := db.QueryRow(ctx, `
+	batch, granted := &pgx.Batch{}, false
+	batch.Queue(text)
+	batch.Queue(`
 		SELECT CASE WHEN pg_try_advisory_xact_lock(CAST($1 AS INTEGER), CAST($3 AS INTEGER)) THEN TRUE
 			ELSE pg_try_advisory_xact_lock(CAST($2 AS INTEGER), CAST($3 AS INTEGER)) END
 		FROM (SELECT set_config('statement_timeout', $4, TRUE)) AS s`,
-		class, class+1, key, fmt.Sprint((db.evaluations.timeout + time.Second).Milliseconds())).Scan(&granted)
+		class, class+1, key, fmt.Sprint((db.evaluations.timeout + time.Second).Milliseconds())).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&granted)
+	})
+	err := pg.pgx(func(conn *pgx.Conn) error { return conn.SendBatch(ctx, batch).Close() })
 	if err != nil || granted {
 		return err
 	}
-	_, err = db.Exec(ctx, `SELECT pg_advisory_xact_lock(CAST($1 AS INTEGER), CAST($2 AS INTEGER))`, class+time.Now().UnixNano()%2, key)
+	_, err = pg.ExecContext(ctx, `SELECT pg_advisory_xact_lock(CAST($1 AS INTEGER), CAST($2 AS INTEGER))`, class+time.Now().UnixNano()%2, key)
 	return err
 }
 
