@@ -120,7 +120,7 @@ func (s *instance) loads(ctx context.Context) ([]press.Load, error) {
 		get("list 50", 3000, func(*rand.Rand) string { return "/contacts?limit=50" }),
 		get("list 50, deep", 3000, func(*rand.Rand) string { return "/contacts?limit=50&cursor=" + deep }),
 		get("list 50 by last name", 0, func(*rand.Rand) string { return "/contacts?limit=50&sort=last_name&dir=asc" }),
-		get("search", 0, func(r *rand.Rand) string {
+		get("search", 2000, func(r *rand.Rand) string {
 			p := s.people.person(s.randomContact(r))
 			return "/contacts?limit=50&search=" + url.QueryEscape(p.first+" "+p.last)
 		}),

@@ -102,7 +102,7 @@ func open(ctx context.Context, o options, dialect string, x extent) (s *instance
 }
 
 // indexedFrom is how many contacts must wait to be worth indexing.
-const indexedFrom = 8192
+const indexedFrom = 512
 
 // awaitIndex waits until the program has all contacts in the index of the search,
 // or gets no further.
