@@ -199,10 +199,11 @@ func unlessContended(s segment, err error) (segment, error) {
 // writeSegment writes contacts as the next segment.
 func writeSegment(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Entry, postings map[int][]byte) (segment, error) {
 	s := segment{entries: len(list)}
-	err := tx.QueryRow(ctx, `
-		INSERT INTO contact_search_segment (tenant_id, segment, entries)
-		SELECT h.tenant_id, (SELECT COALESCE(MAX(s.segment), 0) + 1 FROM contact_search_segment s WHERE s.tenant_id = $1), CAST($2 AS BIGINT)
-		FROM `+tx.Home(1)+` RETURNING segment`, tenant, s.entries).Scan(&s.number)
+	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(segment), 0) + 1 FROM contact_search_segment WHERE tenant_id = $1`, tenant).Scan(&s.number)
+	if err != nil {
+		return s, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO contact_search_segment (tenant_id, segment, entries) VALUES ($1, $2, $3)`, tenant, s.number, s.entries)
 	if err != nil {
 		return s, err
 	}
