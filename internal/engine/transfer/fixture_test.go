@@ -117,11 +117,17 @@ func (d *fixture) run() {
 	}
 }
 
-// resultText returns the counts of an import: rows, created, updated, skipped, invalid.
-func (d *fixture) resultText(j job.Job) string {
+func (d *fixture) result(j job.Job) transfer.ImportResult {
 	d.Helper()
 	r, _, err := transfer.ImportResultOf(j)
 	d.ok(err)
+	return r
+}
+
+// resultText returns the counts of an import: rows, created, updated, skipped, invalid.
+func (d *fixture) resultText(j job.Job) string {
+	d.Helper()
+	r := d.result(j)
 	return fmt.Sprintf("%s %d: %d+%d+%d+%d", j.Status, r.Rows, r.Created, r.Updated, r.Skipped, r.Invalid)
 }
 

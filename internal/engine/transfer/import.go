@@ -6,13 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/account/job"
@@ -37,7 +34,7 @@ const (
 
 // Options are the options of an import.
 type Options struct {
-	Mapping       map[string]string // column → target; an empty target ignores the column
+	Mapping       map[string]string // column → target; an empty target leaves the column out, whatever its name
 	Mode          Mode              // empty: Upsert
 	Tags          []string          // added to each contact
 	SegmentKey    string            // a static list to which each contact is added; may be empty
@@ -80,12 +77,6 @@ type importParams struct {
 	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
 	UpdateBlank   bool            `json:"update_blank,omitempty"`
 	DryRun        bool            `json:"dry_run,omitempty"`
-}
-
-// column is one column of a file and the field it maps to.
-type column struct {
-	Name   string `json:"name"`
-	Target string `json:"target,omitempty"` // empty: ignored
 }
 
 // Upload stores a file to import, as it is received. A caller that does not continue with
@@ -239,109 +230,6 @@ func (p *problems) err() error {
 	return p.Err()
 }
 
-// targets resolves the fields that columns can map to.
-type targets struct {
-	fields field.Catalog
-	types  contact.Types
-}
-
-// The targets besides text columns, custom fields and subscriptions.
-const (
-	emailTarget   = "email"
-	tagsTarget    = "tags"
-	stageTarget   = "stage_id"
-	statusTarget  = "global_status"
-	blockTarget   = "do_not_contact"
-	customPrefix  = "custom_fields."
-	consentPrefix = "subscriptions."
-)
-
-// of maps columns to targets: by the mapping, or else by name. Unknown columns are ignored.
-func (t targets) of(names []string, mapping map[string]string, p *problems) []column {
-	columns := make([]column, len(names))
-	given := map[string]bool{}
-	for i, name := range names {
-		columns[i].Name = name
-		target, mapped := mapping[name]
-		switch {
-		case mapped:
-			given[name] = true
-			columns[i].Target = target
-			if why := t.refusal(target); why != "" {
-				p.Add("options.mapping."+name, why)
-				columns[i].Target = ""
-			}
-		default:
-			columns[i].Target = t.named(name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(mapping)) {
-		if !given[name] {
-			p.Add("options.mapping."+name, "the file has no such column")
-		}
-	}
-	first := map[string]string{}
-	for _, c := range columns {
-		if before, twice := first[c.Target]; twice && c.Target != "" && c.Target != tagsTarget && c.Target != statusTarget {
-			p.Add("options.mapping."+c.Name, fmt.Sprintf("%s is what the column %q is about already", c.Target, before))
-			continue
-		}
-		first[c.Target] = c.Name
-	}
-	if _, ok := first[emailTarget]; !ok {
-		p.Add("options.mapping", "no column is email")
-	}
-	return columns
-}
-
-// refusal returns why a column cannot map to a target, or "".
-func (t targets) refusal(target string) string {
-	key, custom := strings.CutPrefix(target, customPrefix)
-	typ, consent := strings.CutPrefix(target, consentPrefix)
-	switch {
-	case custom:
-		if _, ok := t.fields[key]; !ok {
-			return "not a declared custom field"
-		}
-	case consent:
-		if !slices.ContainsFunc(t.types.EmailTypes, func(e contact.EmailType) bool { return e.Key == typ }) {
-			return "there is no such email type"
-		}
-	case target != "" && !t.plain(target):
-		return "is not a field that can be imported; custom fields are custom_fields.<key>, consent is subscriptions.<type_key>"
-	}
-	return ""
-}
-
-// plain reports whether a target is a built-in field.
-func (t targets) plain(target string) bool {
-	_, text := contact.ParseText(target)
-	return text || slices.Contains([]string{emailTarget, tagsTarget, stageTarget, statusTarget, blockTarget}, target)
-}
-
-// statusColumns are what other systems call a column of statuses.
-var statusColumns = []string{"status", "subscriber_status", "subscription_status"}
-
-// named returns the target for the name of a column: a built-in field, ignoring case and with
-// spaces for underscores; else a custom field; else the status for a column that is called so, since a refusal must
-// not get lost on the way from another system; else "".
-func (t targets) named(name string) string {
-	if name == "" || t.refusal(name) == "" {
-		return name
-	}
-	key := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(norm.NFKC.String(name)))
-	if t.plain(key) {
-		return key
-	}
-	if _, ok := t.fields[key]; ok && !slices.Contains(contact.ColumnNames(), key) {
-		return customPrefix + key
-	}
-	if slices.Contains(statusColumns, key) {
-		return statusTarget
-	}
-	return ""
-}
-
 // ImportResult is the result of an import so far.
 type ImportResult struct {
 	Rows    int64 `json:"rows"`                     // that are not empty
@@ -352,6 +240,15 @@ type ImportResult struct {
 	Stopped int64 `json:"stopped,omitempty"`        // rows whose status made the contact one that gets no mail
 	Omitted int64 `json:"errors_omitted,omitempty"` // refused rows that are not in the errors file, since it is full
 	DryRun  bool  `json:"dry_run,omitempty"`
+
+	Columns        []ColumnResult `json:"columns,omitempty"`         // the first maxListed of the file
+	ColumnsOmitted int            `json:"columns_omitted,omitempty"` // the others
+}
+
+// Counts returns the result without what it says about the file, which may be long.
+func (r ImportResult) Counts() ImportResult {
+	r.Columns, r.ColumnsOmitted = nil, 0
+	return r
 }
 
 // ImportResultOf decodes the result of an import's job; false if there is none yet.

@@ -123,6 +123,7 @@ type importRun struct {
 // countRows counts the rows, which takes little time compared with saving them.
 func (im *importRun) countRows(ctx context.Context) (checkpoint, error) {
 	at := checkpoint{At: im.At, Row: im.Row, Sum: ImportResult{DryRun: im.DryRun}}
+	at.Sum.Columns, at.Sum.ColumnsOmitted = describe(im.Columns)
 	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
 	for {
 		_, err := rows.Next()

@@ -1820,7 +1820,7 @@ export type ImportContactsError400 = Error & {
 
 export type ImportOptions = {
 	dry_run?: boolean;
-	mapping?: { [key: string]: string };
+	mapping?: { [key: string]: string | null };
 	mode?: "create" | "update" | "upsert";
 	segment_key?: string | null;
 	subscriptions?: { [key: string]: boolean };

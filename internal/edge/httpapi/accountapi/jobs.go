@@ -60,7 +60,7 @@ type Job struct {
 	Type       job.Kind        `json:"type" enum:"import,export,bulk"`
 	Status     job.Status      `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Progress   jobProgress     `json:"progress"`
-	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, errors_url (null without invalid rows), and dry_run if it was one. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
+	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, errors_url (null without invalid rows), dry_run if it was one, and columns with where each column went. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
 	Error      *jobError       `json:"error,omitempty"`
 	CreatedAt  endpoint.Stamp  `json:"created_at"`
 	FinishedAt *endpoint.Stamp `json:"finished_at,omitempty"`
@@ -118,6 +118,12 @@ func (api Jobs) listJobs(ctx context.Context, p auth.Principal, in *listJobsRequ
 	rows, err := api.SessionRows(ctx, p, list...)
 	if err != nil {
 		return none, err
+	}
+	for i := range rows {
+		if r, ok := rows[i].Result.(importResult); ok {
+			r.ImportResult = r.Counts()
+			rows[i].Result = r
+		}
 	}
 	next := ""
 	if more {

@@ -23,7 +23,7 @@ func (api Contacts) contactsTransfer(r *endpoint.Router) {
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
 		Description: `The file is UTF-8 with a header row; its delimiter (comma, semicolon, tab or |) is detected from that row. A row may have 1 MB, the body 100 MB.
 
-mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; "" ignores the column. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is ignored. Booleans are true, false, yes, no, 1 or 0.
+mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. columns of the result, also of a dry run, says where each went, and by what. Booleans are true, false, yes, no, 1 or 0.
 
 A global_status, or a column named status that is not mapped, is applied where it is worse than the contact's own: unsubscribed, bounced, complained, suppressed, and pending for new contacts. The usual words of other systems for these are known, such as blocklisted and cleaned. stopped in the result counts such contacts. A row with an unknown word is invalid.
 
@@ -45,13 +45,13 @@ type importContactsRequest struct {
 }
 
 type importOptions struct {
-	Mapping       map[string]string    `json:"mapping,omitempty" doc:"By column."`
-	Mode          transfer.Mode        `json:"mode,omitempty" enum:"create,update,upsert" doc:"create skips addresses that a contact has, update those that no contact has; upsert when absent."`
-	Tags          []string             `json:"tags,omitempty" doc:"For every contact."`
-	SegmentKey    endpoint.Opt[string] `json:"segment_key" doc:"A static list to which every contact is added. An API key needs lists:write for it."`
-	Subscriptions map[string]bool      `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
-	UpdateBlank   bool                 `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
-	DryRun        bool                 `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
+	Mapping       map[string]endpoint.Opt[string] `json:"mapping,omitempty" doc:"By column; null leaves the column out, whatever its name."`
+	Mode          transfer.Mode                   `json:"mode,omitempty" enum:"create,update,upsert" doc:"create skips addresses that a contact has, update those that no contact has; upsert when absent."`
+	Tags          []string                        `json:"tags,omitempty" doc:"For every contact."`
+	SegmentKey    endpoint.Opt[string]            `json:"segment_key" doc:"A static list to which every contact is added. An API key needs lists:write for it."`
+	Subscriptions map[string]bool                 `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
+	UpdateBlank   bool                            `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
+	DryRun        bool                            `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
 }
 
 func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out wire.Accepted, err error) {
@@ -72,7 +72,7 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 	}
 	err = api.db.InTx(ctx, func(tx *sqldb.DB) error {
 		j, err := transfer.StartImport(ctx, tx, p.Tenant, file, transfer.Options{
-			Mapping: o.Mapping, Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
+			Mapping: mappingOf(o.Mapping), Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
 			Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, FileName: in.Upload.FileName(), DryRun: o.DryRun,
 		}, p, api.now())
 		if err != nil {
@@ -82,6 +82,15 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 		return endpoint.Remember(ctx, tx, out)
 	})
 	return out, err
+}
+
+// mappingOf returns a mapping with "" for the columns that are left out.
+func mappingOf(given map[string]endpoint.Opt[string]) map[string]string {
+	mapping := make(map[string]string, len(given))
+	for column, target := range given {
+		mapping[column] = target.Or("")
+	}
+	return mapping
 }
 
 type exportContactsRequest struct {

@@ -1,0 +1,155 @@
+package transfer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/field"
+)
+
+// column is one column of a file and the field it maps to.
+type column struct {
+	Name   string `json:"name"`
+	Target string `json:"target,omitempty"` // empty: left out
+	By     mapper `json:"by,omitempty"`     // empty: by nothing, and left out
+}
+
+// mapper is what decided where a column goes.
+type mapper string
+
+const (
+	byMapping mapper = "mapping" // the request's
+	byName    mapper = "name"    // the column's, which is that of a field
+)
+
+// ColumnResult is a column of an imported file, and where it went.
+type ColumnResult struct {
+	Name   string  `json:"name"`
+	Target *string `json:"target"`       // null: left out
+	By     mapper  `json:"by,omitempty"` // what decided that; empty: nothing knows the column
+}
+
+// maxListed is how many columns a result lists.
+const maxListed = 500
+
+// describe lists columns for a result.
+func describe(columns []column) (list []ColumnResult, omitted int) {
+	list = make([]ColumnResult, min(len(columns), maxListed))
+	for i := range list {
+		c := columns[i]
+		list[i] = ColumnResult{Name: c.Name, By: c.By}
+		if c.Target != "" {
+			list[i].Target = &c.Target
+		}
+	}
+	return list, len(columns) - len(list)
+}
+
+// targets resolves the fields that columns can map to.
+type targets struct {
+	fields field.Catalog
+	types  contact.Types
+}
+
+// The targets besides text columns, custom fields and subscriptions.
+const (
+	emailTarget   = "email"
+	tagsTarget    = "tags"
+	stageTarget   = "stage_id"
+	statusTarget  = "global_status"
+	blockTarget   = "do_not_contact"
+	customPrefix  = "custom_fields."
+	consentPrefix = "subscriptions."
+)
+
+// of maps columns to targets: by the mapping, or else by name. Unknown columns are ignored.
+func (t targets) of(names []string, mapping map[string]string, p *problems) []column {
+	columns := make([]column, len(names))
+	given := map[string]bool{}
+	for i, name := range names {
+		columns[i].Name = name
+		target, mapped := mapping[name]
+		if !mapped {
+			if columns[i].Target = t.named(name); columns[i].Target != "" {
+				columns[i].By = byName
+			}
+			continue
+		}
+		given[name] = true
+		columns[i].Target, columns[i].By = target, byMapping
+		if why := t.refusal(target); why != "" {
+			p.Add("options.mapping."+name, why)
+			columns[i].Target = ""
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(mapping)) {
+		if !given[name] {
+			p.Add("options.mapping."+name, "the file has no such column")
+		}
+	}
+	first := map[string]string{}
+	for _, c := range columns {
+		if before, twice := first[c.Target]; twice && c.Target != "" && c.Target != tagsTarget && c.Target != statusTarget {
+			p.Add("options.mapping."+c.Name, fmt.Sprintf("%s is what the column %q is about already", c.Target, before))
+			continue
+		}
+		first[c.Target] = c.Name
+	}
+	if _, ok := first[emailTarget]; !ok {
+		p.Add("options.mapping", "no column is email")
+	}
+	return columns
+}
+
+// refusal returns why a column cannot map to a target, or "".
+func (t targets) refusal(target string) string {
+	key, custom := strings.CutPrefix(target, customPrefix)
+	typ, consent := strings.CutPrefix(target, consentPrefix)
+	switch {
+	case custom:
+		if _, ok := t.fields[key]; !ok {
+			return "not a declared custom field"
+		}
+	case consent:
+		if !slices.ContainsFunc(t.types.EmailTypes, func(e contact.EmailType) bool { return e.Key == typ }) {
+			return "there is no such email type"
+		}
+	case target != "" && !t.plain(target):
+		return "is not a field that can be imported; custom fields are custom_fields.<key>, consent is subscriptions.<type_key>"
+	}
+	return ""
+}
+
+// plain reports whether a target is a built-in field.
+func (t targets) plain(target string) bool {
+	_, text := contact.ParseText(target)
+	return text || slices.Contains([]string{emailTarget, tagsTarget, stageTarget, statusTarget, blockTarget}, target)
+}
+
+// statusColumns are what other systems call a column of statuses.
+var statusColumns = []string{"status", "subscriber_status", "subscription_status"}
+
+// named returns the target for the name of a column: a built-in field, ignoring case and with
+// spaces for underscores; else a custom field; else the status for a column that is called so, since a refusal must
+// not get lost on the way from another system; else "".
+func (t targets) named(name string) string {
+	if name == "" || t.refusal(name) == "" {
+		return name
+	}
+	key := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(norm.NFKC.String(name)))
+	if t.plain(key) {
+		return key
+	}
+	if _, ok := t.fields[key]; ok && !slices.Contains(contact.ColumnNames(), key) {
+		return customPrefix + key
+	}
+	if slices.Contains(statusColumns, key) {
+		return statusTarget
+	}
+	return ""
+}
