@@ -15,9 +15,12 @@ import (
 // ChunkSize is the maximum number of bytes in one row of a file.
 const ChunkSize = 256 << 10
 
-// Input is the name of the file that a job reads. It is removed when the job has ended; other files
-// are kept for KeepFor.
-const Input = "input"
+// The names of files that are not for download. Input is what a job reads; it is removed when the job has ended, and
+// other files are kept for KeepFor. Report is what a job says about its input, which may hold people's data.
+const (
+	Input  = "input"
+	Report = "report"
+)
 
 // File is a file that a job reads or writes.
 type File struct {

@@ -95,7 +95,8 @@ func FilesUntil(ctx context.Context, db *sqldb.DB, tenant id.Tenant, jobs []Job)
 	if len(ids) == 0 {
 		return found, nil
 	}
-	rows, err := db.Query(ctx, `SELECT job_id FROM job_file WHERE tenant_id = $1 AND job_id`+db.In(2)+` AND name <> $3`, tenant, sqldb.List(db, ids), Input)
+	rows, err := db.Query(ctx, `SELECT job_id FROM job_file WHERE tenant_id = $1 AND job_id`+db.In(2)+` AND name <> $3 AND name <> $4`,
+		tenant, sqldb.List(db, ids), Input, Report)
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var j id.Job
 		err := scan(&j)

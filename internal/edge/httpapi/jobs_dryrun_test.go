@@ -38,7 +38,7 @@ func TestDryRunsOfImports(t *testing.T) {
 			"upsert": `"created":1150,"dry_run":true,`, "create": `"created":1150,"dry_run":true,`, "update": `"created":0,"dry_run":true,`,
 		} {
 			r := result(mode, true)
-			if got := r.json("result"); r.str("status") != "completed" || !strings.Contains(got, want) || !strings.Contains(got, `"invalid":1,"rows":2302`) {
+			if got := r.json("result"); r.str("status") != "completed" || !strings.Contains(got, want) || r.json("result.invalid") != "1" || r.json("result.rows") != "2302" || r.json("result.report.file.encoding") != `"utf-8"` {
 				t.Errorf("%s: %s %s", mode, r.str("status"), got)
 			}
 			errs := s.rawCall("viewer", "GET", "/t/acme/api/jobs/"+r.str("id")+"/download?file=errors", "", "")

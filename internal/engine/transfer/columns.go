@@ -27,29 +27,6 @@ const (
 	byName    mapper = "name"    // the column's, which is that of a field
 )
 
-// ColumnResult is a column of an imported file, and where it went.
-type ColumnResult struct {
-	Name   string  `json:"name"`
-	Target *string `json:"target"`       // null: left out
-	By     mapper  `json:"by,omitempty"` // what decided that; empty: nothing knows the column
-}
-
-// maxListed is how many columns a result lists.
-const maxListed = 500
-
-// describe lists columns for a result.
-func describe(columns []column) (list []ColumnResult, omitted int) {
-	list = make([]ColumnResult, min(len(columns), maxListed))
-	for i := range list {
-		c := columns[i]
-		list[i] = ColumnResult{Name: c.Name, By: c.By}
-		if c.Target != "" {
-			list[i].Target = &c.Target
-		}
-	}
-	return list, len(columns) - len(list)
-}
-
 // targets resolves the fields that columns can map to.
 type targets struct {
 	fields field.Catalog

@@ -78,7 +78,7 @@ func (d *fixture) ok(err error) {
 	}
 }
 
-func (d *fixture) upload(text string) job.File {
+func (d *fixture) upload(text string) transfer.Received {
 	d.Helper()
 	f, err := transfer.Upload(d.Context(), d.db, d.tenant, strings.NewReader(text), d.now)
 	d.ok(err)
@@ -122,6 +122,17 @@ func (d *fixture) result(j job.Job) transfer.ImportResult {
 	r, _, err := transfer.ImportResultOf(j)
 	d.ok(err)
 	return r
+}
+
+// report returns the report of a completed import.
+func (d *fixture) report(j job.Job) transfer.Report {
+	d.Helper()
+	r, err := transfer.ReportOf(d.Context(), d.db, j, d.now)
+	d.ok(err)
+	if r == nil {
+		d.Fatalf("the import is %s and has no report", j.Status)
+	}
+	return *r
 }
 
 // resultText returns the counts of an import: rows, created, updated, skipped, invalid.

@@ -27,25 +27,58 @@ type header struct {
 	number int64    // number of the header's row
 }
 
-// readHeader reads the header row of a file and detects its format. If the file cannot be read at
-// all, it returns a fault for the field "file".
-func readHeader(open func(at int64) io.Reader) (header, error) {
-	begin, err := io.ReadAll(io.LimitReader(open(0), MaxRow))
+// reading is how a file is to be read, where the caller knows better than the recognition.
+type reading struct {
+	encoding, separator, quote string // as in Options
+}
+
+// check reports what the options do not allow.
+func (o reading) check(p *problems) {
+	if _, ok := parseEncoding(o.encoding); o.encoding != "" && !ok {
+		p.Add("options.encoding", "must be one of utf-8, utf-16le, utf-16be, windows-1252, iso-8859-15, or another encoding with a byte for each character")
+	}
+	if o.separator != "" && !isSeparator(o.separator) {
+		p.Add("options.separator", "must be one of comma, semicolon, tab, |")
+	}
+	if o.quote != "" && o.quote != `"` && o.quote != "'" {
+		p.Add("options.quote", `must be one of ", '`)
+	}
+}
+
+// isSeparator reports whether a text is a character that may separate cells.
+func isSeparator(s string) bool { return len(s) == 1 && strings.Contains(",;\t|", s) }
+
+// readHeader reads the header row of a file and recognises its format, where valid options do not say it. If the
+// file cannot be read at all, it returns a fault for the field "file".
+func readHeader(open func(at int64) io.Reader, seen census, o reading) (header, error) {
+	raw, err := io.ReadAll(io.LimitReader(open(0), MaxRow))
 	if err != nil {
 		return header{}, fmt.Errorf("read the beginning of an import: %w", err)
 	}
-	if why := unreadable(begin); why != "" {
+	if why := unreadable(raw); why != "" {
 		return header{}, badFile(why)
 	}
 	var h header
-	if rest, ok := bytes.CutPrefix(begin, []byte("\xEF\xBB\xBF")); ok { // byte order mark of UTF-8
-		begin, h.at = rest, 3
+	h.format.Encoding, _ = parseEncoding(o.encoding)
+	if o.encoding == "" {
+		h.format.Encoding = seen.encoding(raw)
 	}
-	if comma, n := declaredSeparator(begin); n > 0 {
-		h.format, h.at, h.number = sniff(begin[n:]), h.at+int64(n), 1
-		h.format.Comma = comma
-	} else {
-		h.format = sniff(begin)
+	if mark := marks[h.format.Encoding]; mark != "" && bytes.HasPrefix(raw, []byte(mark)) {
+		h.at = int64(len(mark))
+	}
+	begin, err := io.ReadAll(decode(bytes.NewReader(raw[h.at:]), h.format.Encoding))
+	if err != nil {
+		return header{}, fmt.Errorf("decode the beginning of an import: %w", err)
+	}
+	declared, n := declaredSeparator(begin)
+	if n > 0 {
+		h.at, h.number = h.at+encodedLen(begin[:n], h.format.Encoding), 1
+	}
+	h.format = sniff(begin[n:], h.format.Encoding, o.quote)
+	if o.separator != "" {
+		h.format.Comma = o.separator[0]
+	} else if n > 0 {
+		h.format.Comma = declared
 	}
 	row, err := NewRows(open, h.format, maxColumns, h.at, h.number).Next()
 	switch {
@@ -71,11 +104,10 @@ func readHeader(open func(at int64) io.Reader) (header, error) {
 
 func badFile(why string) error { return fault.Input(fault.Field{Path: "file", Message: why}) }
 
-// unreadable returns why a file with this beginning is not a CSV file in UTF-8, or "".
+// unreadable returns why a file with this beginning is not a text of rows, or "".
 func unreadable(begin []byte) string {
 	for _, kind := range []struct{ mark, why string }{
-		{"\xFF\xFE", "is UTF-16; save it as UTF-8"},
-		{"\xFE\xFF", "is UTF-16; save it as UTF-8"},
+		{"\xFF\xFE\x00\x00", "is UTF-32; save it as UTF-8"},
 		{"\x00\x00\xFE\xFF", "is UTF-32; save it as UTF-8"},
 		{"PK\x03\x04", "is a workbook or an archive; save it as CSV"},
 		{"\x1F\x8B", "is compressed; send it as it is"},
@@ -92,24 +124,28 @@ func unreadable(begin []byte) string {
 // delimiter. It returns the delimiter and the length of the line, or 0.
 func declaredSeparator(begin []byte) (comma byte, n int) {
 	line, _, _ := bytes.Cut(begin, []byte("\n"))
-	directive := bytes.TrimSuffix(line, []byte("\r"))
-	if len(directive) != 5 || !strings.EqualFold(string(directive[:4]), "sep=") || !strings.ContainsRune(",;\t|", rune(directive[4])) {
+	directive := strings.Trim(string(bytes.TrimSuffix(line, []byte("\r"))), `"`)
+	name, separator, _ := strings.Cut(directive, "=")
+	if !strings.EqualFold(name, "sep") || !isSeparator(separator) {
 		return 0, 0
 	}
-	return directive[4], min(len(line)+1, len(begin))
+	return separator[0], min(len(line)+1, len(begin))
 }
 
-// sniff detects the format from the header row: the delimiter is the one that occurs most often;
-// comma wins a tie.
-func sniff(begin []byte) Format {
+// sniff recognises the format from the header row: the delimiter is the one that occurs most often; comma wins a
+// tie. Quotes are single if the first cell has such, unless the caller says which they are.
+func sniff(begin []byte, encoding, quote string) Format {
+	begin = bytes.TrimLeft(begin, "\r\n")
+	f := Format{Comma: ',', Encoding: encoding}
+	if quote == "'" || quote == "" && singleQuoted(begin) {
+		f.Quote = '\''
+	}
 	counts := map[byte]int{}
 	quoted := false
-	f := Format{Comma: ','}
-	begin = bytes.TrimLeft(begin, "\r\n")
 scan:
 	for i, c := range begin {
 		switch {
-		case c == '"':
+		case c == f.quote():
 			quoted = !quoted
 		case quoted:
 		case c == '\n':
@@ -127,4 +163,14 @@ scan:
 		}
 	}
 	return f
+}
+
+// singleQuoted reports whether the first cell of a text stands in single quotes.
+func singleQuoted(text []byte) bool {
+	rest, opened := bytes.CutPrefix(text, []byte("'"))
+	if !opened {
+		return false
+	}
+	cell, after, closed := bytes.Cut(rest, []byte("'"))
+	return closed && !bytes.ContainsAny(cell, "\r\n") && (len(after) == 0 || bytes.IndexByte([]byte(",;\t|\r\n"), after[0]) >= 0)
 }

@@ -40,6 +40,9 @@ type Options struct {
 	SegmentKey    string            // a static list to which each contact is added; may be empty
 	Subscriptions map[string]bool   // by email type, set for each contact
 	UpdateBlank   bool              // an empty cell clears the field; otherwise it is ignored
+	Encoding      string            // of the file, by a name of the WHATWG's list; empty: recognised by content
+	Separator     string            // a comma, semicolon, tab or |; empty: recognised by the header
+	Quote         string            // " or '; empty: recognised by the header
 	FileName      string            // what the caller calls the file; may be empty
 	DryRun        bool              // count what would happen, and change nothing
 }
@@ -79,24 +82,31 @@ type importParams struct {
 	DryRun        bool            `json:"dry_run,omitempty"`
 }
 
+// Received is a stored file to import, with what its bytes say about its encoding.
+type Received struct {
+	job.File
+	seen census
+}
+
 // Upload stores a file to import, as it is received. A caller that does not continue with
 // StartImport must delete it.
-func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader, now time.Time) (job.File, error) {
-	f, err := job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", now)
-	if err != nil {
-		return job.File{}, err
+func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader, now time.Time) (Received, error) {
+	var in Received
+	var err error
+	if in.File, err = job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", now); err != nil {
+		return Received{}, err
 	}
-	w := f.Writer(ctx, db)
-	if _, err := io.Copy(w, file); err != nil {
-		return f, fmt.Errorf("store an upload: %w", err)
+	w := in.Writer(ctx, db)
+	if _, err := io.Copy(w, io.TeeReader(file, &in.seen)); err != nil {
+		return in, fmt.Errorf("store an upload: %w", err)
 	}
-	return f, w.Close()
+	return in, w.Close()
 }
 
 // StartImport validates the options of an import against the file's header and the tenant's schema,
 // reports all problems together, and queues the job. The error is auth.ErrScope if an option needs a
 // scope that the caller's key lacks.
-func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options, by auth.Principal, now time.Time) (job.Job, error) {
+func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received, o Options, by auth.Principal, now time.Time) (job.Job, error) {
 	if err := o.admit(by); err != nil {
 		return job.Job{}, err
 	}
@@ -124,9 +134,14 @@ func (o Options) admit(by auth.Principal) error {
 	return nil
 }
 
-func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file job.File, o Options) (importParams, error) {
+func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received, o Options) (importParams, error) {
 	var p problems
-	head, err := readHeader(func(at int64) io.Reader { return file.Reader(ctx, db, at) })
+	how := reading{o.Encoding, o.Separator, o.Quote}
+	how.check(&p)
+	if p.Any() {
+		how = reading{}
+	}
+	head, err := readHeader(func(at int64) io.Reader { return file.Reader(ctx, db, at) }, file.seen, how)
 	if p.addAll("", err) != nil {
 		return importParams{}, err
 	}
@@ -240,15 +255,6 @@ type ImportResult struct {
 	Stopped int64 `json:"stopped,omitempty"`        // rows whose status made the contact one that gets no mail
 	Omitted int64 `json:"errors_omitted,omitempty"` // refused rows that are not in the errors file, since it is full
 	DryRun  bool  `json:"dry_run,omitempty"`
-
-	Columns        []ColumnResult `json:"columns,omitempty"`         // the first maxListed of the file
-	ColumnsOmitted int            `json:"columns_omitted,omitempty"` // the others
-}
-
-// Counts returns the result without what it says about the file, which may be long.
-func (r ImportResult) Counts() ImportResult {
-	r.Columns, r.ColumnsOmitted = nil, 0
-	return r
 }
 
 // ImportResultOf decodes the result of an import's job; false if there is none yet.

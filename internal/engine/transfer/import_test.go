@@ -153,7 +153,7 @@ func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 			"i@example.org,I,,,,,,,,more\n" + // 12
 			"j@example.org,\"J\n" + // 13
 			"k@example.org,K\x00,,,,,,,\n" + // 14
-			"l@example.org,\xff,,,,,,,\n" + // 15
+			"l@example.org,\xff,,,,,,é,\n" + // 15
 			"m@example.org,=1+1,NaN,,,,,,\n" + // 16
 			"z@example.org,Z\n" // 17
 		j := d.load(text, transfer.Options{Mapping: map[string]string{"Vorname": "first_name"}})
@@ -447,7 +447,13 @@ func TestOptionsAreValidatedBeforeQueueing(t *testing.T) {
 			}},
 			{"no address", "name,city\n", transfer.Options{}, map[string]string{"code": "INVALID_INPUT", "options.mapping": "no column is email"}},
 			{"two addresses", "email,Email\n", transfer.Options{}, map[string]string{"code": "INVALID_INPUT", "options.mapping.Email": `email is what the column "email" is about already`}},
-			{"a file that is none", "\xff\xfee\x00", transfer.Options{Mode: "x"}, map[string]string{"code": "INVALID_INPUT", "file": "is UTF-16; save it as UTF-8", "options.mode": "must be create, update or upsert"}},
+			{"a file that is none", "%PDF-", transfer.Options{Mode: "x"}, map[string]string{"code": "INVALID_INPUT", "file": "is a PDF; send CSV", "options.mode": "must be create, update or upsert"}},
+			{"how to read it", "email\n", transfer.Options{Encoding: "ebcdic", Separator: "::", Quote: "x"}, map[string]string{
+				"code":              "INVALID_INPUT",
+				"options.encoding":  "must be one of utf-8, utf-16le, utf-16be, windows-1252, iso-8859-15, or another encoding with a byte for each character",
+				"options.separator": "must be one of comma, semicolon, tab, |",
+				"options.quote":     `must be one of ", '`,
+			}},
 			{"an unknown email type", "email\n", transfer.Options{Subscriptions: map[string]bool{"nope": true}},
 				map[string]string{"code": "INVALID_EMAIL_TYPE", "options.subscriptions.nope": "there is no such email type"}},
 			{"a list by its id", "email\n", transfer.Options{SegmentKey: s.ID.String()}, map[string]string{"code": "INVALID_SEGMENT", "options.segment_key": "there is no such list"}},

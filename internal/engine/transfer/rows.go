@@ -19,8 +19,18 @@ const extraCells = "the row has more cells than the header"
 
 // Format is the format of a file's rows.
 type Format struct {
-	Comma byte `json:"comma"`        // the delimiter
-	CR    bool `json:"cr,omitempty"` // rows end with CR alone
+	Comma    byte   `json:"comma"`              // the delimiter
+	Quote    byte   `json:"quote,omitempty"`    // 0: the double one
+	CR       bool   `json:"cr,omitempty"`       // rows end with CR alone
+	Encoding string `json:"encoding,omitempty"` // empty: utf-8
+}
+
+// quote returns the character that quotes cells.
+func (f Format) quote() byte {
+	if f.Quote == 0 {
+		return '"'
+	}
+	return f.Quote
 }
 
 // Row is one row of a file, or the readable part of it.
@@ -28,7 +38,7 @@ type Row struct {
 	Number int64    // in the file, as spreadsheets count: the header is 1, empty rows count
 	Cells  []string // valid until the next call of Next; at most one per column
 	Flaw   string   // why it cannot be read; Cells then holds its raw beginning
-	End    int64    // offset of the next row
+	End    int64    // offset of the next row in the file
 }
 
 // Rows reads rows sequentially.
@@ -42,10 +52,11 @@ type Rows struct {
 	open   func(at int64) io.Reader
 	max    int // MaxRow
 
-	src    io.Reader
-	mem    []byte // memory that buf is part of
-	buf    []byte // bytes read and not consumed yet
-	at     int64  // offset of buf[0] in the file
+	quote  byte
+	src    io.Reader // in UTF-8
+	mem    []byte    // memory that buf is part of
+	buf    []byte    // bytes read and not consumed yet
+	at     int64     // offset in the file of what buf[0] was decoded from
 	eof    bool
 	number int64
 	cells  []string
@@ -54,8 +65,18 @@ type Rows struct {
 // NewRows reads from an offset of a file, after the row with the given number. open opens the file
 // at an offset.
 func NewRows(open func(at int64) io.Reader, f Format, width int, at, number int64) *Rows {
-	return &Rows{format: f, width: width, max: MaxRow, open: open, src: open(at), at: at, number: number}
+	r := &Rows{format: f, width: width, max: MaxRow, open: open, quote: f.quote(), number: number}
+	r.seek(at)
+	return r
 }
+
+// seek continues at an offset.
+func (r *Rows) seek(at int64) {
+	r.src, r.at, r.buf, r.eof = decode(r.open(at), r.format.Encoding), at, r.mem[:0], false
+}
+
+// offset returns the offset in the file of what follows the first n bytes of the buffer.
+func (r *Rows) offset(n int) int64 { return r.at + encodedLen(r.buf[:n], r.format.Encoding) }
 
 // Next returns the next row that is not empty, or io.EOF.
 func (r *Rows) Next() (Row, error) {
@@ -84,7 +105,7 @@ func (r *Rows) row() (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	if bytes.IndexByte(line, '"') >= 0 {
+	if bytes.IndexByte(line, r.quote) >= 0 {
 		return r.quoted(len(line), found)
 	}
 	if !found {
@@ -158,7 +179,7 @@ func (r *Rows) quoted(first int, whole bool) (Row, error) {
 			return Row{}, err
 		}
 		read := r.bareCell
-		if p < len(r.buf) && r.buf[p] == '"' {
+		if p < len(r.buf) && r.buf[p] == r.quote {
 			read = r.quotedCell
 		}
 		next, err := read(&b, p)
@@ -207,7 +228,7 @@ var (
 func (r *Rows) quotedCell(b *builder, p int) (int, error) {
 	from, escaped := p+1, false
 	for p++; ; {
-		i := bytes.IndexByte(r.bounded(p), '"')
+		i := bytes.IndexByte(r.bounded(p), r.quote)
 		if i < 0 {
 			if len(r.buf) >= r.max {
 				return max(p, r.max), errQuotedTooLong
@@ -225,7 +246,7 @@ func (r *Rows) quotedCell(b *builder, p int) (int, error) {
 		if err := r.want(p + 1); err != nil {
 			return 0, err
 		}
-		if p == len(r.buf) || r.buf[p] != '"' {
+		if p == len(r.buf) || r.buf[p] != r.quote {
 			break
 		}
 		p++ // two quotes stand for one
@@ -233,7 +254,7 @@ func (r *Rows) quotedCell(b *builder, p int) (int, error) {
 	}
 	cell := r.buf[from : p-1]
 	if escaped {
-		cell = bytes.ReplaceAll(cell, []byte(`""`), []byte(`"`))
+		cell = bytes.ReplaceAll(cell, []byte{r.quote, r.quote}, []byte{r.quote})
 	}
 	b.add(string(cell)) // a copy, since reading on may move r.buf
 	for p < len(r.buf) && r.buf[p] == ' ' && p < r.max {
@@ -301,7 +322,7 @@ func (r *Rows) overlong(p int, open bool) (Row, error) {
 	second := int64(-1) // offset of the second line
 	if open {
 		if i := bytes.IndexByte(r.buf[:p], r.eol()); i >= 0 {
-			second = r.at + int64(i) + 1
+			second = r.offset(i + 1)
 		}
 		r.drop(p)
 		closed, err := r.passQuote(&second)
@@ -309,7 +330,7 @@ func (r *Rows) overlong(p int, open bool) (Row, error) {
 			return Row{}, err
 		}
 		if !closed && second >= 0 {
-			r.src, r.at, r.buf, r.eof = r.open(second), second, r.mem[:0], false
+			r.seek(second)
 			return row, nil
 		}
 		p = 0
@@ -338,14 +359,14 @@ func (r *Rows) passQuote(second *int64) (closed bool, err error) {
 			return false, nil
 		}
 		for p := 0; p < len(r.buf); {
-			i := bytes.IndexByte(r.buf[p:], '"')
+			i := bytes.IndexByte(r.buf[p:], r.quote)
 			if *second < 0 {
 				end := len(r.buf)
 				if i >= 0 {
 					end = p + i
 				}
 				if e := bytes.IndexByte(r.buf[p:end], r.eol()); e >= 0 {
-					*second = r.at + int64(p+e) + 1
+					*second = r.offset(p + e + 1)
 				}
 			}
 			if i < 0 {
@@ -358,9 +379,9 @@ func (r *Rows) passQuote(second *int64) (closed bool, err error) {
 			if p == len(r.buf) {
 				return true, nil
 			}
-			if r.buf[p] != '"' {
+			if r.buf[p] != r.quote {
 				c := r.buf[p]
-				r.buf, r.at = r.buf[p:], r.at+int64(p)
+				r.drop(p)
 				return c == r.format.Comma || c == '\r' || c == '\n' || c == ' ', nil
 			}
 			p++
@@ -391,7 +412,7 @@ func (r *Rows) want(n int) error {
 
 // drop consumes the first n bytes of the buffer.
 func (r *Rows) drop(n int) {
-	r.buf, r.at = r.buf[n:], r.at+int64(n)
+	r.at, r.buf = r.offset(n), r.buf[n:]
 }
 
 // flawed returns a row that cannot be read.

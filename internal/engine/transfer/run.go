@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,11 +48,12 @@ type row struct {
 
 // checkpoint is the state of an import.
 type checkpoint struct {
-	At    int64        `json:"at"`  // offset in the file
-	Row   int64        `json:"row"` // number of the last row done
-	Total int64        `json:"total"`
-	Done  bool         `json:"done"` // all rows are done
-	Sum   ImportResult `json:"sum"`
+	At     int64        `json:"at"`  // offset in the file
+	Row    int64        `json:"row"` // number of the last row done
+	Total  int64        `json:"total"`
+	Done   bool         `json:"done"` // all rows are done
+	Sum    ImportResult `json:"sum"`
+	Report Report       `json:"report"`
 }
 
 // Import is the job.Runner of imports. While one batch is saved, the next is read.
@@ -73,7 +75,7 @@ func Import(ctx context.Context, w *job.Work) error {
 	}
 	im.open = func(at int64) io.Reader { return file.Reader(ctx, w.DB, at) }
 	if w.Job.State == nil {
-		if at, err = im.countRows(ctx); err != nil {
+		if at, err = im.look(ctx); err != nil {
 			return err
 		}
 	}
@@ -120,21 +122,16 @@ type importRun struct {
 	seen  map[uint64]bool // of a dry run: hashes of the addresses that it would have created; nil otherwise
 }
 
-// countRows counts the rows, which takes little time compared with saving them.
-func (im *importRun) countRows(ctx context.Context) (checkpoint, error) {
-	at := checkpoint{At: im.At, Row: im.Row, Sum: ImportResult{DryRun: im.DryRun}}
-	at.Sum.Columns, at.Sum.ColumnsOmitted = describe(im.Columns)
-	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
-	for {
-		_, err := rows.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return at, err
-		}
-		at.Total++
+// look reads the whole file before any row is saved.
+func (im *importRun) look(ctx context.Context) (checkpoint, error) {
+	found, err := takeSurvey(NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row), im.Columns)
+	if err != nil {
+		return checkpoint{}, err
 	}
+	at := checkpoint{At: im.At, Row: im.Row, Total: found.rows, Sum: ImportResult{DryRun: im.DryRun}, Report: Report{
+		File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote())},
+		Columns: found.columns, ColumnsOmitted: len(im.Columns) - len(found.columns),
+	}}
 	return at, im.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return at.progress(), nil })
 }
 
@@ -198,7 +195,7 @@ func (im *importRun) saveBatch(ctx context.Context, at checkpoint, b batch) (che
 				var errs errorRows
 				var err error
 				if next, errs, err = im.applyBatch(ctx, tx, at, b); err == nil {
-					err = errs.write(ctx, tx, im, &next)
+					err = im.writeFiles(ctx, tx, errs, &next)
 				}
 				return next.progress(), err
 			})
@@ -230,10 +227,19 @@ func (im *importRun) tryBatch(ctx context.Context, at checkpoint, b batch) (chec
 	im.recordCreated(b)
 	err = im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
 		next = tried
-		err := errs.write(ctx, tx, im, &next)
+		err := im.writeFiles(ctx, tx, errs, &next)
 		return next.progress(), err
 	})
 	return next, err
+}
+
+// writeFiles writes the rows that a step refused, and the report after the last step.
+func (im *importRun) writeFiles(ctx context.Context, tx *sqldb.DB, errs errorRows, at *checkpoint) error {
+	err := errs.write(ctx, tx, im, at)
+	if err == nil && at.Done {
+		err = at.Report.write(ctx, tx, im)
+	}
+	return err
 }
 
 // recordCreated records the addresses of a batch that a dry run would have created.

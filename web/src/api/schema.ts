@@ -1820,9 +1820,12 @@ export type ImportContactsError400 = Error & {
 
 export type ImportOptions = {
 	dry_run?: boolean;
+	encoding?: string | null;
 	mapping?: { [key: string]: string | null };
 	mode?: "create" | "update" | "upsert";
+	quote?: string | null;
 	segment_key?: string | null;
+	separator?: string | null;
 	subscriptions?: { [key: string]: boolean };
 	tags?: string[];
 	update_blank?: boolean;

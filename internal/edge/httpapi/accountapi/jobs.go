@@ -60,7 +60,7 @@ type Job struct {
 	Type       job.Kind        `json:"type" enum:"import,export,bulk"`
 	Status     job.Status      `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Progress   jobProgress     `json:"progress"`
-	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, errors_url (null without invalid rows), dry_run if it was one, and columns with where each column went. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
+	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, errors_url (null without invalid rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, its columns with samples, and where each went. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
 	Error      *jobError       `json:"error,omitempty"`
 	CreatedAt  endpoint.Stamp  `json:"created_at"`
 	FinishedAt *endpoint.Stamp `json:"finished_at,omitempty"`
@@ -119,12 +119,6 @@ func (api Jobs) listJobs(ctx context.Context, p auth.Principal, in *listJobsRequ
 	if err != nil {
 		return none, err
 	}
-	for i := range rows {
-		if r, ok := rows[i].Result.(importResult); ok {
-			r.ImportResult = r.Counts()
-			rows[i].Result = r
-		}
-	}
 	next := ""
 	if more {
 		last := list[len(list)-1]
@@ -174,7 +168,19 @@ func (api Jobs) getJob(ctx context.Context, p auth.Principal, in *wire.RecordPat
 	if err != nil {
 		return jobAnswer{}, err
 	}
-	return api.answer(ctx, p, j)
+	out, err := api.answer(ctx, p, j)
+	if err != nil {
+		return jobAnswer{}, err
+	}
+	row := out.Public
+	if out.Session != nil {
+		row = &out.Session.Job
+	}
+	if r, ok := row.Result.(importResult); ok {
+		r.Report, err = transfer.ReportOf(ctx, api.db, j, api.now())
+		row.Result = r
+	}
+	return out, err
 }
 
 // job returns the job that a path names, if p has the scope of the request that created it.
@@ -192,7 +198,8 @@ func (api Jobs) job(ctx context.Context, p auth.Principal, in wire.RecordPath) (
 
 type importResult struct {
 	transfer.ImportResult
-	ErrorsURL *string `json:"errors_url"`
+	ErrorsURL *string          `json:"errors_url"`
+	Report    *transfer.Report `json:"report,omitempty"`
 }
 
 type exportResult struct {

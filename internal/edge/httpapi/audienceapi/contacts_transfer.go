@@ -21,9 +21,9 @@ import (
 func (api Contacts) contactsTransfer(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/import", endpoint.Op{
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
-		Description: `The file is UTF-8 with a header row; its delimiter (comma, semicolon, tab or |) is detected from that row. A row may have 1 MB, the body 100 MB.
+		Description: `The file has a header row. Its encoding (UTF-8, UTF-16, Windows-1252 or ISO-8859-15, with or without a byte order mark), its separator (comma, semicolon, tab or |, which a line sep=; may announce) and its quotes are recognised, unless encoding, separator and quote say them. A row may have 1 MB, the body 100 MB.
 
-mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. columns of the result, also of a dry run, says where each went, and by what. Booleans are true, false, yes, no, 1 or 0.
+mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. The job's result, also of a dry run, has a report: how the file was read, and of each column where it went, what decided that, and a sample of its values. Booleans are true, false, yes, no, 1 or 0.
 
 A global_status, or a column named status that is not mapped, is applied where it is worse than the contact's own: unsubscribed, bounced, complained, suppressed, and pending for new contacts. The usual words of other systems for these are known, such as blocklisted and cleaned. stopped in the result counts such contacts. A row with an unknown word is invalid.
 
@@ -50,12 +50,15 @@ type importOptions struct {
 	Tags          []string                        `json:"tags,omitempty" doc:"For every contact."`
 	SegmentKey    endpoint.Opt[string]            `json:"segment_key" doc:"A static list to which every contact is added. An API key needs lists:write for it."`
 	Subscriptions map[string]bool                 `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
+	Encoding      endpoint.Opt[string]            `json:"encoding" doc:"Such as utf-8, utf-16le, windows-1252 or iso-8859-15; recognised by content when absent."`
+	Separator     endpoint.Opt[string]            `json:"separator" doc:"A comma, a semicolon, a tab or |; recognised by the header when absent."`
+	Quote         endpoint.Opt[string]            `json:"quote" doc:"A double or a single quote; recognised by the header when absent."`
 	UpdateBlank   bool                            `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
 	DryRun        bool                            `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
 }
 
 func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out wire.Accepted, err error) {
-	var file job.File
+	var file transfer.Received
 	defer func() {
 		if err != nil && !file.ID.IsZero() {
 			if err := file.Delete(context.WithoutCancel(ctx), api.db); err != nil {
@@ -74,6 +77,7 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 		j, err := transfer.StartImport(ctx, tx, p.Tenant, file, transfer.Options{
 			Mapping: mappingOf(o.Mapping), Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
 			Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, FileName: in.Upload.FileName(), DryRun: o.DryRun,
+			Encoding: o.Encoding.Or(""), Separator: o.Separator.Or(""), Quote: o.Quote.Or(""),
 		}, p, api.now())
 		if err != nil {
 			return err

@@ -266,7 +266,7 @@ const fragments: [Exclude<keyof typeof words, "it" | "elements" | "request">, Re
 	["topic", /^must be the ARN/],
 	["image", /^must be a PNG/],
 	["captcha", /^has expired: load the form/],
-	["csv", /^is (?:UTF-16|a workbook|compressed)|^is not (?:form-encoded|multipart)|^could not be read$|^is not text$/],
+	["csv", /^is (?:UTF-32|a workbook|compressed)|^is not (?:form-encoded|multipart)|^could not be read$|^is not text$/],
 	["utf8", /UTF-8/],
 	["header", /header row/],
 	["oneFile", /^send (?:one file|them once)$/],

@@ -1,0 +1,74 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/packetboat/packetboat/internal/account/job"
+	"github.com/packetboat/packetboat/internal/account/quota"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Report says how an import read its file. It has samples of people's data, so it is a file of the job, which is erased
+// with the others, and not part of the job's result.
+type Report struct {
+	File           FileRead       `json:"file"`
+	Columns        []ColumnReport `json:"columns"`                   // the first maxListed
+	ColumnsOmitted int            `json:"columns_omitted,omitempty"` // the others
+}
+
+// FileRead is how a file was read.
+type FileRead struct {
+	Encoding  string `json:"encoding"` // such as utf-8
+	Separator string `json:"separator"`
+	Quote     string `json:"quote"`
+}
+
+// ColumnReport is a column of an imported file, and where it went.
+type ColumnReport struct {
+	Name    string   `json:"name"`
+	Target  *string  `json:"target"`       // null: left out
+	By      mapper   `json:"by,omitempty"` // what decided that; empty: nothing knows the column
+	Samples []string `json:"samples"`      // the first different values, shortened
+}
+
+// ReportOf returns the report of an import that has ended, or nil: if it was not completed, if its files are no
+// longer kept, or if somebody was anonymized since.
+func ReportOf(ctx context.Context, db *sqldb.DB, j job.Job, now time.Time) (*Report, error) {
+	file, err := FileOf(ctx, db, j, job.Report, now)
+	if errors.Is(err, job.ErrNoFile) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	text, err := io.ReadAll(file.Reader(ctx, db, 0))
+	if err == nil {
+		err = json.Unmarshal(text, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the report of job %s: %w", j.ID, err)
+	}
+	return r, nil
+}
+
+// write stores the report as a file of the job.
+func (r Report) write(ctx context.Context, tx *sqldb.DB, im *importRun) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	file, err := job.NewFile(ctx, tx, im.Job.Tenant, im.Job.ID, job.Report, "application/json", im.Now())
+	if err != nil {
+		return err
+	}
+	if err = file.Append(ctx, tx, text); errors.Is(err, quota.ErrFull) {
+		return file.Delete(ctx, tx) // an import does not fail for it
+	}
+	return err
+}
