@@ -118,7 +118,7 @@ func TestAnImportFromUploadToErrorsFile(t *testing.T) {
 		}
 		w := s.rawCall("key contacts:write", "GET", strings.TrimPrefix(url, "http://127.0.0.1:8080"), "", "")
 		if w.Code != 200 || w.Header().Get("Content-Type") != "text/csv; charset=utf-8" || w.Header().Get("Content-Disposition") != `attachment; filename="import-errors-2026-03-01.csv"` ||
-			w.Body.String() != "error_row,error_column,error_code,error_message,email,first_name\n3,email,INVALID_INPUT,email: the address has no @,nonsense,X\n" {
+			w.Body.String() != "error_row,error_column,error_code,error_message,email,first_name\n3,email,INVALID_INPUT,the address has no @,nonsense,X\n" {
 			t.Errorf("the errors file = %d %v\n%s", w.Code, w.Header(), w.Body)
 		}
 		if w := s.rawCall("viewer", "HEAD", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 200 || w.Body.Len() != 0 {

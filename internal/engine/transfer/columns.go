@@ -17,6 +17,7 @@ type column struct {
 	Name   string `json:"name"`
 	Target string `json:"target,omitempty"` // empty: left out
 	By     mapper `json:"by,omitempty"`     // empty: by nothing, and left out
+	Form   form   `json:"form,omitempty"`   // that the caller gave
 }
 
 // mapper is what decided where a column goes.
@@ -129,4 +130,39 @@ func (t targets) named(name string) string {
 		return statusTarget
 	}
 	return ""
+}
+
+// kindOf returns what the forms of a column that maps to a target are about.
+func kindOf(target string, fields field.Catalog) kind {
+	if key, custom := strings.CutPrefix(target, customPrefix); custom {
+		switch fields[key].Type {
+		case field.Date, field.DateTime:
+			return dateKind
+		case field.Number, field.Currency:
+			return numberKind
+		case field.Boolean:
+			return booleanKind
+		}
+		return plainKind
+	}
+	if target == blockTarget || strings.HasPrefix(target, consentPrefix) {
+		return booleanKind
+	}
+	return plainKind
+}
+
+// setForms adds the forms that the caller gave.
+func (t targets) setForms(columns []column, forms map[string]string, p *problems) {
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		path := "options.forms." + name
+		i := slices.IndexFunc(columns, func(c column) bool { return c.Name == name })
+		if i < 0 {
+			p.Add(path, "the file has no such column")
+			continue
+		}
+		k := kindOf(columns[i].Target, t.fields)
+		if columns[i].Form = k.parseForm(forms[name]); columns[i].Form == "" {
+			p.Add(path, k.choices())
+		}
+	}
 }

@@ -231,7 +231,7 @@ func TestStagesInAFile(t *testing.T) {
 				d.Errorf("%q = %s %q", cell, d.resultText(j), d.errors(j))
 			}
 		}
-		if j := d.load("email,stage_id\nx@example.org,nowhere\n", transfer.Options{}); d.resultText(j) != "completed 1: 0+0+0+1" {
+		if j := d.load("email,stage_id\nx@example.org,nowhere\n", transfer.Options{Strict: true}); d.resultText(j) != "completed 1: 0+0+0+1" {
 			d.Errorf("an unknown stage = %s", d.resultText(j))
 		}
 	})

@@ -35,6 +35,8 @@ const (
 // Options are the options of an import.
 type Options struct {
 	Mapping       map[string]string // column → target; an empty target leaves the column out, whatever its name
+	Forms         map[string]string // column → how its dates, numbers or booleans are written; guessed of the others
+	Strict        bool              // a row is invalid if a value does not fit; otherwise its cell is left empty
 	Mode          Mode              // empty: Upsert
 	Tags          []string          // added to each contact
 	SegmentKey    string            // a static list to which each contact is added; may be empty
@@ -79,6 +81,7 @@ type importParams struct {
 	Segment       id.Segment      `json:"segment_id,omitzero"`
 	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
 	UpdateBlank   bool            `json:"update_blank,omitempty"`
+	Strict        bool            `json:"strict,omitempty"`
 	DryRun        bool            `json:"dry_run,omitempty"`
 }
 
@@ -147,7 +150,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 	}
 	in := importParams{
 		Format: head.format, At: head.at, Row: head.number,
-		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, DryRun: o.DryRun,
+		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun,
 	}
 	if in.Mode == "" {
 		in.Mode = Upsert
@@ -164,7 +167,9 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 		if err != nil {
 			return importParams{}, err
 		}
-		in.Columns = targets{catalog, rules.Types}.of(head.names, o.Mapping, &p)
+		t := targets{catalog, rules.Types}
+		in.Columns = t.of(head.names, o.Mapping, &p)
+		t.setForms(in.Columns, o.Forms, &p)
 	}
 	all := contact.Change{Tags: &o.Tags, Subscriptions: consentOf(o.Subscriptions)}
 	if err := p.addAll("options.", all.Check(ctx, db, tenant, rules)); err != nil {
@@ -252,8 +257,9 @@ type ImportResult struct {
 	Updated int64 `json:"updated"`                  // rows for an existing contact, changed or not
 	Skipped int64 `json:"skipped"`                  // rows skipped because of the mode
 	Invalid int64 `json:"invalid"`                  // rows refused
+	Unfit   int64 `json:"unfit,omitempty"`          // rows imported without the cells whose values do not fit
 	Stopped int64 `json:"stopped,omitempty"`        // rows whose status made the contact one that gets no mail
-	Omitted int64 `json:"errors_omitted,omitempty"` // refused rows that are not in the errors file, since it is full
+	Omitted int64 `json:"errors_omitted,omitempty"` // refused and unfit rows that are not in the errors file, since it is full
 	DryRun  bool  `json:"dry_run,omitempty"`
 }
 

@@ -146,7 +146,7 @@ func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 			"b at example,B,,,,,,,\n" + // 5
 			"c@example.org,C,many,,,,,,\n" + // 6
 			"d@example.org,D,,perhaps,,,,,\n" + // 7
-			"e@example.org,E,,,01.02.2026,,,,\n" + // 8
+			"e@example.org,E,,,31.02.2026,,,,\n" + // 8
 			"f@example.org,F,,,,XL,,,\n" + // 9
 			"g@example.org,G,,,,,Atlantis,,\n" + // 10
 			"h@example.org,H,,,,,," + strings.Repeat("x", 65) + ",\n" + // 11
@@ -156,7 +156,8 @@ func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 			"l@example.org,\xff,,,,,,é,\n" + // 15
 			"m@example.org,=1+1,NaN,,,,,,\n" + // 16
 			"z@example.org,Z\n" // 17
-		j := d.load(text, transfer.Options{Mapping: map[string]string{"Vorname": "first_name"}})
+		strict := transfer.Options{Mapping: map[string]string{"Vorname": "first_name"}, Strict: true}
+		j := d.load(text, strict)
 		if got := d.resultText(j); got != "completed 15: 2+0+0+13" || d.count() != 2 {
 			d.Errorf("the import = %s, %d contacts", got, d.count())
 		}
@@ -173,18 +174,18 @@ func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 		}
 		want := []string{
 			"4 email INVALID_INPUT: required",
-			"5 email INVALID_INPUT: email: the address holds a space",
-			"6 seats INVALID_FIELD_VALUE: custom_fields.seats: must be a number",
-			"7 vip INVALID_FIELD_VALUE: custom_fields.vip: must be true or false",
-			"8 born INVALID_FIELD_VALUE: custom_fields.born: must be a date as YYYY-MM-DD",
-			"9 size INVALID_FIELD_VALUE: custom_fields.size: must be one of S, M",
-			"10 country INVALID_INPUT: country: must be a country code of two letters (ISO 3166-1)",
-			"11 tags INVALID_INPUT: tags: 1 element: must have 1 to 64 characters",
+			"5 email INVALID_INPUT: the address holds a space",
+			"6 seats INVALID_FIELD_VALUE: must be a number",
+			"7 vip INVALID_FIELD_VALUE: must be true or false",
+			"8 born INVALID_FIELD_VALUE: must be a date as YYYY-MM-DD",
+			"9 size INVALID_FIELD_VALUE: must be one of S, M",
+			"10 country INVALID_INPUT: must be a country code of two letters (ISO 3166-1)",
+			"11 tags INVALID_INPUT: must have 1 to 64 characters",
 			"12  INVALID_INPUT: the row has more cells than the header",
 			"13  INVALID_INPUT: a quote is never closed",
 			"14  INVALID_INPUT: the row holds a NUL character",
 			"15  INVALID_INPUT: the row is not UTF-8",
-			"16 seats INVALID_FIELD_VALUE: custom_fields.seats: must be a number",
+			"16 seats INVALID_FIELD_VALUE: must be a number",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			d.Errorf("the errors (-want +got):\n%s", diff)
@@ -194,9 +195,9 @@ func TestInvalidRowsAreInTheErrorsFile(t *testing.T) {
 		}
 
 		// The corrected errors file can be imported as it is.
-		fixed := strings.NewReplacer("b at example", "b@example.org", ",many,", ",7,", ",perhaps,", ",no,", ",01.02.2026,", ",2026-02-01,",
+		fixed := strings.NewReplacer("b at example", "b@example.org", ",many,", ",7,", ",perhaps,", ",no,", ",31.02.2026,", ",2026-02-01,",
 			",XL,", ",S,", ",Atlantis,", ",FR,", strings.Repeat("x", 65), "x", ",NaN,", ",1,").Replace(d.file(j, transfer.ErrorsFile))
-		again := d.load(fixed, transfer.Options{Mapping: map[string]string{"Vorname": "first_name"}})
+		again := d.load(fixed, strict)
 		if got := d.resultText(again); got != "completed 13: 8+0+0+5" {
 			d.Errorf("the import of what was put right = %s: %q", got, d.errors(again))
 		}

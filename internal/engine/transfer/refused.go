@@ -15,15 +15,15 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// ErrorsFile is the name of the file with the rows that an import refused. Each row is unchanged,
-// after the columns errorColumns, so the file can be corrected and imported as it is.
+// ErrorsFile is the name of the file with the rows that an import refused, or imported without cells whose values do
+// not fit. Each row is unchanged, after the columns errorColumns, so the file can be corrected and imported as it is.
 const ErrorsFile = "errors"
 
 // errorColumns describe what is wrong with a row: its number as spreadsheets count, the column if
 // it concerns one, and the reason.
 var errorColumns = []string{"error_row", "error_column", "error_code", "error_message"}
 
-// Limits of what an import writes about the rows that it refuses. Each such row is longer in the errors file than it was
+// Limits of what an import writes about such rows. Each is longer in the errors file than it was
 // in the input, so that without a limit a file of one letter a row would become one that is thirty times as large.
 const (
 	maxErrorRows  = 10_000
@@ -31,7 +31,7 @@ const (
 	maxMessage    = 500 // characters
 )
 
-// errorRows collects the rows that a step refused.
+// errorRows collects such rows of a step.
 type errorRows struct{ rows []row }
 
 func (e *errorRows) add(t row) { e.rows = append(e.rows, t) }
@@ -61,7 +61,7 @@ func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *importRun, at *
 	}
 	omitted := at.Sum.Omitted
 	full := omitted > 0
-	listed := at.Sum.Invalid - at.Sum.Omitted - int64(len(e.rows)) // rows in the file so far
+	listed := at.Sum.Invalid + at.Sum.Unfit - at.Sum.Omitted - int64(len(e.rows)) // rows in the file so far
 	for i, t := range e.rows {
 		before := text.Len()
 		if full = full || listed == maxErrorRows; !full {

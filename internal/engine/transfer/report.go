@@ -31,9 +31,11 @@ type FileRead struct {
 // ColumnReport is a column of an imported file, and where it went.
 type ColumnReport struct {
 	Name    string   `json:"name"`
-	Target  *string  `json:"target"`       // null: left out
-	By      mapper   `json:"by,omitempty"` // what decided that; empty: nothing knows the column
-	Samples []string `json:"samples"`      // the first different values, shortened
+	Target  *string  `json:"target"`           // null: left out
+	By      mapper   `json:"by,omitempty"`     // what decided that; empty: nothing knows the column
+	Form    form     `json:"form,omitempty"`   // how its dates, numbers or booleans are read
+	Either  []form   `json:"either,omitempty"` // forms that are as likely as each other
+	Samples []string `json:"samples"`          // the first different values, shortened
 }
 
 // ReportOf returns the report of an import that has ended, or nil: if it was not completed, if its files are no

@@ -42,6 +42,7 @@ type row struct {
 	cells  []string
 	draft  int // index in batch.drafts
 	err    *rowError
+	unfit  []rowError // of the cells that are left out
 
 	created uint64 // hash of the address of a contact that a dry run would create
 }
@@ -52,6 +53,7 @@ type checkpoint struct {
 	Row    int64        `json:"row"` // number of the last row done
 	Total  int64        `json:"total"`
 	Done   bool         `json:"done"` // all rows are done
+	Forms  map[int]form `json:"forms,omitempty"`
 	Sum    ImportResult `json:"sum"`
 	Report Report       `json:"report"`
 }
@@ -74,14 +76,15 @@ func Import(ctx context.Context, w *job.Work) error {
 		return err
 	}
 	im.open = func(at int64) io.Reader { return file.Reader(ctx, w.DB, at) }
+	if im.fields, err = field.Load(ctx, w.DB, w.Job.Tenant); err != nil {
+		return err
+	}
 	if w.Job.State == nil {
 		if at, err = im.look(ctx); err != nil {
 			return err
 		}
 	}
-	if im.fields, err = field.Load(ctx, w.DB, w.Job.Tenant); err != nil {
-		return err
-	}
+	im.forms = at.Forms
 	if im.stages, err = contact.Stages(ctx, w.DB, w.Job.Tenant); err != nil {
 		return err
 	}
@@ -122,13 +125,18 @@ type importRun struct {
 	seen  map[uint64]bool // of a dry run: hashes of the addresses that it would have created; nil otherwise
 }
 
-// look reads the whole file before any row is saved.
+// look reads the whole file before any row is saved. An import fails here if a column has more than one likely form;
+// a dry run reports it.
 func (im *importRun) look(ctx context.Context) (checkpoint, error) {
-	found, err := takeSurvey(NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row), im.Columns)
+	found, err := takeSurvey(NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row), im.Columns, im.fields)
 	if err != nil {
 		return checkpoint{}, err
 	}
-	at := checkpoint{At: im.At, Row: im.Row, Total: found.rows, Sum: ImportResult{DryRun: im.DryRun}, Report: Report{
+	forms, unclear := found.forms(im.Columns, im.Format.Comma)
+	if unclear.Any() && !im.DryRun {
+		return checkpoint{}, unclear.Err()
+	}
+	at := checkpoint{At: im.At, Row: im.Row, Total: found.rows, Forms: forms, Sum: ImportResult{DryRun: im.DryRun}, Report: Report{
 		File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote())},
 		Columns: found.columns, ColumnsOmitted: len(im.Columns) - len(found.columns),
 	}}
@@ -169,10 +177,10 @@ func (im *importRun) readBatch(rows *Rows, at, number int64) batch {
 		cells += len(read.Cells)
 		t := row{number: read.Number, cells: append([]string(nil), read.Cells...)}
 		if read.Flaw != "" {
-			t.err = &rowError{"", fault.ErrInput.Code, read.Flaw}
+			t.err = misfit(read.Flaw)
 		} else {
 			var d contact.Draft
-			if d, t.err = im.draft(t.cells); t.err == nil {
+			if d, t.unfit, t.err = im.draft(t.cells); t.err == nil {
 				t.draft = len(b.drafts)
 				b.drafts = append(b.drafts, d)
 			}
@@ -306,6 +314,11 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 			switch {
 			case o.Err == nil:
 				members = append(members, o.Contact.ID)
+				if len(t.unfit) > 0 {
+					at.Sum.Unfit++
+					t.err = &t.unfit[0]
+					errs.add(t)
+				}
 				if o.Stopped {
 					at.Sum.Stopped++
 				}

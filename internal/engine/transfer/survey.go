@@ -2,11 +2,15 @@ package transfer
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/base/clip"
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/people/field"
 )
 
 // Limits of what a report says about a file.
@@ -20,13 +24,19 @@ const (
 // survey is what a pass through all rows finds out before any is saved.
 type survey struct {
 	columns []ColumnReport // the first maxListed
+	tallies map[int]*tally // of columns that have forms
 	rows    int64
 	left    int // bytes that samples may still have
 }
 
 // takeSurvey reads all rows, which takes little time compared with saving them.
-func takeSurvey(rows *Rows, columns []column) (survey, error) {
-	s := survey{columns: make([]ColumnReport, min(len(columns), maxListed)), left: maxSampleBytes}
+func takeSurvey(rows *Rows, columns []column, fields field.Catalog) (survey, error) {
+	s := survey{columns: make([]ColumnReport, min(len(columns), maxListed)), tallies: map[int]*tally{}, left: maxSampleBytes}
+	for i, c := range columns {
+		if k := kindOf(c.Target, fields); k != plainKind {
+			s.tallies[i] = &tally{kind: k}
+		}
+	}
 	for i := range s.columns {
 		c := columns[i]
 		s.columns[i] = ColumnReport{Name: c.Name, By: c.By, Samples: []string{}}
@@ -43,10 +53,40 @@ func takeSurvey(rows *Rows, columns []column) (survey, error) {
 			return s, err
 		}
 		s.rows++
-		if row.Flaw == "" {
-			s.sample(row.Cells)
+		if row.Flaw != "" {
+			continue
+		}
+		s.sample(row.Cells)
+		for i, t := range s.tallies {
+			if i < len(row.Cells) {
+				t.add(unescapeFormula(row.Cells[i]))
+			}
 		}
 	}
+}
+
+// forms returns the forms of columns, those that the caller gave before those that are likely, and notes them in the
+// report. Problems are the columns that have more than one likely form.
+func (s *survey) forms(columns []column, separator byte) (map[int]form, fault.Problems) {
+	var p fault.Problems
+	forms := map[int]form{}
+	for _, i := range slices.Sorted(maps.Keys(s.tallies)) {
+		c, t := columns[i], s.tallies[i]
+		likely, either := t.form(separator)
+		if c.Form != "" {
+			likely, either = c.Form, nil
+		}
+		if len(either) > 0 {
+			p.Add("options.forms."+c.Name, fmt.Sprintf("%s and %s are both possible: say which", either[0], either[1]))
+		}
+		if t.kind != booleanKind || c.Form != "" { // without a form any word for true and false is read
+			forms[i] = likely
+		}
+		if i < len(s.columns) {
+			s.columns[i].Form, s.columns[i].Either = likely, either
+		}
+	}
+	return forms, p
 }
 
 // sample keeps the values of a row that are new.

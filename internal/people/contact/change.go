@@ -59,6 +59,16 @@ func ParseText(name string) (Text, bool) {
 // Texts lists the text columns, by name.
 func Texts() []Text { return slices.Sorted(maps.Keys(maxLength)) }
 
+// Refusal returns why a value is not one of the column, or "".
+func (t Text) Refusal(value string) string {
+	var p fault.Problems
+	checkText(&p, t, &value)
+	for _, f := range p.Fields().Fields {
+		return f.Message
+	}
+	return ""
+}
+
 // text returns the contact's field for a text column.
 func (c *Contact) text(t Text) **string {
 	switch t {

@@ -1821,11 +1821,13 @@ export type ImportContactsError400 = Error & {
 export type ImportOptions = {
 	dry_run?: boolean;
 	encoding?: string | null;
+	forms?: { [key: string]: string };
 	mapping?: { [key: string]: string | null };
 	mode?: "create" | "update" | "upsert";
 	quote?: string | null;
 	segment_key?: string | null;
 	separator?: string | null;
+	strict?: boolean;
 	subscriptions?: { [key: string]: boolean };
 	tags?: string[];
 	update_blank?: boolean;

@@ -48,7 +48,7 @@ func (api Jobs) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/cancel",
 		op("cancelJob", "Cancel a job that has not ended; its changes so far stay.", job.ErrTransition), api.cancelJob)
 	download := op("downloadJobFile", "Download a file that a job wrote.")
-	download.Description = "The file of a completed export, or with file=errors the rows that an ended import refused, for 7 days. " +
+	download.Description = "The file of a completed export, or with file=errors the rows that an ended import refused or of which it left out values, for 7 days. " +
 		"Texts that a spreadsheet would evaluate (they begin with = + - @, a tab or a carriage return) are prefixed with an apostrophe, which an import removes."
 	download.Produces = []string{"text/csv", "application/x-ndjson"}
 	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download.ExampleQuery("file=$FILE"), api.downloadJobFile)
@@ -60,7 +60,7 @@ type Job struct {
 	Type       job.Kind        `json:"type" enum:"import,export,bulk"`
 	Status     job.Status      `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Progress   jobProgress     `json:"progress"`
-	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, errors_url (null without invalid rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, its columns with samples, and where each went. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
+	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, unfit, errors_url (null without invalid and unfit rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, its columns with samples, and where each went. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
 	Error      *jobError       `json:"error,omitempty"`
 	CreatedAt  endpoint.Stamp  `json:"created_at"`
 	FinishedAt *endpoint.Stamp `json:"finished_at,omitempty"`
@@ -227,7 +227,7 @@ func (api Jobs) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 		if err := json.Unmarshal(j.Result, &r.ImportResult); err != nil {
 			return row, err
 		}
-		if r.Invalid > 0 {
+		if r.Invalid+r.Unfit > 0 {
 			r.ErrorsURL = new(download + "?file=" + transfer.ErrorsFile)
 		}
 		row.Result = r

@@ -23,11 +23,13 @@ func (api Contacts) contactsTransfer(r *endpoint.Router) {
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
 		Description: `The file has a header row. Its encoding (UTF-8, UTF-16, Windows-1252 or ISO-8859-15, with or without a byte order mark), its separator (comma, semicolon, tab or |, which a line sep=; may announce) and its quotes are recognised, unless encoding, separator and quote say them. A row may have 1 MB, the body 100 MB.
 
-mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. The job's result, also of a dry run, has a report: how the file was read, and of each column where it went, what decided that, and a sample of its values. Booleans are true, false, yes, no, 1 or 0.
+mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. The job's result, also of a dry run, has a report: how the file was read, and of each column where it went, what decided that, and a sample of its values.
+
+Dates, numbers and booleans are read as the file writes them: 31.12.1999 or 12/31/1999, 1.234,50, ja or nein. How a column writes them is guessed from all rows and said in the report, unless forms says it; if two forms are as likely, either has both in the report of a dry run, and an import fails before it saves a row. A value that does not fit its field leaves its cell empty, and unfit in the result counts such rows, unless strict is true; an address, a status, do_not_contact or consent that cannot be read always makes the row invalid.
 
 A global_status, or a column named status that is not mapped, is applied where it is worse than the contact's own: unsubscribed, bounced, complained, suppressed, and pending for new contacts. The usual words of other systems for these are known, such as blocklisted and cleaned. stopped in the result counts such contacts. A row with an unknown word is invalid.
 
-Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), which can be corrected and imported.`,
+Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), as are rows with values that do not fit; the file can be corrected and imported.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
 		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
 	}.ExampleUpload("contacts.csv", "email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`).Once(), api.importContacts)
@@ -53,6 +55,8 @@ type importOptions struct {
 	Encoding      endpoint.Opt[string]            `json:"encoding" doc:"Such as utf-8, utf-16le, windows-1252 or iso-8859-15; recognised by content when absent."`
 	Separator     endpoint.Opt[string]            `json:"separator" doc:"A comma, a semicolon, a tab or |; recognised by the header when absent."`
 	Quote         endpoint.Opt[string]            `json:"quote" doc:"A double or a single quote; recognised by the header when absent."`
+	Forms         map[string]string               `json:"forms,omitempty" doc:"By column: how it writes dates (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY), numbers (1,234.50 or 1.234,50) or booleans (two words such as yes/no); guessed from all rows when absent."`
+	Strict        bool                            `json:"strict,omitempty" doc:"Whether a value that does not fit its field makes the row invalid; otherwise its cell is left empty."`
 	UpdateBlank   bool                            `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
 	DryRun        bool                            `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
 }
@@ -77,6 +81,7 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 		j, err := transfer.StartImport(ctx, tx, p.Tenant, file, transfer.Options{
 			Mapping: mappingOf(o.Mapping), Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
 			Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, FileName: in.Upload.FileName(), DryRun: o.DryRun,
+			Forms: o.Forms, Strict: o.Strict,
 			Encoding: o.Encoding.Or(""), Separator: o.Separator.Or(""), Quote: o.Quote.Or(""),
 		}, p, api.now())
 		if err != nil {

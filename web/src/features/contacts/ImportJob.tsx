@@ -35,6 +35,8 @@ const words = catalogue("contacts.importJob", {
 	all: "{count, plural, one {The row with an error} other {The # rows with errors}}",
 	stopped:
 		"{count, plural, one {# contact gets no mail because of its status in the file.} other {# contacts get no mail because of their status in the file.}}",
+	unfit:
+		"{count, plural, one {# row is imported without a value that does not fit its field.} other {# rows are imported without values that do not fit their fields.}}",
 	omitted:
 		"{count, plural, one {# more row with an error is not in the file.} other {# more rows with errors are not in the file.}}",
 	row: "Row",
@@ -56,6 +58,7 @@ type Result = {
 	errors_url?: string;
 	errors_omitted?: number;
 	stopped?: number;
+	unfit?: number;
 };
 
 /** How many rows with errors are shown, and how much of their file is read for it. */
@@ -126,6 +129,7 @@ export function ImportJob({
 	if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
 	const j = job.data;
 	const result = j.result as Result | undefined;
+	const listed = result ? result.invalid + (result.unfit ?? 0) : 0; // rows in the errors file, if it had room
 	const ended = ["completed", "failed", "cancelled"].includes(j.status);
 	const names = dryRun ? words.would : words;
 	return (
@@ -165,19 +169,20 @@ export function ImportJob({
 					))}
 				</dl>
 			)}
-			{ended && result && result.invalid > 0 && <Errors id={id} all={result.invalid} />}
+			{ended && listed > 0 && <Errors id={id} all={listed} />}
+			{result?.unfit && <p className={css.muted}>{words.unfit({ count: result.unfit })}</p>}
 			{result?.stopped && <p className={css.muted}>{words.stopped({ count: result.stopped })}</p>}
 			{ended && result?.errors_omitted && (
 				<p className={css.muted}>{words.omitted({ count: result.errors_omitted })}</p>
 			)}
 			{ended && (
 				<div className={css.actions}>
-					{result && result.invalid > 0 && !dryRun && (
+					{listed > 0 && !dryRun && (
 						<a href={errorsOf(id)} download>
 							{words.errors}
 						</a>
 					)}
-					{result && result.invalid > 0 && onRetry && <Retry id={id} onRetry={onRetry} />}
+					{listed > 0 && onRetry && <Retry id={id} onRetry={onRetry} />}
 					{!dryRun && (
 						<LinkButton variant="primary" to={to.contacts()}>
 							{words.see}
@@ -190,7 +195,7 @@ export function ImportJob({
 	);
 }
 
-/** Errors shows the first rows that an import refused, each with its problem. */
+/** Errors shows the first rows that an import refused or of which it left out values, each with its problem. */
 function Errors({ id, all }: { id: string; all: number }) {
 	const query = useQuery({ ...answer("job.errors", id), queryFn: ({ signal }) => readErrors(id, signal) });
 	if (!query.data?.length) return null;
