@@ -1,13 +1,17 @@
 package transfer
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/field"
 )
@@ -26,6 +30,7 @@ type mapper string
 const (
 	byMapping mapper = "mapping" // the request's
 	byName    mapper = "name"    // the column's, which is that of a field
+	byContent mapper = "content" // addresses, in a file of which no other column has them
 )
 
 // targets resolves the fields that columns can map to.
@@ -78,10 +83,61 @@ func (t targets) of(names []string, mapping map[string]string, p *problems) []co
 		}
 		first[c.Target] = c.Name
 	}
-	if _, ok := first[emailTarget]; !ok {
-		p.Add("options.mapping", "no column is email")
-	}
 	return columns
+}
+
+// hasAddress reports whether a column maps to the address.
+func hasAddress(columns []column) bool {
+	return slices.ContainsFunc(columns, func(c column) bool { return c.Target == emailTarget })
+}
+
+// noAddress is the problem of a file of which no column is known to have the addresses.
+var noAddress = fault.Field{Path: "options.mapping", Message: "no column is email"}
+
+// Limits of the search for the column of addresses.
+const (
+	searchedRows = 200
+	searchedPart = 0.8 // of a column's cells that are not empty
+)
+
+// findAddress maps a column to the address if it is the only one that is full of addresses, among those of which
+// nothing else is known. It reads the first rows.
+func findAddress(columns []column, rows *Rows) error {
+	filled, addresses := make([]float64, len(columns)), make([]float64, len(columns))
+	for range searchedRows {
+		row, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("look for the column of addresses: %w", err)
+		}
+		for i, cell := range row.Cells {
+			if cell = trimmed(unescapeFormula(cell)); cell == "" || row.Flaw != "" || columns[i].By != "" {
+				continue
+			}
+			filled[i]++
+			if _, err := address.Normalize(bareAddress(cell)); err == nil {
+				addresses[i]++
+			}
+		}
+	}
+	best, only := -1, false
+	for i := range columns {
+		if addresses[i] == 0 || addresses[i] < searchedPart*filled[i] {
+			continue
+		}
+		switch {
+		case best < 0 || addresses[i] > addresses[best]:
+			best, only = i, true
+		case addresses[i] == addresses[best]:
+			only = false
+		}
+	}
+	if only {
+		columns[best].Target, columns[best].By = emailTarget, byContent
+	}
+	return nil
 }
 
 // refusal returns why a column cannot map to a target, or "".

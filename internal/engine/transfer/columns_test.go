@@ -90,6 +90,9 @@ func TestUnclearColumnsAreAskedAbout(t *testing.T) {
 	each(t, func(d *fixture) {
 		const text = "email,born,seats\na@example.org,01/02/2020,\"1,234\"\n"
 		dry := d.load(text, transfer.Options{DryRun: true})
+		if q := d.report(dry).Questions; len(q) != 2 || q[0].Path != "options.forms.born" || d.resultText(dry) != "completed 1: 1+0+0+0" {
+			d.Errorf("questions: %+v; %s", q, d.resultText(dry))
+		}
 		var asked []string
 		for _, c := range d.report(dry).Columns {
 			if len(c.Either) > 0 {
@@ -119,6 +122,58 @@ func TestUnclearColumnsAreAskedAbout(t *testing.T) {
 		}}
 		if f == nil || !cmp.Equal(f.Details, want) {
 			d.Errorf("wrong forms: %v", err)
+		}
+	})
+}
+
+// The column of addresses is found by what is in it, if nothing else says which it is.
+func TestTheColumnOfAddressesIsFound(t *testing.T) {
+	each(t, func(d *fixture) {
+		for _, tt := range []struct {
+			name, text string
+			mapping    map[string]string
+			want       string // empty: none is found
+		}{
+			{"another name", "Name,Kontakt: E-Mail\nAnn,a1@example.org\nBob,b1@example.org\nCarl,\n", nil, "Kontakt: E-Mail"},
+			{"people with their addresses", "Who,Since\n\"\"\"Lee, Ann\"\" <a2@example.org>\",2020\nBob Ray <b2@example.org>,2021\n", nil, "Who"},
+			{"most are addresses", "x,y\na3@example.org,b@c\nb3@example.org,no\nc3@example.org,no\nd3@example.org,no\n", nil, "x"},
+			{"too few are addresses", "x,y\na4@example.org,1\nnobody,2\n", nil, ""},
+			{"two columns of addresses", "x,y\na5@example.org,b5@example.org\n", nil, ""},
+			{"one of two is left out", "x,y\na6@example.org,b6@example.org\n", map[string]string{"y": ""}, "x"},
+			{"a column that is about something else", "company,y\na7@example.org,b7@example.org\n", nil, "y"},
+		} {
+			_, err := d.start(tt.text, transfer.Options{Mapping: tt.mapping})
+			if (err == nil) != (tt.want != "") {
+				d.Errorf("%s: %v", tt.name, err)
+			}
+			d.run()
+			j := d.load(tt.text, transfer.Options{Mapping: tt.mapping, DryRun: true})
+			found := ""
+			for _, c := range d.report(j).Columns {
+				if c.Target != nil && *c.Target == "email" {
+					found = c.Name + " " + string(c.By)
+				}
+			}
+			want := ""
+			if tt.want != "" {
+				want = tt.want + " content"
+			}
+			if q := d.report(j).Questions; found != want || (len(q) == 1) != (want == "") {
+				d.Errorf("%s: found %q, want %q; questions %+v", tt.name, found, want, q)
+			}
+		}
+		d.contact("a2@example.org")
+	})
+}
+
+func TestAddressesAsTheyAreCopied(t *testing.T) {
+	each(t, func(d *fixture) {
+		j := d.load("email\n\u200b a@example.org\u00a0\n\u202aB@Example.org\u202c\n\"\"\"Lee, Ann\"\" <c@example.org>\"\nmailto:d@example.org\n<e@example.org>\n\ufeff\nAnn <f@example.org\n", transfer.Options{})
+		if got := d.resultText(j); got != "completed 7: 5+0+0+2" {
+			d.Fatalf("the import = %s %q", got, d.errors(j))
+		}
+		for _, email := range []string{"a", "b", "c", "d", "e"} {
+			d.contact(email + "@example.org")
 		}
 	})
 }

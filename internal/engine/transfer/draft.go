@@ -116,6 +116,7 @@ func (d *drafter) setCell(out *contact.Draft, tags *[]string, column int, cell s
 		if cell == "" {
 			return misfit("required")
 		}
+		cell = bareAddress(cell)
 		if _, err := address.Normalize(cell); err != nil {
 			return misfit(err.Error())
 		}
@@ -153,6 +154,19 @@ func (d *drafter) setCell(out *contact.Draft, tags *[]string, column int, cell s
 		ch.Texts[text] = &cell
 	}
 	return nil
+}
+
+// bareAddress returns the address in a cell such as "Ann Lee" <ann@example.org>, as mail programs copy it, or the cell.
+func bareAddress(cell string) string {
+	if inner, closed := strings.CutSuffix(cell, ">"); closed {
+		if i := strings.LastIndexByte(inner, '<'); i >= 0 {
+			cell = trimmed(inner[i+1:])
+		}
+	}
+	if scheme := "mailto:"; len(cell) > len(scheme) && strings.EqualFold(cell[:len(scheme)], scheme) {
+		cell = cell[len(scheme):]
+	}
+	return cell
 }
 
 // setStatus adds a status to a change. Of several the one that allows least counts.

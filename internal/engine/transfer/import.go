@@ -144,7 +144,8 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 	if p.Any() {
 		how = reading{}
 	}
-	head, err := readHeader(func(at int64) io.Reader { return file.Reader(ctx, db, at) }, file.seen, how)
+	open := func(at int64) io.Reader { return file.Reader(ctx, db, at) }
+	head, err := readHeader(open, file.seen, how)
 	if p.addAll("", err) != nil {
 		return importParams{}, err
 	}
@@ -169,6 +170,14 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 		}
 		t := targets{catalog, rules.Types}
 		in.Columns = t.of(head.names, o.Mapping, &p)
+		if !hasAddress(in.Columns) {
+			if err := findAddress(in.Columns, NewRows(open, in.Format, len(in.Columns), in.At, in.Row)); err != nil {
+				return importParams{}, err
+			}
+		}
+		if !hasAddress(in.Columns) && !o.DryRun { // a dry run asks for it in its report
+			p.Add(noAddress.Path, noAddress.Message)
+		}
 		t.setForms(in.Columns, o.Forms, &p)
 	}
 	all := contact.Change{Tags: &o.Tags, Subscriptions: consentOf(o.Subscriptions)}

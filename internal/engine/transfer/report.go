@@ -10,6 +10,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/account/quota"
+	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -17,6 +18,7 @@ import (
 // with the others, and not part of the job's result.
 type Report struct {
 	File           FileRead       `json:"file"`
+	Questions      []fault.Field  `json:"questions,omitempty"`       // of a dry run: what an import would be refused for
 	Columns        []ColumnReport `json:"columns"`                   // the first maxListed
 	ColumnsOmitted int            `json:"columns_omitted,omitempty"` // the others
 }
@@ -34,7 +36,7 @@ type ColumnReport struct {
 	Target  *string  `json:"target"`           // null: left out
 	By      mapper   `json:"by,omitempty"`     // what decided that; empty: nothing knows the column
 	Form    form     `json:"form,omitempty"`   // how its dates, numbers or booleans are read
-	Either  []form   `json:"either,omitempty"` // forms that are as likely as each other
+	Either  []form   `json:"either,omitempty"` // forms that are as likely as each other; the first is tried
 	Samples []string `json:"samples"`          // the first different values, shortened
 }
 

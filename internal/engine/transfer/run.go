@@ -80,7 +80,7 @@ func Import(ctx context.Context, w *job.Work) error {
 		return err
 	}
 	if w.Job.State == nil {
-		if at, err = im.look(ctx); err != nil {
+		if at, err = im.look(ctx); err != nil || at.Done {
 			return err
 		}
 	}
@@ -125,8 +125,8 @@ type importRun struct {
 	seen  map[uint64]bool // of a dry run: hashes of the addresses that it would have created; nil otherwise
 }
 
-// look reads the whole file before any row is saved. An import fails here if a column has more than one likely form;
-// a dry run reports it.
+// look reads the whole file before any row is saved. An import fails here if a column has more than one likely form; a
+// dry run reports it, and ends if no column has the addresses.
 func (im *importRun) look(ctx context.Context) (checkpoint, error) {
 	found, err := takeSurvey(NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row), im.Columns, im.fields)
 	if err != nil {
@@ -136,11 +136,20 @@ func (im *importRun) look(ctx context.Context) (checkpoint, error) {
 	if unclear.Any() && !im.DryRun {
 		return checkpoint{}, unclear.Err()
 	}
-	at := checkpoint{At: im.At, Row: im.Row, Total: found.rows, Forms: forms, Sum: ImportResult{DryRun: im.DryRun}, Report: Report{
-		File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote())},
-		Columns: found.columns, ColumnsOmitted: len(im.Columns) - len(found.columns),
-	}}
-	return at, im.Step(ctx, func(*sqldb.DB) (job.Progress, error) { return at.progress(), nil })
+	at := checkpoint{
+		At: im.At, Row: im.Row, Total: found.rows, Done: !hasAddress(im.Columns), Forms: forms,
+		Sum: ImportResult{DryRun: im.DryRun},
+		Report: Report{
+			File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote())},
+			Columns: found.columns, ColumnsOmitted: len(im.Columns) - len(found.columns), Questions: unclear.Fields().Fields,
+		},
+	}
+	if at.Done {
+		at.Report.Questions = append(at.Report.Questions, noAddress)
+	}
+	return at, im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
+		return at.progress(), im.writeFiles(ctx, tx, errorRows{}, &at)
+	})
 }
 
 func (at checkpoint) progress() job.Progress {
