@@ -54,6 +54,7 @@ var mediaTypes = map[FileFormat]string{CSV: "text/csv; charset=utf-8", NDJSON: "
 type ExportRequest struct {
 	Format   FileFormat            `json:"format"` // empty: CSV
 	Selector segment.SelectorInput `json:"selector"`
+	BOM      bool                  `json:"bom,omitempty"`    // a CSV file begins with a byte order mark, by which Excel knows UTF-8
 	Fields   []string              `json:"fields,omitempty"` // empty: for CSV defaultFields and all custom fields and email types, for NDJSON everything
 }
 
@@ -188,9 +189,9 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 	if at.Done {
 		return nil
 	}
-	x := &export{Work: w, format: r.Format, fields: r.Fields}
+	x := &export{Work: w, format: r.Format, bom: r.BOM, fields: r.Fields}
 	if r.Send != nil {
-		x.subject, x.format, x.fields = r.Send.Subject, r.Send.Format, r.Send.fields()
+		x.subject, x.format, x.bom, x.fields = r.Send.Subject, r.Send.Format, r.Send.BOM, r.Send.fields()
 		x.listing = r.Send.listing(w, e)
 	} else {
 		sel, err := segment.SelectQueued(ctx, w.DB, w.Job.Tenant, r.Selector, w.Job.CreatedAt)
@@ -221,6 +222,7 @@ type export struct {
 	listing
 	subject Subject
 	format  FileFormat
+	bom     bool
 	fields  []string
 	stages  []contact.Stage
 }
@@ -234,6 +236,9 @@ func (x *export) begin(ctx context.Context, at *written) error {
 	at.Total = int64(n)
 	var text bytes.Buffer
 	if x.format == CSV {
+		if x.bom {
+			text.WriteString(marks[utf8Text])
+		}
 		if err := writeRow(&text, x.fields); err != nil {
 			return err
 		}

@@ -25,7 +25,8 @@ const (
 type SendExport struct {
 	Send    id.Send         `json:"send"`
 	Subject Subject         `json:"what"`
-	Format  FileFormat      `json:"format"` // empty: CSV
+	Format  FileFormat      `json:"format"`        // empty: CSV
+	BOM     bool            `json:"bom,omitempty"` // as in ExportRequest
 	Status  []outbox.Status `json:"status,omitempty"`
 	Variant string          `json:"variant,omitempty"`
 	Search  string          `json:"search,omitempty"`

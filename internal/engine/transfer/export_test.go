@@ -151,7 +151,10 @@ func TestAnExportCanBeImported(t *testing.T) {
 			Tags:  new([]string{"a", "b c"}), CustomFields: map[string]any{"seats": 1e21, "vip": false, "born": "1990-01-01", "seen": "2026-01-02T03:04:05Z", "likes": []any{"x", "y"}, "size": "S"},
 			Subscriptions: map[string]*bool{"offers": new(false), "newsletter": new(true)}, DoNotContact: new(true),
 		})
-		text := d.file(d.export(transfer.ExportRequest{}), transfer.ExportFile)
+		text := d.file(d.export(transfer.ExportRequest{BOM: true}), transfer.ExportFile)
+		if !strings.HasPrefix(text, "\uFEFFid,email,") {
+			d.Errorf("the file begins with %.20q", text)
+		}
 		_, err := d.db.Exec(d.Context(), `UPDATE contact SET email = 'old@example.org' WHERE tenant_id = $1 AND id = $2`, d.tenant, ann.ID)
 		d.ok(err)
 		if got := d.resultText(d.load(text, transfer.Options{})); got != "completed 1: 1+0+0+0" {

@@ -1465,6 +1465,7 @@ export type ExportBroadcastError400 = Error & {
 };
 
 export type ExportBroadcastRequestBody = {
+	bom?: boolean;
 	format?: "csv" | "ndjson";
 	search?: string;
 	status?: string;
@@ -1479,6 +1480,7 @@ export type ExportContactsError400 = Error & {
 };
 
 export type ExportContactsRequestBody = {
+	bom?: boolean;
 	fields?: string[];
 	format?: "csv" | "ndjson";
 	selector?: ContactSelectorBody;

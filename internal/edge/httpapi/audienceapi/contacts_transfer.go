@@ -105,6 +105,7 @@ func mappingOf(given map[string]endpoint.Opt[string]) map[string]string {
 type exportContactsRequest struct {
 	Body *struct {
 		Format   transfer.FileFormat  `json:"format,omitempty" enum:"csv,ndjson" doc:"csv when absent."`
+		BOM      bool                 `json:"bom,omitempty" doc:"Whether a CSV file begins with a byte order mark, by which Excel knows UTF-8."`
 		Selector *ContactSelectorBody `json:"selector,omitempty" doc:"All contacts but suppressed ones, when absent."`
 		Fields   []string             `json:"fields,omitempty"`
 	}
@@ -113,7 +114,7 @@ type exportContactsRequest struct {
 func (api Contacts) exportContacts(ctx context.Context, p auth.Principal, in *exportContactsRequest) (wire.Accepted, error) {
 	var r transfer.ExportRequest
 	if b := in.Body; b != nil {
-		r.Format, r.Fields = b.Format, b.Fields
+		r.Format, r.BOM, r.Fields = b.Format, b.BOM, b.Fields
 		if b.Selector != nil {
 			r.Selector = b.Selector.input()
 		}

@@ -32,6 +32,7 @@ type exportBroadcastRequest struct {
 	Body struct {
 		What      transfer.Subject    `json:"what" enum:"recipients,bounces"`
 		Format    transfer.FileFormat `json:"format,omitempty" enum:"csv,ndjson" doc:"csv when absent."`
+		BOM       bool                `json:"bom,omitempty" doc:"Whether a CSV file begins with a byte order mark, by which Excel knows UTF-8."`
 		Status    string              `json:"status,omitempty" doc:"Comma list of statuses."`
 		VariantID string              `json:"variant_id,omitempty" doc:"Recipients of this variant."`
 		Search    string              `json:"search,omitempty" doc:"A part of the address."`
@@ -49,7 +50,7 @@ func (api Broadcasts) exportBroadcast(ctx context.Context, p auth.Principal, in 
 		return wire.Accepted{}, err
 	}
 	j, err := transfer.StartSendExport(ctx, api.db, p.Tenant, of.Name, transfer.SendExport{
-		Send: of.Send, Subject: b.What, Format: b.Format, Status: status, Variant: b.VariantID, Search: b.Search,
+		Send: of.Send, Subject: b.What, Format: b.Format, BOM: b.BOM, Status: status, Variant: b.VariantID, Search: b.Search,
 	}, p.Actor(), api.now())
 	return wire.Accepted{JobID: j.ID}, err
 }

@@ -38,7 +38,7 @@ export function useExport<R>({ broadcast, subject, query, total, read, fields }:
 		await api("POST /broadcasts/{broadcast_id}/export", {
 			path: { broadcast_id: broadcast.id },
 			idempotencyKey: newKey(),
-			body: { what: subject, format: "csv", ...query },
+			body: { what: subject, format: "csv", bom: true, ...query },
 		});
 		jobsChanged(client);
 		toast(words.job({ most: maxRows }));

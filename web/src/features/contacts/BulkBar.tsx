@@ -232,6 +232,7 @@ export function BulkBar({
 				idempotencyKey: newKey(),
 				body: {
 					format: "csv",
+					bom: true,
 					fields: exportColumns,
 					selector: allMatching ? selector : { filters: [{ field: "id", operator: "in", value: ids }] },
 				},
