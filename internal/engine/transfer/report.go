@@ -19,6 +19,7 @@ import (
 type Report struct {
 	File           FileRead       `json:"file"`
 	Questions      []fault.Field  `json:"questions,omitempty"`       // of a dry run: what an import would be refused for
+	Warnings       []fault.Field  `json:"warnings,omitempty"`        // what an import does that may not be meant
 	Columns        []ColumnReport `json:"columns"`                   // the first maxListed
 	ColumnsOmitted int            `json:"columns_omitted,omitempty"` // the others
 }

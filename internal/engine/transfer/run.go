@@ -136,12 +136,14 @@ func (im *importRun) look(ctx context.Context) (checkpoint, error) {
 	if unclear.Any() && !im.DryRun {
 		return checkpoint{}, unclear.Err()
 	}
+	warnings := found.warnings(im.Columns)
 	at := checkpoint{
 		At: im.At, Row: im.Row, Total: found.rows, Done: !hasAddress(im.Columns), Forms: forms,
 		Sum: ImportResult{DryRun: im.DryRun},
 		Report: Report{
 			File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote())},
 			Columns: found.columns, ColumnsOmitted: len(im.Columns) - len(found.columns), Questions: unclear.Fields().Fields,
+			Warnings: warnings.Fields().Fields,
 		},
 	}
 	if at.Done {

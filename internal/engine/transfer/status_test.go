@@ -123,3 +123,30 @@ func TestTheColumnOfAStatus(t *testing.T) {
 		}
 	})
 }
+
+// A column that looks like a status is left out with a warning, unless the mapping says what it is.
+func TestAColumnThatLooksLikeAStatusIsWarnedOf(t *testing.T) {
+	each(t, func(d *fixture) {
+		for _, tt := range []struct {
+			header, cells string
+			mapping       map[string]string
+			want          bool
+		}{
+			{"email,Zustand", "subscribed,cleaned,,blocklisted", nil, true},
+			{"email,Zustand", "subscribed,cleaned", map[string]string{"Zustand": ""}, false},
+			{"email,Zustand", "subscribed,cleaned", map[string]string{"Zustand": "global_status"}, false},
+			{"email,Zustand", "subscribed,active", nil, false},
+			{"email,Zustand", "cleaned,painted", nil, false},
+			{"email,status", "active,cleaned", nil, false},
+		} {
+			text := tt.header + "\n"
+			for i, cell := range strings.Split(tt.cells, ",") {
+				text += fmt.Sprintf("a%d@example.org,%s\n", i, cell)
+			}
+			w := d.report(d.load(text, transfer.Options{Mapping: tt.mapping, DryRun: true})).Warnings
+			if (len(w) == 1) != tt.want || tt.want && w[0].Path != "options.mapping.Zustand" {
+				d.Errorf("%s, %s: %+v", tt.header, tt.cells, w)
+			}
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/field"
 )
 
@@ -25,14 +26,18 @@ const (
 type survey struct {
 	columns []ColumnReport // the first maxListed
 	tallies map[int]*tally // of columns that have forms
+	unknown map[int]*words // of columns that nothing knows
 	rows    int64
 	left    int // bytes that samples may still have
 }
 
 // takeSurvey reads all rows, which takes little time compared with saving them.
 func takeSurvey(rows *Rows, columns []column, fields field.Catalog) (survey, error) {
-	s := survey{columns: make([]ColumnReport, min(len(columns), maxListed)), tallies: map[int]*tally{}, left: maxSampleBytes}
+	s := survey{columns: make([]ColumnReport, min(len(columns), maxListed)), tallies: map[int]*tally{}, unknown: map[int]*words{}, left: maxSampleBytes}
 	for i, c := range columns {
+		if c.By == "" && len(s.unknown) < maxListed {
+			s.unknown[i] = &words{}
+		}
 		if k := kindOf(c.Target, fields); k != plainKind {
 			s.tallies[i] = &tally{kind: k}
 		}
@@ -62,6 +67,11 @@ func takeSurvey(rows *Rows, columns []column, fields field.Catalog) (survey, err
 				t.add(unescapeFormula(row.Cells[i]))
 			}
 		}
+		for i, w := range s.unknown {
+			if i < len(row.Cells) && !w.add(row.Cells[i]) {
+				delete(s.unknown, i)
+			}
+		}
 	}
 }
 
@@ -87,6 +97,35 @@ func (s *survey) forms(columns []column, separator byte) (map[int]form, fault.Pr
 		}
 	}
 	return forms, p
+}
+
+// words counts the statuses in a column.
+type words struct {
+	worse int // than active
+}
+
+// add counts a cell, and reports whether all cells so far may be statuses.
+func (w *words) add(cell string) bool {
+	if cell = trimmed(cell); cell == "" {
+		return true
+	}
+	status, ok := parseStatus(cell)
+	if ok && status != contact.Active {
+		w.worse++
+	}
+	return ok
+}
+
+// warnings names the columns that look like statuses and are left out although nobody said so: people who must get
+// no mail would become active.
+func (s *survey) warnings(columns []column) fault.Problems {
+	var p fault.Problems
+	for _, i := range slices.Sorted(maps.Keys(s.unknown)) {
+		if s.unknown[i].worse > 0 {
+			p.Add("options.mapping."+columns[i].Name, "looks like a status, and is left out; map it to global_status, or to null if it is about something else")
+		}
+	}
+	return p
 }
 
 // sample keeps the values of a row that are new.
