@@ -28,8 +28,11 @@ func TestAnInterruptedDryRunContinues(t *testing.T) {
 		if got, want := d.resultText(j), fmt.Sprintf("completed %d: %d+%d+0+%d", n, n*9/20, n*9/20, n/10); got != want || d.count() != 0 {
 			d.Errorf("after %d deaths the dry run = %s, want %s; %d contacts", died, got, want, d.count())
 		}
-		if rows := d.errors(j); len(rows) != 1+n/10 {
-			d.Errorf("%d rows of errors", len(rows)-1)
+		if rows := d.errors(j); len(rows) != 1+n/10 || d.result(j).Repeated != n*9/20 {
+			d.Errorf("%d rows of errors, %d repeats", len(rows)-1, d.result(j).Repeated)
+		}
+		if f := d.report(j).Faults; len(f) != 1 || f[0].Rows != n/10 || len(f[0].Samples) != 3 {
+			d.Errorf("faults: %+v", f)
 		}
 		if died < 3 {
 			d.Errorf("it was interrupted %d times", died)

@@ -261,15 +261,16 @@ func (p *problems) err() error {
 
 // ImportResult is the result of an import so far.
 type ImportResult struct {
-	Rows    int64 `json:"rows"`                     // that are not empty
-	Created int64 `json:"created"`                  // contacts
-	Updated int64 `json:"updated"`                  // rows for an existing contact, changed or not
-	Skipped int64 `json:"skipped"`                  // rows skipped because of the mode
-	Invalid int64 `json:"invalid"`                  // rows refused
-	Unfit   int64 `json:"unfit,omitempty"`          // rows imported without the cells whose values do not fit
-	Stopped int64 `json:"stopped,omitempty"`        // rows whose status made the contact one that gets no mail
-	Omitted int64 `json:"errors_omitted,omitempty"` // refused and unfit rows that are not in the errors file, since it is full
-	DryRun  bool  `json:"dry_run,omitempty"`
+	Rows     int64 `json:"rows"`                     // that are not empty
+	Created  int64 `json:"created"`                  // contacts
+	Updated  int64 `json:"updated"`                  // rows for an existing contact, changed or not
+	Repeated int64 `json:"repeated,omitempty"`       // of the updated and skipped rows, those whose address an earlier row of the file has
+	Skipped  int64 `json:"skipped"`                  // rows skipped because of the mode
+	Invalid  int64 `json:"invalid"`                  // rows refused
+	Unfit    int64 `json:"unfit,omitempty"`          // rows imported without the cells whose values do not fit
+	Stopped  int64 `json:"stopped,omitempty"`        // rows whose status made the contact one that gets no mail
+	Omitted  int64 `json:"errors_omitted,omitempty"` // refused and unfit rows that are not in the errors file, since it is full
+	DryRun   bool  `json:"dry_run,omitempty"`
 }
 
 // ImportResultOf decodes the result of an import's job; false if there is none yet.

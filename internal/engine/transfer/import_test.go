@@ -317,8 +317,8 @@ func TestAnInterruptedImportContinues(t *testing.T) {
 		if got, want := d.resultText(j), fmt.Sprintf("completed %d: %d+%d+0+%d", n, n*8/10, n/10, n/10); got != want || d.count() != n*8/10 {
 			d.Errorf("after %d deaths the import = %s, want %s; %d contacts", died, got, want, d.count())
 		}
-		if rows := d.errors(j); len(rows) != 1+n/10 {
-			d.Errorf("%d rows of errors", len(rows)-1)
+		if rows := d.errors(j); len(rows) != 1+n/10 || d.result(j).Repeated != n/10 || d.report(j).Faults[0].Rows != n/10 {
+			d.Errorf("%d rows of errors, %d repeats, faults %+v", len(rows)-1, d.result(j).Repeated, d.report(j).Faults)
 		}
 		s, err := segment.Recount(d.Context(), d.db, d.tenant, s.ID, d.now)
 		d.ok(err)

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/account/quota"
+	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -22,6 +24,55 @@ type Report struct {
 	Warnings       []fault.Field  `json:"warnings,omitempty"`        // what an import does that may not be meant
 	Columns        []ColumnReport `json:"columns"`                   // the first maxListed
 	ColumnsOmitted int            `json:"columns_omitted,omitempty"` // the others
+	Faults         []FaultReport  `json:"faults"`                    // in the order of their first rows, up to maxFaults
+}
+
+// FaultReport is a problem that rows of a file have in common.
+type FaultReport struct {
+	Column  string        `json:"column,omitempty"` // empty: the problem is with the whole row
+	Code    string        `json:"code"`
+	Message string        `json:"message"`
+	Rows    int64         `json:"rows"`
+	Samples []FaultSample `json:"samples"` // the first different values
+}
+
+// FaultSample is one of the rows that have a problem.
+type FaultSample struct {
+	Row   int64  `json:"row"` // as spreadsheets count
+	Value string `json:"value,omitempty"`
+}
+
+// maxFaults is how many different problems a report lists.
+const maxFaults = 50
+
+// addFault counts a problem of a row.
+func (r *Report) addFault(row int64, why rowError) {
+	message := clip.Ellipsis(why.message, maxMessage)
+	i := slices.IndexFunc(r.Faults, func(f FaultReport) bool {
+		return f.Column == why.column && f.Code == why.code && f.Message == message
+	})
+	if i < 0 {
+		if len(r.Faults) == maxFaults {
+			return
+		}
+		i = len(r.Faults)
+		r.Faults = append(r.Faults, FaultReport{Column: why.column, Code: why.code, Message: message})
+	}
+	f := &r.Faults[i]
+	f.Rows++
+	value := clip.Ellipsis(trimmed(why.value), maxSample)
+	if len(f.Samples) < maxSamples && !slices.ContainsFunc(f.Samples, func(s FaultSample) bool { return s.Value == value }) {
+		f.Samples = append(f.Samples, FaultSample{row, value})
+	}
+}
+
+// cloneFaults returns a copy that shares nothing with list.
+func cloneFaults(list []FaultReport) []FaultReport {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Samples = slices.Clone(list[i].Samples)
+	}
+	return list
 }
 
 // FileRead is how a file was read.

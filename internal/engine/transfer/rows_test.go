@@ -302,3 +302,24 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("2,000 columns: %d, %v", len(h.names), err)
 	}
 }
+
+func TestReportsAreBounded(t *testing.T) {
+	t.Parallel()
+	var r Report
+	for i := range int64(1000) {
+		r.addFault(i, rowError{message: fmt.Sprint(i%100) + strings.Repeat("x", 2*maxMessage), value: strings.Repeat("v", 1000)})
+	}
+	if text := fmt.Sprint(r.Faults); len(r.Faults) != maxFaults || r.Faults[0].Rows != 10 || len(text) > maxFaults*(maxMessage+2*maxSample) {
+		t.Errorf("%d faults in %d bytes", len(r.Faults), len(text))
+	}
+	columns := make([]column, maxColumns)
+	cells := slices.Repeat([]string{strings.Repeat("v", 200)}, maxColumns)
+	s, err := takeSurvey(NewRows(opener(strings.Join(cells, ",")+"\n", false), Format{Comma: ','}, maxColumns, 0, 0), columns, nil)
+	size := 0
+	for _, c := range s.columns {
+		size += len(strings.Join(c.Samples, ""))
+	}
+	if err != nil || s.rows != 1 || len(s.columns) != maxListed || size == 0 || size > maxSampleBytes {
+		t.Errorf("%d rows, %d columns with %d bytes of samples, %v", s.rows, len(s.columns), size, err)
+	}
+}

@@ -44,7 +44,7 @@ type row struct {
 	err    *rowError
 	unfit  []rowError // of the cells that are left out
 
-	created uint64 // hash of the address of a contact that a dry run would create
+	hash uint64 // of the address, unless the row was refused
 }
 
 // checkpoint is the state of an import.
@@ -88,13 +88,9 @@ func Import(ctx context.Context, w *job.Work) error {
 	if im.stages, err = contact.Stages(ctx, w.DB, w.Job.Tenant); err != nil {
 		return err
 	}
-	if im.DryRun {
-		im.seen = map[uint64]bool{}
-		if w.Job.State != nil {
-			if err := im.readAgain(at.At); err != nil {
-				return err
-			}
-		}
+	im.seen = map[uint64]struct{}{}
+	if err := im.readAgain(at.At); err != nil {
+		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	batches := make(chan batch)
@@ -122,8 +118,11 @@ type importRun struct {
 	drafter
 	open  func(at int64) io.Reader
 	guess modeGuess
-	seen  map[uint64]bool // of a dry run: hashes of the addresses that it would have created; nil otherwise
+	seen  map[uint64]struct{} // hashes of the addresses of earlier batches, up to maxSeen
 }
+
+// maxSeen is how many addresses of a file are known apart, to count repeats.
+const maxSeen = 2_000_000
 
 // look reads the whole file before any row is saved. An import fails here if a column has more than one likely form; a
 // dry run reports it, and ends if no column has the addresses.
@@ -143,7 +142,7 @@ func (im *importRun) look(ctx context.Context) (checkpoint, error) {
 		Report: Report{
 			File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote())},
 			Columns: found.columns, ColumnsOmitted: len(im.Columns) - len(found.columns), Questions: unclear.Fields().Fields,
-			Warnings: warnings.Fields().Fields,
+			Warnings: warnings.Fields().Fields, Faults: []FaultReport{},
 		},
 	}
 	if at.Done {
@@ -189,6 +188,7 @@ func (im *importRun) readBatch(rows *Rows, at, number int64) batch {
 		t := row{number: read.Number, cells: append([]string(nil), read.Cells...)}
 		if read.Flaw != "" {
 			t.err = misfit(read.Flaw)
+			t.err.value = read.Cells[0]
 		} else {
 			var d contact.Draft
 			if d, t.unfit, t.err = im.draft(t.cells); t.err == nil {
@@ -219,6 +219,9 @@ func (im *importRun) saveBatch(ctx context.Context, at checkpoint, b batch) (che
 				return next.progress(), err
 			})
 		}
+		if err == nil {
+			im.remember(b)
+		}
 		if err == nil || try == 5 || !sqldb.IsUniqueViolation(err) {
 			return next, err
 		}
@@ -243,7 +246,6 @@ func (im *importRun) tryBatch(ctx context.Context, at checkpoint, b batch) (chec
 	if !errors.Is(err, errDryRun) {
 		return at, err
 	}
-	im.recordCreated(b)
 	err = im.Step(ctx, func(tx *sqldb.DB) (job.Progress, error) {
 		next = tried
 		err := im.writeFiles(ctx, tx, errs, &next)
@@ -261,17 +263,16 @@ func (im *importRun) writeFiles(ctx context.Context, tx *sqldb.DB, errs errorRow
 	return err
 }
 
-// recordCreated records the addresses of a batch that a dry run would have created.
-func (im *importRun) recordCreated(b batch) {
+// remember keeps the addresses of a batch.
+func (im *importRun) remember(b batch) {
 	for _, t := range b.rows {
-		if t.created != 0 {
-			im.seen[t.created] = true
+		if t.hash != 0 && len(im.seen) < maxSeen {
+			im.seen[t.hash] = struct{}{}
 		}
 	}
 }
 
-// readAgain records the addresses of the rows before an offset, when a dry run continues. Those that existed
-// before are recorded too; they are counted as existing anyway.
+// readAgain remembers the addresses of the rows before an offset, when an import continues.
 func (im *importRun) readAgain(before int64) error {
 	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
 	for at, number := im.At, im.Row; at < before; {
@@ -279,11 +280,12 @@ func (im *importRun) readAgain(before int64) error {
 		if b.err != nil {
 			return b.err
 		}
-		for _, d := range b.drafts {
-			if email, err := address.Normalize(d.Email); err == nil {
-				im.seen[hashOf(email)] = true
+		for i, t := range b.rows {
+			if t.err == nil {
+				b.rows[i].hash = hashOf(b.drafts[t.draft].Email)
 			}
 		}
+		im.remember(b)
 		if at, number = b.at, b.row; b.last {
 			return nil
 		}
@@ -291,9 +293,12 @@ func (im *importRun) readAgain(before int64) error {
 	return nil
 }
 
-// hashOf returns a hash of a normalized address, never 0.
+// hashOf returns a hash of a valid address, never 0.
 func hashOf(email string) uint64 {
 	h := fnv.New64a()
+	if normal, err := address.Normalize(email); err == nil {
+		email = normal
+	}
 	_, _ = h.Write([]byte(email))
 	return max(h.Sum64(), 1)
 }
@@ -316,45 +321,38 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 	}
 	created := at.Sum.Created
 	at.At, at.Row, at.Done = b.at, b.row, b.last
+	at.Report.Faults = cloneFaults(at.Report.Faults) // the transaction may be done again
+	here := map[uint64]bool{}                        // addresses of this batch
 	var members []id.Contact
 	for i, t := range b.rows {
 		at.Sum.Rows++
 		if t.err == nil {
 			o := outcomes[t.draft]
 			refused, _ := fault.As(o.Err)
-			switch {
-			case o.Err == nil:
-				members = append(members, o.Contact.ID)
-				if len(t.unfit) > 0 {
-					at.Sum.Unfit++
-					t.err = &t.unfit[0]
-					errs.add(t)
-				}
-				if o.Stopped {
-					at.Sum.Stopped++
-				}
-				again := false // an earlier batch of a dry run would have created it
-				if im.seen != nil && o.Created {
-					hash := hashOf(o.Contact.Email)
-					again, b.rows[i].created = im.seen[hash], hash
-				}
-				switch {
-				case again && im.Mode == Create:
-					at.Sum.Skipped++
-				case o.Created && !again:
-					at.Sum.Created++
-				default:
-					at.Sum.Updated++
-				}
-				continue
-			case im.isSkipped(o.Err):
-				at.Sum.Skipped++
-				continue
-			case refused == nil:
+			skipped := im.isSkipped(o.Err)
+			if refused == nil && o.Err != nil {
 				return at, errs, o.Err
+			}
+			if o.Err == nil || skipped {
+				b.rows[i].hash = im.countKept(&at.Sum, b.drafts[t.draft].Email, o, here)
+			}
+			if o.Err == nil {
+				members = append(members, o.Contact.ID)
+			}
+			if o.Err == nil && len(t.unfit) > 0 {
+				at.Sum.Unfit++
+				for _, why := range t.unfit {
+					at.Report.addFault(t.number, why)
+				}
+				t.err = &t.unfit[0]
+				errs.add(t)
+			}
+			if o.Err == nil || skipped {
+				continue
 			}
 			t.err = im.rowErrorOf(refused)
 		}
+		at.Report.addFault(t.number, *t.err)
 		at.Sum.Invalid++
 		errs.add(t)
 	}
@@ -368,6 +366,29 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 		}
 	}
 	return at, errs, nil
+}
+
+// countKept counts a row that was saved or skipped, and returns the hash of its address; here has those of the batch.
+func (im *importRun) countKept(sum *ImportResult, email string, o contact.Outcome, here map[uint64]bool) uint64 {
+	hash := hashOf(email)
+	_, before := im.seen[hash]
+	if before || here[hash] {
+		sum.Repeated++
+	}
+	here[hash] = true
+	again := before && o.Created && im.DryRun // what an earlier batch of a dry run would have created is not there
+	switch {
+	case o.Err != nil || again && im.Mode == Create:
+		sum.Skipped++
+	case o.Created && !again:
+		sum.Created++
+	default:
+		sum.Updated++
+	}
+	if o.Stopped {
+		sum.Stopped++
+	}
+	return hash
 }
 
 // modeGuess predicts whether the next batch has only new contacts, which LoadAll writes faster. If
