@@ -88,7 +88,11 @@ func (d *fixture) upload(text string) transfer.Received {
 // start queues an import.
 func (d *fixture) start(text string, o transfer.Options) (job.Job, error) {
 	d.Helper()
-	return transfer.StartImport(d.Context(), d.db, d.tenant, d.upload(text), o, auth.Principal{}, d.now)
+	file, err := transfer.Unpack(d.Context(), d.db, d.upload(text), "", d.now)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return transfer.StartImport(d.Context(), d.db, d.tenant, file, o, auth.Principal{}, d.now)
 }
 
 // load imports a file, and returns the job when it has ended.

@@ -109,7 +109,8 @@ func unreadable(begin []byte) string {
 	for _, kind := range []struct{ mark, why string }{
 		{"\xFF\xFE\x00\x00", "is UTF-32; save it as UTF-8"},
 		{"\x00\x00\xFE\xFF", "is UTF-32; save it as UTF-8"},
-		{"PK\x03\x04", "is a workbook or an archive; save it as CSV"},
+		{workbookMark, "is an archive in an archive; send the file in it"},
+		{"\xD0\xCF\x11\xE0", "is a workbook of an old format or with a password; save it as .xlsx or CSV"},
 		{"\x1F\x8B", "is compressed; send it as it is"},
 		{"%PDF-", "is a PDF; send CSV"},
 	} {

@@ -81,6 +81,8 @@ type importParams struct {
 	Segment       id.Segment      `json:"segment_id,omitzero"`
 	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
 	UpdateBlank   bool            `json:"update_blank,omitempty"`
+	Sheet         string          `json:"sheet,omitempty"`
+	Sheets        []string        `json:"sheets,omitempty"`
 	Strict        bool            `json:"strict,omitempty"`
 	DryRun        bool            `json:"dry_run,omitempty"`
 }
@@ -88,22 +90,20 @@ type importParams struct {
 // Received is a stored file to import, with what its bytes say about its encoding.
 type Received struct {
 	job.File
-	seen census
+	seen   census
+	sheet  string   // of the workbook that it was
+	sheets []string // all of that workbook, the first maxNames
 }
 
 // Upload stores a file to import, as it is received. A caller that does not continue with
 // StartImport must delete it.
 func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader, now time.Time) (Received, error) {
-	var in Received
-	var err error
-	if in.File, err = job.NewFile(ctx, db, tenant, id.Job{}, job.Input, "text/csv", now); err != nil {
-		return Received{}, err
-	}
-	w := in.Writer(ctx, db)
-	if _, err := io.Copy(w, io.TeeReader(file, &in.seen)); err != nil {
-		return in, fmt.Errorf("store an upload: %w", err)
-	}
-	return in, w.Close()
+	return newUpload(ctx, db, tenant, now, func(_ *Received, w io.Writer) error {
+		if _, err := io.Copy(w, file); err != nil {
+			return fmt.Errorf("store an upload: %w", err)
+		}
+		return nil
+	})
 }
 
 // StartImport validates the options of an import against the file's header and the tenant's schema,
@@ -151,7 +151,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 	}
 	in := importParams{
 		Format: head.format, At: head.at, Row: head.number,
-		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun,
+		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun, Sheet: file.sheet, Sheets: file.sheets,
 	}
 	if in.Mode == "" {
 		in.Mode = Upsert

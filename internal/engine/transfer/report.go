@@ -77,9 +77,11 @@ func cloneFaults(list []FaultReport) []FaultReport {
 
 // FileRead is how a file was read.
 type FileRead struct {
-	Encoding  string `json:"encoding"` // such as utf-8
-	Separator string `json:"separator"`
-	Quote     string `json:"quote"`
+	Encoding  string   `json:"encoding"` // such as utf-8
+	Separator string   `json:"separator"`
+	Quote     string   `json:"quote"`
+	Sheet     string   `json:"sheet,omitempty"` // of a workbook
+	Sheets    []string `json:"sheets,omitempty"`
 }
 
 // ColumnReport is a column of an imported file, and where it went.

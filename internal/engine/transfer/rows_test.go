@@ -278,7 +278,7 @@ func TestHeaders(t *testing.T) {
 		{name: "announced in quotes", text: "\"sep=\t\"\nemail\tb\n", want: header{Format{Comma: '\t', Encoding: utf8Text}, []string{"email", "b"}, 16, 2}},
 		{name: "single quotes", text: "'email';'a;b'\n", want: header{Format{Comma: ';', Quote: '\'', Encoding: utf8Text}, []string{"email", "a;b"}, 14, 1}},
 		{name: "an apostrophe", text: "'t Hof,email\n", want: header{Format{Comma: ',', Encoding: utf8Text}, []string{"'t Hof", "email"}, 13, 1}},
-		{name: "a workbook", text: "PK\x03\x04\x14\x00", why: "is a workbook or an archive; save it as CSV"},
+		{name: "a workbook", text: "PK\x03\x04\x14\x00", why: "is an archive in an archive; send the file in it"},
 		{name: "compressed", text: "\x1f\x8b\x08", why: "is compressed; send it as it is"},
 		{name: "an unclosed quote", text: "\"email\na\n", why: "has a header row that cannot be read: a quote is never closed"},
 		{name: "endless", text: strings.Repeat("x", 3<<20), why: "has a header row that cannot be read: " + long},

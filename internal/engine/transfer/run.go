@@ -140,7 +140,7 @@ func (im *importRun) look(ctx context.Context) (checkpoint, error) {
 		At: im.At, Row: im.Row, Total: found.rows, Done: !hasAddress(im.Columns), Forms: forms,
 		Sum: ImportResult{DryRun: im.DryRun},
 		Report: Report{
-			File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote())},
+			File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote()), Sheet: im.Sheet, Sheets: im.Sheets},
 			Columns: found.columns, ColumnsOmitted: len(im.Columns) - len(found.columns), Questions: unclear.Fields().Fields,
 			Warnings: warnings.Fields().Fields, Faults: []FaultReport{},
 		},

@@ -1829,6 +1829,7 @@ export type ImportOptions = {
 	quote?: string | null;
 	segment_key?: string | null;
 	separator?: string | null;
+	sheet?: string | null;
 	strict?: boolean;
 	subscriptions?: { [key: string]: boolean };
 	tags?: string[];

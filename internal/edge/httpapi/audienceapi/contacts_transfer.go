@@ -21,7 +21,7 @@ import (
 func (api Contacts) contactsTransfer(r *endpoint.Router) {
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/import", endpoint.Op{
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
-		Description: `The file has a header row. Its encoding (UTF-8, UTF-16, Windows-1252 or ISO-8859-15, with or without a byte order mark), its separator (comma, semicolon, tab or |, which a line sep=; may announce) and its quotes are recognised, unless encoding, separator and quote say them. A row may have 1 MB, the body 100 MB.
+		Description: `The file has a header row. Its encoding (UTF-8, UTF-16, Windows-1252 or ISO-8859-15, with or without a byte order mark), its separator (comma, semicolon, tab or |, which a line sep=; may announce) and its quotes are recognised, unless encoding, separator and quote say them. A row may have 1 MB, the body 100 MB. It may also be a workbook (.xlsx), or a zip archive of one file, of at most 16 MB.
 
 mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. The address is looked for in the cells if no column is called so. The job's result, also of a dry run, has a report: how the file was read, and of each column where it went, what decided that, and a sample of its values.
 
@@ -55,6 +55,7 @@ type importOptions struct {
 	Encoding      endpoint.Opt[string]            `json:"encoding" doc:"Such as utf-8, utf-16le, windows-1252 or iso-8859-15; recognised by content when absent."`
 	Separator     endpoint.Opt[string]            `json:"separator" doc:"A comma, a semicolon, a tab or |; recognised by the header when absent."`
 	Quote         endpoint.Opt[string]            `json:"quote" doc:"A double or a single quote; recognised by the header when absent."`
+	Sheet         endpoint.Opt[string]            `json:"sheet" doc:"The sheet of a workbook; the first when absent."`
 	Forms         map[string]string               `json:"forms,omitempty" doc:"By column: how it writes dates (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY), numbers (1,234.50 or 1.234,50) or booleans (two words such as yes/no); guessed from all rows when absent."`
 	Strict        bool                            `json:"strict,omitempty" doc:"Whether a value that does not fit its field makes the row invalid; otherwise its cell is left empty."`
 	UpdateBlank   bool                            `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
@@ -75,6 +76,9 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 		return err
 	})
 	if err != nil {
+		return out, err
+	}
+	if file, err = transfer.Unpack(ctx, api.db, file, o.Sheet.Or(""), api.now()); err != nil {
 		return out, err
 	}
 	err = api.db.InTx(ctx, func(tx *sqldb.DB) error {

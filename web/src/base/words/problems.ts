@@ -107,6 +107,7 @@ const words = catalogue("errors.problems", {
 	record: "{name} must be MX, TXT or CNAME.",
 	json: "{name} must be valid JSON.",
 	utf8: "{name} must be saved as UTF-8.",
+	archive: "{name} must be an undamaged workbook, or an archive with a single file. Save a large table as CSV.",
 	likeStatus: "{name} looks like the status of contacts and is not imported.",
 	twoForms: "{name} can be read in two ways. Say how its values are written.",
 	csv: "{name} must be a CSV file. Save the table as CSV (UTF-8).",
@@ -268,6 +269,7 @@ const fragments: [Exclude<keyof typeof words, "it" | "elements" | "request">, Re
 	["topic", /^must be the ARN/],
 	["image", /^must be a PNG/],
 	["captcha", /^has expired: load the form/],
+	["archive", /^is (?:a damaged workbook|an archive|a workbook without)/],
 	["csv", /^is (?:UTF-32|a workbook|compressed)|^is not (?:form-encoded|multipart)|^could not be read$|^is not text$/],
 	["likeStatus", /^looks like a status/],
 	["twoForms", /are both possible: say which$/],
@@ -285,7 +287,7 @@ const fragments: [Exclude<keyof typeof words, "it" | "elements" | "request">, Re
 	["list", /is not a static list$|^must be the key of a static list$|^%?.+ is (?:a list|a segment): ask for it/],
 	[
 		"unknown",
-		/^must be (?:a|the) (?:uuid|UUID|key|id|type_key)|^must be a list of uuids$|^must be an event type|^no such |^no (?:email type|MTA config|template|list or segment|sending identity) has |^there is no (?:such |type |action |template |list |segment |status |email type |static list |stage )|^has ids that are not|^names no |^not a declared|^the broadcast has no such|^no node has|names nothing that is declared|^the message was deleted$|^the (?:stage|list|template) .*was deleted|^a list was deleted$|^names either|^must be the tenant's slug$|^must be the id/,
+		/^must be (?:a|the) (?:uuid|UUID|key|id|type_key)|^must be a list of uuids$|^must be an event type|^no such |^no (?:email type|MTA config|template|list or segment|sending identity) has |^the workbook has no such sheet|^there is no (?:such |type |action |template |list |segment |status |email type |static list |stage )|^has ids that are not|^names no |^not a declared|^the broadcast has no such|^no node has|names nothing that is declared|^the message was deleted$|^the (?:stage|list|template) .*was deleted|^a list was deleted$|^names either|^must be the tenant's slug$|^must be the id/,
 	],
 	[
 		"twice",
