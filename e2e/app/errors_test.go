@@ -47,7 +47,7 @@ func TestErrorsAreSentences(t *testing.T) {
 	page.expectSentences("a custom field", "Next visit must be a date and a time, such as 2026-05-09T14:30:00Z.")
 
 	page.open("/contacts/import")
-	page.SetInputFile("people.csv", `"Email,Birthday,Next visit\nann@example.org,09.05.2026,\nbob@example.org,,soon\nnobody,,\n"`)
+	page.SetInputFile("people.csv", `"Email,Birthday,Next visit\nann@example.org,geb. 1980,\nbob@example.org,,soon\nnobody,,\n"`)
 	page.WaitFor(`document.querySelector('select option[value="custom_fields.birthday"]')`)
 	page.Evaluate(`for (const key of ['birthday', 'next_visit']) {
 		const name = { birthday: 'Import as: Birthday', next_visit: 'Import as: Next visit' }[key];

@@ -139,11 +139,12 @@ func TestAColumnThatLooksLikeAStatusIsWarnedOf(t *testing.T) {
 			{"email,Zustand", "cleaned,painted", nil, false},
 			{"email,status", "active,cleaned", nil, false},
 		} {
-			text := tt.header + "\n"
+			var text strings.Builder
+			text.WriteString(tt.header + "\n")
 			for i, cell := range strings.Split(tt.cells, ",") {
-				text += fmt.Sprintf("a%d@example.org,%s\n", i, cell)
+				text.WriteString(fmt.Sprintf("a%d@example.org,%s\n", i, cell))
 			}
-			w := d.report(d.load(text, transfer.Options{Mapping: tt.mapping, DryRun: true})).Warnings
+			w := d.report(d.load(text.String(), transfer.Options{Mapping: tt.mapping, DryRun: true})).Warnings
 			if (len(w) == 1) != tt.want || tt.want && w[0].Path != "options.mapping.Zustand" {
 				d.Errorf("%s, %s: %+v", tt.header, tt.cells, w)
 			}
