@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/xuri/excelize/v2"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/base/fault"
@@ -39,6 +40,9 @@ const (
 	tooLarge = "is a workbook that is too large; save the sheet as CSV"
 )
 
+// unpacking bounds the memory and the processor time of a process for archives: so many are read at a time.
+var unpacking = semaphore.NewWeighted(2)
+
 // workbookMark begins archives, and so workbooks.
 const workbookMark = "PK\x03\x04"
 
@@ -53,6 +57,10 @@ func Unpack(ctx context.Context, db *sqldb.DB, in Received, sheet string, now ti
 	if in.Size > maxArchive {
 		return in, badFile(fmt.Sprintf("is a workbook or an archive of more than %d MB; save it as CSV", maxArchive>>20))
 	}
+	if err := unpacking.Acquire(ctx, 1); err != nil {
+		return in, err
+	}
+	defer unpacking.Release(1)
 	packed, err := io.ReadAll(in.Reader(ctx, db, 0))
 	if err != nil {
 		return in, fmt.Errorf("read an archive: %w", err)
