@@ -178,7 +178,7 @@ func usableIn(f binding.Format) string {
 	return ` active AND content_html IS NOT NULL `
 }
 
-// namedBlocks returns the blocks that refs name.
+// namedBlocks returns the blocks that refs name; twice one that is named by its id and by its slug.
 func (t Template) namedBlocks(ctx context.Context, db *sqldb.DB, refs []string) ([]candidate, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -192,8 +192,9 @@ func (t Template) namedBlocks(ctx context.Context, db *sqldb.DB, refs []string) 
 		}
 		slugs = append(slugs, ref)
 	}
-	rows, err := db.Query(ctx, `SELECT `+candidateColumns+` FROM block WHERE tenant_id = $1 AND`+usableIn(t.Format)+
-		`AND (id`+db.In(2)+` OR slug`+db.In(3)+`)`, t.Tenant, sqldb.List(db, ids), sqldb.List(db, slugs))
+	// Two selections, since a scan of one index cannot serve both conditions.
+	usable := `SELECT ` + candidateColumns + ` FROM block WHERE tenant_id = $1 AND` + usableIn(t.Format)
+	rows, err := db.Query(ctx, usable+`AND id`+db.In(2)+` UNION ALL `+usable+`AND slug`+db.In(3), t.Tenant, sqldb.List(db, ids), sqldb.List(db, slugs))
 	return sqldb.Collect(rows, err, scanCandidate)
 }
 
