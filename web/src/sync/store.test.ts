@@ -734,6 +734,54 @@ const restoring: Tests = {
 		await world.time.pass(800);
 		equals([world.server.post.title, world.server.post.body, stateOf(draft)], ["Mine", "Theirs", "saved"]);
 	},
+	async "what was saved does not come back if the page was left before its copy on the server was deleted"() {
+		const world = new World();
+		const never = new Promise<void>(() => {});
+		const draft = await world.open({ ...explicitSave, copies: { ...world.server.copies, remove: () => never } });
+		draft.change({ title: "First" });
+		await world.time.pass(5000);
+		equals(world.server.copy?.data.mine?.title, "First");
+		draft.change({ title: "Second" });
+		await draft.save();
+		await settled();
+		world.reload();
+		const again = await world.open(explicitSave);
+		equals(stateOf(again), "saved");
+		equals(again.state.values.title, "Second");
+		equals(again.state.restored, null);
+		await settled();
+		equals(world.server.copy, null);
+		equals(world.browser.text, "[]");
+	},
+	async "what is typed while a copy on the server is deleted is kept, and deleted once it is saved"() {
+		const world = new World();
+		let release = () => {};
+		const gate = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		const { copies } = world.server;
+		const draft = await world.open({
+			...explicitSave,
+			copies: { ...copies, remove: (...of) => gate.then(() => copies.remove(...of)) },
+		});
+		draft.change({ title: "First" });
+		await world.time.pass(5000);
+		await draft.save();
+		draft.change({ body: "More" });
+		await world.time.pass(5000);
+		holds(world.browser.text.includes("More"), "it is kept on the device");
+		release();
+		await world.time.pass(5000);
+		equals(world.server.copy?.data.mine?.body, "More");
+		await draft.save();
+		await world.time.pass(5000);
+		equals(world.server.copy, null);
+		equals(world.browser.text, "[]");
+		draft.change({ body: "Last" });
+		world.reload();
+		const again = await world.open(explicitSave);
+		equals(again.state.values.body, "Last");
+	},
 	async "a crash after the server had it, before it answered, asks nothing"() {
 		const world = new World();
 		const first = await world.open();

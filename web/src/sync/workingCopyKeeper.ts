@@ -53,6 +53,7 @@ export class Keeper<D> {
 	private deviceCopy: DeviceCopy<D> | null | undefined; // what this device has, until it is restored; undefined before it is read
 	private onDevice = false;
 	private onServer = false; // the server may have a copy
+	private removing = false; // the server is asked to delete it
 	private dirty = false; // the server lacks what was changed last
 	private closed = false;
 	private failures = 0;
@@ -154,11 +155,33 @@ export class Keeper<D> {
 	}
 
 	private remove() {
+		if (this.removing) return;
+		if (!this.onServer) {
+			this.removeFromDevice();
+			return;
+		}
+		this.onServer = false;
+		this.removing = true;
+		// If the page is left before the server has deleted its copy, this one says to the next visit that all of it is saved.
+		const { kind, id, environment, follows } = this;
+		if (this.record.owner === this) environment.device.saveDraft(kind, id, { value: this.draft.copy(), follows });
+		this.onDevice = true;
+		void this.write(async () => {
+			try {
+				await environment.copies.remove(kind, id, follows);
+			} catch {
+				this.onServer = true; // it is asked again after the next change
+				return;
+			} finally {
+				this.removing = false;
+			}
+			if (Object.keys(this.draft.copy().mine).length === 0) this.update();
+		});
+	}
+
+	private removeFromDevice() {
 		if (this.onDevice && this.record.owner === this) this.environment.device.deleteDraft(this.kind, this.id);
 		this.onDevice = false;
-		if (!this.onServer) return;
-		this.onServer = false;
-		void this.write(() => this.environment.copies.remove(this.kind, this.id, this.follows));
 	}
 
 	/** Writes go one after the other. */
