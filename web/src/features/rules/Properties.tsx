@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Button, IconButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Select, TextField } from "../../ui/Field";
@@ -83,6 +83,7 @@ export function Condition({
 }) {
 	const [search, setSearch] = useState("");
 	const [kind, setKind] = useState(propertyKind(filter));
+	const [kindChosen, setKindChosen] = useState(false);
 	const known = useQuery({ ...eventPropertiesQuery(eventName ?? "", search), enabled: Boolean(eventName) });
 	// A text of a property has no suggestions, so its field is of a kind that has none either.
 	const valueKind: FieldKind = kind === "text" ? "reference" : kind;
@@ -96,10 +97,18 @@ export function Condition({
 			value: shapeOf(operator) === shapeOf(filter.operator) && of === kind ? filter.value : initialValue(operator, of),
 		});
 	};
+	const recordedOf = (property: string) =>
+		recordedKind(suggestions.find((suggestion) => suggestion.value === property)?.kinds);
 	const choose = (property: string) => {
-		const recorded = recordedKind(suggestions.find((suggestion) => suggestion.value === property)?.kinds) ?? kind;
+		const recorded = recordedOf(property) ?? kind;
 		change(recorded === kind ? filter.operator : (operators[recorded][0] ?? "equals"), recorded, property);
 	};
+	// A property may be written before its suggestion has arrived. What somebody chose or typed since stays.
+	const recorded = recordedOf(filter.property);
+	const untouched = !kindChosen && filter.operator === "equals" && filter.value === "";
+	useEffect(() => {
+		if (untouched && recorded && recorded !== kind) choose(filter.property);
+	});
 	return (
 		<>
 			<Combo
@@ -118,7 +127,10 @@ export function Condition({
 			<Select
 				label={words.kind}
 				value={kind}
-				onChange={(value) => change(operators[value as PropertyKind][0] ?? "equals", value as PropertyKind)}
+				onChange={(value) => {
+					setKindChosen(true);
+					change(operators[value as PropertyKind][0] ?? "equals", value as PropertyKind);
+				}}
 				choices={Object.entries(words.kinds).map(([value, label]) => ({ value, label }))}
 			/>
 			<Select
