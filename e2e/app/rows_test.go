@@ -33,8 +33,8 @@ func TestBroadcastsAreManagedFromTheirList(t *testing.T) {
 		page.RecordMessages()
 		row := func(name string) {
 			t.Helper()
-			page.WaitFor(fmt.Sprintf(`[...document.querySelectorAll('[role=row][data-index]')].some(r => r.innerText.startsWith(%q))`, name))
-			page.Evaluate(fmt.Sprintf(`[...document.querySelectorAll('[role=row][data-index]')].find(r => r.innerText.startsWith(%q)).focus()`, name))
+			// In one step: a row that is there may be gone a moment later, while the list is read again.
+			page.WaitFor(fmt.Sprintf(`(r => { r?.focus(); return r !== undefined })([...document.querySelectorAll('[role=row][data-index]')].find(r => r.innerText.startsWith(%q)))`, name))
 		}
 		opens := func(name string) {
 			t.Helper()

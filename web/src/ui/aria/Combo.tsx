@@ -90,7 +90,9 @@ function rank(id: string, label: string, search: string): number {
 function FirstMatch({ search }: { search: string }) {
 	const state = useContext(ComboBoxStateContext);
 	useEffect(() => {
-		if (!state?.isOpen || state.selectionManager.focusedKey !== null) return;
+		if (!state?.isOpen) return;
+		const { focusedKey } = state.selectionManager;
+		if (focusedKey !== null && state.collection.getItem(focusedKey)) return; // of former choices it may be one that is gone
 		const items = [...state.collection.getKeys()].flatMap((key) => {
 			const item = state.collection.getItem(key);
 			return item?.type === "item" ? [{ key, rank: rank(String(key), item.textValue, search) }] : [];
