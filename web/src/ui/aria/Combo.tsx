@@ -90,15 +90,21 @@ function rank(id: string, label: string, search: string): number {
 function FirstMatch({ search }: { search: string }) {
 	const state = useContext(ComboBoxStateContext);
 	useEffect(() => {
-		if (!state?.isOpen) return;
-		const { focusedKey } = state.selectionManager;
-		if (focusedKey !== null && state.collection.getItem(focusedKey)) return; // of former choices it may be one that is gone
-		const items = [...state.collection.getKeys()].flatMap((key) => {
-			const item = state.collection.getItem(key);
-			return item?.type === "item" ? [{ key, rank: rank(String(key), item.textValue, search) }] : [];
-		});
-		const [best] = items.sort((a, b) => a.rank - b.rank);
-		if (best) state.selectionManager.setFocusedKey(best.key);
+		const choose = () => {
+			if (!state?.isOpen) return;
+			const { focusedKey } = state.selectionManager;
+			if (focusedKey !== null && state.collection.getItem(focusedKey)) return; // of former choices it may be one that is gone
+			const items = [...state.collection.getKeys()].flatMap((key) => {
+				const item = state.collection.getItem(key);
+				return item?.type === "item" ? [{ key, rank: rank(String(key), item.textValue, search) }] : [];
+			});
+			const [best] = items.sort((a, b) => a.rank - b.rank);
+			if (best) state.selectionManager.setFocusedKey(best.key);
+		};
+		// After the effects of the field, which take an active choice away when the text changes: without a wait they would
+		// undo this one, and nothing would be rendered that does it again.
+		const timer = setTimeout(choose);
+		return () => clearTimeout(timer);
 	});
 	return null;
 }
