@@ -36,24 +36,31 @@ func TestATextIsFoldedOncePerRow(t *testing.T) {
 			group("or", `{"logic":"or","negate":true,"conditions":[`+contains("custom_fields.string", 5)+`]},`+contains("city", 1)): 2,
 			group("or", contains("city", 1)):                                                                                        1,
 		} {
-			tree, err := rule.ParseDefinition([]byte(definition), env.Schema)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := tree.Condition(db, env)
-			if err != nil {
-				t.Fatal(err)
-			}
-			args := []any{acme}
-			text := c.Text(func(v any) string {
-				args = append(args, v)
-				return fmt.Sprintf("$%d", len(args))
-			})
-			if got := lowers(t, db, `SELECT 1 FROM contact c WHERE c.tenant_id = $1 AND (`+text+`)`, args); got != want {
+			text, args := selection(t, db, []byte(definition), env)
+			if got := lowers(t, db, text, args); got != want {
 				t.Errorf("%.150s… folds %d times for a row, want %d", definition, got, want)
 			}
 		}
 	})
+}
+
+// selection returns the query of the contacts that a definition selects.
+func selection(t *testing.T, db *sqldb.DB, definition []byte, env rule.Env) (text string, args []any) {
+	t.Helper()
+	tree, err := rule.ParseDefinition(definition, env.Schema)
+	if err != nil {
+		t.Fatalf("%s: %v", definition, err)
+	}
+	c, err := tree.Condition(db, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args = []any{acme}
+	where := c.Text(func(v any) string {
+		args = append(args, v)
+		return fmt.Sprintf("$%d", len(args))
+	})
+	return `SELECT c.id FROM contact c WHERE c.tenant_id = $1 AND (` + where + `)`, args
 }
 
 // lowers returns how often a text is folded per row, according to the query plan.

@@ -29,21 +29,8 @@ func TestPagesAreLookedUpByContact(t *testing.T) {
 			`{"type":"email","event":"delivered","operator":"did","window":{"in_the_last":{"amount":3,"unit":"days"}}}`:                                                        "outbox_recipient",
 			`{"type":"email","event":"opened","operator":"did","count":{"operator":"at_most","value":2},"window":{"in_the_last":{"amount":2,"unit":"hours"}}}`:                 "hit_contact",
 		} {
-			tree, err := rule.ParseDefinition(one(leaf), env.Schema)
-			if err != nil {
-				t.Errorf("%s: %v", leaf, err)
-				continue
-			}
-			c, err := tree.Condition(db, env)
-			if err != nil {
-				t.Fatal(err)
-			}
-			args := []any{acme}
-			text := c.Text(func(v any) string {
-				args = append(args, v)
-				return fmt.Sprintf("$%d", len(args))
-			})
-			if plan := planOf(t, db, `SELECT c.id FROM contact c WHERE c.tenant_id = $1 AND (`+text+`)`, args); !strings.Contains(plan, index) {
+			text, args := selection(t, db, one(leaf), env)
+			if plan := planOf(t, db, text, args); !strings.Contains(plan, index) {
 				t.Errorf("%s is not looked up by %s:\n%s", leaf, index, plan)
 			}
 		}
