@@ -24,24 +24,34 @@ func cachedPlan(t *testing.T, db *sqldb.DB, text, values string) string {
 	return strings.Join(lines, "\n")
 }
 
+// openOne opens a database with a single connection, whose cached plans can be looked at.
+func openOne(t *testing.T, address string) *sqldb.DB {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// runOn carries out a statement.
+func runOn(t *testing.T, db *sqldb.DB, text string, args ...any) {
+	t.Helper()
+	if _, err := db.Exec(t.Context(), text, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A plan that was made for a table of a few rows, with statistics, is replaced when the table has
 // grown, although PostgreSQL has not analyzed it again.
 func TestPlansFollowTheGrowthOfTables(t *testing.T) {
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
+		db := openOne(t, address)
 		if db.Dialect() == sqldb.SQLite {
 			return // its plans do not depend on sizes
 		}
-		run := func(text string, args ...any) {
-			t.Helper()
-			if _, err := db.Exec(t.Context(), text, args...); err != nil {
-				t.Fatal(err)
-			}
-		}
+		run := func(text string, args ...any) { t.Helper(); runOn(t, db, text, args...) }
 		run(`SELECT 1`) // a connection finds out whether the tables are distributed
 		if db.Distributed() {
 			t.Skip("sessions of a Citus cluster have no generic plans that could be outgrown: plan_cache_mode is auto")
@@ -76,30 +86,20 @@ func TestPlansFollowTheGrowthOfTables(t *testing.T) {
 // A page of a list is read by one process, however large the table; what scans a tenant on purpose has workers.
 func TestOnlyScansHaveParallelWorkers(t *testing.T) {
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
+		db := openOne(t, address)
 		if db.Dialect() == sqldb.SQLite {
 			return // it has no workers
 		}
-		run := func(db *sqldb.DB, text string, args ...any) {
-			t.Helper()
-			if _, err := db.Exec(t.Context(), text, args...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		run(db, `SELECT 1`)
+		runOn(t, db, `SELECT 1`)
 		if db.Distributed() {
 			t.Skip("the plans of a Citus cluster name its nodes, and workers of those are not seen")
 		}
-		run(db, `CREATE TABLE thing (tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (tenant_id, id))`)
-		run(db, `INSERT INTO thing (tenant_id, id, name) SELECT 'a', 'id' || n, 'name' || n FROM generate_series(1, 20000) AS n`)
-		run(db, `ANALYZE thing`)
+		runOn(t, db, `CREATE TABLE thing (tenant_id TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (tenant_id, id))`)
+		runOn(t, db, `INSERT INTO thing (tenant_id, id, name) SELECT 'a', 'id' || n, 'name' || n FROM generate_series(1, 20000) AS n`)
+		runOn(t, db, `ANALYZE thing`)
 		// Workers cost nothing, as on tables so large that their cost does not count.
 		for _, setting := range []string{"parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size", "min_parallel_index_scan_size"} {
-			run(db, `SELECT set_config('`+setting+`', '0', FALSE)`)
+			runOn(t, db, `SELECT set_config('`+setting+`', '0', FALSE)`)
 		}
 		const page = `SELECT id FROM thing WHERE tenant_id = $1 AND name > $2 ORDER BY id LIMIT $3`
 		rows, err := db.Query(t.Context(), page, "a", "", 51)
@@ -131,20 +131,11 @@ func TestOnlyScansHaveParallelWorkers(t *testing.T) {
 // all of them until the table is vacuumed, so a queue through which many rows have gone would be slow.
 func TestQueuesAreReadByIndexScans(t *testing.T) {
 	dbtest.Addresses(t, func(t *testing.T, address string) {
-		db, err := sqldb.Open(t.Context(), address, sqldb.Options{MaxConns: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
+		db := openOne(t, address)
 		if db.Dialect() == sqldb.SQLite {
 			return // a deleted row leaves nothing in its indexes
 		}
-		run := func(text string, args ...any) {
-			t.Helper()
-			if _, err := db.Exec(t.Context(), text, args...); err != nil {
-				t.Fatal(err)
-			}
-		}
+		run := func(text string, args ...any) { t.Helper(); runOn(t, db, text, args...) }
 		run(`SELECT 1`)
 		if db.Distributed() {
 			t.Skip("the plans of a Citus cluster are made on its nodes")
