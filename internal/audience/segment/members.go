@@ -59,19 +59,9 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 		if err != nil {
 			return err
 		}
-		t := tx.Table("contact_id UUID")
-		for _, c := range contacts {
-			t.Add(c)
-		}
-		var fresh []id.Contact
-		if t.Len() > 0 {
-			rows, err := tx.Query(ctx, `
-				INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
-				SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, v.contact_id, CAST($3 AS BIGINT) FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 4)+`
-				WHERE true ON CONFLICT DO NOTHING RETURNING contact_id`, t.Args(tenant, segment, sqldb.Micros(now))...)
-			if fresh, err = sqldb.Collect(rows, err, contactID); err != nil {
-				return err
-			}
+		fresh, err := insertMembers(ctx, tx, tenant, s.ID, contacts, now)
+		if err != nil {
+			return err
 		}
 		r = Added{Added: len(fresh), Already: len(contacts) - len(fresh), NotFound: missing}
 		return changed(ctx, tx, tenant, s, fresh, journal.ListAdded, now)
@@ -80,6 +70,56 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 		return Added{}, fmt.Errorf("add members: %w", err)
 	}
 	return r, nil
+}
+
+// Saved are contacts that a transaction has saved. Those that it created are on no list yet.
+type Saved struct {
+	Created, Known []id.Contact
+}
+
+// AddSaved puts contacts on a static list in the transaction that saved them. It is for a series of calls, as an import
+// makes: only the last one recounts a small list, the others adjust its counts.
+func AddSaved(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment, saved Saved, last bool, now time.Time) error {
+	s, err := list(ctx, tx, tenant, segment)
+	if err != nil {
+		return fmt.Errorf("add saved members: %w", err)
+	}
+	t := tx.Table("segment_id UUID", "contact_id UUID", "added_at BIGINT")
+	for _, c := range saved.Created {
+		t.Add(s.ID, c, sqldb.Micros(now))
+	}
+	if err := t.Load(ctx, tx, "segment_member", tenant); err != nil {
+		return fmt.Errorf("add saved members: %w", err)
+	}
+	fresh, err := insertMembers(ctx, tx, tenant, s.ID, saved.Known, now)
+	if err != nil {
+		return fmt.Errorf("add saved members: %w", err)
+	}
+	fresh = append(fresh, saved.Created...)
+	count := adjust
+	if last {
+		count = recountSmall
+	}
+	if err := count(ctx, tx, tenant, s, fresh, true, now); err != nil {
+		return fmt.Errorf("add saved members: %w", err)
+	}
+	return appendChanges(ctx, tx, tenant, s, fresh, journal.ListAdded, now)
+}
+
+// insertMembers puts contacts on a list and returns those that were not on it.
+func insertMembers(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment, contacts []id.Contact, now time.Time) ([]id.Contact, error) {
+	if len(contacts) == 0 {
+		return nil, nil
+	}
+	t := tx.Table("contact_id UUID")
+	for _, c := range contacts {
+		t.Add(c)
+	}
+	rows, err := tx.Query(ctx, `
+		INSERT INTO segment_member (tenant_id, segment_id, contact_id, added_at)
+		SELECT h.tenant_id, `+tx.Param(2, "UUID")+`, v.contact_id, CAST($3 AS BIGINT) FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 4)+`
+		WHERE true ON CONFLICT DO NOTHING RETURNING contact_id`, t.Args(tenant, segment, sqldb.Micros(now))...)
+	return sqldb.Collect(rows, err, contactID)
 }
 
 // Remove takes contacts off a static list.
@@ -183,15 +223,17 @@ func changed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, con
 	if len(contacts) == 0 {
 		return nil
 	}
-	if err := adjust(ctx, tx, tenant, s, contacts, t == journal.ListAdded, now); err != nil {
+	if err := recountSmall(ctx, tx, tenant, s, contacts, t == journal.ListAdded, now); err != nil {
 		return err
 	}
+	return appendChanges(ctx, tx, tenant, s, contacts, t, now)
+}
+
+func appendChanges(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, t journal.Type, now time.Time) error {
+	data := map[string]any{"segment_id": s.ID, "segment_key": s.Key}
 	entries := make([]journal.Entry, len(contacts))
 	for i, c := range contacts {
-		entries[i] = journal.Entry{
-			Tenant: tenant, Type: t, Contact: c, At: now,
-			Data: map[string]any{"segment_id": s.ID, "segment_key": s.Key},
-		}
+		entries[i] = journal.Entry{Tenant: tenant, Type: t, Contact: c, At: now, Data: data}
 	}
 	return journal.Append(ctx, tx, entries...)
 }
@@ -202,8 +244,17 @@ func changed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, con
 // the next refresh corrects it.
 const smallList = 20_000
 
+// recountSmall recounts a small list after contacts joined or left it, and adjusts the counts of a larger one.
+func recountSmall(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, joined bool, now time.Time) error {
+	if s.MembersAll != nil && *s.MembersAll > smallList {
+		return adjust(ctx, tx, tenant, s, contacts, joined, now)
+	}
+	return s.recount(ctx, tx, tenant, now)
+}
+
+// adjust changes the counts of a list by contacts that joined or left it. A list that was never counted is counted.
 func adjust(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, s Segment, contacts []id.Contact, joined bool, now time.Time) error {
-	if s.MembersAll == nil || s.Members == nil || *s.MembersAll <= smallList {
+	if s.MembersAll == nil || s.Members == nil {
 		return s.recount(ctx, tx, tenant, now)
 	}
 	var sendable int

@@ -320,10 +320,12 @@ func TestAnInterruptedImportContinues(t *testing.T) {
 		if rows := d.errors(j); len(rows) != 1+n/10 || d.result(j).Repeated != n/10 || d.report(j).Faults[0].Rows != n/10 {
 			d.Errorf("%d rows of errors, %d repeats, faults %+v", len(rows)-1, d.result(j).Repeated, d.report(j).Faults)
 		}
-		s, err := segment.Recount(d.Context(), d.db, d.tenant, s.ID, d.now)
+		kept, err := segment.Find(d.Context(), d.db, d.tenant, s.Key)
 		d.ok(err)
-		if *s.MembersAll != n*8/10 {
-			d.Errorf("%d members", *s.MembersAll)
+		s, err = segment.Recount(d.Context(), d.db, d.tenant, s.ID, d.now)
+		d.ok(err)
+		if *s.MembersAll != n*8/10 || *kept.MembersAll != *s.MembersAll || *kept.Members != *s.Members {
+			d.Errorf("%d members, %d of them sendable; the import kept %d and %d", *s.MembersAll, *s.Members, *kept.MembersAll, *kept.Members)
 		}
 		if died < 4 {
 			d.Errorf("it died %d times only", died)

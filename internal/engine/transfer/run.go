@@ -12,7 +12,6 @@ import (
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/fault"
-	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/field"
@@ -323,7 +322,7 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 	at.At, at.Row, at.Done = b.at, b.row, b.last
 	at.Report.Faults = cloneFaults(at.Report.Faults) // the transaction may be done again
 	here := map[uint64]bool{}                        // addresses of this batch
-	var members []id.Contact
+	var members segment.Saved
 	for i, t := range b.rows {
 		at.Sum.Rows++
 		if t.err == nil {
@@ -336,8 +335,10 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 			if o.Err == nil || skipped {
 				b.rows[i].hash = im.countKept(&at.Sum, b.drafts[t.draft].Email, o, here)
 			}
-			if o.Err == nil {
-				members = append(members, o.Contact.ID)
+			if o.Err == nil && o.Created {
+				members.Created = append(members.Created, o.Contact.ID)
+			} else if o.Err == nil {
+				members.Known = append(members.Known, o.Contact.ID)
 			}
 			if o.Err == nil && len(t.unfit) > 0 {
 				at.Sum.Unfit++
@@ -360,8 +361,8 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 	if b.last {
 		at.Total = at.Sum.Rows
 	}
-	if !im.Segment.IsZero() && len(members) > 0 {
-		if _, err := segment.Add(ctx, tx, tenant, im.Segment, segment.People{IDs: members}, now); err != nil {
+	if !im.Segment.IsZero() {
+		if err := segment.AddSaved(ctx, tx, tenant, im.Segment, members, b.last, now); err != nil {
 			return at, errs, err
 		}
 	}
