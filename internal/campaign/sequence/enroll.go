@@ -146,11 +146,12 @@ func insertEnrollments(ctx context.Context, tx *sqldb.DB, s Sequence, fresh []en
 	// inserts. If an enrollment began and ended since earlier ones were read, this one has the same
 	// number; its mails then have the visits of that one, and outbox adds none of them again.
 	rows, err := tx.Query(ctx, `
-		INSERT INTO enrollment (tenant_id, id, sequence_id, contact_id, number, trigger_data, status, node_id, visits, epoch, due_at, timer_at, entered_at, node_entered_at)
+		INSERT INTO enrollment (tenant_id, id, sequence_id, contact_id, number, trigger_data, status, node_id, visits, epoch, due_at, timer_at, entered_at, node_entered_at, steps)
 		SELECT h.tenant_id, v.id, `+tx.Param(2, "UUID")+`, v.contact_id, v.number, v.trigger_data, 'active', `+tx.Param(3, "TEXT")+`, `+tx.Param(5, "JSONB")+`, `+tx.Param(6, "INTEGER")+`,
-			`+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`
-		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 7)+`
-		WHERE true ON CONFLICT DO NOTHING RETURNING id`, t.Args(s.Tenant, s.ID, s.Graph.Entry, sqldb.Micros(now), `{"`+s.Graph.Entry+`":1}`, s.Epoch)...)
+			`+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(4, "BIGINT")+`, `+tx.Param(7, "TEXT")+`
+		FROM `+tx.Home(1)+` CROSS JOIN `+t.As("v", 8)+`
+		WHERE true ON CONFLICT DO NOTHING RETURNING id`, t.Args(s.Tenant, s.ID, s.Graph.Entry, sqldb.Micros(now), `{"`+s.Graph.Entry+`":1}`, s.Epoch,
+		entering(s.Graph.mark(s.Graph.Entry), now))...)
 	added := make(map[id.Enrollment]bool, len(fresh))
 	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
 		var e id.Enrollment

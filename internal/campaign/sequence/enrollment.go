@@ -84,6 +84,9 @@ type Enrollment struct {
 	ExitedAt      *time.Time
 	Left          *time.Duration // of its wait, while the sequence is paused
 	Epoch         int            // the last change of the sequence that it has followed
+
+	log  []record // yet to be stored
+	left bool     // it has left Node, and entered no other
 }
 
 // Outcome is the result of an enrollment in one word.
@@ -221,8 +224,23 @@ func ExitOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequenc
 	return e, nil
 }
 
-// Finish ends the enrollment.
+// Leave records that the enrollment leaves its node by the way out with a label. The reasons may change until it is stored.
+func (e *Enrollment) Leave(label string, why *Why) {
+	e.log, e.left = append(e.log, record{label: label, why: why}), true
+}
+
+// Enter moves an enrollment to another node of the sequence.
+func (p *Program) Enter(e *Enrollment, node string, now time.Time) {
+	e.log, e.left = append(e.log, record{enters: p.mark(node), at: now}), false
+	e.Node, e.Arrived, e.Met, e.WaitEvent = node, false, false, ""
+	e.NodeEnteredAt, e.DueAt, e.TimerAt = new(now), new(now), new(now)
+}
+
+// Finish ends the enrollment. If it has not left its node, that ends with it.
 func (e *Enrollment) Finish(status EnrollmentStatus, reason Reason, now time.Time) {
+	if !e.left && e.Node != "" {
+		e.Leave("", &Why{Code: Left, Reason: string(reason)})
+	}
 	e.Status, e.Reason, e.ExitedAt = status, reason, new(now.UTC().Truncate(time.Microsecond))
 	e.Node, e.Arrived, e.Met, e.WaitEvent, e.DueAt, e.TimerAt, e.NodeEnteredAt, e.Left = "", false, false, "", nil, nil, nil, nil
 }
@@ -258,11 +276,11 @@ func countAt(ctx context.Context, db *sqldb.DB, s Sequence, nodes []string) (int
 // exitWhere ends the enrollments for which a condition holds, whose first parameter is the tenant.
 func exitWhere(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, condition string, args []any, reason Reason, now time.Time, gone *[]id.Contact) error {
 	n := len(args)
-	args = append(slices.Clone(args), reason, sqldb.Micros(now))
+	args = append(slices.Clone(args), reason, sqldb.Micros(now), Why{Code: Left, Reason: string(reason)}.text())
 	rows, err := tx.Query(ctx, fmt.Sprintf(`
 		UPDATE enrollment SET status = 'exited', exit_reason = $%d, exited_at = $%d, node_id = NULL, arrived = FALSE, met = FALSE,
-			wait_event = NULL, due_at = NULL, timer_at = NULL, left_at = NULL, node_entered_at = NULL
-		WHERE tenant_id = $1 AND exited_at IS NULL`, n+1, n+2)+condition+` RETURNING id, sequence_id, contact_id`, args...)
+			wait_event = NULL, due_at = NULL, timer_at = NULL, left_at = NULL, node_entered_at = NULL, steps = steps || $%d
+		WHERE tenant_id = $1 AND exited_at IS NULL`, n+1, n+2, n+3)+condition+` RETURNING id, sequence_id, contact_id`, args...)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (Enrollment, error) {
 		e := Enrollment{Tenant: tenant}
 		err := scan(&e.ID, &e.Sequence, &e.Contact)

@@ -18,13 +18,14 @@ type Program struct {
 	Sequence
 	env   rule.Env
 	steps map[string]Step
-	goals []string // nodes, in the order of the graph
+	goals []string          // nodes, in the order of the graph
+	marks map[string]string // of the nodes that were entered, in the log
 }
 
 // Compile parses the steps of a sequence. Steps were checked when they were stored; one that cannot
 // be parsed any more is missing.
 func Compile(s Sequence, env rule.Env) *Program {
-	p := &Program{Sequence: s, env: env, steps: map[string]Step{}}
+	p := &Program{Sequence: s, env: env, steps: map[string]Step{}, marks: map[string]string{}}
 	for _, n := range s.Graph.Nodes {
 		st, err := parseStep(n)
 		if err != nil {
@@ -36,6 +37,15 @@ func Compile(s Sequence, env rule.Env) *Program {
 		}
 	}
 	return p
+}
+
+func (p *Program) mark(node string) string {
+	mark, known := p.marks[node]
+	if !known {
+		mark = p.Graph.mark(node)
+		p.marks[node] = mark
+	}
+	return mark
 }
 
 // Step returns the step of a node; nil if there is none.

@@ -364,17 +364,17 @@ func TriggersOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, send id.Sen
 	return found, nil
 }
 
-// Message returns the message of a mail to a contact, or false if the contact may not get it. Listed
-// is whether the address is on the suppression list.
-func (m Mail) Message(c contact.Contact, listed bool, node string, visit int, provider mx.Provider, due time.Time) (outbox.Message, bool) {
-	if c.Refusal(m.Consent, listed) != "" {
-		return outbox.Message{}, false
+// Message returns the message of a mail to a contact, or why the contact may not get it, as
+// contact.Refusal does. Listed is whether the address is on the suppression list.
+func (m Mail) Message(c contact.Contact, listed bool, node string, visit int, provider mx.Provider, due time.Time) (outbox.Message, string) {
+	if refusal := c.Refusal(m.Consent, listed); refusal != "" {
+		return outbox.Message{}, refusal
 	}
 	r := m.Picker.Pick(c.ID, id.Identity{}, m.Down)
 	return outbox.Message{
 		Contact: c.ID, Visit: visit, Email: c.Email, Content: m.Content, ContentVersion: m.Version, Variant: node,
 		Identity: r.Identity, Provider: provider, Lane: r.Lane, DueAt: due,
-	}, true
+	}, ""
 }
 
 // EmailTypes returns the keys of the email types of the sequence's mails, in the order of its nodes.

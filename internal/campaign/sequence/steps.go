@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/journal"
@@ -70,7 +71,7 @@ func (s *Steps) Pass(seq id.Sequence, from, to string) {
 // the last statement of the transaction, since it appends to the journal.
 func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps, now time.Time) error {
 	t := tx.Table("id UUID", "status TEXT", "exit_reason TEXT", "node_id TEXT", "arrived BOOLEAN", "met BOOLEAN", "converted BOOLEAN", "wait_event TEXT",
-		"visits JSONB", "due_at BIGINT", "timer_at BIGINT", "node_entered_at BIGINT", "exited_at BIGINT", "left_at BIGINT", "epoch INTEGER")
+		"visits JSONB", "due_at BIGINT", "timer_at BIGINT", "node_entered_at BIGINT", "exited_at BIGINT", "left_at BIGINT", "epoch INTEGER", "steps TEXT")
 	var ended []Enrollment
 	for _, e := range steps.Enrollments {
 		visits, err := json.Marshal(e.Visits)
@@ -81,7 +82,7 @@ func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps,
 			visits = []byte("{}")
 		}
 		t.Add(e.ID, e.Status, sqldb.Null(e.Reason), sqldb.Null(e.Node), e.Arrived, e.Met, e.Converted, sqldb.Null(e.WaitEvent), string(visits),
-			sqldb.NullMicros(e.DueAt), sqldb.NullMicros(e.TimerAt), sqldb.NullMicros(e.NodeEnteredAt), sqldb.NullMicros(e.ExitedAt), micros(e.Left), e.Epoch)
+			sqldb.NullMicros(e.DueAt), sqldb.NullMicros(e.TimerAt), sqldb.NullMicros(e.NodeEnteredAt), sqldb.NullMicros(e.ExitedAt), micros(e.Left), e.Epoch, sqldb.Null(e.logText()))
 		if e.ExitedAt != nil {
 			ended = append(ended, e)
 			steps.counts.ended(e)
@@ -91,7 +92,8 @@ func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps,
 		_, err := tx.Exec(ctx, `
 			UPDATE enrollment SET status = v.status, exit_reason = v.exit_reason, node_id = v.node_id, arrived = v.arrived, met = v.met, converted = v.converted,
 				wait_event = v.wait_event, visits = v.visits, due_at = v.due_at, timer_at = v.timer_at,
-				node_entered_at = v.node_entered_at, exited_at = v.exited_at, left_at = v.left_at, epoch = v.epoch
+				node_entered_at = v.node_entered_at, exited_at = v.exited_at, left_at = v.left_at, epoch = v.epoch,
+				steps = CASE WHEN v.steps IS NULL THEN enrollment.steps ELSE `+newest("COALESCE(enrollment.steps, '')")+` || v.steps END
 			FROM `+t.As("v", 2)+` WHERE enrollment.tenant_id = $1 AND enrollment.id = v.id`, t.Args(tenant)...)
 		if err != nil {
 			return fmt.Errorf("store steps: %w", err)
@@ -101,6 +103,20 @@ func SaveSteps(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, steps Steps,
 		return err
 	}
 	return journal.Append(ctx, tx, endings(ended, now)...)
+}
+
+// newest returns the expression for what is kept of a log before a write appends to it.
+func newest(log string) string {
+	return fmt.Sprintf(`CASE WHEN LENGTH(%[1]s) > %[2]d THEN SUBSTR(%[1]s, LENGTH(%[1]s) - %[2]d + 1) ELSE %[1]s END`, log, maxLog)
+}
+
+// logText returns what is to be appended to the log.
+func (e Enrollment) logText() string {
+	var b strings.Builder
+	for _, r := range e.log {
+		b.WriteString(r.text())
+	}
+	return b.String()
 }
 
 func micros(d *time.Duration) any {

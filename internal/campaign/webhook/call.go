@@ -22,6 +22,7 @@ import (
 // Call is a request that a step of a sequence or an action of an automation makes. It is attempted at
 // most CallTries times, with the same id.
 type Call struct {
+	ID      id.Delivery // zero: a new one
 	URL     string
 	Type    string // what makes it, such as sequence.step
 	Headers map[string]string
@@ -151,7 +152,10 @@ func addPage(ctx context.Context, tx *sqldb.DB, box *secret.Box, t id.Tenant, ca
 		if urls[q] == "" {
 			urls[q], queues = c.URL, append(queues, q)
 		}
-		rows.Add(id.New[id.Delivery](), q, c.Type, sqldb.Null(c.Contact), c.Body, sealCallHeaders(box, t, q, c.Headers), int64(max(c.Timeout/time.Second, 1)))
+		if c.ID.IsZero() {
+			c.ID = id.New[id.Delivery]()
+		}
+		rows.Add(c.ID, q, c.Type, sqldb.Null(c.Contact), c.Body, sealCallHeaders(box, t, q, c.Headers), int64(max(c.Timeout/time.Second, 1)))
 	}
 	_, err := tx.Exec(ctx, `
 		INSERT INTO webhook_delivery (tenant_id, id, endpoint_id, event_type, event_at, contact_id, body, headers, timeout_s, status, due_at, created_at)

@@ -220,3 +220,29 @@ func makeDue(ctx context.Context, tx *sqldb.DB, t id.Tenant, endpoints []id.Webh
 	tx.Notify(Wake)
 	return nil
 }
+
+// Outcome is what has become of a delivery.
+type Outcome struct {
+	ID           id.Delivery
+	Status       DeliveryStatus
+	ResponseCode *int // of the last attempt; nil: no answer, or no attempt yet
+}
+
+// Outcomes returns what has become of deliveries, by id. Those that are not stored any more are left out.
+func Outcomes(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Delivery) (map[id.Delivery]Outcome, error) {
+	found := map[id.Delivery]Outcome{}
+	if len(ids) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `SELECT id, status, response_code FROM webhook_delivery WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var o Outcome
+		err := scan(&o.ID, sqldb.ToText(&o.Status), &o.ResponseCode)
+		found[o.ID] = o
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find what has become of webhook deliveries: %w", err)
+	}
+	return found, nil
+}

@@ -77,7 +77,7 @@ func (e *effects) change(ctx context.Context, group []*subject, of func(*subject
 	}
 	for i, o := range outcomes {
 		if f, ok := fault.As(o.Err); ok {
-			group[i].failed(f.Message)
+			group[i].failed(f.Code, f.Message)
 		} else if o.Err != nil {
 			return o.Err
 		}
@@ -110,7 +110,7 @@ func (e *effects) changeList(ctx context.Context, group []*subject, s sequence.L
 	found, err := segment.ByKeys(ctx, e.tx, e.tenant, []string{s.Segment})
 	if _, gone := fault.As(err); gone || err == nil && len(found) == 0 {
 		for _, t := range group {
-			t.failed("the list was deleted")
+			t.failed(listDeleted, "the list was deleted")
 		}
 		return nil
 	}
@@ -131,16 +131,16 @@ func (e *effects) changeList(ctx context.Context, group []*subject, s sequence.L
 
 // call collects the requests of a webhook.
 func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
-	fail := func(reason string) error {
+	fail := func(code, reason string) error {
 		for _, t := range group {
-			t.failed(reason)
+			t.failed(code, reason)
 		}
 		return nil
 	}
 	headers, err := s.Headers.Open(e.box, e.tenant, s.URL)
 	if err != nil { // the URL or the key changed behind the program's back
 		e.log.Error("open headers of a webhook failed", "tenant", e.tenant, "err", err)
-		return fail("the stored headers cannot be read; enter them again")
+		return fail(badHeaders, "the stored headers cannot be read; enter them again")
 	}
 	mediaType := ""
 	for name, value := range headers {
@@ -150,10 +150,10 @@ func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
 	}
 	template, err := s.Template(mediaType)
 	if err != nil { // was checked when it was stored
-		return fail("the body is not valid: " + err.Error())
+		return fail(badBody, "the body is not valid: "+err.Error())
 	}
 	for _, t := range group {
-		c := webhook.Call{URL: s.URL, Type: t.actor.call, Timeout: s.Timeout(), Contact: t.contact, Headers: map[string]string{}}
+		c := webhook.Call{ID: id.New[id.Delivery](), URL: s.URL, Type: t.actor.call, Timeout: s.Timeout(), Contact: t.contact, Headers: map[string]string{}}
 		for name, value := range headers {
 			c.Headers[name] = webhook.HeaderValue(e.render(t, value))
 		}
@@ -164,11 +164,14 @@ func (e *effects) call(group []*subject, s sequence.WebhookStep) error {
 		}
 		switch {
 		case err != nil:
-			t.failed("the body cannot be rendered: " + err.Error())
+			t.failed(badBody, "the body cannot be rendered: "+err.Error())
 		case len(c.Body) > webhook.MaxCallBody:
-			t.failed(fmt.Sprintf("the body is larger than %d KB", webhook.MaxCallBody>>10))
+			t.failed(largeBody, fmt.Sprintf("the body is larger than %d KB", webhook.MaxCallBody>>10))
 		default:
 			e.calls = append(e.calls, c)
+			if t.called != nil {
+				t.called(c.ID)
+			}
 		}
 	}
 	return nil

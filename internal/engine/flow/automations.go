@@ -193,7 +193,7 @@ func (e *effects) actAll(ctx context.Context, list []*running) error {
 			subjects := runSubjects(group, i)
 			if step == nil {
 				for _, s := range subjects {
-					s.failed("the action has no valid configuration")
+					s.failed(noConfiguration, "the action has no valid configuration")
 				}
 				continue
 			}
@@ -213,8 +213,8 @@ func runSubjects(group []*running, action int) []*subject {
 	list := make([]*subject, len(group))
 	for i, r := range group {
 		r.results = append(r.results, automation.Result{Type: of.Actions[action].Type, Status: automation.ActionDone})
-		note := func(status automation.ActionStatus) func(string) {
-			return func(reason string) {
+		note := func(status automation.ActionStatus) func(string, string) {
+			return func(_, reason string) {
 				r.results[action].Status, r.results[action].Reason = status, automation.Sentence(reason)
 			}
 		}

@@ -61,10 +61,24 @@ type subject struct {
 	contact id.Contact
 	trigger json.RawMessage // an encoded journal.Trigger; nil: none
 	actor   *actor
-	data    map[string]any      // of the actor, in requests without a body of their own
-	skipped func(reason string) // called if there is nothing to do for the contact
-	failed  func(reason string) // called if the step or action cannot be carried out
+	data    map[string]any            // of the actor, in requests without a body of their own
+	called  func(id.Delivery)         // called with its request; may be nil
+	skipped func(code, reason string) // called if there is nothing to do for the contact
+	failed  func(code, reason string) // called if the step or action cannot be carried out
 }
+
+// The codes of what keeps a step or action from being carried out, beside those of faults.
+const (
+	noConfiguration = "no_configuration"
+	listDeleted     = "list_deleted"
+	badHeaders      = "headers_unreadable"
+	badBody         = "invalid_body"
+	largeBody       = "body_too_large"
+	tooManyMails    = "too_many_mails"
+	notActive       = "sequence_not_active"
+	tooOften        = "enroll_limit"
+	alreadyIn       = "duplicate"
+)
 
 // actor is the sequence or automation whose step is carried out.
 type actor struct {
@@ -125,7 +139,7 @@ func (e *effects) write(ctx context.Context) error {
 	if dropped := e.mails[added:]; len(dropped) > 0 {
 		e.log.Warn("mails to users dropped", "tenant", e.tenant, "mails", len(dropped), "reason", "too many are waiting")
 		for _, w := range dropped {
-			w.subject.failed("too many mails to users are waiting")
+			w.subject.failed(tooManyMails, "too many mails to users are waiting")
 		}
 	}
 	return nil
@@ -146,7 +160,7 @@ func (e *effects) record(ctx context.Context) error {
 	}
 	for i, r := range results {
 		if f, ok := fault.As(r.Err); ok {
-			e.events[i].subject.failed(f.Message)
+			e.events[i].subject.failed(f.Code, f.Message)
 		} else if r.Err != nil {
 			return r.Err
 		}
@@ -169,7 +183,7 @@ func (e *effects) enrollOthers(ctx context.Context) error {
 		q, ok := loaded[s]
 		if !ok || q.Status != sequence.Active {
 			for _, m := range e.enroll[s] {
-				m.subject.failed("the sequence to enroll in is not active")
+				m.subject.failed(notActive, "the sequence to enroll in is not active")
 			}
 			continue
 		}
@@ -184,9 +198,9 @@ func (e *effects) enrollOthers(ctx context.Context) error {
 		for i, r := range results {
 			switch {
 			case r.Limited:
-				e.enroll[s][i].subject.failed("the contact was enrolled too often within an hour")
+				e.enroll[s][i].subject.failed(tooOften, "the contact was enrolled too often within an hour")
 			case !r.New:
-				e.enroll[s][i].subject.skipped("the contact is or was in the sequence")
+				e.enroll[s][i].subject.skipped(alreadyIn, "the contact is or was in the sequence")
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/mail/address"
@@ -27,13 +28,18 @@ func (w *work) step(ctx context.Context, group []*traveler) error {
 		return w.branch(ctx, group, s.Branches, "else")
 	case sequence.SplitStep:
 		for _, t := range group {
-			w.goTo(t, p.Way(node, s, t.Contact))
+			w.goTo(t, p.Way(node, s, t.Contact), &sequence.Why{Code: sequence.Chosen})
 		}
 		return nil
 	case sequence.GoalStep:
-		err := w.holding(ctx, p, s.Definition, group, func(t *traveler) { t.Converted = true })
+		holds := map[*traveler]bool{}
+		err := w.holding(ctx, p, s.Definition, group, func(t *traveler) { t.Converted, holds[t] = true, true })
 		for _, t := range group {
-			w.goTo(t, "")
+			code := sequence.GoalNotMet
+			if holds[t] {
+				code = sequence.GoalMet
+			}
+			w.goTo(t, "", &sequence.Why{Code: code})
 		}
 		return err
 	case sequence.ExitStep:
@@ -56,7 +62,7 @@ func (w *work) step(ctx context.Context, group []*traveler) error {
 			return err
 		}
 		for _, t := range group {
-			w.goTo(t, "")
+			w.goTo(t, "", t.action)
 		}
 		return nil
 	}
@@ -68,12 +74,16 @@ func (w *work) subjects(group []*traveler) []*subject {
 	as := &actor{kind: "sequence", id: p.ID.String(), name: p.Name, call: "sequence.step"}
 	list := make([]*subject, len(group))
 	for i, t := range group {
-		skipped := func(reason string) {
+		why := &sequence.Why{Code: sequence.CarriedOut} // until the end of the transaction
+		t.action = why
+		skipped := func(code, reason string) {
+			why.Code, why.Reason = sequence.NotCarriedOut, code
 			w.log.Warn("step of a sequence skipped", "tenant", w.tenant, "sequence", t.Sequence, "node", node, "contact", t.Contact, "reason", reason)
 		}
 		list[i] = &subject{
 			contact: t.Contact, trigger: t.Trigger, actor: as,
 			data: map[string]any{"enrollment_id": t.ID, "node_id": node}, skipped: skipped, failed: skipped,
+			called: func(d id.Delivery) { why.Delivery = d },
 		}
 	}
 	return list
@@ -98,19 +108,20 @@ func (w *work) branch(ctx context.Context, group []*traveler, ways []sequence.Br
 	}
 	for _, t := range group {
 		label, ok := chosen[t]
+		why := &sequence.Why{Code: sequence.ConditionMet}
 		if !ok {
-			label = otherwise
+			label, why.Code = otherwise, sequence.ConditionNotMet
 		}
-		w.goTo(t, label)
+		w.goTo(t, label, why)
 	}
 	return nil
 }
 
 // hold begins or ends waits.
 func (w *work) hold(ctx context.Context, group []*traveler, s sequence.WaitStep) error {
-	met, timeout := "met", "timeout"
+	met, timeout, ended := "met", "timeout", sequence.TimedOut
 	if !s.Conditional() {
-		met, timeout = "", ""
+		met, timeout, ended = "", "", sequence.Waited
 	}
 	inSegment := map[*traveler]bool{}
 	if s.Mode == sequence.UntilSegment {
@@ -137,9 +148,9 @@ func (w *work) hold(ctx context.Context, group []*traveler, s sequence.WaitStep)
 		}
 		switch {
 		case t.Met || inSegment[t] || engaged[t]:
-			w.goTo(t, met)
+			w.goTo(t, met, &sequence.Why{Code: sequence.Met, Until: t.TimerAt})
 		case !t.TimerAt.After(w.now):
-			w.goTo(t, timeout)
+			w.goTo(t, timeout, &sequence.Why{Code: ended, Until: t.TimerAt})
 		default:
 			t.DueAt, t.done = new(*t.TimerAt), true
 		}
@@ -172,8 +183,12 @@ func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep)
 	mail, err := group[0].program.Mail(ctx, w.tx, w.account, node, s, w.now)
 	if errors.Is(err, sequence.ErrNoMail) { // it may be missing for long: contacts do not wait for it
 		w.log.Warn("mail of a sequence skipped", "tenant", w.tenant, "sequence", group[0].Sequence, "node", node, "contacts", len(group), "reason", err)
+		why := &sequence.Why{Code: sequence.MailUnavailable}
+		if f, ok := fault.As(err); ok {
+			why.Reason = f.Code
+		}
 		for _, t := range group {
-			w.goTo(t, "")
+			w.goTo(t, "", why)
 		}
 		return nil
 	}
@@ -206,10 +221,16 @@ func (w *work) send(ctx context.Context, group []*traveler, s sequence.SendStep)
 		if s.Window != nil {
 			due = s.Window.Opens(*c, w.zone, w.now)
 		}
-		if m, ok := mail.Message(*c, listed[c.Email], node, t.VisitNumber(), known[domains[i]].Provider, due); ok {
+		why := &sequence.Why{Code: sequence.MailRefused}
+		var m outbox.Message
+		if m, why.Reason = mail.Message(*c, listed[c.Email], node, t.VisitNumber(), known[domains[i]].Provider, due); why.Reason == "" {
 			messages = append(messages, m)
+			why.Code, why.Visit = sequence.MailQueued, t.Visits[node]
+			if due.After(w.now) {
+				why.Until = &due
+			}
 		}
-		w.goTo(t, "")
+		w.goTo(t, "", why)
 	}
 	// A message that the outbox has for this contact and visit is left out: no step mails a visit twice.
 	_, err = outbox.AddMessages(ctx, w.tx, w.tenant, mail.Send, sortedByContact(messages))

@@ -38,7 +38,8 @@ type work struct {
 type traveler struct {
 	*sequence.Enrollment
 	program *sequence.Program
-	done    bool // it waits, or has ended
+	action  *sequence.Why // what has become of the action that it is at
+	done    bool          // it waits, or has ended
 }
 
 func newWork(ctx context.Context, tx *sqldb.DB, t id.Tenant, list []sequence.Enrollment, e *Engine, now time.Time) (*work, error) {
@@ -118,13 +119,13 @@ func (w *work) run(ctx context.Context) error {
 			}
 		}
 	}
-	for _, t := range w.all {
-		w.steps.Enrollments = append(w.steps.Enrollments, *t.Enrollment)
-	}
 	// Both append to the journal, so they come last: from then on, this transaction holds up all followers
 	// of the tenant's group.
 	if err := w.finish(ctx); err != nil {
 		return err
+	}
+	for _, t := range w.all {
+		w.steps.Enrollments = append(w.steps.Enrollments, *t.Enrollment)
 	}
 	return sequence.SaveSteps(ctx, w.tx, w.tenant, w.steps, w.now)
 }
@@ -165,9 +166,10 @@ func (w *work) end(t *traveler, status sequence.EnrollmentStatus, reason sequenc
 }
 
 // goTo moves an enrollment from its node along the way out with a label.
-func (w *work) goTo(t *traveler, label string) {
+func (w *work) goTo(t *traveler, label string, why *sequence.Why) {
 	from, to := t.Node, t.program.Next(t.Node, label)
 	w.steps.Pass(t.Sequence, from, to)
+	t.Leave(label, why)
 	w.enter(t, to)
 }
 
@@ -186,13 +188,13 @@ func (w *work) enter(t *traveler, node string) {
 	}
 	// VisitNumber leaves room for MaxVisits in an enrollment. One more would have the number of a visit of
 	// the next enrollment, whose mail the outbox would leave out.
-	if t.Visits[node]++; t.Visits[node] > sequence.MaxVisits {
+	if t.Visits[node] >= sequence.MaxVisits {
 		w.log.Warn("enrollment failed", "tenant", w.tenant, "sequence", t.Sequence, "enrollment", t.ID, "reason", "a node was entered too often", "node", node)
 		w.end(t, sequence.Failed, sequence.ReasonError)
 		return
 	}
-	t.Node, t.Arrived, t.Met, t.WaitEvent = node, false, false, ""
-	t.NodeEnteredAt, t.DueAt, t.TimerAt = new(w.now), new(w.now), new(w.now)
+	t.Visits[node]++
+	t.program.Enter(t.Enrollment, node, w.now)
 }
 
 // leave ends the enrollments whose exit conditions hold, and moves those whose goals are reached.
@@ -222,6 +224,7 @@ func (w *work) leave(ctx context.Context) error {
 			reached := func(t *traveler) {
 				if !t.Converted && t.Node != goal {
 					w.steps.Pass(t.Sequence, t.Node, goal)
+					t.Leave("", &sequence.Why{Code: sequence.GoalReached})
 					w.enter(t, goal)
 				}
 			}

@@ -1404,6 +1404,27 @@ export type Enrollment = {
 	status: "active" | "paused" | "completed" | "exited" | "failed";
 };
 
+export type EnrollmentStep = {
+	branch_label: string | null;
+	entered_at: string;
+	left_at: string | null;
+	next_node_id: string | null;
+	node_changed: boolean;
+	node_id: string;
+	number: number;
+	type: "send" | "wait" | "condition" | "branch" | "split" | "list" | "tag" | "update_contact" | "stage" | "subscription" | "event" | "webhook" | "notify" | "enroll" | "goal" | "exit" | null;
+	why: EnrollmentStepWhy;
+};
+
+export type EnrollmentStepWhy = {
+	code: "carried_out" | "not_carried_out" | "mail_queued" | "mail_refused" | "mail_unavailable" | "waited" | "met" | "timed_out" | "condition_met" | "condition_not_met" | "split" | "goal_met" | "goal_not_met" | "goal_reached" | "exited" | "waiting" | "paused" | "pending";
+	definition: { [key: string]: unknown } | null;
+	message_id: string | null;
+	reason_code: string | null;
+	request: StepRequest | null;
+	until: string | null;
+};
+
 export type Error = {
 	error: {
 		code: string;
@@ -2248,6 +2269,14 @@ export type ListEnrollment = {
 	data: Enrollment[];
 	has_more: boolean;
 	next_cursor: string | null;
+	total?: number;
+};
+
+export type ListEnrollmentStep = {
+	data: EnrollmentStep[];
+	has_more: boolean;
+	next_cursor: string | null;
+	omitted: number;
 	total?: number;
 };
 
@@ -3956,6 +3985,12 @@ export type StageRow = {
 	tenant_id: string;
 };
 
+export type StepRequest = {
+	delivery_id: string;
+	response_code: number | null;
+	status: "pending" | "retrying" | "delivered" | "failed";
+};
+
 export type Suggestion = {
 	count?: number;
 	kinds?: string[];
@@ -4742,6 +4777,7 @@ export type Routes = {
 	"POST /sequences/{id}/enroll": { path: { id: string }; query: never; body: EnrollContactRequestBody; answer: EnrollResult };
 	"GET /sequences/{id}/enrollments": { path: { id: string }; query: { status?: string | ("active" | "paused" | "completed" | "exited" | "failed")[]; node_id?: string; cursor?: string; limit?: number }; body: never; answer: ListEnrollment };
 	"POST /sequences/{id}/enrollments/{enrollment_id}/exit": { path: { id: string; enrollment_id: string }; query: never; body: never; answer: Enrollment };
+	"GET /sequences/{id}/enrollments/{enrollment_id}/steps": { path: { id: string; enrollment_id: string }; query: { cursor?: string; limit?: number }; body: never; answer: ListEnrollmentStep };
 	"PUT /sequences/{id}/graph": { path: { id: string }; query: { dry_run?: boolean }; body: SetSequenceGraphRequestBody; answer: Sequence | GraphCheck };
 	"POST /sequences/{id}/pause": { path: { id: string }; query: never; body: never; answer: Sequence };
 	"GET /sequences/{id}/report": { path: { id: string }; query: never; body: never; answer: SequenceReport };

@@ -93,6 +93,7 @@ func (api Sequences) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/sequences/{id}",
 		author("deleteSequence", "Delete a draft that was never active, and that nothing enrolls contacts in.", sequence.ErrNotFound, sequence.ErrInUse).IfMatch(sequence.Revisions), api.deleteSequence)
 	api.enrollments(r)
+	api.steps(r)
 	api.reports(r)
 	api.test(r)
 }
