@@ -28,6 +28,7 @@ func EntryTypes() []journal.Type {
 type Match struct {
 	Entry   id.Entry // contacts that were created together may share it
 	Contact id.Contact
+	At      time.Time       // when it occurred
 	Data    json.RawMessage // an encoded journal.Trigger
 }
 
@@ -80,7 +81,7 @@ func (m *Matcher) Fired(ctx context.Context, h Holder, t Trigger) ([]Match, erro
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Match{Entry: e.ID, Contact: e.Contact, Data: kept})
+		list = append(list, Match{Entry: e.ID, Contact: e.Contact, At: e.At, Data: kept})
 	}
 	return m.admit(ctx, t, list)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// maxPerHour is how often a contact may be enrolled within an hour, in all sequences together.
-const maxPerHour = 20
+// MaxPerHour is how often a contact may be enrolled within an hour, in all sequences together.
+const MaxPerHour = 20
 
 // Candidate is a contact to enroll.
 type Candidate struct {
@@ -109,7 +109,7 @@ func decide(s Sequence, list []Candidate, earlier map[id.Contact]past, recent ma
 		case seen[c.Contact]:
 			results[i] = Enrolled{Contact: c.Contact}
 		// Sequences can enroll each other's contacts in a circle. The limit ends it.
-		case recent[c.Contact] >= maxPerHour:
+		case recent[c.Contact] >= MaxPerHour:
 			results[i] = Enrolled{Contact: c.Contact, Limited: true}
 		default:
 			seen[c.Contact] = true

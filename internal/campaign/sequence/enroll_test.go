@@ -120,7 +120,7 @@ func TestContactsAreRefused(t *testing.T) {
 		p := a.people("ann", "erased", "often")
 		_, err := contact.Anonymize(a.Context(), a.db, a.tenant, p[1:2], nil, noon)
 		a.must(err)
-		for i := range maxPerHour {
+		for i := range MaxPerHour {
 			a.enroll(a.active(fmt.Sprint("Number ", i)), noon, p[2])
 		}
 		paused, err := Pause(a.Context(), a.db, a.tenant, a.active("Paused").ID, noon)

@@ -236,6 +236,9 @@ func (p *Program) Enter(e *Enrollment, node string, now time.Time) {
 	e.NodeEnteredAt, e.DueAt, e.TimerAt = new(now), new(now), new(now)
 }
 
+// DropLog drops what is to be stored in the log.
+func (e *Enrollment) DropLog() { e.log = nil }
+
 // Finish ends the enrollment. If it has not left its node, that ends with it.
 func (e *Enrollment) Finish(status EnrollmentStatus, reason Reason, now time.Time) {
 	if !e.left && e.Node != "" {

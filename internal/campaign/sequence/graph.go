@@ -111,6 +111,9 @@ type Issue struct {
 	Message string    `json:"message"`
 }
 
+// missingEntry is the issue of a graph without an entry.
+var missingEntry = Issue{Code: MissingEntry, Message: "entry_node_id must be the id of a node"}
+
 // Issues are the details of ErrGraph.
 type Issues struct {
 	Issues []Issue `json:"issues"`
@@ -169,7 +172,7 @@ func (g Graph) checkShape(steps map[string]Step) []Issue {
 		ofNode(n, CycleWithoutWait, "this node is in a cycle that contains no wait")
 	}
 	if g.Entry == "" || !known[g.Entry] {
-		list = append(list, Issue{Code: MissingEntry, Message: "entry_node_id must be the id of a node"})
+		list = append(list, missingEntry)
 		return list
 	}
 	reached := g.reachable()

@@ -161,6 +161,37 @@ func (s SendStep) routes(ctx context.Context, db *sqldb.DB, account tenant.Tenan
 	return nil, errNoRoute
 }
 
+// prospect is what the mail of a step is made of.
+type prospect struct {
+	routes  []route.Route
+	source  content.Source
+	version int
+	typ     sender.EmailType
+}
+
+func (p prospect) consent() contact.Consent {
+	return contact.Consent{TypeKey: p.typ.Key, Category: p.typ.Category}
+}
+
+// prospect finds what the mail of the step is made of. The error is a fault if it cannot be sent now.
+func (s SendStep) prospect(ctx context.Context, db *sqldb.DB, account tenant.Tenant) (p prospect, err error) {
+	if p.routes, err = s.routes(ctx, db, account); err != nil {
+		return p, err
+	}
+	if p.source, p.version, err = s.source(ctx, db, account.ID); err != nil {
+		return p, err
+	}
+	p.typ, err = sender.EmailTypeByKey(ctx, db, account.ID, s.EmailType)
+	return p, err
+}
+
+// Consent returns the consent that the mail of the step needs. The error is a fault if it cannot be sent now. Nothing is
+// stored.
+func (s SendStep) Consent(ctx context.Context, db *sqldb.DB, account tenant.Tenant) (contact.Consent, error) {
+	p, err := s.prospect(ctx, db, account)
+	return p.consent(), err
+}
+
 // Mail returns the mail of a node, whose send and content it stores if they are new. If the mail
 // cannot be sent, the error is ErrNoMail with the fault.
 func (s Sequence) Mail(ctx context.Context, tx *sqldb.DB, account tenant.Tenant, node string, step SendStep, now time.Time) (Mail, error) {
@@ -175,19 +206,12 @@ func (s Sequence) Mail(ctx context.Context, tx *sqldb.DB, account tenant.Tenant,
 }
 
 func (s Sequence) mail(ctx context.Context, tx *sqldb.DB, account tenant.Tenant, node string, step SendStep, now time.Time) (Mail, error) {
-	routes, err := step.routes(ctx, tx, account)
+	p, err := step.prospect(ctx, tx, account)
 	if err != nil {
 		return Mail{}, err
 	}
-	src, version, err := step.source(ctx, tx, s.Tenant)
-	if err != nil {
-		return Mail{}, err
-	}
-	t, err := sender.EmailTypeByKey(ctx, tx, s.Tenant, step.EmailType)
-	if err != nil {
-		return Mail{}, err
-	}
-	m := Mail{Version: version, Type: t.ID, Consent: contact.Consent{TypeKey: t.Key, Category: t.Category}, Down: map[id.Lane]bool{}}
+	src, version, routes, t := p.source, p.version, p.routes, p.typ
+	m := Mail{Version: version, Type: t.ID, Consent: p.consent(), Down: map[id.Lane]bool{}}
 	if m.Send, err = s.send(ctx, tx, node, t.ID, routes, now); err != nil {
 		return Mail{}, err
 	}

@@ -341,7 +341,7 @@ func SetGraphUnder(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id
 			return err
 		}
 		if len(r.Issues) > 0 {
-			return ErrGraph.Sayf("the graph is not valid: %s", describe(r.Issues)).With(Issues{r.Issues})
+			return invalid(r.Issues)
 		}
 		if r.Leaving > 0 {
 			if err := s.pend(tx, pendingChange{Kind: removing, At: now, Nodes: gone}); err != nil {
@@ -356,6 +356,38 @@ func SetGraphUnder(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id
 		return GraphResult{}, fmt.Errorf("set the graph of a sequence: %w", err)
 	}
 	return r, nil
+}
+
+// Checked returns the sequence with another graph, which is checked as SetGraphUnder does. Nothing is stored. The error
+// is ErrGraph if the graph is not valid.
+func (s Sequence) Checked(ctx context.Context, db *sqldb.DB, box *secret.Box, g Graph, rules webhook.Rules, now time.Time) (Sequence, error) {
+	c, err := newChecker(ctx, db, s.Tenant, s.ID)
+	if err != nil {
+		return s, err
+	}
+	c.rules, c.seal = rules, sealer(box, s.Tenant, s.Graph)
+	old := s.Graph
+	var issues []Issue
+	if s.Graph, issues, err = c.check(ctx, g); err != nil {
+		return s, err
+	}
+	if len(issues) > 0 {
+		return s, invalid(issues)
+	}
+	s.Graph.keepTimes(old, now)
+	return s, nil
+}
+
+// Configured returns ErrGraph if the sequence has no graph.
+func (s Sequence) Configured() error {
+	if s.Graph.node(s.Graph.Entry) < 0 {
+		return invalid([]Issue{missingEntry})
+	}
+	return nil
+}
+
+func invalid(issues []Issue) error {
+	return ErrGraph.Sayf("the graph is not valid: %s", describe(issues)).With(Issues{issues})
 }
 
 // keepTimes keeps the creation times of nodes that the old graph has too, and the ids of its edges.

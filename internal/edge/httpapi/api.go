@@ -34,6 +34,7 @@ import (
 	"github.com/packetboat/packetboat/internal/edge/httpapi/sendingapi"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/engine/dispatch"
+	"github.com/packetboat/packetboat/internal/engine/flow"
 	"github.com/packetboat/packetboat/internal/engine/transfer"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/message/outbox"
@@ -110,7 +111,7 @@ func (a *API) Register(r *endpoint.Router) {
 		MJML: a.MJML, Tester: a.Tester, Summaries: &report.Summaries{DB: a.DB, Limits: a.Limits, Now: a.Now},
 		Evidence: a.Recipients, Network: a.Network, Forecaster: dispatch.NewForecaster(a.DB, a.Now),
 	})
-	sequences := campaignapi.NewSequences(e, campaignapi.SequenceOptions{Enroller: a.Enroller, Rules: rules, Tester: a.Tester, Usage: a.Usage})
+	sequences := campaignapi.NewSequences(e, campaignapi.SequenceOptions{Enroller: a.Enroller, Rules: rules, Tester: a.Tester, Usage: a.Usage, Simulator: flow.NewSimulator(a.DB, a.Now)})
 
 	// The documents list the operations in this order.
 	for _, resource := range []interface{ Register(*endpoint.Router) }{

@@ -137,7 +137,7 @@ func (e *Automations) carryOut(ctx context.Context, tx *sqldb.DB, tenant id.Tena
 			rest = append(rest, &running{Run: r, of: a})
 		}
 	}
-	for _, turn := range turns(rest) {
+	for _, turn := range inTurns(rest) {
 		if err := effects.actAll(ctx, turn); err != nil {
 			return err
 		}
@@ -159,9 +159,9 @@ func unique[T ~[16]byte](list []T) []T {
 	return slices.Compact(list)
 }
 
-// turns divides runs so that a turn has at most one of each contact, and the runs of a contact are in the
+// inTurns divides runs so that a turn has at most one of each contact, and the runs of a contact are in the
 // order of the list.
-func turns(list []*running) [][]*running {
+func inTurns(list []*running) [][]*running {
 	var all [][]*running
 	number := map[id.Contact]int{}
 	for _, r := range list {

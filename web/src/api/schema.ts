@@ -2726,6 +2726,12 @@ export type NewAPIKey = {
 	status: "active" | "expired" | "revoked";
 };
 
+export type NoTriggerOrTriggerNotRecordedError = Error & {
+	error?: {
+		code?: "NO_TRIGGER" | "TRIGGER_NOT_RECORDED";
+	};
+};
+
 export type NotDraftError = Error & {
 	error?: {
 		code?: "NOT_DRAFT";
@@ -3771,6 +3777,12 @@ export type SequenceEdgeInput = {
 	to_node: string;
 };
 
+export type SequenceGraphInput = {
+	edges: SequenceEdgeInput[];
+	entry_node_id: string;
+	nodes: SequenceNodeInput[];
+};
+
 export type SequenceNode = {
 	config: { [key: string]: unknown };
 	created_at: string;
@@ -3813,6 +3825,21 @@ export type SequenceReport = {
 	nodes: SequenceNodeReport[];
 	overdue: number;
 	sequence_id: string;
+};
+
+export type SequenceSimulation = {
+	duplicates: number;
+	edges: SimulatedEdgeRow[];
+	ends: SimulatedEndRow[];
+	enrolled: number;
+	evaluated_at: string;
+	evaluated_with: "current_contact_data";
+	limited: number;
+	nodes: SimulatedNodeRow[];
+	occurrences: number;
+	sends: SimulatedSendsNumber;
+	since: string;
+	truncated: boolean;
 };
 
 export type SequenceTiming = {
@@ -3909,6 +3936,43 @@ export type SignUpRequestBody = {
 	setup_token?: string | null;
 	tenant_name: string;
 	tenant_slug: string;
+};
+
+export type SimulateSequenceRequestBody = {
+	graph?: SequenceGraphInput;
+	limit?: number;
+	since?: string;
+};
+
+export type SimulatedEdgeRow = {
+	branch_label: string | null;
+	from_node: string;
+	taken: number;
+	to_node: string | null;
+};
+
+export type SimulatedEndRow = {
+	contacts: number;
+	exit_reason: string | null;
+	node_id: string;
+	sample_contact_ids: string[];
+	status: "completed" | "exited" | "failed" | "waiting" | "unfinished";
+};
+
+export type SimulatedNodeRow = {
+	assumed: number;
+	entered: number;
+	jumped: number;
+	left: number;
+	node_id: string;
+	sends: SimulatedSendsNumber | null;
+	waiting: number;
+};
+
+export type SimulatedSendsNumber = {
+	queued: number;
+	refused: { [key: string]: number };
+	unavailable: { [key: string]: number };
 };
 
 export type SinkMessage = {
@@ -4782,6 +4846,7 @@ export type Routes = {
 	"POST /sequences/{id}/pause": { path: { id: string }; query: never; body: never; answer: Sequence };
 	"GET /sequences/{id}/report": { path: { id: string }; query: never; body: never; answer: SequenceReport };
 	"POST /sequences/{id}/resume": { path: { id: string }; query: never; body: never; answer: Sequence };
+	"POST /sequences/{id}/simulate": { path: { id: string }; query: never; body: SimulateSequenceRequestBody; answer: SequenceSimulation };
 	"POST /sequences/{id}/test": { path: { id: string }; query: never; body: TestSequenceRequestBody; answer: TestSequenceAnswer };
 	"GET /sequences/{id}/timing": { path: { id: string }; query: { from?: string; to?: string }; body: never; answer: SequenceTiming };
 	"POST /sequences/{id}/unarchive": { path: { id: string }; query: never; body: never; answer: Sequence };

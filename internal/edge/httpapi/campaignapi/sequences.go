@@ -18,33 +18,36 @@ import (
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
+	"github.com/packetboat/packetboat/internal/engine/flow"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
 // Sequences serves sequences and enrollments.
 type Sequences struct {
-	db       *sqldb.DB
-	enroller *sequence.Enroller
-	box      *secret.Box
-	rules    webhook.Rules // of webhook nodes
-	cursors  *endpoint.Cursors
-	tester   wire.Tester
-	now      func() time.Time
-	usage    usage.Finder
+	db        *sqldb.DB
+	enroller  *sequence.Enroller
+	box       *secret.Box
+	rules     webhook.Rules // of webhook nodes
+	cursors   *endpoint.Cursors
+	tester    wire.Tester
+	now       func() time.Time
+	usage     usage.Finder
+	simulator *flow.Simulator
 }
 
 // SequenceOptions are what sequences need beside the environment.
 type SequenceOptions struct {
-	Enroller *sequence.Enroller
-	Rules    webhook.Rules // of webhook nodes
-	Tester   wire.Tester
-	Usage    usage.Finder
+	Enroller  *sequence.Enroller
+	Rules     webhook.Rules // of webhook nodes
+	Tester    wire.Tester
+	Usage     usage.Finder
+	Simulator *flow.Simulator
 }
 
 // NewSequences returns the operations on sequences and enrollments.
 func NewSequences(e wire.Env, o SequenceOptions) Sequences {
 	return Sequences{
-		db: e.DB, box: e.Box, enroller: o.Enroller, rules: o.Rules, cursors: e.Cursors, tester: o.Tester, now: e.Now, usage: o.Usage,
+		db: e.DB, box: e.Box, enroller: o.Enroller, rules: o.Rules, cursors: e.Cursors, tester: o.Tester, now: e.Now, usage: o.Usage, simulator: o.Simulator,
 	}
 }
 
@@ -96,6 +99,7 @@ func (api Sequences) Register(r *endpoint.Router) {
 	api.steps(r)
 	api.reports(r)
 	api.test(r)
+	api.simulation(r)
 }
 
 type listSequencesRequest struct {
@@ -361,15 +365,19 @@ func graphIssues(list []sequence.Issue) []graphIssue {
 }
 
 func (in *setSequenceGraphRequest) graph() sequence.Graph {
-	g := sequence.Graph{Entry: in.Body.EntryNodeID, Nodes: make([]sequence.Node, len(in.Body.Nodes)), Edges: make([]sequence.Edge, len(in.Body.Edges))}
-	for i, n := range in.Body.Nodes {
+	return graphOf(in.Body.EntryNodeID, in.Body.Nodes, in.Body.Edges)
+}
+
+func graphOf(entry string, nodes []sequenceNodeInput, edges []sequenceEdgeInput) sequence.Graph {
+	g := sequence.Graph{Entry: entry, Nodes: make([]sequence.Node, len(nodes)), Edges: make([]sequence.Edge, len(edges))}
+	for i, n := range nodes {
 		config, _ := json.Marshal(n.Config) // decoded from JSON, so it can be encoded
 		if n.Config == nil {
 			config = []byte("{}")
 		}
 		g.Nodes[i] = sequence.Node{ID: n.ID, Type: sequence.NodeType(n.Type), Config: config}
 	}
-	for i, e := range in.Body.Edges {
+	for i, e := range edges {
 		g.Edges[i] = sequence.Edge{From: e.FromNode, To: e.ToNode, Label: e.BranchLabel.Or("")}
 	}
 	return g
