@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/e2e/sink"
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -193,6 +196,7 @@ func checkWalk(t *testing.T, db *sqldb.DB, report map[string]any, taken []sink.M
 	if left < walkers/3 || left > walkers*2/3 {
 		t.Errorf("%d of %d contacts went left", left, walkers)
 	}
+	checkLogs(t, db)
 	counted := map[string][2]float64{"": {report["enrolled"].(float64), report["completed"].(float64)}}
 	for _, n := range report["nodes"].([]any) {
 		n := n.(map[string]any)
@@ -230,4 +234,45 @@ func checkWalk(t *testing.T, db *sqldb.DB, report map[string]any, taken []sink.M
 		t.Errorf("%d mails arrived twice, want at most %d", repeats, most)
 	}
 	t.Logf("%d mails, %d of them twice; %d of %d went left", len(taken), repeats, left, walkers)
+}
+
+// checkLogs compares the logs of all enrollments with the path.
+func checkLogs(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	rows, err := db.Query(t.Context(), `SELECT tenant_id, sequence_id, id FROM enrollment`)
+	type place struct {
+		tenant     id.Tenant
+		sequence   id.Sequence
+		enrollment id.Enrollment
+	}
+	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (p place, err error) {
+		err = scan(&p.tenant, &p.sequence, &p.enrollment)
+		return p, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := "hello mail_queued, welcome carried_out, join carried_out, record carried_out, rest waited, twice "
+	want := loop + "condition_not_met, once carried_out, " + loop + "condition_met, choose split, "
+	for _, p := range list {
+		h, err := sequence.LoadHistory(t.Context(), db, p.tenant, p.sequence, p.enrollment, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var words []string
+		mails := map[id.Message]bool{}
+		for i, v := range h.Visits {
+			words = append(words, fmt.Sprintf("%s %s", v.Node, v.Why.Code))
+			if v.Left == nil || i > 0 && !h.Visits[i-1].Left.Equal(v.At) {
+				t.Fatalf("the log of %s has gaps: %+v", p.enrollment, h.Visits)
+			}
+			if !v.Message.IsZero() {
+				mails[v.Message] = true
+			}
+		}
+		got := strings.Join(words, ", ")
+		if got != want+"left carried_out" && got != want+"right carried_out" || h.Omitted != 0 || len(mails) != 2 {
+			t.Fatalf("the log of %s is %s; %d omitted, %d mails", p.enrollment, got, h.Omitted, len(mails))
+		}
+	}
 }
