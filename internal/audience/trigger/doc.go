@@ -19,4 +19,7 @@
 // contact. The Follower computes that anew when the contact's date or time zone changes, the Engine
 // once for all contacts in pages. When it is due, the Engine appends an entry and stores what is to
 // come next, in one transaction.
+//
+// Replay finds out when a trigger would have fired in the past, by the entries that are stored, or by the
+// dates of contacts.
 package trigger

@@ -14,6 +14,10 @@
 // step, except for references to records that were deleted later: such a step does nothing, or
 // for a mail, skips the contact.
 //
+// Each enrollment has a log of its steps (record), to which the statements that move it append: it
+// says when it entered and left which nodes, by which way, and why (LoadHistory). A log is bounded;
+// how many of the first steps it has lost is known from how often nodes were entered.
+//
 // Each node that sends has a send of its own, which is never sealed. The number of a contact's
 // visit of the node makes its messages unique.
 package sequence

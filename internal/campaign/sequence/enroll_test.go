@@ -333,3 +333,29 @@ func TestEnrollmentsFollowTheirSequence(t *testing.T) {
 		}
 	})
 }
+
+// The export of a person has the steps of its enrollments, and erasing it removes none.
+func TestStepsInThePersonalExport(t *testing.T) {
+	eachAccount(t, func(a account) {
+		s := a.active("Welcome")
+		p := a.people("ann", "bob")
+		a.enroll(s, noon, p...)
+		a.exit(s, noon.Add(time.Minute), p[0])
+		for range 2 {
+			var list []exported
+			for row, err := range PersonalData().Export(a.Context(), a.db, a.tenant, contact.Person{ID: p[0]}) {
+				a.must(err)
+				list = append(list, row.(exported))
+			}
+			if len(list) != 1 || !cmp.Equal(list[0].Steps, []exportedStep{{Node: "a", Type: TagNode, EnteredAt: noon, Why: Left, Reason: "manual"}}) {
+				a.Errorf("the export is %+v", list)
+			}
+			a.must(a.db.InTx(a.Context(), func(tx *sqldb.DB) error {
+				return PersonalData().Erase(a.Context(), tx, a.tenant, []contact.Person{{ID: p[0]}})
+			}))
+		}
+		for range PersonalData().Export(a.Context(), a.db, a.tenant+1, contact.Person{ID: p[0]}) {
+			a.Error("another account exports it")
+		}
+	})
+}

@@ -24,8 +24,8 @@ func After(ctx context.Context, db *sqldb.DB, tenant id.Tenant, after id.Sequenc
 }
 
 // Tally is the numbers of a sequence's enrollments: all together, which is the count of the node "", and
-// by time. How often a node was left is not stored with enrollments, so the counts of nodes cannot be
-// counted again.
+// by time. The logs of enrollments have only their newest steps, so the counts of nodes cannot be counted
+// again.
 type Tally struct {
 	All   NodeCount
 	Times map[time.Time]NodeCount

@@ -5,6 +5,9 @@
 // operation. The transaction locks the enrollments; other processes skip them and take the next. Runs of
 // automations are carried out in the same way, by an engine of their own, and their actions by the code
 // of the steps.
+//
+// A walk moves enrollments through graphs. What steps do is behind an interface (deeds): work does it, and
+// a simulation of a Simulator only counts, with a clock for each enrollment.
 package flow
 
 import (
