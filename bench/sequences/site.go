@@ -256,27 +256,19 @@ func (s *bench) steps(ctx context.Context, row func(string, string, ...any)) err
 	if err != nil {
 		return err
 	}
-	began = time.Now()
-	before, err := s.Usage()
-	if err != nil {
-		return err
-	}
-	for {
-		n, err := at("again")
-		if err != nil {
-			return err
+	c, err := s.During(ctx, func() error {
+		for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+			n, err := at("again")
+			if err != nil || n >= all {
+				return err
+			}
+			if time.Since(began) > 10*time.Minute {
+				return fmt.Errorf("only %d of %d enrollments arrived", n, all)
+			}
 		}
-		if n >= all {
-			break
-		}
-		if time.Since(began) > 10*time.Minute {
-			return fmt.Errorf("only %d of %d enrollments arrived", n, all)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	took := time.Since(began)
-	after, err := s.Usage()
-	row("steps", "%.0f/s (target 3000), %.0f µs of the program's CPU each, %d enrollments", float64(6*all)/took.Seconds(), (after.CPU-before.CPU).Seconds()*1e6/float64(6*all), all)
+	})
+	each := func(d time.Duration) float64 { return d.Seconds() * 1e6 / float64(6*all) }
+	row("steps", "%.0f/s (target 3000), %.0f + %.0f µs of CPU each (program + server), %d enrollments", float64(6*all)/c.Took.Seconds(), each(c.CPU), each(c.Server), all)
 	return err
 }
 

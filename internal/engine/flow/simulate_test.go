@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -302,4 +304,68 @@ func (f *fixture) join(list id.Segment, contacts ...id.Contact) {
 	f.Helper()
 	_, err := segment.Add(f.Context(), f.DB, f.Tenant, list, segment.People{IDs: contacts}, f.now)
 	f.must(err)
+}
+
+// Loops, goals and exit conditions end as in the sequence, and what is too much is said to be.
+func TestSimulationsAreBounded(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		f := newFixture(t, db)
+		people := f.AddContacts(f.List.ID, "p", 12)
+		f.drain()
+		s := f.start(graph("rest", []sequence.Node{
+			node("rest", sequence.WaitNode, object{"mode": "duration", "amount": 1, "unit": "minute"}),
+			node("tag", sequence.TagNode, object{"action": "add", "tags": []string{"seen"}}),
+			node("won", sequence.GoalNode, object{"definition": field("tags", "has_any", []string{"won"})}),
+		}, [3]string{"rest", "", "tag"}, [3]string{"tag", "", "rest"}), sequence.Change{
+			Trigger: []byte(`{"trigger_type": "tag_added", "trigger_config": {"tag": "in"}}`),
+			Exits:   []byte(`{"definition": {"logic": "and", "conditions": [{"field": "tags", "operator": "has_any", "value": ["out"]}]}}`),
+		})
+		since := f.now
+		for i, c := range people {
+			tags := []string{"in"}
+			if i == 0 {
+				tags = append(tags, "won")
+			} else if i == 1 {
+				tags = append(tags, "out")
+			}
+			f.change(c.ID, contact.Change{Tags: &tags})
+		}
+		f.now = f.now.Add(time.Second)
+		ends := func(m Simulation) map[string]int {
+			found := map[string]int{}
+			for _, e := range m.Ends {
+				found[fmt.Sprintf("%s %s %s", e.Status, e.Reason, e.Node)] = e.Count
+				if len(e.Samples) != min(e.Count, 10) {
+					t.Errorf("%d samples of %d", len(e.Samples), e.Count)
+				}
+			}
+			return found
+		}
+		m := f.simulate(s, since, 100)
+		if diff := cmp.Diff(map[string]int{"exited goal_reached won": 1, "exited exit_condition rest": 1, "failed error rest": 10}, ends(m)); diff != "" || m.Truncated || m.Enrolled != 12 {
+			t.Errorf("%+v\n%s", m, diff)
+		}
+		short := NewSimulator(db, func() time.Time { return f.now })
+		short.moves = 50
+		m, err := short.Simulate(t.Context(), s, since, 100)
+		f.must(err)
+		if found := ends(m); !m.Truncated || found["unfinished  tag"]+found["unfinished  rest"] != 10 {
+			t.Errorf("after fifty steps: %+v", m)
+		}
+		if m := f.simulate(s, since, 5); !m.Truncated || m.Occurrences != 5 || m.Enrolled != 5 {
+			t.Errorf("of five occurrences: %+v", m)
+		}
+		if m := f.simulate(s, since.Add(time.Hour), 5); m.Truncated || m.Occurrences != 0 || len(m.Ends) != 0 {
+			t.Errorf("of none: %+v", m)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := short.Simulate(ended, s, since, 100); !errors.Is(err, context.Canceled) {
+			t.Errorf("of a request that has ended: %v", err)
+		}
+		if _, err := short.Simulate(t.Context(), s, since, 100); err != nil {
+			t.Errorf("after it: %v", err)
+		}
+	})
 }
