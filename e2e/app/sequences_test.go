@@ -189,14 +189,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.Click("Activate")
 		page.Dialog().Click("Activate")
 		page.waitForRecord("it is active", "/sequences/"+sequence, is("status", "active"))
-		contact := ""
-		for _, email := range []string{"reader1@example.org", "wien@example.org"} {
-			entered, err := page.account.Key.Must(page.Ctx, http.MethodPost, "/sequences/"+sequence+"/enroll", map[string]any{"email": email})
-			if err != nil {
-				t.Fatal(err)
-			}
-			contact = entered["contact_id"].(string)
-		}
+		contact := page.addPeople("/sequences/"+sequence, "reader1@example.org")
 		page.waitForRecord("one contact went through", "/sequences/"+sequence+"/report", func(m map[string]any) bool {
 			return is("completed", "1")(m) && is("active", "1")(m)
 		})
@@ -320,6 +313,37 @@ func TestEditsOfOneSequenceByTwoPeopleAreMerged(t *testing.T) {
 	call(http.MethodPut, path+"/graph", graph(5, "third"))
 	page.WaitFor(step("Wait 6 days") + ` && ` + step("Add third"))
 	page.expectNoProblems()
+}
+
+// addPeople adds a contact that is there and one that it creates to the sequence Onboarding by their addresses, and
+// then the second one again on its own page, which tells why not. It returns the id of the second.
+func (page appPage) addPeople(sequence, email string) (contact string) {
+	page.T.Helper()
+	created, err := page.account.Owner.Must(page.Ctx, http.MethodPost, "/contacts", map[string]any{"email": "wien@example.org"})
+	if err != nil {
+		page.T.Fatal(err)
+	}
+	page.open(sequence + "?tab=people")
+	page.Main().ExpectText("Nobody has entered yet")
+	page.Click("Add people")
+	page.Fill("Or addresses, one per line", email+"\nWien@example.org\nabsent@example.org")
+	page.Dialog().Click("Add people")
+	page.Dialog().ExpectText("2 people entered")
+	page.Dialog().ExpectText("absent@example.org: no contact has this address")
+	page.Dialog().Click("Close")
+	page.expectNoDialog()
+	page.Main().ExpectText("wien@example.org")
+
+	contact = created["id"].(string)
+	page.open("/contacts/" + contact + "?tab=sequences")
+	page.Click("Add to a sequence")
+	page.SelectOption("Sequence", "Onboarding")
+	page.Dialog().Click("Add")
+	page.Dialog().ExpectText("Not added")
+	page.Dialog().Click("Cancel")
+	page.expectNoDialog()
+	page.open(sequence)
+	return contact
 }
 
 // runAutomation writes an automation, lets it run and pauses it.

@@ -36,6 +36,7 @@ var (
 		"broadcasts/NameSegment", "broadcasts/criteria",
 		"contacts/AddContact", "contacts/contactFields",
 		"home/NextStep",
+		"jobs/BulkJob", "jobs/bulkResult",
 		"reports/DayRange", "reports/range",
 		"sending/Mta", "sending/MtaEditor", "sending/Records", "sending/Senders.module.css", "sending/Sending",
 		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepFields.module.css", "sequences/Trigger",

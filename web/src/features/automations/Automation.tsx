@@ -9,6 +9,7 @@ import { lazyComponent } from "../../base/lazy";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import type { Group } from "../rules/groups";
+import { StartEvent, startEventOf } from "../rules/startEvent";
 import type { Config } from "../sequences/graph";
 import { RuleField } from "../sequences/fields/Rule";
 import fields from "../sequences/StepFields.module.css";
@@ -264,11 +265,13 @@ function Edit({ names, server }: { names: Names; server: Versioned<Automation> |
 								onChange={(checked) => set({ definition: checked ? { logic: "and", conditions: [] } : null })}
 							/>
 							{values.definition && (
-								<RuleField
-									value={values.definition}
-									onChange={(definition) => set({ definition })}
-									error={problem("definition")}
-								/>
+								<StartEvent value={startEventOf(values.trigger_type, values.trigger_config)}>
+									<RuleField
+										value={values.definition}
+										onChange={(definition) => set({ definition })}
+										error={problem("definition")}
+									/>
+								</StartEvent>
 							)}
 						</Card>
 						<Card title={words.what}>

@@ -19,7 +19,7 @@ import { useReturnToTable } from "../../ui/table/useReturnToTable";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { resultText } from "./bulkResult";
+import { resultText } from "../jobs/bulkResult";
 import { type BulkAction, type UndoStep, undoSteps } from "./undoSteps";
 import { tagsQuery } from "./queries";
 import { within } from "../../base/queries";

@@ -24,7 +24,7 @@ import { csvText } from "../../base/csv";
 import { explain } from "../../base/words/errors";
 import { AddContact } from "./AddContact";
 import { BulkBar } from "./BulkBar";
-import { BulkJob } from "./BulkJob";
+import { BulkJob } from "../jobs/BulkJob";
 import { ColumnChooser } from "./ColumnChooser";
 import css from "./Contacts.module.css";
 import { initialColumns, useColumns } from "./columns";

@@ -12,6 +12,7 @@ import { Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
+import { AddToSequence } from "./AddToSequence";
 import css from "./Lists.module.css";
 import { within } from "../../base/queries";
 import { enrollmentsQuery } from "./queries";
@@ -20,6 +21,7 @@ import { to } from "../../base/paths";
 const words = catalogue("contacts.sequences", {
 	title: "Sequences",
 	none: "Not in any sequence.",
+	add: "Add to a sequence",
 	entered: "Entered:",
 	exit: "Remove",
 	question: "Remove from {name}?",
@@ -30,8 +32,11 @@ const words = catalogue("contacts.sequences", {
 export function Sequences({ id }: { id: string }) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
+	const addDisabledReason = useDisabledReason("POST /sequences/{id}/enroll");
+	const [adding, setAdding] = useState(false);
 	const [exiting, setExiting] = useState<Enrollment | null>(null);
 	const all = useQuery(enrollmentsQuery(id));
+	const refresh = () => void client.invalidateQueries(within("contact.enrollments", id));
 	const exit = useMutation({
 		mutationFn: (enrollment: Enrollment) =>
 			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
@@ -39,13 +44,20 @@ export function Sequences({ id }: { id: string }) {
 			}),
 		onSuccess: () => {
 			setExiting(null);
-			void client.invalidateQueries(within("contact.enrollments", id));
+			refresh();
 		},
 	});
 	if (all.isPending) return <Skeleton rows={4} />;
 	if (all.isError) return <Failure error={all.error} retry={() => void all.refetch()} />;
 	return (
-		<Card title={words.title}>
+		<Card
+			title={words.title}
+			actions={
+				<Button small disabledReason={addDisabledReason} onClick={() => setAdding(true)}>
+					{words.add}
+				</Button>
+			}
+		>
 			{all.data.data.length === 0 && <p>{words.none}</p>}
 			<ul className={css.lists}>
 				{all.data.data.map((enrollment) => (
@@ -63,6 +75,7 @@ export function Sequences({ id }: { id: string }) {
 					</li>
 				))}
 			</ul>
+			{adding && <AddToSequence id={id} onClose={() => setAdding(false)} onAdded={refresh} />}
 			{exiting && (
 				<Confirm
 					title={words.question({ name: exiting.sequence_name })}

@@ -16,7 +16,8 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Builder.module.css";
 import type { FieldInfo } from "./fields";
 import { useRuleFields } from "./useFields";
-import { EventRules, LeafEditor } from "./LeafEditor";
+import { LeafEditor } from "./LeafEditor";
+import { StartEvent } from "./startEvent";
 import {
 	type Condition,
 	conditionAt,
@@ -292,7 +293,7 @@ type Inner = {
 function GroupEditor({ group, path, root, fields, onChange, fault }: Inner) {
 	const set = (next: Group) => onChange(path.length === 0 ? next : replaceAt(root, path, next));
 	const add = (kind: Kind) => set({ ...group, conditions: [...group.conditions, newLeaf(kind, fields)] });
-	const ofEvents = useContext(EventRules);
+	const ofEvents = useContext(StartEvent) !== null;
 	const kinds = (Object.entries(leafWords.kinds) as [Kind, string][]).filter(
 		([kind]) => ofEvents || kind !== "trigger_event",
 	);

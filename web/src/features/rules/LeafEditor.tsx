@@ -1,4 +1,4 @@
-import { createContext, useContext } from "react";
+import { useContext } from "react";
 import { useCollection } from "../../base/collections";
 import { Combo, Picks } from "../../ui/Combo";
 import { NumberField, Select, TextField } from "../../ui/Field";
@@ -9,6 +9,7 @@ import { type Kind, kindOf, type Leaf, leafWords, newLeaf } from "./leaves";
 import { EventFilters, EventName, EventSequence } from "./EventParts";
 import { type ErrorOf, OperatorOf, type Part, When } from "./LeafParts";
 import { Condition } from "./Properties";
+import { StartEvent } from "./startEvent";
 import { ValueEditor } from "./ValueEditor";
 
 const words = catalogue("rules.leafEditor", {
@@ -33,9 +34,6 @@ const words = catalogue("rules.leafEditor", {
 	any: "at least once",
 });
 
-/** EventRules is true where rules can ask about the event that started a sequence or an automation. */
-export const EventRules = createContext(false);
-
 type Props = {
 	leaf: Leaf;
 	fields: FieldInfo[];
@@ -49,9 +47,9 @@ type Props = {
 export function LeafEditor({ leaf, fields, onChange, error, errorOf }: Props) {
 	const kind = kindOf(leaf);
 	const set = (part: Partial<Leaf>) => onChange({ ...leaf, ...part });
-	const ofEvents = useContext(EventRules);
+	const startEvent = useContext(StartEvent);
 	const kinds = Object.entries(leafWords.kinds)
-		.filter(([value]) => ofEvents || value === kind || value !== "trigger_event")
+		.filter(([value]) => startEvent !== null || value === kind || value !== "trigger_event")
 		.map(([value, label]) => ({ value, label }));
 	return (
 		<>
@@ -65,6 +63,7 @@ export function LeafEditor({ leaf, fields, onChange, error, errorOf }: Props) {
 				<FieldParts leaf={leaf} fields={fields} onChange={onChange} error={error} />
 			) : kind === "trigger_event" ? (
 				<Condition
+					eventName={startEvent ?? undefined}
 					filter={{ property: leaf.property ?? "", operator: leaf.operator ?? "equals", value: leaf.value }}
 					onChange={(filter) => onChange({ type: kind, ...filter })}
 					error={error}

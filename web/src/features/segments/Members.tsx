@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, newKey } from "../../api/client";
@@ -6,10 +6,10 @@ import type { AddedMembers, MembersRequestBody, SegmentSession } from "../../api
 import { useTextParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { nameOf } from "../contacts/contactFields";
+import { ContactPicks, type Picked } from "../source/ContactPicks";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
-import { Picks } from "../../ui/Combo";
 import { Copy } from "../../ui/Copy";
 import { TextArea } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
@@ -28,7 +28,6 @@ import rowsCss from "../../ui/Rows.module.css";
 import own from "./Segment.module.css";
 import { within } from "../../base/queries";
 import { membersQuery } from "./queries";
-import { foundContactsQuery } from "../contacts/queries";
 import { to } from "../../base/paths";
 
 const words = catalogue("segments.members", {
@@ -200,19 +199,7 @@ export function Members({ segment }: { segment: SegmentSession }) {
 
 function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => void }) {
 	const form = useForm({ emails: "" });
-	const [selected, setSelected] = useState<{ id: string; label: string }[]>([]);
-	const [search, setSearch] = useState("");
-	const query = useQuery(foundContactsQuery(search.trim()));
-	const options = [
-		...selected,
-		...(query.data?.data ?? [])
-			.filter((contact) => !selected.some((option) => option.id === contact.id))
-			.map((contact) => ({
-				id: contact.id,
-				label: nameOf(contact),
-				detail: nameOf(contact) === contact.email ? undefined : contact.email,
-			})),
-	];
+	const [selected, setSelected] = useState<Picked[]>([]);
 	const [done, setDone] = useState<AddedMembers | null>(null);
 	const emails = [...new Map(addressesIn(form.values.emails).map((email) => [email.toLowerCase(), email])).values()];
 	const send = () =>
@@ -255,14 +242,7 @@ function Add({ segment, onClose }: { segment: SegmentSession; onClose: () => voi
 			}}
 		>
 			<FormProblems problems={form.problems} />
-			<Picks
-				autoFocus
-				label={words.people}
-				options={options}
-				values={selected.map((option) => option.id)}
-				onSearch={setSearch}
-				onChange={(ids) => setSelected(ids.flatMap((id) => options.find((option) => option.id === id) ?? []))}
-			/>
+			<ContactPicks label={words.people} selected={selected} onChange={setSelected} />
 			<TextArea
 				rows={6}
 				label={words.emails}

@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useState } from "react";
+import { Suspense, useCallback, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api } from "../../api/client";
 import type { Enrollment, Sequence } from "../../api/schema";
+import { lazyComponent } from "../../base/lazy";
 import { useParams } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
@@ -17,11 +18,14 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import rowsCss from "../../ui/Rows.module.css";
+import { BulkJob } from "../jobs/BulkJob";
 import { graphOf, order, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
 import { within } from "../../base/queries";
 import { peopleQuery } from "./queries";
 import { to } from "../../base/paths";
+
+const AddPeople = lazyComponent(() => import("./AddPeople"));
 
 const words = catalogue("sequences.people", {
 	title: "People in this sequence",
@@ -38,6 +42,12 @@ const words = catalogue("sequences.people", {
 	why: "Reason",
 	none: "Nobody has entered yet",
 	noneText: "People who enter appear here with their current step.",
+	add: "Add people",
+	inactive: {
+		draft: "Activate the sequence first: then people can enter.",
+		paused: "Resume the sequence first: while it is paused, nobody enters.",
+		archived: "The sequence is archived: nobody enters.",
+	},
 	noMatch: "Nobody matches",
 	exit: "Remove",
 	exitOf: "Remove {email}",
@@ -67,11 +77,14 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 	const [, navigate] = useLocation();
 	const [params, set] = useParams();
 	const disabledReason = useDisabledReason("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
+	const addDisabledReason = useDisabledReason("POST /sequences/{id}/enroll");
+	const [adding, setAdding] = useState(false);
 	const step = params.get("at") ?? "";
 	const status = params.get("status") ?? "";
 	const [exiting, setExiting] = useState<Enrollment | null>(null);
 	const graph = graphOf(sequence);
 	const query = useInfiniteQuery(peopleQuery(sequence.id, step, status));
+	const refresh = () => void client.invalidateQueries(within("sequence", sequence.id));
 	const exit = useMutation({
 		mutationFn: (enrollment: Enrollment) =>
 			api("POST /sequences/{id}/enrollments/{enrollment_id}/exit", {
@@ -79,7 +92,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 			}),
 		onSuccess: () => {
 			setExiting(null);
-			void client.invalidateQueries(within("sequence", sequence.id));
+			refresh();
 		},
 	});
 	const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
@@ -92,9 +105,20 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 		return step ? titleOf(step, names, graph) : id;
 	};
 	const open = (enrollment: Enrollment) => enrollment.status === "active" || enrollment.status === "paused";
+	const addButton = (
+		<Button
+			disabledReason={
+				addDisabledReason ?? (sequence.status === "active" ? undefined : words.inactive[sequence.status as "draft"])
+			}
+			onClick={() => setAdding(true)}
+		>
+			{words.add}
+		</Button>
+	);
 	return (
 		<>
 			<div className={rowsCss.tools}>
+				{(rows.length > 0 || step || status) && addButton}
 				<Select
 					label={words.step}
 					hideLabel
@@ -133,7 +157,9 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						]}
 					/>
 				) : (
-					<Empty title={words.none}>{words.noneText}</Empty>
+					<Empty title={words.none} action={addButton}>
+						{words.noneText}
+					</Empty>
 				)
 			) : (
 				<Table
@@ -241,6 +267,19 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						</div>
 					)}
 				/>
+			)}
+			{adding && (
+				<Suspense>
+					<AddPeople
+						sequence={sequence}
+						onClose={() => setAdding(false)}
+						onAdded={refresh}
+						onJob={(job) => set({ job })}
+					/>
+				</Suspense>
+			)}
+			{params.get("job") && (
+				<BulkJob id={params.get("job") ?? ""} onClose={() => set({ job: null })} onEnded={refresh} />
 			)}
 			{exiting && (
 				<Confirm

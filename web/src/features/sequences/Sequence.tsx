@@ -4,6 +4,7 @@ import { useLocation, useParams as useRoute } from "wouter";
 import { ApiError, api, isConflict, newKey, request, type Versioned } from "../../api/client";
 import type { GraphIssue, Sequence } from "../../api/schema";
 import { lazyComponent } from "../../base/lazy";
+import { StartEvent, startEventOf } from "../rules/startEvent";
 import { useParam, useParams } from "../../base/params";
 import { usePrefetchedCopy } from "../../base/collections";
 import { useDisabledReason } from "../../base/session";
@@ -160,11 +161,9 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 		move.reset();
 		setPendingAction(action);
 	};
-	const trigger = triggerWords(
-		sequence.entry_trigger?.trigger_type as string | undefined,
-		(sequence.entry_trigger?.trigger_config as Config | undefined) ?? {},
-		names,
-	);
+	const triggerType = String(sequence.entry_trigger?.trigger_type ?? "");
+	const triggerConfig = (sequence.entry_trigger?.trigger_config as Config | undefined) ?? {};
+	const trigger = triggerWords(triggerType, triggerConfig, names);
 	const activeCount = data?.active ?? 0;
 	const noSteps = flow.graph.steps.length === 0 ? words.noSteps : undefined;
 	const problems = flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined;
@@ -255,14 +254,18 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				</Callout>
 			)}
 			{tab === "flow" && (
-				<FlowEditor
-					flow={flow}
-					names={names}
-					report={data}
-					trigger={trigger}
-					onTrigger={() => set({ tab: "settings" }, { replace: false })}
-					onPeople={(node) => set({ tab: "people", at: node, node: null, status: "active,paused" }, { replace: false })}
-				/>
+				<StartEvent value={startEventOf(triggerType, triggerConfig)}>
+					<FlowEditor
+						flow={flow}
+						names={names}
+						report={data}
+						trigger={trigger}
+						onTrigger={() => set({ tab: "settings" }, { replace: false })}
+						onPeople={(node) =>
+							set({ tab: "people", at: node, node: null, status: "active,paused" }, { replace: false })
+						}
+					/>
+				</StartEvent>
 			)}
 			<Suspense fallback={<Skeleton rows={8} />}>
 				{tab === "people" && <People sequence={sequence} names={names} />}

@@ -4,6 +4,7 @@ import { request, type Versioned } from "../../api/client";
 import type { Sequence } from "../../api/schema";
 import { EventName } from "../rules/EventParts";
 import type { Group } from "../rules/groups";
+import { StartEvent, startEventOf } from "../rules/startEvent";
 import { Button, IconButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
 import { Checkbox, TextField } from "../../ui/Field";
@@ -158,133 +159,135 @@ export default function SettingsForm({ server, names, disabledReason: role, onSa
 			),
 		});
 	return (
-		<form
-			className={css.form}
-			onSubmit={(event) => {
-				event.preventDefault();
-				if (!disabledReason && dirty) void save();
-			}}
-		>
-			<RestoredCallout form={form} />
-			<FormProblems problems={form.problems} />
-			<fieldset disabled={disabledReason !== undefined} className={css.bare}>
-				<Card title={words.name}>
-					<TextField
-						label={words.nameLabel}
-						hideLabel
-						path="name"
-						value={values.name}
-						onChange={(name) => form.set({ name })}
-						error={form.problems.byPath.name}
-					/>
-				</Card>
-				<Card title={words.start}>
-					<p className={css.sentence}>
-						{triggerWords(values.trigger_type, { ...values.trigger_config, definition: undefined }, names)}
-					</p>
-					<TriggerFields
-						type={values.trigger_type}
-						config={values.trigger_config}
-						names={names}
-						onChange={(trigger_type, trigger_config) =>
-							form.set({ trigger_type, trigger_config: trigger_type ? trigger_config : {} })
-						}
-						problem={problemOf}
-					/>
-				</Card>
-				{values.trigger_type !== "" && (
-					<Card title={words.filter}>
-						<p className={css.help}>{words.filterText}</p>
-						<Checkbox
-							label={words.filtered}
-							checked={rule !== undefined}
-							onChange={(checked) => config({ definition: checked ? { logic: "and", conditions: [] } : undefined })}
+		<StartEvent value={startEventOf(values.trigger_type, values.trigger_config)}>
+			<form
+				className={css.form}
+				onSubmit={(event) => {
+					event.preventDefault();
+					if (!disabledReason && dirty) void save();
+				}}
+			>
+				<RestoredCallout form={form} />
+				<FormProblems problems={form.problems} />
+				<fieldset disabled={disabledReason !== undefined} className={css.bare}>
+					<Card title={words.name}>
+						<TextField
+							label={words.nameLabel}
+							hideLabel
+							path="name"
+							value={values.name}
+							onChange={(name) => form.set({ name })}
+							error={form.problems.byPath.name}
 						/>
-						{rule && (
+					</Card>
+					<Card title={words.start}>
+						<p className={css.sentence}>
+							{triggerWords(values.trigger_type, { ...values.trigger_config, definition: undefined }, names)}
+						</p>
+						<TriggerFields
+							type={values.trigger_type}
+							config={values.trigger_config}
+							names={names}
+							onChange={(trigger_type, trigger_config) =>
+								form.set({ trigger_type, trigger_config: trigger_type ? trigger_config : {} })
+							}
+							problem={problemOf}
+						/>
+					</Card>
+					{values.trigger_type !== "" && (
+						<Card title={words.filter}>
+							<p className={css.help}>{words.filterText}</p>
+							<Checkbox
+								label={words.filtered}
+								checked={rule !== undefined}
+								onChange={(checked) => config({ definition: checked ? { logic: "and", conditions: [] } : undefined })}
+							/>
+							{rule && (
+								<RuleField
+									value={rule}
+									onChange={(definition) => config({ definition })}
+									error={ruleProblem("entry_trigger.trigger_config")}
+								/>
+							)}
+						</Card>
+					)}
+					<Card title={words.reentry}>
+						<Checkbox
+							label={words.again}
+							help={words.againHelp}
+							checked={values.allow_reentry}
+							onChange={(allow_reentry) => form.set({ allow_reentry })}
+						/>
+					</Card>
+					<Card title={words.exits}>
+						<p className={css.help}>{words.exitsText}</p>
+						<Checkbox
+							label={words.exitRule}
+							checked={values.exits.definition !== undefined}
+							onChange={(checked) => exits({ definition: checked ? { logic: "and", conditions: [] } : undefined })}
+						/>
+						{values.exits.definition && (
 							<RuleField
-								value={rule}
-								onChange={(definition) => config({ definition })}
-								error={ruleProblem("entry_trigger.trigger_config")}
+								value={values.exits.definition}
+								onChange={(definition) => exits({ definition })}
+								error={ruleProblem("exit_conditions")}
 							/>
 						)}
-					</Card>
-				)}
-				<Card title={words.reentry}>
-					<Checkbox
-						label={words.again}
-						help={words.againHelp}
-						checked={values.allow_reentry}
-						onChange={(allow_reentry) => form.set({ allow_reentry })}
-					/>
-				</Card>
-				<Card title={words.exits}>
-					<p className={css.help}>{words.exitsText}</p>
-					<Checkbox
-						label={words.exitRule}
-						checked={values.exits.definition !== undefined}
-						onChange={(checked) => exits({ definition: checked ? { logic: "and", conditions: [] } : undefined })}
-					/>
-					{values.exits.definition && (
-						<RuleField
-							value={values.exits.definition}
-							onChange={(definition) => exits({ definition })}
-							error={ruleProblem("exit_conditions")}
-						/>
-					)}
-					<fieldset className={css.bare}>
-						<legend className={css.legend}>{words.exitEvents}</legend>
-						{(values.exits.events ?? []).map((event, i) => (
-							<div key={i} className={css.line}>
-								<EventName
-									leaf={{ event_name: event.event_name }}
-									set={(part) =>
-										exits({
-											events: (values.exits.events ?? []).map((event, j) =>
-												j === i ? { ...event, event_name: part.event_name ?? "" } : event,
-											),
-										})
-									}
-									error={exitProblem(`events[${i}]`)}
-								/>
-								<IconButton
-									label={event.event_name ? words.removeEvent({ name: event.event_name }) : words.removeUnnamed}
-									icon={<X aria-hidden />}
-									onClick={() => exits({ events: (values.exits.events ?? []).filter((_, j) => j !== i) })}
-								/>
+						<fieldset className={css.bare}>
+							<legend className={css.legend}>{words.exitEvents}</legend>
+							{(values.exits.events ?? []).map((event, i) => (
+								<div key={i} className={css.line}>
+									<EventName
+										leaf={{ event_name: event.event_name }}
+										set={(part) =>
+											exits({
+												events: (values.exits.events ?? []).map((event, j) =>
+													j === i ? { ...event, event_name: part.event_name ?? "" } : event,
+												),
+											})
+										}
+										error={exitProblem(`events[${i}]`)}
+									/>
+									<IconButton
+										label={event.event_name ? words.removeEvent({ name: event.event_name }) : words.removeUnnamed}
+										icon={<X aria-hidden />}
+										onClick={() => exits({ events: (values.exits.events ?? []).filter((_, j) => j !== i) })}
+									/>
+								</div>
+							))}
+							<div>
+								<Button
+									small
+									variant="quiet"
+									icon={<Plus aria-hidden />}
+									onClick={() => exits({ events: [...(values.exits.events ?? []), { event_name: "" }] })}
+								>
+									{words.addEvent}
+								</Button>
 							</div>
-						))}
-						<div>
-							<Button
-								small
-								variant="quiet"
-								icon={<Plus aria-hidden />}
-								onClick={() => exits({ events: [...(values.exits.events ?? []), { event_name: "" }] })}
-							>
-								{words.addEvent}
-							</Button>
-						</div>
-					</fieldset>
-					<Combo
-						label={words.exitSegment}
-						help={words.none}
-						options={[...names.segments].map(([id, label]) => ({ id, label }))}
-						value={values.exits.on_segment_left ?? null}
-						onChange={(value) => exits({ on_segment_left: value ?? undefined })}
-						error={exitProblem("on_segment_left")}
-					/>
-				</Card>
-			</fieldset>
-			<FormFooter>
-				<Button
-					type="submit"
-					variant="primary"
-					busy={form.busy}
-					disabledReason={disabledReason ?? (dirty ? undefined : words.clean)}
-				>
-					{words.save}
-				</Button>
-				<span className={css.help}>{words.atOnce}</span>
-			</FormFooter>
-		</form>
+						</fieldset>
+						<Combo
+							label={words.exitSegment}
+							help={words.none}
+							options={[...names.segments].map(([id, label]) => ({ id, label }))}
+							value={values.exits.on_segment_left ?? null}
+							onChange={(value) => exits({ on_segment_left: value ?? undefined })}
+							error={exitProblem("on_segment_left")}
+						/>
+					</Card>
+				</fieldset>
+				<FormFooter>
+					<Button
+						type="submit"
+						variant="primary"
+						busy={form.busy}
+						disabledReason={disabledReason ?? (dirty ? undefined : words.clean)}
+					>
+						{words.save}
+					</Button>
+					<span className={css.help}>{words.atOnce}</span>
+				</FormFooter>
+			</form>
+		</StartEvent>
 	);
 }

@@ -1,7 +1,6 @@
 import { fieldSentence } from "../../../base/words/errors";
 import { ownName } from "../../../base/words/fieldNames";
 import { Builder, type Fault } from "../../rules/Builder";
-import { EventRules } from "../../rules/LeafEditor";
 import type { Group } from "../../rules/groups";
 import css from "../StepFields.module.css";
 import type { Part } from "./props";
@@ -15,7 +14,7 @@ function faultOf(error: string | undefined): Fault | null {
 	return { path: problem.path, message: fieldSentence(problem, ownName(path)), fullMessage: fieldSentence(problem) };
 }
 
-/** RuleField edits a rule that may ask about the event that started it. */
+/** RuleField edits a rule of a sequence or an automation. */
 export function RuleField({
 	value,
 	onChange,
@@ -27,13 +26,11 @@ export function RuleField({
 }) {
 	const group = value as Group | undefined;
 	return (
-		<EventRules value={true}>
-			<Builder
-				value={Array.isArray(group?.conditions) ? group : { logic: "and", conditions: [] }}
-				onChange={onChange}
-				fault={faultOf(error)}
-			/>
-		</EventRules>
+		<Builder
+			value={Array.isArray(group?.conditions) ? group : { logic: "and", conditions: [] }}
+			onChange={onChange}
+			fault={faultOf(error)}
+		/>
 	);
 }
 

@@ -1,7 +1,7 @@
 import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 
-const words = catalogue("contacts.skipped", {
+const words = catalogue("jobs.bulkResult", {
 	done: "{count, plural, one {# contact changed} other {# contacts changed}}",
 	skipped: "{count, plural, one {# contact changed} other {# contacts changed}}, {skipped, number} skipped",
 	skippedFor:

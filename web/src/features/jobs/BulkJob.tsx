@@ -15,13 +15,13 @@ import { catalogue } from "../../base/words/catalogue";
 import { jobTitle } from "../../base/words/jobTitles";
 import { exactNumber } from "../../base/words/formats";
 import { explain, sentenceFor } from "../../base/words/errors";
-import css from "./Contacts.module.css";
+import css from "./BulkJob.module.css";
 import { resultText, reasonOf } from "./bulkResult";
-import { jobQuery } from "../jobs/queries";
+import { jobQuery } from "./queries";
 import { within } from "../../base/queries";
 import { to } from "../../base/paths";
 
-const words = catalogue("contacts.bulkJob", {
+const words = catalogue("jobs.bulkJob", {
 	of: "{count, number} of {total, number}",
 	cancel: "Cancel",
 	cancelled:
@@ -46,8 +46,15 @@ type Result = {
 	results?: { status: string }[];
 };
 
+type Props = {
+	id: string;
+	onClose: () => void;
+	/** Called when the job has ended. */
+	onEnded?: () => void;
+};
+
 /** BulkJob shows a job that changes or exports contacts: its progress, a way to cancel it, and then its result. */
-export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
+export function BulkJob({ id, onClose, onEnded }: Props) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /jobs/{id}/cancel");
 	const job = useQuery(jobQuery(id));
@@ -59,8 +66,12 @@ export function BulkJob({ id, onClose }: { id: string; onClose: () => void }) {
 	});
 	const j = job.data;
 	const done = j !== undefined && ended.includes(j.status);
+	const ending = useRef(onEnded);
+	ending.current = onEnded;
 	useEffect(() => {
-		if (done) void client.invalidateQueries(within("contacts"));
+		if (!done) return;
+		void client.invalidateQueries(within("contacts"));
+		ending.current?.();
 	}, [done, client]);
 	useReturnToTable();
 	const section = useRef<HTMLElement>(null);
