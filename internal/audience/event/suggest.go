@@ -33,6 +33,12 @@ func Names(ctx context.Context, db *sqldb.DB, t id.Tenant, text string, limit in
 	return latest(traces, text, limit), nil
 }
 
+// Known reports whether a tenant has had an event of a name.
+func Known(ctx context.Context, db *sqldb.DB, t id.Tenant, name string) (bool, error) {
+	all, err := loadSeen(ctx, db, t, []string{name})
+	return all[name] != nil, err
+}
+
 // Properties returns the paths of the properties of a tenant's events that contain a text in any
 // case, the latest first: of events of a name, or with an empty name of all.
 func Properties(ctx context.Context, db *sqldb.DB, t id.Tenant, name, text string, limit int) ([]Seen, error) {

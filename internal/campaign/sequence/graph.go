@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 )
 
@@ -117,6 +118,15 @@ var missingEntry = Issue{Code: MissingEntry, Message: "entry_node_id must be the
 // Issues are the details of ErrGraph.
 type Issues struct {
 	Issues []Issue `json:"issues"`
+}
+
+// issuesOf returns problems of fields as issues of no node.
+func issuesOf(code IssueCode, p *fault.Problems) []Issue {
+	var list []Issue
+	for _, f := range p.Fields().Fields {
+		list = append(list, Issue{Code: code, Message: f.Path + ": " + f.Message})
+	}
+	return list
 }
 
 // next returns the node to which the way out with a label leads, and whether there is one.

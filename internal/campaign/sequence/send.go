@@ -98,10 +98,7 @@ func (c *checker) unready(ctx context.Context, s Sequence) ([]Issue, error) {
 	}
 	var p fault.Problems
 	s.Trigger.Refer(c.schema, "entry_trigger", &p)
-	for _, f := range p.Fields().Fields {
-		issues = append(issues, Issue{Code: UnknownReference, Message: f.Path + ": " + f.Message})
-	}
-	return issues, nil
+	return append(issues, issuesOf(UnknownReference, &p)...), nil
 }
 
 // unsendable returns an issue for each node whose mail cannot be sent now.

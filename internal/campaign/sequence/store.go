@@ -199,20 +199,29 @@ func (s *Sequence) apply(ctx context.Context, tx *sqldb.DB, ch Change) error {
 		return err
 	}
 	var p fault.Problems
+	c.applyEnds(s, ch, &p)
+	return p.Err()
+}
+
+// applyEnds applies the trigger and the exits of a change, and adds their problems to p.
+func (c *checker) applyEnds(s *Sequence, ch Change, p *fault.Problems) {
 	if len(ch.Trigger) > 0 {
-		if s.Trigger = trigger.Parse(ch.Trigger, "entry_trigger", &p); !p.Any() {
-			s.Trigger.Refer(c.schema, "entry_trigger", &p)
+		if s.Trigger = trigger.Parse(ch.Trigger, "entry_trigger", p); !p.Any() {
+			s.Trigger.Refer(c.schema, "entry_trigger", p)
+		}
+		if p.Any() {
+			s.Trigger = nil // nothing else is to be said about it
 		}
 	}
 	if len(ch.Exits) > 0 {
+		var err error
 		if s.Exits, err = ParseExits(ch.Exits); err == nil {
 			err = c.referExits(s.Exits)
 		}
 		if err != nil {
-			addAll(&p, "exit_conditions", err)
+			addAll(p, "exit_conditions", err)
 		}
 	}
-	return p.Err()
 }
 
 // change loads a sequence, applies f and stores the result, in one transaction.
@@ -289,19 +298,21 @@ type GraphResult struct {
 	Sequence Sequence // with the graph
 	Issues   []Issue
 	Unready  []Issue // what else would keep a draft from being activated; of a dry run
+	Warnings []Issue // why nobody may enter, though it can be activated; of a dry run
 	Leaving  int     // contacts in the sequence at nodes that the graph does not have
 }
 
 // SetGraph is SetGraphUnder for an installation whose webhooks are public and use https, and a graph
 // whose webhooks have no headers.
 func SetGraph(ctx context.Context, db *sqldb.DB, tenant id.Tenant, seq id.Sequence, g Graph, dryRun bool, now time.Time) (GraphResult, error) {
-	return SetGraphUnder(ctx, db, nil, tenant, seq, g, webhook.Rules{}, dryRun, now)
+	return SetGraphUnder(ctx, db, nil, tenant, seq, g, Change{}, webhook.Rules{}, dryRun, now)
 }
 
-// SetGraphUnder replaces the graph of a draft or a paused sequence. With dryRun nothing is stored and
-// issues are no error. Contacts at nodes that are gone leave the sequence. The rules are for the URLs
-// of webhook nodes, whose headers are sealed with the box.
-func SetGraphUnder(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, seq id.Sequence, g Graph, rules webhook.Rules, dryRun bool, now time.Time) (GraphResult, error) {
+// SetGraphUnder replaces the graph of a draft or a paused sequence, and applies a change of what is
+// around it. With dryRun nothing is stored and issues are no error. Contacts at nodes that are gone
+// leave the sequence. The rules are for the URLs of webhook nodes, whose headers are sealed with the
+// box.
+func SetGraphUnder(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, seq id.Sequence, g Graph, ch Change, rules webhook.Rules, dryRun bool, now time.Time) (GraphResult, error) {
 	var r GraphResult
 	now = now.UTC().Truncate(time.Microsecond)
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -319,19 +330,19 @@ func SetGraphUnder(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id
 		if err != nil {
 			return err
 		}
-		old := s.Graph
-		c.rules, c.seal = rules, sealer(box, tenant, old)
-		if s.Graph, r.Issues, err = c.check(ctx, g); err != nil {
+		old := s
+		c.rules, c.seal = rules, sealer(box, tenant, old.Graph)
+		if r.Issues, err = c.revise(ctx, &s, g, ch); err != nil {
 			return err
 		}
-		if dryRun && s.Status == Draft {
-			if r.Unready, err = c.unready(ctx, s); err != nil {
+		if dryRun {
+			if err := c.judge(ctx, s, &r); err != nil {
 				return err
 			}
 		}
-		s.Graph.keepTimes(old, now)
+		s.Graph.keepTimes(old.Graph, now)
 		gone := []string{}
-		for _, n := range old.Nodes {
+		for _, n := range old.Graph.Nodes {
 			if s.Graph.node(n.ID) < 0 {
 				gone = append(gone, n.ID)
 			}
@@ -350,7 +361,10 @@ func SetGraphUnder(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id
 		}
 		err = s.write(ctx, tx, now)
 		r.Sequence = s
-		return err
+		if err != nil {
+			return err
+		}
+		return s.watch(ctx, tx, old, now)
 	})
 	if err != nil {
 		return GraphResult{}, fmt.Errorf("set the graph of a sequence: %w", err)
@@ -388,6 +402,33 @@ func (s Sequence) Configured() error {
 
 func invalid(issues []Issue) error {
 	return ErrGraph.Sayf("the graph is not valid: %s", describe(issues)).With(Issues{issues})
+}
+
+// revise gives a sequence another graph and applies a change. It returns what keeps both from being
+// stored.
+func (c *checker) revise(ctx context.Context, s *Sequence, g Graph, ch Change) (issues []Issue, err error) {
+	if s.Graph, issues, err = c.check(ctx, g); err != nil {
+		return nil, err
+	}
+	if ch.AllowReentry != nil {
+		s.AllowReentry = *ch.AllowReentry
+	}
+	var p fault.Problems
+	c.applyEnds(s, ch, &p)
+	return append(issues, issuesOf(InvalidConfig, &p)...), nil
+}
+
+// judge adds to the result of a dry run what else can be said about the sequence.
+func (c *checker) judge(ctx context.Context, s Sequence, r *GraphResult) (err error) {
+	if s.Status == Draft {
+		if r.Unready, err = c.unready(ctx, s); err != nil {
+			return err
+		}
+	}
+	if len(r.Issues) == 0 {
+		r.Warnings, err = c.warnings(ctx, s)
+	}
+	return err
 }
 
 // keepTimes keeps the creation times of nodes that the old graph has too, and the ids of its edges.

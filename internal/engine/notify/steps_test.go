@@ -45,7 +45,7 @@ func (s *site) lead(nodes ...sequence.Node) contact.Contact {
 	for i := range nodes[1:] {
 		g.Edges = append(g.Edges, sequence.Edge{From: nodes[i].ID, To: nodes[i+1].ID})
 	}
-	_, err = sequence.SetGraphUnder(ctx, s.db, s.box, s.tenant, seq.ID, g, webhook.Rules{AllowPrivate: true}, false, s.clock())
+	_, err = sequence.SetGraphUnder(ctx, s.db, s.box, s.tenant, seq.ID, g, sequence.Change{}, webhook.Rules{AllowPrivate: true}, false, s.clock())
 	must(err)
 	seq, err = sequence.Activate(ctx, s.db, s.tenant, seq.ID, s.clock())
 	must(err)

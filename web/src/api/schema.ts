@@ -1741,6 +1741,7 @@ export type GraphCheck = {
 	leaving: number;
 	unready: GraphIssue[];
 	valid: boolean;
+	warnings: GraphIssue[];
 };
 
 export type GraphIssue = {
@@ -1913,12 +1914,6 @@ export type InvalidEmailTypeOrInvalidInputError = Error & {
 export type InvalidFieldOrInvalidInputOrInvalidJsonError = Error & {
 	error?: {
 		code?: "INVALID_FIELD" | "INVALID_INPUT" | "INVALID_JSON";
-	};
-};
-
-export type InvalidGraphOrInvalidInputOrInvalidJsonError = Error & {
-	error?: {
-		code?: "INVALID_GRAPH" | "INVALID_INPUT" | "INVALID_JSON";
 	};
 };
 
@@ -3891,10 +3886,19 @@ export type SessionView = {
 	user: SessionUser;
 };
 
+export type SetSequenceGraphError400 = Error & {
+	error?: {
+		code?: "INVALID_GRAPH" | "INVALID_INPUT" | "INVALID_JSON" | "LIMIT_EXCEEDED";
+	};
+};
+
 export type SetSequenceGraphRequestBody = {
+	allow_reentry?: boolean;
 	dry_run?: boolean;
 	edges: SequenceEdgeInput[];
 	entry_node_id: string;
+	entry_trigger?: { [key: string]: unknown } | null;
+	exit_conditions?: { [key: string]: unknown } | null;
 	nodes: SequenceNodeInput[];
 };
 

@@ -72,8 +72,8 @@ func (api Sequences) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sequences/{id}",
 		author("updateSequence", "Update a sequence that is not archived; absent fields are not changed. New triggers and exit conditions apply at once.", sequence.ErrNotFound, sequence.ErrTransition, trigger.ErrLimit).IfMatch(sequence.Revisions).
 			ExampleBody(`{"name": "Welcome", "allow_reentry": true}`), api.updateSequence, checkSequence)
-	graph := author("setSequenceGraph", "Replace the graph of a draft or a paused sequence.", sequence.ErrNotFound, sequence.ErrNotEditable, sequence.ErrGraph).IfMatch(sequence.Revisions)
-	graph.Description = "dry_run stores nothing and answers with what is wrong with the graph, and how many contacts would leave the sequence because their node is gone."
+	graph := author("setSequenceGraph", "Replace the graph of a draft or a paused sequence, and in the same change, if they are given, its trigger, exit conditions and whether contacts may enter again.", sequence.ErrNotFound, sequence.ErrNotEditable, sequence.ErrGraph, trigger.ErrLimit).IfMatch(sequence.Revisions)
+	graph.Description = "dry_run stores nothing and answers with what is wrong with the graph and the rest, why nobody may enter, and how many contacts would leave the sequence because their node is gone."
 	endpoint.Handle(r, "PUT /t/{tenant}/api/sequences/{id}/graph", graph.ExampleBody(`{"entry_node_id": "rest", "nodes": [{"id": "rest", "type": "wait", "config": {"mode": "duration", "amount": 1, "unit": "day"}}, {"id": "label", "type": "tag", "config": {"action": "add", "tags": ["welcomed"]}}], "edges": [{"from_node": "rest", "to_node": "label"}]}`),
 		api.setSequenceGraph)
 	for _, t := range []struct {
@@ -300,10 +300,13 @@ type setSequenceGraphRequest struct {
 	wire.RecordPath
 	DryRun string `query:"dry_run" as:"boolean" default:"false" doc:"true: only check."`
 	Body   struct {
-		EntryNodeID string              `json:"entry_node_id"`
-		Nodes       []sequenceNodeInput `json:"nodes" maxItems:"200"`
-		Edges       []sequenceEdgeInput `json:"edges" maxItems:"600"`
-		DryRun      bool                `json:"dry_run,omitempty" doc:"Only check."`
+		EntryNodeID    string                       `json:"entry_node_id"`
+		Nodes          []sequenceNodeInput          `json:"nodes" maxItems:"200"`
+		Edges          []sequenceEdgeInput          `json:"edges" maxItems:"600"`
+		AllowReentry   endpoint.Opt[bool]           `json:"allow_reentry" nullable:"false" doc:"As in an update; absent: as it is."`
+		EntryTrigger   endpoint.Opt[map[string]any] `json:"entry_trigger" doc:"As in an update; absent: as it is."`
+		ExitConditions endpoint.Opt[map[string]any] `json:"exit_conditions" doc:"As in an update; absent: as they are."`
+		DryRun         bool                         `json:"dry_run,omitempty" doc:"Only check."`
 	}
 }
 
@@ -327,10 +330,11 @@ type sequenceGraphResult struct {
 
 // graphCheck is the result of a dry run.
 type graphCheck struct {
-	Valid   bool         `json:"valid" doc:"Whether there are no issues."`
-	Issues  []graphIssue `json:"issues"`
-	Unready []graphIssue `json:"unready" doc:"What else keeps a draft from being activated: mails that cannot be sent, and the trigger. It can be stored all the same."`
-	Leaving int          `json:"leaving" doc:"Contacts whose node is gone."`
+	Valid    bool         `json:"valid" doc:"Whether there are no issues."`
+	Issues   []graphIssue `json:"issues"`
+	Unready  []graphIssue `json:"unready" doc:"What else keeps a draft from being activated: mails that cannot be sent, and the trigger. It can be stored all the same."`
+	Warnings []graphIssue `json:"warnings" doc:"Why nobody may enter, though it can be activated: there is no trigger, or what it waits for cannot happen yet. Of a sequence without issues."`
+	Leaving  int          `json:"leaving" doc:"Contacts whose node is gone."`
 }
 
 // MarshalJSON encodes the one that is set.
@@ -383,18 +387,22 @@ func graphOf(entry string, nodes []sequenceNodeInput, edges []sequenceEdgeInput)
 	return g
 }
 
+func (in *setSequenceGraphRequest) change() sequence.Change {
+	return sequence.Change{AllowReentry: in.Body.AllowReentry.Pointer(), Trigger: rawObject(in.Body.EntryTrigger), Exits: rawObject(in.Body.ExitConditions)}
+}
+
 func (api Sequences) setSequenceGraph(ctx context.Context, p auth.Principal, in *setSequenceGraphRequest) (sequenceGraphResult, error) {
 	seq, err := wire.RecordID[id.Sequence](in.ID, sequence.ErrNotFound)
 	if err != nil {
 		return sequenceGraphResult{}, err
 	}
 	if in.Body.DryRun || endpoint.Flag(in.DryRun) {
-		r, err := sequence.SetGraphUnder(ctx, api.db, api.box, p.Tenant, seq, in.graph(), api.rules, true, api.now())
-		return sequenceGraphResult{check: &graphCheck{len(r.Issues) == 0, graphIssues(r.Issues), graphIssues(r.Unready), r.Leaving}}, err
+		r, err := sequence.SetGraphUnder(ctx, api.db, api.box, p.Tenant, seq, in.graph(), in.change(), api.rules, true, api.now())
+		return sequenceGraphResult{check: &graphCheck{len(r.Issues) == 0, graphIssues(r.Issues), graphIssues(r.Unready), graphIssues(r.Warnings), r.Leaving}}, err
 	}
 	var r sequence.GraphResult
 	err = wire.Audited(ctx, api.db, p, "set_graph", "sequence", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		r, err = sequence.SetGraphUnder(ctx, tx, api.box, p.Tenant, seq, in.graph(), api.rules, false, api.now())
+		r, err = sequence.SetGraphUnder(ctx, tx, api.box, p.Tenant, seq, in.graph(), in.change(), api.rules, false, api.now())
 		return in.ID, err
 	})
 	if err != nil {
