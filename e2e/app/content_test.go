@@ -109,7 +109,6 @@ func TestFirstLoadsOfPagesWithManyRowsSendFewRequests(t *testing.T) {
 	kept := func(field string, value any) map[string]any {
 		return map[string]any{"mine": map[string]any{field: value}, "from": map[string]any{}}
 	}
-	keep("sequence_settings", sequence, kept("name", "Renamed"))
 	tenant := page.get("/settings/account")["tenant_id"].(string)
 	keep("account_who", tenant, kept("name", "Renamed"))
 	keep("scoring", tenant, kept("max", 500))
@@ -118,7 +117,7 @@ func TestFirstLoadsOfPagesWithManyRowsSendFewRequests(t *testing.T) {
 	keep("mta_config", lane, kept("name", "Renamed"))
 	for _, route := range []string{
 		"/broadcasts/" + broadcast + "/edit", "/library/" + c.entry + "?v=1&edit=rebase", "/library/" + c.entry + "?edit=1", "/templates/" + c.template, "/blocks/" + c.block,
-		"/segments/" + page.account.List, "/sequences/" + sequence, "/sequences/" + sequence + "?tab=settings", "/automations/" + automation,
+		"/segments/" + page.account.List, "/sequences/" + sequence, "/automations/" + automation,
 		"/settings/account", "/settings/scoring", "/sending/senders/" + sender, "/sending/mta/" + lane,
 	} {
 		page.expectFewRequests(route)

@@ -110,8 +110,14 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.WaitFor(`document.querySelector('h1')?.textContent === 'Onboarding'`)
 		sequence := page.EvaluateString(`location.pathname.split('/').pop()`)
 
-		// The outline: a first step, whose problem stands at it until it is solved.
+		// What starts it is saved with its steps; that nobody may enter is told until an event of this name was seen.
 		page.Click("Outline")
+		page.setTrigger("signed_up")
+		page.waitForRecord("the trigger is saved", "/sequences/"+sequence, func(m map[string]any) bool {
+			return strings.Contains(fmt.Sprint(m["entry_trigger"]), "signed_up")
+		})
+
+		// The outline: a first step, whose problem stands at it until it is solved.
 		page.WaitFor(`document.querySelector('[aria-label="Add first step"]')`)
 		page.Evaluate(`document.querySelector('[aria-label="Add first step"]').click()`)
 		page.chooseStep("Send an email")
@@ -125,6 +131,10 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.closeStep("Send Hello")
 		page.Main().ExpectText("Saved")
 		page.waitForRecord("the first step is saved", "/sequences/"+sequence, func(m map[string]any) bool { return len(m["nodes"].([]any)) == 1 })
+		page.Main().ExpectText("No event of this name has happened yet.")
+		if _, err := page.account.Key.Must(page.Ctx, http.MethodPost, "/events", map[string]any{"event_name": "signed_up", "contact_email": "reader3@example.org", "properties": map[string]any{"plan": "pro"}}); err != nil {
+			t.Fatal(err)
+		}
 
 		// The canvas, by keys.
 		page.Click("Canvas")
@@ -132,6 +142,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.Evaluate(step("Send Hello") + `.focus()`)
 		page.Press("a")
 		page.chooseStep("Yes or no")
+		page.expectSuggestedProperty("plan")
 		page.fillRule(`{"logic": "and", "conditions": [{"field": "country", "operator": "in", "value": ["DE"]}]}`)
 		page.closeStep("Country is any of DE")
 		page.Press("a")
@@ -187,6 +198,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.In("dialog", "Test run").ExpectText("1 email sent")
 		page.Dialog().Click("Close")
 		page.Click("Activate")
+		page.Dialog().ExpectText("From now on, contacts enter: When signed_up happens.")
 		page.Dialog().Click("Activate")
 		page.waitForRecord("it is active", "/sequences/"+sequence, is("status", "active"))
 		contact := page.addPeople("/sequences/"+sequence, "reader1@example.org")
@@ -295,7 +307,7 @@ func TestEditsOfOneSequenceByTwoPeopleAreMerged(t *testing.T) {
 	page.fillField("amount", "3")
 	page.closeStep("Wait 3 days")
 	call(http.MethodPut, path+"/graph", graph(5, "second"))
-	page.Main().ExpectText("Somebody else changed these steps in the meantime")
+	page.Main().ExpectText("Somebody else changed the same parts in the meantime")
 	page.Click("Compare and choose")
 	page.In("dialog", "Two versions of the same part").ExpectText("Wait 3 days, then Add first")
 	page.In("dialog", "Two versions of the same part").ExpectText("Wait 5 days, then Add second")
@@ -313,6 +325,33 @@ func TestEditsOfOneSequenceByTwoPeopleAreMerged(t *testing.T) {
 	call(http.MethodPut, path+"/graph", graph(5, "third"))
 	page.WaitFor(step("Wait 6 days") + ` && ` + step("Add third"))
 	page.expectNoProblems()
+}
+
+// setTrigger chooses an event in the drawer of the start.
+func (page appPage) setTrigger(event string) {
+	page.T.Helper()
+	page.ClickElement(`document.querySelector('[data-start]')`)
+	page.WaitFor(`document.querySelector('[role=dialog] [data-path=trigger_type]')`)
+	page.Evaluate(`(() => {
+		const select = document.querySelector('[role=dialog] [data-path=trigger_type]');
+		Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(select, 'event');
+		select.dispatchEvent(new Event('change', { bubbles: true }));
+	})()`)
+	page.Fill("Event", event)
+	page.Press("Enter")
+	page.Click("Done")
+	page.expectNoDialog()
+	page.WaitFor(fmt.Sprintf(`document.activeElement.matches('[data-start]') && document.activeElement.getAttribute('aria-label').includes(%q)`, "When "+event+" happens"))
+}
+
+// expectSuggestedProperty waits until a rule in the drawer that is open suggests a property of the event that starts it.
+func (page appPage) expectSuggestedProperty(name string) {
+	page.T.Helper()
+	page.fillRule(`{"logic": "and", "conditions": [{"type": "trigger_event", "property": "", "operator": "equals", "value": ""}]}`)
+	page.Click("Builder")
+	page.Fill("Property", "")
+	page.Press("ArrowDown")
+	page.WaitFor(fmt.Sprintf(`[...document.querySelectorAll('[role=option]')].some(o => o.textContent.startsWith(%q))`, name))
 }
 
 // addPeople adds a contact that is there and one that it creates to the sequence Onboarding by their addresses, and

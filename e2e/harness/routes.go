@@ -31,7 +31,7 @@ func Routes() (setUp, content, sequences, reports Pages) {
 	}
 	sequences = Pages{
 		"/sequences", "/sequences/new", "/sequences/{sequence}?view=outline&node=decide", "/sequences/{sequence}?view=outline", "/sequences/{sequence}?view=canvas",
-		"/sequences/{sequence}?tab=people", "/sequences/{sequence}?tab=report", "/sequences/{sequence}?tab=settings",
+		"/sequences/{sequence}?tab=people", "/sequences/{sequence}?tab=report", "/sequences/{sequence}?node=~start",
 		"/automations", "/automations/new", "/automations/{automation}", "/automations/{automation}?tab=runs",
 	}
 	reports = Pages{

@@ -12,6 +12,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { and, timeOfDay } from "../../base/words/formats";
 import { DeleteStep } from "./DeleteStep";
 import css from "./Flow.module.css";
+import { isOfStart, startNode } from "./draft";
 import type { View } from "./flowView";
 import {
 	addDetached,
@@ -31,19 +32,19 @@ import {
 	prune,
 	remove,
 	removeAll,
-	type Graph,
-	type Step,
 	stepOf,
 	targetOf,
 } from "./graph";
-import type { StepConflict } from "./merge";
 import { OutlineView } from "./Outline";
 import { StepDrawer } from "./StepDrawer";
 import { StepMenu } from "./StepMenu";
-import { detailOf, type Kind, type Names, newId, problemWords, titleOf } from "./steps";
+import { type Kind, type Names, newId, problemWords, titleOf, triggerWords } from "./steps";
 import type { Flow } from "./useFlow";
+import { partName, versionOf } from "./versions";
 
 const Canvas = lazyComponent(() => import("./canvas/Canvas"));
+
+const StartDrawer = lazyComponent(() => import("./StartDrawer"));
 
 const Versions = lazyComponent(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
 
@@ -65,13 +66,11 @@ const words = catalogue("sequences.flow", {
 	next: "Press F8 for the next one.",
 	nextProblem: "Next problem",
 	whole: "Whole sequence",
-	conflict: "Somebody else changed these steps in the meantime",
-	conflictText: "Changes that only one of you made are kept. Choose for the steps that both of you changed.",
+	conflict: "Somebody else changed the same parts in the meantime",
+	conflictText: "Changes that only one of you made are kept. Choose for the parts that both of you changed.",
 	choose: "Compare and choose",
 	somebody: "Somebody else",
 	start: "Start",
-	removedStep: "Removed",
-	leads: "{title}, then {next}",
 	joined: "{who} changed this sequence at {at}. Both changes are kept. Undo restores yours.",
 	joinedSteps: "They changed: {steps}.",
 	joinedWays: "They changed connections between steps.",
@@ -87,15 +86,14 @@ const words = catalogue("sequences.flow", {
 	copied: "{count, plural, one {Copied # step} other {Copied # steps}}",
 	keys: "Arrow keys move, Enter opens, A adds a step after, Delete removes, Shift+arrows select, Ctrl+C and Ctrl+V copy and paste, Ctrl+Z undoes, F8 goes to the next problem.",
 	flow: "Sequence flow",
-	end: "the end",
+	quiet: "Check whether anybody can enter",
+	openStart: "Open start",
 });
 
 type Props = {
 	flow: Flow;
 	names: Names;
 	report: SequenceReport | undefined;
-	trigger: string;
-	onTrigger: () => void;
 	onPeople: (node: string) => void;
 };
 
@@ -108,8 +106,8 @@ const arrows: { [key: string]: Direction } = {
 
 let clipboard: Clip | null = null;
 
-/** FlowEditor shows and edits the graph of a sequence, as an outline or on a canvas. */
-export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }: Props) {
+/** FlowEditor shows and edits a sequence, as an outline or on a canvas. */
+export function FlowEditor({ flow, names, report, onPeople }: Props) {
 	const [params, set] = useParams();
 	const narrow = useNarrow();
 	const canvas = (params.get("view") ?? (narrow ? "outline" : "canvas")) === "canvas";
@@ -130,8 +128,9 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 
 	const focus = (id: string | null | undefined) => {
 		if (!id) return;
-		setCurrent(id);
-		requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(id)}"]`)?.focus());
+		const selector = id === startNode ? "[data-start]" : `[data-step="${CSS.escape(id)}"]`;
+		if (id !== startNode) setCurrent(id);
+		requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(selector)?.focus());
 	};
 	// The step takes the focus back when its drawer closes.
 	const openedStep = useRef<string | null>(null);
@@ -210,6 +209,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		setCurrent(id);
 	};
 
+	const openStart = () => set({ node: startNode });
 	const view: View = {
 		graph,
 		names,
@@ -218,11 +218,12 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		selected,
 		current: currentId,
 		issues: flow.issues,
+		warnings: editable ? flow.warnings : [],
 		numbers: report ? new Map(report.nodes.map((node) => [node.node_id, node])) : null,
-		trigger,
+		trigger: triggerWords(flow.start.trigger.type, flow.start.trigger.config, names),
 		focus: setCurrent,
 		open,
-		openTrigger: onTrigger,
+		openStart,
 		openPeople: onPeople,
 		add: startAdding,
 		act: (id, action, trigger) => {
@@ -240,7 +241,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 	const issue = useRef(-1);
 	const goTo = (issue: GraphIssue) => {
 		if (issue.node_id && stepOf(graph, issue.node_id)) focus(issue.node_id);
-		else if (issue.message.startsWith("entry_trigger")) onTrigger();
+		else if (isOfStart(issue)) focus(startNode);
 		else onIssueOfWhole();
 	};
 	const onIssueOfWhole = () => box.current?.querySelector<HTMLElement>("button")?.focus();
@@ -263,6 +264,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 		const key = event.key.toLowerCase();
 		if (mod && key === "z") (event.shiftKey ? flow.redo : flow.undo)();
 		else if (mod && key === "y") flow.redo();
+		else if (!id && event.key === "ArrowDown" && (event.target as HTMLElement).closest("[data-start]")) focus(steps[0]);
 		else if (!id) return;
 		else if (event.key in arrows && !mod && !event.altKey) {
 			const to = canvas
@@ -274,7 +276,7 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 						: neighbour(graph, id, arrows[event.key] as Direction);
 			if (to && event.shiftKey) setSelected(new Set([...(selected.size > 0 ? selected : [id]), to]));
 			else if (to && selected.size > 0) setSelected(new Set());
-			focus(to);
+			focus(to ?? (event.key === "ArrowUp" && !event.shiftKey ? startNode : null));
 		} else if (mod && key === "c") copyOf(id);
 		else if (mod && key === "v") view.act(id, "paste");
 		else if (mod || event.altKey) return;
@@ -367,12 +369,9 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					<Versions
 						who={saving.conflict.author?.name}
 						at={timeOfDay(saving.conflict.theirs.data.updated_at)}
-						versions={saving.conflict.conflicts.map((conflict) => ({
-							id: conflict.id ?? "",
-							name:
-								conflict.id === null ? words.start : titleOf((conflict.mine ?? conflict.theirs) as Step, names, graph),
-							...versionsOf(conflict, graph, saving.conflict.graph, names),
-						}))}
+						versions={saving.conflict.conflicts.map((conflict) =>
+							versionOf(conflict, graph, saving.conflict.graph, names),
+						)}
 						onResolve={(theirs) => {
 							setComparing(false);
 							flow.settle(theirs);
@@ -390,8 +389,13 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					})}
 				>
 					<p>
-						{flow.mergedChanges.steps.length > 0
-							? words.joinedSteps({ steps: and(flow.mergedChanges.steps.map((step) => titleOf(step, names, graph))) })
+						{flow.mergedChanges.steps.length + flow.mergedChanges.start.length > 0
+							? words.joinedSteps({
+									steps: and([
+										...flow.mergedChanges.start.map(partName),
+										...flow.mergedChanges.steps.map((step) => titleOf(step, names, graph)),
+									]),
+								})
 							: words.joinedWays}
 					</p>
 					<Button small onClick={flow.dismissJoined}>
@@ -406,6 +410,14 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 							{words.discard}
 						</button>
 					)}
+				</Callout>
+			)}
+			{view.warnings.length > 0 && (
+				<Callout tone="warning" title={words.quiet}>
+					<p>{view.warnings.map((issue) => problemWords(issue.message)).join(" ")}</p>
+					<Button small onClick={openStart}>
+						{words.openStart}
+					</Button>
 				</Callout>
 			)}
 			<section aria-label={words.flow} aria-description={words.keys}>
@@ -428,15 +440,12 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 							const step = stepOf(graph, issue.node_id);
 							return (
 								<li key={index}>
-									<button type="button" onClick={() => (step ? open(step.id) : goTo(issue))}>
-										<b>
-											{step
-												? titleOf(step, names, graph)
-												: issue.message.startsWith("entry_trigger")
-													? words.start
-													: words.whole}
-										</b>
-										: {problemWords(issue.message)}
+									<button
+										type="button"
+										onClick={() => (step ? open(step.id) : isOfStart(issue) ? openStart() : goTo(issue))}
+									>
+										<b>{step ? titleOf(step, names, graph) : isOfStart(issue) ? words.start : words.whole}</b>:{" "}
+										{problemWords(issue.message)}
 									</button>
 								</li>
 							);
@@ -481,6 +490,11 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 					}}
 				/>
 			)}
+			{node === startNode && (
+				<Suspense>
+					<StartDrawer view={view} start={flow.start} onChange={flow.changeStart} onClose={() => set({ node: null })} />
+				</Suspense>
+			)}
 			{step && (
 				<StepDrawer
 					key={step.id}
@@ -497,20 +511,4 @@ export function FlowEditor({ flow, names, report, trigger, onTrigger, onPeople }
 			)}
 		</div>
 	);
-}
-
-/** versionsOf writes what each side made of a step and where it leads; where that reads the same, its configuration. */
-function versionsOf(conflict: StepConflict, mine: Graph, theirs: Graph, names: Names) {
-	const text = (step: Step | null, graph: Graph) => {
-		if (!step) return words.removedStep;
-		const next = placesOf(step)
-			.map((place) => stepOf(graph, targetOf(graph, place)))
-			.map((step) => (step ? titleOf(step, names, graph) : words.end));
-		const title = [titleOf(step, names, graph), detailOf(step, names)].filter(Boolean).join(", ");
-		return conflict.id === null || next.length === 0 ? title : words.leads({ title, next: and([...new Set(next)]) });
-	};
-	const [own, other] = [text(conflict.mine, mine), text(conflict.theirs, theirs)];
-	return own === other
-		? { mine: JSON.stringify(conflict.mine?.config, null, 2), theirs: JSON.stringify(conflict.theirs?.config, null, 2) }
-		: { mine: own, theirs: other };
 }

@@ -3,7 +3,8 @@ import type { SequenceNodeReport } from "../../api/schema";
 import { Menu } from "../../ui/Menu";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Flow.module.css";
-import { issuesOf, shownDetail, screenReaderText, type View } from "./flowView";
+import { isOfStart } from "./draft";
+import { issuesOf, shownDetail, screenReaderText, startText, type View } from "./flowView";
 import type { Place, Step } from "./graph";
 import { stepOf } from "./graph";
 import { iconOf } from "./stepIcons";
@@ -79,13 +80,21 @@ export function StepButton({ view, step }: { view: View; step: Step }) {
 
 /** StartButton is what starts the sequence. */
 export function StartButton({ view }: { view: View }) {
+	const problems = view.issues.filter(isOfStart).length;
 	return (
-		<button type="button" className={css.start} onClick={view.openTrigger}>
+		<button
+			type="button"
+			data-start
+			className={css.start}
+			data-tone={problems > 0 ? "danger" : view.warnings.length > 0 ? "warning" : undefined}
+			aria-label={startText(view)}
+			onClick={view.openStart}
+		>
 			<Zap aria-hidden size={16} />
 			<span>
-				<b>{words.start}</b>
-				<small>{view.trigger}</small>
+				<b>{words.start}</b> <small>{view.trigger}</small>
 			</span>
+			{(problems > 0 || view.warnings.length > 0) && <AlertTriangle aria-hidden size={14} />}
 		</button>
 	);
 }

@@ -105,20 +105,9 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 		return step ? titleOf(step, names, graph) : id;
 	};
 	const open = (enrollment: Enrollment) => enrollment.status === "active" || enrollment.status === "paused";
-	const addButton = (
-		<Button
-			disabledReason={
-				addDisabledReason ?? (sequence.status === "active" ? undefined : words.inactive[sequence.status as "draft"])
-			}
-			onClick={() => setAdding(true)}
-		>
-			{words.add}
-		</Button>
-	);
 	return (
 		<>
 			<div className={rowsCss.tools}>
-				{(rows.length > 0 || step || status) && addButton}
 				<Select
 					label={words.step}
 					hideLabel
@@ -142,6 +131,14 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						})),
 					]}
 				/>
+				<Button
+					disabledReason={
+						addDisabledReason ?? (sequence.status === "active" ? undefined : words.inactive[sequence.status as "draft"])
+					}
+					onClick={() => setAdding(true)}
+				>
+					{words.add}
+				</Button>
 			</div>
 			{query.isPending ? (
 				<Skeleton rows={8} />
@@ -157,9 +154,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						]}
 					/>
 				) : (
-					<Empty title={words.none} action={addButton}>
-						{words.noneText}
-					</Empty>
+					<Empty title={words.none}>{words.noneText}</Empty>
 				)
 			) : (
 				<Table

@@ -4,9 +4,11 @@ import { Dialog } from "../../ui/Dialog";
 import { Callout } from "../../ui/Page";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
+import { startChanges } from "./draft";
 import { difference, type Step } from "./graph";
 import { type Names, titleOf } from "./steps";
 import type { Flow } from "./useFlow";
+import { partName, partWords } from "./versions";
 
 const words = catalogue("sequences.review", {
 	title: "Review changes",
@@ -14,6 +16,8 @@ const words = catalogue("sequences.review", {
 	changed: "{count, plural, one {# step changed} other {# steps changed}}",
 	removed: "{count, plural, one {# step removed} other {# steps removed}}",
 	moved: "Connections between steps changed",
+	part: "{part}: {text}",
+	start: "Start changed",
 	leave: "{count, plural, one {# person leaves the sequence} other {# people leave the sequence}}",
 	leaveText: "They are at a step that is being removed. This cannot be undone.",
 	nobody: "Nobody leaves.",
@@ -39,7 +43,8 @@ export default function Review({
 }) {
 	const [busy, setBusy] = useState(false);
 	const [failed, setFailed] = useState(false);
-	const d = difference(flow.base, flow.graph);
+	const d = difference(flow.base.graph, flow.graph);
+	const parts = startChanges(flow.base, flow.start);
 	const list = (title: string, steps: Step[], graph: typeof flow.graph) =>
 		steps.length > 0 && (
 			<section>
@@ -87,9 +92,19 @@ export default function Review({
 				</>
 			}
 		>
+			{parts.length > 0 && (
+				<section>
+					<h3>{words.start}</h3>
+					<ul>
+						{parts.map((part) => (
+							<li key={part}>{words.part({ part: partName(part), text: partWords(part, flow.start, names) })}</li>
+						))}
+					</ul>
+				</section>
+			)}
 			{list(words.added({ count: d.added.length }), d.added, flow.graph)}
 			{list(words.changed({ count: d.changed.length }), d.changed, flow.graph)}
-			{list(words.removed({ count: d.removed.length }), d.removed, flow.base)}
+			{list(words.removed({ count: d.removed.length }), d.removed, flow.base.graph)}
 			{d.reconnected && <p>{words.moved}</p>}
 			{flow.leaving > 0 ? (
 				<Callout tone="warning" title={words.leave({ count: flow.leaving })}>

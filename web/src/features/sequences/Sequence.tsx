@@ -5,7 +5,7 @@ import { ApiError, api, isConflict, newKey, request, type Versioned } from "../.
 import type { GraphIssue, Sequence } from "../../api/schema";
 import { lazyComponent } from "../../base/lazy";
 import { StartEvent, startEventOf } from "../rules/startEvent";
-import { useParam, useParams } from "../../base/params";
+import { useParams } from "../../base/params";
 import { usePrefetchedCopy } from "../../base/collections";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
@@ -20,8 +20,8 @@ import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { FlowEditor } from "./Flow";
-import type { Config } from "./graph";
-import { type Names, triggerWords } from "./steps";
+import { startNode } from "./draft";
+import { type Names, problemWords, triggerWords } from "./steps";
 import { useNames } from "./useNames";
 import { useFlow } from "./useFlow";
 import { within } from "../../base/queries";
@@ -30,7 +30,7 @@ import { to } from "../../base/paths";
 
 const People = lazyComponent(() => import("./People"));
 const Report = lazyComponent(() => import("./Report"));
-const SettingsForm = lazyComponent(() => import("./Settings"));
+const Rename = lazyComponent(() => import("./Rename"));
 const Review = lazyComponent(() => import("./Review"));
 const TestRun = lazyComponent(() => import("./TestRun"));
 
@@ -40,7 +40,9 @@ const words = catalogue("sequences.sequence", {
 	flow: "Flow",
 	people: "People",
 	report: "Report",
-	settings: "Settings",
+	rename: "Rename",
+	quiet: "Check whether anybody can enter",
+	openStart: "Open start",
 	counts: "{inside, plural, one {# person inside} other {# people inside}}, {entered, number} entered",
 	test: "Test run",
 	activate: "Activate",
@@ -80,25 +82,22 @@ const words = catalogue("sequences.sequence", {
 });
 
 type Move = "activate" | "pause" | "resume" | "archive" | "unarchive" | "delete";
+type Pending = Move | "test" | "review" | "rename";
 
-/** SequencePage is a sequence: its flow, its people, its report, its settings. */
+/** isAsked reports whether an action is asked about before it is done. */
+const isAsked = (action: Pending): action is Exclude<Move, "unarchive"> =>
+	!["test", "review", "rename", "unarchive"].includes(action);
+
+/** SequencePage is a sequence: its flow, its people, its report. */
 export default function SequencePage() {
 	const { id = "" } = useRoute<{ id: string }>();
 	const names = useNames();
-	// With the names: the steps and the settings ask for their copies when the sequence is there.
-	const canEdit = !useDisabledReason("GET /working-copies");
-	const [tab] = useParam("tab");
-	usePrefetchedCopy("sequence", id, canEdit);
-	usePrefetchedCopy("sequence_settings", id, canEdit && tab === "settings");
+	// With the names: the flow asks for its copy when the sequence is there.
+	usePrefetchedCopy("sequence", id, !useDisabledReason("GET /working-copies"));
 	const query = useQuery(sequenceQuery(id));
 	if (!query.data || isGone(query.error))
 		return (
-			<NotFound
-				query={query}
-				list={words.sequences}
-				to={to.sequences()}
-				unsavedInput={{ kinds: ["sequence", "sequence_settings"], id }}
-			/>
+			<NotFound query={query} list={words.sequences} to={to.sequences()} unsavedInput={{ kinds: ["sequence"], id }} />
 		);
 	return <Loaded key={id} server={query.data} names={names} />;
 }
@@ -108,10 +107,11 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const [params, set] = useParams();
-	const tab = params.get("tab") ?? "flow";
+	const asked = params.get("tab") ?? "";
+	const tab = asked === "people" || asked === "report" ? asked : "flow";
 	const disabledReason = useDisabledReason("PUT /sequences/{id}/graph");
 	const deleteDisabledReason = useDisabledReason("DELETE /sequences/{id}");
-	const [pendingAction, setPendingAction] = useState<Move | "test" | "review" | null>(null);
+	const [pendingAction, setPendingAction] = useState<Pending | null>(null);
 	const flow = useFlow(server, !disabledReason);
 	const report = useQuery(sequenceReportQuery(sequence.id, sequence.status === "active"));
 	const data = report.data;
@@ -159,11 +159,10 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 	});
 	const ask = (action: typeof pendingAction) => {
 		move.reset();
+		if (action === "activate") flow.recheck();
 		setPendingAction(action);
 	};
-	const triggerType = String(sequence.entry_trigger?.trigger_type ?? "");
-	const triggerConfig = (sequence.entry_trigger?.trigger_config as Config | undefined) ?? {};
-	const trigger = triggerWords(triggerType, triggerConfig, names);
+	const { trigger } = flow.start;
 	const activeCount = data?.active ?? 0;
 	const noSteps = flow.graph.steps.length === 0 ? words.noSteps : undefined;
 	const problems = flow.issues.length > 0 ? words.problems({ count: flow.issues.length }) : undefined;
@@ -211,6 +210,12 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					)}
 					<Menu
 						actions={[
+							sequence.status !== "archived" && {
+								id: "rename",
+								label: words.rename,
+								disabledReason,
+								run: () => ask("rename"),
+							},
 							{ id: "duplicate", label: words.duplicate, disabledReason, run: () => duplicate.mutate() },
 							sequence.status !== "archived" && {
 								id: "archive",
@@ -244,7 +249,6 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					{ id: "flow", name: words.flow },
 					{ id: "people", name: words.people, count: report.isPending ? null : data?.active },
 					{ id: "report", name: words.report },
-					{ id: "settings", name: words.settings },
 				]}
 			/>
 			{disabledReason && <Callout>{disabledReason}</Callout>}
@@ -254,13 +258,11 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				</Callout>
 			)}
 			{tab === "flow" && (
-				<StartEvent value={startEventOf(triggerType, triggerConfig)}>
+				<StartEvent value={startEventOf(trigger.type, trigger.config)}>
 					<FlowEditor
 						flow={flow}
 						names={names}
 						report={data}
-						trigger={trigger}
-						onTrigger={() => set({ tab: "settings" }, { replace: false })}
 						onPeople={(node) =>
 							set({ tab: "people", at: node, node: null, status: "active,paused" }, { replace: false })
 						}
@@ -277,9 +279,6 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 					) : (
 						<Skeleton rows={8} />
 					))}
-				{tab === "settings" && (
-					<SettingsForm server={server} names={names} disabledReason={disabledReason} onSaved={applyResponse} />
-				)}
 				{pendingAction === "test" && (
 					<TestRun
 						sequence={sequence}
@@ -289,11 +288,20 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 						onClose={() => setPendingAction(null)}
 					/>
 				)}
+				{pendingAction === "rename" && (
+					<Rename
+						sequence={sequence}
+						flush={flow.flush}
+						revision={flow.revision}
+						onSaved={applyResponse}
+						onClose={() => setPendingAction(null)}
+					/>
+				)}
 				{pendingAction === "review" && (
 					<Review flow={flow} names={names} activeCount={activeCount} onClose={() => setPendingAction(null)} />
 				)}
 			</Suspense>
-			{pendingAction && pendingAction !== "test" && pendingAction !== "review" && pendingAction !== "unarchive" && (
+			{pendingAction && isAsked(pendingAction) && (
 				<Confirm
 					title={words[`${pendingAction}Title`]({ name: sequence.name })}
 					action={pendingAction === "pause" ? words.pauseAction : words[pendingAction]}
@@ -306,7 +314,7 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 				>
 					<p>
 						{pendingAction === "activate"
-							? words.activateText({ trigger })
+							? words.activateText({ trigger: triggerWords(trigger.type, trigger.config, names) })
 							: pendingAction === "pause"
 								? words.pauseText({ count: activeCount })
 								: pendingAction === "resume"
@@ -315,6 +323,20 @@ function Loaded({ server, names }: { server: Versioned<Sequence>; names: Names }
 										? words.archiveText({ count: activeCount })
 										: words.deleteText}
 					</p>
+					{pendingAction === "activate" && flow.warnings.length > 0 && (
+						<Callout tone="warning" title={words.quiet}>
+							<p>{flow.warnings.map((issue) => problemWords(issue.message)).join(" ")}</p>
+							<Button
+								small
+								onClick={() => {
+									setPendingAction(null);
+									set({ tab: null, node: startNode });
+								}}
+							>
+								{words.openStart}
+							</Button>
+						</Callout>
+					)}
 				</Confirm>
 			)}
 		</Page>

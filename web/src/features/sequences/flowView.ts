@@ -1,5 +1,6 @@
 import type { GraphIssue, SequenceNodeReport } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
+import { isOfStart } from "./draft";
 import { type Graph, labelsOf, type Place, placesOf, type Step, stepOf, targetOf } from "./graph";
 import { detailOf, type Names, problemWords, titleOf } from "./steps";
 
@@ -14,6 +15,8 @@ const words = catalogue("sequences.flowView", {
 	problems: "{count, plural, one {# problem} other {# problems}}",
 	here: "{count, plural, one {# person is here} other {# people are here}}",
 	selected: "selected",
+	start: "Start, {trigger}",
+	warnings: "{count, plural, one {# warning} other {# warnings}}",
 });
 
 /** View is what both views of a graph need. */
@@ -26,12 +29,14 @@ export type View = {
 	selected: ReadonlySet<string>;
 	current: string | null;
 	issues: GraphIssue[];
+	/** Why nobody may enter, though nothing is wrong. */
+	warnings: GraphIssue[];
 	numbers: Map<string, SequenceNodeReport> | null;
 	/** What starts the sequence, as a sentence. */
 	trigger: string;
 	focus: (id: string) => void;
 	open: (id: string) => void;
-	openTrigger: () => void;
+	openStart: () => void;
 	openPeople: (id: string) => void;
 	add: (place: Place, trigger: HTMLElement) => void;
 	act: (id: string, action: "after" | "copy" | "paste" | "delete" | "select", trigger?: HTMLElement) => void;
@@ -41,6 +46,18 @@ export const issuesOf = (value: Pick<View, "issues">, id: string) =>
 	value.issues.filter((issue) => issue.node_id === id);
 
 const problemOf = (issue: GraphIssue | undefined) => issue && problemWords(issue.message);
+
+/** startText is the name of the start for screen readers: what starts the sequence, and what is wrong with it. */
+export function startText(view: View): string {
+	const problems = view.issues.filter(isOfStart).length;
+	return [
+		words.start({ trigger: view.trigger }),
+		problems > 0 && words.problems({ count: problems }),
+		view.warnings.length > 0 && words.warnings({ count: view.warnings.length }),
+	]
+		.filter(Boolean)
+		.join("; ");
+}
 
 /** shownDetail is what stands below the title of a step: what is wrong with it, or what the title leaves out. */
 export const shownDetail = (value: Pick<View, "issues" | "names">, step: Step): string =>

@@ -2,7 +2,6 @@ import type { Sequence } from "../../api/schema";
 import { equals, holds, Random, type Tests } from "../../base/testing";
 import {
 	addDetached,
-	newHistory,
 	bodyOf,
 	type Config,
 	configure,
@@ -23,17 +22,15 @@ import {
 	type Place,
 	placesOf,
 	prune,
-	push,
 	reachableSteps,
-	redo,
 	remove,
 	removeAll,
 	type Step,
 	type StepType,
 	stepOf,
 	targetOf,
-	undo,
 } from "./graph";
+import { newHistory, push, redo, undo } from "./history";
 
 let count = 0;
 const name = (type: StepType) => `${type}_${++count}`;

@@ -452,30 +452,3 @@ export function difference(before: Graph, now: Graph): Difference {
 		reconnected: edgesText(before) !== edgesText(now),
 	};
 }
-
-// Undo and redo.
-
-export type History = { past: Graph[]; now: Graph; future: Graph[]; coalesceKey: string };
-
-const maxSteps = 100;
-
-export const newHistory = (graph: Graph): History => ({ past: [], now: graph, future: [], coalesceKey: "" });
-
-/** push adds a change. Changes of the same kind one after the other, such as typing into one step, are undone together. */
-export function push(history: History, graph: Graph, coalesceKey = ""): History {
-	if (graph === history.now) return history;
-	if (coalesceKey && coalesceKey === history.coalesceKey) return { ...history, now: graph, future: [] };
-	return { past: [...history.past, history.now].slice(-maxSteps), now: graph, future: [], coalesceKey };
-}
-
-export function undo(history: History): History {
-	const now = history.past.at(-1);
-	return now
-		? { past: history.past.slice(0, -1), now, future: [history.now, ...history.future], coalesceKey: "" }
-		: history;
-}
-
-export function redo(history: History): History {
-	const [now, ...future] = history.future;
-	return now ? { past: [...history.past, history.now], now, future, coalesceKey: "" } : history;
-}

@@ -2,7 +2,7 @@ import { equals, holds, Random, type Tests } from "../../base/testing";
 import { configure, empty, equal, type Graph, insert, connect, placesOf, prune, remove, stepOf } from "./graph";
 import { at, edit, isSound, line, step, wayTexts } from "./graph.test";
 import type { Side } from "../../sync/merge";
-import { merge, mergeDrafts } from "./merge";
+import { merge } from "./merge";
 
 const base = line(step("a"), step("b"), step("c"), step("d"));
 const mergeOf = (mine: Graph, theirs: Graph, side?: Side, before = base) =>
@@ -132,27 +132,6 @@ const tests: Tests = {
 		);
 		equals(merged.conflicts, []);
 		equals(stepOf(merged.graph, "c")?.config, { tag: "mine" });
-	},
-	"drafts are joined only where both sides changed something"() {
-		const mine = { graph: configure(base, "b", { tag: "mine" }) };
-		const theirs = { graph: configure(base, "b", { tag: "theirs" }) };
-		const bases = { mine: { graph: base }, theirs: { graph: base } };
-		equals(mergeDrafts(bases, mine, { graph: base }), { merged: mine, conflicts: [], theirFields: [] });
-		equals(mergeDrafts(bases, { graph: base }, theirs), { merged: theirs, conflicts: [], theirFields: [] });
-		equals(
-			mergeDrafts(bases, mine, theirs).conflicts.map((conflict) => conflict.group),
-			["b"],
-		);
-		const taken = mergeDrafts(bases, mine, theirs, (group) => (group === "b" ? "theirs" : "mine"));
-		equals([stepOf(taken.merged.graph, "b")?.config, taken.theirFields], [{ tag: "theirs" }, ["b"]]);
-		const other = { graph: configure(base, "d", { tag: "theirs" }) };
-		equals(mergeDrafts(bases, mine, other).theirFields, ["d"]);
-		const start = { mine: { graph: connect(base, at(null), "b") }, theirs: { graph: connect(base, at(null), "c") } };
-		equals(
-			mergeDrafts(bases, start.mine, start.theirs).conflicts.map((conflict) => conflict.group),
-			[""],
-			"the start",
-		);
 	},
 	"any two edited graphs are joined to a sound one"() {
 		for (let seed = 1; seed <= 60; seed++) {

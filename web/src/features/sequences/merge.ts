@@ -1,6 +1,5 @@
 import type { Bases, Side } from "../../sync/merge";
 import {
-	equal,
 	type Graph,
 	labelsOf,
 	connect,
@@ -107,31 +106,6 @@ export function merge(
 			}),
 			...lostSteps(mine, graph),
 		],
-	};
-}
-
-type Drawn = { graph: Graph };
-
-/** mergeDrafts joins the graphs of two drafts. A group is the id of a step, or empty for the start. */
-export function mergeDrafts(
-	bases: Bases<Drawn>,
-	mine: Drawn,
-	theirs: Drawn,
-	choose: (group: string) => Side = () => "mine",
-) {
-	const unmerged = (version: Drawn) => ({ merged: version, conflicts: [], theirFields: [] });
-	if (equal(theirs.graph, bases.theirs.graph)) return unmerged(mine);
-	if (equal(mine.graph, bases.mine.graph) || equal(mine.graph, theirs.graph)) return unmerged(theirs);
-	const before = { mine: bases.mine.graph, theirs: bases.theirs.graph };
-	const { graph, conflicts, taken } = merge(before, mine.graph, theirs.graph, (id) => choose(id ?? ""));
-	return {
-		merged: { graph },
-		conflicts: conflicts.map((conflict) => ({
-			group: conflict.id ?? "",
-			mine: conflict.mine,
-			theirs: conflict.theirs,
-		})),
-		theirFields: taken.map((step) => step.id),
 	};
 }
 

@@ -5,6 +5,7 @@ import type { Leaf } from "../rules/leaves";
 import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
 import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, percent } from "../../base/words/formats";
+import type { Exits } from "./draft";
 import type { Config, Graph, Step, StepType } from "./graph";
 import { fieldName } from "../../base/words/fieldNames";
 import { fieldSentence, sentenceFor } from "../../base/words/errors";
@@ -152,6 +153,11 @@ export const stepWords = catalogue("sequences.steps", {
 		suppression: "suppression list",
 		trigger: "a property of its event",
 		triggerWith: "its event has {filter}",
+	},
+	exits: {
+		rule: "When it holds: {rule}.",
+		events: "When one of these events happens: {events}.",
+		segment: "When a contact leaves {segment}.",
 	},
 	triggers: {
 		none: "Only manually, by an automation or through the API",
@@ -513,6 +519,18 @@ export function labelOf(step: Step, label: string | null): string {
 		);
 	const fixed = step.type === "split" ? undefined : (w.labels as { [key: string]: string })[label];
 	return fixed ?? label;
+}
+
+/** exitsWords writes what ends a sequence early, besides what always does; empty if nothing else does. */
+export function exitsWords(exits: Exits, names: Names): string {
+	const events = (exits.events ?? []).map((event) => event.event_name || w.something);
+	return [
+		exits.definition && w.exits.rule({ rule: ruleWords(exits.definition, names) }),
+		events.length > 0 && w.exits.events({ events: and(events) }),
+		exits.on_segment_left && w.exits.segment({ segment: nameIn(names.segments, exits.on_segment_left) }),
+	]
+		.filter(Boolean)
+		.join(" ");
 }
 
 /** triggerWords writes a trigger as a sentence. */

@@ -2,27 +2,31 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ApiError, api, request, type Versioned } from "../../api/client";
 import type { Actor, GraphCheck, GraphIssue, Sequence } from "../../api/schema";
+import { within } from "../../base/queries";
 import { explain } from "../../base/words/errors";
+import type { FieldConflict } from "../../sync/merge";
 import { useDraft } from "../../sync/useDraft";
 import {
-	newHistory,
-	bodyOf,
-	equal,
-	type Graph,
-	graphOf,
-	type History,
-	push,
-	redo,
-	type Step,
-	stepOf,
-	undo,
-} from "./graph";
-import { type StepConflict, mergeDrafts } from "./merge";
-import { within } from "../../base/queries";
+	type Draft,
+	draftBody,
+	draftOf,
+	equalDrafts,
+	equalField,
+	fieldOfIssue,
+	isOfStart,
+	isSameDraft,
+	mergeDrafts,
+	type Start,
+	startBody,
+	startOf,
+	startPart,
+} from "./draft";
+import { type Graph, graphOf, type Step, stepOf } from "./graph";
+import { type History, newHistory, push, redo, undo } from "./history";
 import { sequenceQuery } from "./queries";
 
-// The graph of a sequence while it is edited. A draft saves itself a moment after the last change, if its
-// graph is valid; what is not valid, and all changes of a paused sequence, are kept in a working copy.
+// A sequence while it is edited: its graph and its start, which are one draft. It saves itself a moment after the last
+// change, what is valid of it; what is not valid, and all changes of a paused sequence, are kept in a working copy.
 
 export type Saving =
 	| { state: "saved"; at: Date | null }
@@ -32,18 +36,15 @@ export type Saving =
 	| { state: "conflict"; conflict: Conflict };
 
 /** Conflict is what both sides changed differently. */
-export type Conflict = { conflicts: StepConflict[]; theirs: Versioned<Sequence>; graph: Graph; author: Actor | null };
+export type Conflict = { conflicts: FieldConflict[]; theirs: Versioned<Sequence>; graph: Graph; author: Actor | null };
 
-/** CheckResult is the result of checking a graph: issues that prevent saving, issues that prevent activating, and how many people would leave. */
-type CheckResult = { issues: GraphIssue[]; unready: GraphIssue[]; leaving: number };
+/** CheckResult is the result of a check: issues that prevent saving, issues that prevent activating, why nobody may enter, and how many people would leave. */
+type CheckResult = { issues: GraphIssue[]; unready: GraphIssue[]; warnings: GraphIssue[]; leaving: number };
 
-const noIssues: CheckResult = { issues: [], unready: [], leaving: 0 };
+const noIssues: CheckResult = { issues: [], unready: [], warnings: [], leaving: 0 };
 const pause = 800;
 
-/** isGraph reports whether a value is a graph: what was kept without an answer may be nothing. */
-const isGraph = (value: unknown): value is Graph => Array.isArray((value as Graph | undefined)?.steps);
-
-/** useFlow holds the graph of a sequence that is edited. */
+/** useFlow holds a sequence that is edited. */
 export function useFlow(server: Versioned<Sequence>, canEdit: boolean) {
 	const client = useQueryClient();
 	const { id, status } = server.data;
@@ -54,41 +55,58 @@ export function useFlow(server: Versioned<Sequence>, canEdit: boolean) {
 		client.setQueryData(sequenceQuery(id).queryKey, response);
 		return response;
 	};
-	/** Asks what is wrong with a graph, and how many people would leave. */
-	const check = async (graph: Graph): Promise<GraphCheck> => {
-		const body = { ...bodyOf(graph), dry_run: true };
+	/** Asks what is wrong with a draft, and how many people would leave. Of steps that are yet to be added nothing is said. */
+	const check = async (values: Draft): Promise<CheckResult> => {
+		const body = { ...draftBody(values.graph, values), dry_run: true };
 		const answer = (await api("PUT /sequences/{id}/graph", { path, body })) as GraphCheck;
-		if (draft.state.values.graph === graph && !draft.state.conflict) setChecks(answer);
-		return answer;
+		const { saved, values: now, conflict } = draft.state;
+		const isBlank = values.graph.steps.length === 0 && saved.graph.steps.length === 0;
+		const result = isBlank ? { ...answer, issues: answer.issues.filter(isOfStart), unready: [] } : answer;
+		if (isSameDraft(values, now) && !conflict) setChecks(result);
+		return result;
 	};
-	const draft = useDraft<Sequence, { graph: Graph }>(
+	const draft = useDraft<Sequence, Draft>(
 		{
 			kind: "sequence",
 			id,
 			title: (_, row) => row.name,
 			load: () => request("GET /sequences/{id}", { path }).then(updateCache),
-			save: async (_, { graph }, revision) => {
+			save: async (changed, values, revision) => {
+				const isSent = (issue: GraphIssue) => fieldOfIssue(issue) in changed;
 				try {
 					// What is not valid is not sent to be saved: the check reports everything that is wrong with it.
-					const { valid, issues } = await check(graph);
-					if (!valid) throw new ApiError(400, "INVALID_GRAPH", "", { issues });
-					const sent = request("PUT /sequences/{id}/graph", { path, body: bodyOf(graph), revision });
+					const issues = (await check(values)).issues.filter(isSent);
+					if (issues.length > 0) throw new ApiError(400, "INVALID_GRAPH", "", { issues });
+					const sent = changed.graph
+						? request("PUT /sequences/{id}/graph", { path, body: draftBody(changed.graph, changed), revision })
+						: request("PUT /sequences/{id}", { path, body: startBody(changed), revision });
 					const response = updateCache((await sent) as Versioned<Sequence>);
-					setChecks((checks) => ({ ...noIssues, unready: checks.unready }));
+					setChecks((checks) => ({ ...checks, issues: checks.issues.filter((issue) => !isSent(issue)), leaving: 0 }));
 					void client.invalidateQueries(within("sequences"));
 					void client.invalidateQueries(within("sequence.report", id));
 					return response;
 				} catch (error) {
-					if (error instanceof ApiError && error.code === "INVALID_GRAPH")
-						setChecks((checks) => ({ ...checks, issues: (error.details.issues as GraphIssue[] | undefined) ?? [] }));
+					if (error instanceof ApiError && error.code === "INVALID_GRAPH") {
+						const issues = (error.details.issues as GraphIssue[] | undefined) ?? [];
+						setChecks((checks) => ({
+							...checks,
+							issues: [...checks.issues.filter((issue) => !isSent(issue)), ...issues],
+						}));
+					}
 					if (error instanceof ApiError && error.code === "NOT_EDITABLE")
 						void client.invalidateQueries(within("sequence", id));
 					throw error;
 				}
 			},
-			fieldsOf: (sequence) => ({ graph: graphOf(sequence) }),
-			refusals: (error) => [{ path: "graph", message: error.code === "INVALID_GRAPH" ? "" : explain(error) }],
-			equal: (a, b) => isGraph(a) && isGraph(b) && equal(a, b),
+			fieldsOf: draftOf,
+			refusals: (error) =>
+				error.code === "INVALID_GRAPH"
+					? ((error.details.issues as GraphIssue[] | undefined) ?? []).map((issue) => ({
+							path: fieldOfIssue(issue),
+							message: "",
+						}))
+					: [{ path: "", message: explain(error) }],
+			equal: equalField,
 			merge: mergeDrafts,
 		},
 		server,
@@ -96,58 +114,62 @@ export function useFlow(server: Versioned<Sequence>, canEdit: boolean) {
 	);
 	const { values, saved, changed, conflict, mergedChanges, restored, status: saving } = draft.state;
 	const dirty = mode !== "read" && changed.length > 0;
-	const graph = mode === "read" ? saved.graph : values.graph; // changes are kept while somebody else has made it active
-	const [history, setHistory] = useState<History>(() => newHistory(values.graph));
+	const now = mode === "read" ? saved : values; // changes are kept while somebody else has made it active
+	const { graph } = now;
+	const [history, setHistory] = useState<History<Draft>>(() => newHistory(values));
 	useEffect(() => {
 		setHistory((history) => {
-			if (history.now === values.graph) return history;
-			if (equal(history.now, values.graph)) return { ...history, now: values.graph };
+			if (isSameDraft(history.now, values)) return history;
+			if (equalDrafts(history.now, values)) return { ...history, now: values };
 			// What was merged or restored can be undone; without changes of one's own there is nothing to go back to.
-			return changed.length > 0 || conflict || restored ? push(history, values.graph) : newHistory(values.graph);
+			return changed.length > 0 || conflict || restored ? push(history, values) : newHistory(values);
 		});
-	}, [values.graph, changed.length, conflict, restored]);
+	}, [values, changed.length, conflict, restored]);
 
-	// What is saved is checked too, when the page opens and when the trigger changes: a record that it refers to
-	// may be gone.
-	const trigger = JSON.stringify(server.data.entry_trigger);
+	// What is saved is checked too, when the page opens: a record that it refers to may be gone.
 	const first = useRef(true);
-	// biome-ignore lint/correctness/useExhaustiveDependencies: the check looks at the trigger, too
+	// biome-ignore lint/correctness/useExhaustiveDependencies: the parts of the draft are what is checked
 	useEffect(() => {
 		const { state } = draft;
 		if (mode === "read" || state.conflict) return;
-		if (graph.steps.length === 0 && state.saved.graph.steps.length === 0) return;
+		if (graph.steps.length === 0 && state.saved.graph.steps.length === 0 && state.changed.length === 0) return;
 		const timer = setTimeout(
 			() => {
 				const { kind } = draft.state.status;
 				if (mode === "draft" && kind === "refused") void draft.save();
-				else if (mode === "paused" || kind === "saved") check(graph).catch(() => undefined);
+				else if (mode === "paused" || kind === "saved") check(draft.state.values).catch(() => undefined);
 			},
 			first.current ? 0 : pause,
 		);
 		first.current = false;
 		return () => clearTimeout(timer);
-	}, [graph, mode, trigger]);
+	}, [now.graph, now.trigger, now.exits, now.allow_reentry, mode]);
 
-	const write = (next: Graph) => mode !== "read" && draft.change({ graph: next });
-	const applyHistory = (next: History) => {
+	const write = (part: Partial<Draft>, coalesceKey: string) => {
+		if (mode === "read") return;
+		const next = { ...draft.state.values, ...part };
+		setHistory((history) => push(history, next, coalesceKey));
+		draft.change(part);
+	};
+	const applyHistory = (next: History<Draft>) => {
 		setHistory(next);
-		write(next.now);
+		if (mode !== "read") draft.change(next.now);
 	};
 	return {
 		mode,
 		graph,
-		base: saved.graph,
+		start: startOf(now),
+		/** What is saved. */
+		base: saved,
 		dirty,
 		issues: [...checks.issues, ...checks.unready],
-		/** How many problems keep the graph from being saved; the others only keep it from being activated. */
+		warnings: checks.warnings,
+		/** How many problems keep something from being saved; the others only keep it from being activated. */
 		refused: checks.issues.length,
 		leaving: checks.leaving,
 		saving: ((): Saving => {
 			if (conflict) {
-				const conflicts = conflict.conflicts.map(
-					(conflict) => ({ id: conflict.group || null, mine: conflict.mine, theirs: conflict.theirs }) as StepConflict,
-				);
-				return { state: "conflict", conflict: { ...conflict, conflicts, graph: graphOf(conflict.theirs.data) } };
+				return { state: "conflict", conflict: { ...conflict, graph: graphOf(conflict.theirs.data) } };
 			}
 			if (saving.kind === "offline") return { state: "failed", problem: explain(saving.error) };
 			if (saving.kind === "refused") {
@@ -167,32 +189,35 @@ export function useFlow(server: Versioned<Sequence>, canEdit: boolean) {
 		canRedo: history.future.length > 0,
 		/** Changes the graph; changes with the same name one after the other are undone together. */
 		change: (next: Graph | ((graph: Graph) => Graph), coalesceKey = "") => {
-			if (mode === "read") return;
-			const now = draft.state.values.graph;
-			const changed = typeof next === "function" ? next(now) : next;
-			setHistory((history) => push(history, changed, coalesceKey));
-			write(changed);
+			const before = draft.state.values.graph;
+			const graph = typeof next === "function" ? next(before) : next;
+			if (graph !== before) write({ graph }, coalesceKey);
 		},
+		/** Changes the start. */
+		changeStart: (part: Partial<Start>) => write(part, `edit ${Object.keys(part).join()}`),
 		undo: () => applyHistory(undo(history)),
 		redo: () => applyHistory(redo(history)),
 		/** Drops what is not saved. */
 		discard: () => {
-			setHistory((history) => push(history, saved.graph));
+			setHistory((history) => push(history, saved));
 			draft.discard();
 		},
-		/** Saves the graph of a paused sequence. */
+		/** Saves a paused sequence. */
 		save: () => draft.save(),
 		mergedChanges: mergedChanges && {
 			// A step that went is only in what the join was made of.
 			steps: mergedChanges.fields
-				.map((step) => [graph, ...history.past.toReversed()].map((graph) => stepOf(graph, step)).find(Boolean))
+				.map((step) => [now, ...history.past.toReversed()].map(({ graph }) => stepOf(graph, step)).find(Boolean))
 				.filter((step): step is Step => step !== undefined),
+			start: mergedChanges.fields.map(startPart).filter((part) => part !== undefined),
 			by: mergedChanges.author,
 			at: mergedChanges.row.updated_at,
 		},
 		dismissJoined: () => draft.dismissMergedChanges(),
-		/** Ends a conflict: for the steps that are named their version stays, for the others the own one. */
+		/** Ends a conflict: for the steps and parts of the start that are named their version stays, for the others the own one. */
 		settle: (theirs: Set<string>) => draft.resolveConflict(theirs),
+		/** Asks again what is wrong, since records that the sequence refers to may have changed. */
+		recheck: () => void check(draft.state.values).catch(() => undefined),
 		show: (unready: GraphIssue[]) => setChecks((checks) => ({ ...checks, unready })),
 		/** The newest revision of the sequence. */
 		revision: () => draft.state.revision ?? undefined,
