@@ -103,7 +103,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 			t.Errorf("the end of a trial has the steps %s", got)
 		}
 
-		call(http.MethodPost, "/messages", map[string]any{"name": "Hello", "content": map[string]any{"subject": "Hello {{ contact.first_name }}", "body_html": "<p>Hello</p>"}})
+		hello := map[string]any{"name": "Hello", "content": map[string]any{"subject": "Hello {{ contact.first_name }}", "body_html": "<p>Hello</p>"}}
 		page.open("/sequences/new")
 		page.Fill("Name", "Onboarding")
 		page.Click("Create")
@@ -121,6 +121,9 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.WaitFor(`document.querySelector('[aria-label="Add first step"]')`)
 		page.Evaluate(`document.querySelector('[aria-label="Add first step"]').click()`)
 		page.chooseStep("Send an email")
+		// A mail that is missing is written in another tab, and can be chosen here then.
+		page.WaitFor(`[...document.querySelectorAll('[role=dialog] a[target=_blank]')].some(a => a.textContent === 'Write a mail' && (a.pathname + a.search).endsWith('/app/acme/library?new=1'))`)
+		call(http.MethodPost, "/messages", hello)
 		page.SelectOption("Library email", "Hello")
 		page.closeStep("Send Hello")
 		page.Main().ExpectText("Not saved yet: 1 problem")
@@ -209,6 +212,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.ClickElement(waits)
 		page.Main().ExpectText("wien@example.org")
 		page.Main().ExpectText("Wait 1 day")
+		page.followSteps()
 
 		// Who would leave is told before anything is saved.
 		page.Click("Pause to edit")
@@ -383,6 +387,24 @@ func (page appPage) addPeople(sequence, email string) (contact string) {
 	page.expectNoDialog()
 	page.open(sequence)
 	return contact
+}
+
+// followSteps reads the steps of somebody who waits, and then sees the path in the flow.
+func (page appPage) followSteps() {
+	page.T.Helper()
+	page.ClickElement(`document.querySelector('[aria-label="Steps of wien@example.org"]')`)
+	log := page.In("dialog", "Steps of wien@example.org in Onboarding")
+	for _, text := range []string{"Send Hello", "The email was queued.", "The rule did not match. Path: No.", "Is waiting until"} {
+		log.ExpectText(text)
+	}
+	page.Dialog().Click("Show the path in the flow")
+	page.expectNoDialog()
+	page.WaitFor(`[...document.querySelectorAll('[data-step][data-passed]')].map(s => s.querySelector('b').textContent).join() === 'Send Hello,Country is any of DE?,Wait 1 day'`)
+	page.WaitFor(`document.querySelectorAll('svg [data-passed]').length === 3`)
+	page.WaitFor(step("Wait 1 day") + `.getAttribute('aria-label').includes('on the path')`)
+	page.expectAccessible("the path of a person")
+	page.Click("Show everything")
+	page.WaitFor(`!document.querySelector('[data-passed]')`)
 }
 
 // runAutomation writes an automation, lets it run and pauses it.

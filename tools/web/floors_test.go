@@ -39,7 +39,7 @@ var (
 		"jobs/BulkJob", "jobs/bulkResult",
 		"reports/DayRange", "reports/range",
 		"sending/Mta", "sending/MtaEditor", "sending/Records", "sending/Senders.module.css", "sending/Sending",
-		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepFields.module.css", "sequences/Trigger",
+		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepLog", "sequences/StepFields.module.css", "sequences/Trigger",
 		"sequences/fields/Rule", "sequences/graph", "sequences/stepIcons", "sequences/steps", "sequences/useNames",
 		"settings/Account", "settings/Fields", "settings/Settings.module.css",
 		"templates/Starters", "templates/blankMjml", "templates/fromStarter",

@@ -89,10 +89,11 @@ type Parameters = {
 	webhooks: "new";
 	templates: "new";
 	entry: "edit" | "v" | "compare";
+	library: "new";
 	seedLists: "new";
 	broadcast: "tab" | "who" | "status" | "link" | "variant" | "level";
 	activity: "event";
-	sequence: "tab" | "status" | "node";
+	sequence: "tab" | "status" | "node" | "person";
 	automation: "tab";
 };
 

@@ -247,6 +247,7 @@ export const table = {
 		interval: minute,
 		unannounced: "timed",
 	}),
+	"sequence.steps": kind<[id: string, enrollment: string]>({ poll: 15_000, record: "sequence" }),
 	"sequence.people": kind<[id: string, step: string, status: string]>({ poll: 15_000, record: "sequence" }),
 	automations: kind<[statuses: string, search: string]>({ interval: 15_000, unannounced: "timed", persisted: true }),
 	automation: kind<[id: string]>({ interval: 15_000, unannounced: "timed" }),

@@ -77,6 +77,9 @@ const words = catalogue("shell.errors", {
 	INVALID_SKIP: "Only days to come can be skipped.",
 	NOT_EDITABLE: "The flow can be changed only in a draft, or while the sequence is paused. Pause it first.",
 	SEQUENCE_NOT_ENROLLABLE: "The sequence is not active. Activate it first.",
+	NO_TRIGGER: "The sequence has no trigger. Choose one at its start.",
+	TRIGGER_NOT_RECORDED:
+		"Nothing has recorded who entered and left this segment. Activate the sequence to record it from now on.",
 	PAUSE_CAUSE_ACTIVE: "The reason for the pause is still there. Remove it, then resume.",
 	DOMAIN_NOT_VERIFIED: "The domain is not verified yet. Publish its DNS records, then verify it.",
 	ROTATION_IN_PROGRESS: "A new DKIM key waits for its DNS record. Publish it, then verify the domain.",

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { Link } from "wouter";
 import { api } from "../../api/client";
 import type { Enrollment } from "../../api/schema";
+import { lazyComponent } from "../../base/lazy";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -18,11 +19,15 @@ import { within } from "../../base/queries";
 import { enrollmentsQuery } from "./queries";
 import { to } from "../../base/paths";
 
+const StepLog = lazyComponent(() => import("../sequences/StepLog"));
+
 const words = catalogue("contacts.sequences", {
 	title: "Sequences",
 	none: "Not in any sequence.",
 	add: "Add to a sequence",
 	entered: "Entered:",
+	steps: "Steps",
+	stepsOf: "Steps in {name}",
 	exit: "Remove",
 	question: "Remove from {name}?",
 	text: "This person gets no more emails from this sequence. This cannot be undone.",
@@ -34,6 +39,7 @@ export function Sequences({ id }: { id: string }) {
 	const disabledReason = useDisabledReason("POST /sequences/{id}/enrollments/{enrollment_id}/exit");
 	const addDisabledReason = useDisabledReason("POST /sequences/{id}/enroll");
 	const [adding, setAdding] = useState(false);
+	const [shown, setShown] = useState<Enrollment | null>(null);
 	const [exiting, setExiting] = useState<Enrollment | null>(null);
 	const all = useQuery(enrollmentsQuery(id));
 	const refresh = () => void client.invalidateQueries(within("contact.enrollments", id));
@@ -67,6 +73,13 @@ export function Sequences({ id }: { id: string }) {
 						<span>
 							{words.entered} <Time at={enrollment.entered_at} />
 						</span>
+						<Button
+							small
+							aria-label={words.stepsOf({ name: enrollment.sequence_name })}
+							onClick={() => setShown(enrollment)}
+						>
+							{words.steps}
+						</Button>
 						{(enrollment.status === "active" || enrollment.status === "paused") && (
 							<Button small disabledReason={disabledReason} onClick={() => setExiting(enrollment)}>
 								{words.exit}
@@ -75,6 +88,11 @@ export function Sequences({ id }: { id: string }) {
 					</li>
 				))}
 			</ul>
+			{shown && (
+				<Suspense>
+					<StepLog enrollment={shown} onClose={() => setShown(null)} />
+				</Suspense>
+			)}
 			{adding && <AddToSequence id={id} onClose={() => setAdding(false)} onAdded={refresh} />}
 			{exiting && (
 				<Confirm

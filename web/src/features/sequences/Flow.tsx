@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { AlertTriangle, ListTree, Network, Redo2, Undo2 } from "lucide-react";
 import { type KeyboardEvent, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { GraphIssue, SequenceReport } from "../../api/schema";
@@ -5,7 +6,7 @@ import { lazyComponent } from "../../base/lazy";
 import { useParams } from "../../base/params";
 import { Button, IconButton } from "../../ui/Button";
 import { Card, Callout } from "../../ui/Page";
-import { Skeleton } from "../../ui/States";
+import { Failure, Skeleton } from "../../ui/States";
 import { useNarrow } from "../../ui/useNarrow";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
@@ -40,6 +41,8 @@ import { StepDrawer } from "./StepDrawer";
 import { StepMenu } from "./StepMenu";
 import { type Kind, type Names, newId, problemWords, titleOf, triggerWords } from "./steps";
 import type { Flow } from "./useFlow";
+import { stepsQuery } from "./queries";
+import { passedOf } from "./stepReasons";
 import { partName, versionOf } from "./versions";
 
 const Canvas = lazyComponent(() => import("./canvas/Canvas"));
@@ -88,6 +91,9 @@ const words = catalogue("sequences.flow", {
 	flow: "Sequence flow",
 	quiet: "Check whether anybody can enter",
 	openStart: "Open start",
+	path: "The path of one person",
+	pathText: "Steps that this person reached are marked, and the connections that led on.",
+	hidePath: "Show everything",
 });
 
 type Props = {
@@ -112,6 +118,8 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 	const narrow = useNarrow();
 	const canvas = (params.get("view") ?? (narrow ? "outline" : "canvas")) === "canvas";
 	const node = params.get("node");
+	const person = params.get("person") ?? "";
+	const log = useQuery({ ...stepsQuery(flow.id, person), enabled: person !== "" });
 	const { graph } = flow;
 	const editable = flow.mode !== "read";
 	const [current, setCurrent] = useState<string | null>(null);
@@ -219,6 +227,7 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 		current: currentId,
 		issues: flow.issues,
 		warnings: editable ? flow.warnings : [],
+		passed: log.data ? passedOf(log.data.data, graph) : null,
 		numbers: report ? new Map(report.nodes.map((node) => [node.node_id, node])) : null,
 		trigger: triggerWords(flow.start.trigger.type, flow.start.trigger.config, names),
 		focus: setCurrent,
@@ -412,6 +421,15 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 					)}
 				</Callout>
 			)}
+			{view.passed && (
+				<Callout title={words.path}>
+					<p>{words.pathText}</p>
+					<Button small onClick={() => set({ person: null })}>
+						{words.hidePath}
+					</Button>
+				</Callout>
+			)}
+			{log.isError && person && <Failure error={log.error} retry={() => void log.refetch()} />}
 			{view.warnings.length > 0 && (
 				<Callout tone="warning" title={words.quiet}>
 					<p>{view.warnings.map((issue) => problemWords(issue.message)).join(" ")}</p>

@@ -45,6 +45,7 @@ export function StepButton({ view, step }: { view: View; step: Step }) {
 			data-group={kind.group}
 			data-bad={problems.length > 0 || undefined}
 			data-selected={view.selected.has(step.id) || undefined}
+			data-passed={view.passed?.steps.has(step.id) || undefined}
 			tabIndex={view.current === step.id ? 0 : -1}
 			aria-label={screenReaderText(view, step)}
 			aria-description={

@@ -19,12 +19,14 @@ import { explain } from "../../base/words/errors";
 import { stateOf } from "../../base/words/status";
 import rowsCss from "../../ui/Rows.module.css";
 import { BulkJob } from "../jobs/BulkJob";
+import { exitReason } from "./exitReasons";
 import { graphOf, order, stepOf } from "./graph";
 import { type Names, titleOf } from "./steps";
 import { within } from "../../base/queries";
 import { peopleQuery } from "./queries";
 import { to } from "../../base/paths";
 
+const StepLog = lazyComponent(() => import("./StepLog"));
 const AddPeople = lazyComponent(() => import("./AddPeople"));
 
 const words = catalogue("sequences.people", {
@@ -49,27 +51,13 @@ const words = catalogue("sequences.people", {
 		archived: "The sequence is archived: nobody enters.",
 	},
 	noMatch: "Nobody matches",
+	steps: "Steps",
+	stepsOf: "Steps of {email}",
 	exit: "Remove",
 	exitOf: "Remove {email}",
 	question: "Remove {email} from this sequence?",
 	text: "This person gets no more emails from it. This cannot be undone.",
-	reasons: {
-		exit_condition: "Exit condition",
-		goal_reached: "Reached the goal",
-		exit_node: "Reached an exit",
-		unsubscribed: "Unsubscribed",
-		contact_suppressed: "On the suppression list",
-		contact_deleted: "Deleted",
-		do_not_contact: "Do not contact",
-		sequence_archived: "Sequence archived",
-		node_removed: "Step removed",
-		manual: "Removed manually",
-		error: "Error",
-	},
 });
-
-const reason = (reason: string | null) =>
-	reason ? ((words.reasons as { [key: string]: string })[reason] ?? reason.replaceAll("_", " ")) : null;
 
 /** People lists who is and was in a sequence, or at one of its steps. */
 export default function People({ sequence, names }: { sequence: Sequence; names: Names }) {
@@ -81,6 +69,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 	const [adding, setAdding] = useState(false);
 	const step = params.get("at") ?? "";
 	const status = params.get("status") ?? "";
+	const [shown, setShown] = useState<Enrollment | null>(null);
 	const [exiting, setExiting] = useState<Enrollment | null>(null);
 	const graph = graphOf(sequence);
 	const query = useInfiniteQuery(peopleQuery(sequence.id, step, status));
@@ -226,7 +215,23 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 							name: words.why,
 							width: 150,
 							droppable: true,
-							cell: (enrollment) => reason(enrollment.exit_reason) ?? <NotSet />,
+							cell: (enrollment) => exitReason(enrollment.exit_reason) ?? <NotSet />,
+						},
+						{
+							id: "steps",
+							name: "",
+							width: 90,
+							minWidth: 84,
+							cell: (enrollment) => (
+								<Button
+									small
+									variant="quiet"
+									aria-label={words.stepsOf({ email: enrollment.email })}
+									onClick={() => setShown(enrollment)}
+								>
+									{words.steps}
+								</Button>
+							),
 						},
 						{
 							id: "exit",
@@ -252,7 +257,7 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 							<div className={rowsCss.name}>
 								<Link href={to.contact(enrollment.contact_id, { tab: "sequences" })}>{enrollment.email}</Link>
 								<span>
-									{enrollment.current_node_id ? title(enrollment.current_node_id) : reason(enrollment.exit_reason)}
+									{enrollment.current_node_id ? title(enrollment.current_node_id) : exitReason(enrollment.exit_reason)}
 								</span>
 							</div>
 							<StateBadge
@@ -262,6 +267,11 @@ export default function People({ sequence, names }: { sequence: Sequence; names:
 						</div>
 					)}
 				/>
+			)}
+			{shown && (
+				<Suspense>
+					<StepLog enrollment={shown} onClose={() => setShown(null)} />
+				</Suspense>
 			)}
 			{adding && (
 				<Suspense>

@@ -23,6 +23,7 @@ const view = (graph = diamond(), parts: Partial<View> = {}): View => ({
 	issues: [],
 	warnings: [],
 	numbers: null,
+	passed: null,
 	trigger: "",
 	focus: () => {},
 	open: () => {},

@@ -2,6 +2,7 @@ import type { GraphIssue, SequenceNodeReport } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import { isOfStart } from "./draft";
 import { type Graph, labelsOf, type Place, placesOf, type Step, stepOf, targetOf } from "./graph";
+import type { Passed } from "./stepReasons";
 import { detailOf, type Names, problemWords, titleOf } from "./steps";
 
 // What the outline and the canvas share besides the graph.
@@ -14,6 +15,7 @@ const words = catalogue("sequences.flowView", {
 	last: "the end",
 	problems: "{count, plural, one {# problem} other {# problems}}",
 	here: "{count, plural, one {# person is here} other {# people are here}}",
+	passed: "{count, plural, one {on the path} other {# times on the path}}",
 	selected: "selected",
 	start: "Start, {trigger}",
 	warnings: "{count, plural, one {# warning} other {# warnings}}",
@@ -32,6 +34,8 @@ export type View = {
 	/** Why nobody may enter, though nothing is wrong. */
 	warnings: GraphIssue[];
 	numbers: Map<string, SequenceNodeReport> | null;
+	/** The way that one person took; null: none is shown. */
+	passed: Passed | null;
 	/** What starts the sequence, as a sentence. */
 	trigger: string;
 	focus: (id: string) => void;
@@ -77,6 +81,7 @@ export function screenReaderText(view: View, step: Step): string {
 					? words.next({ title: titleOf(next, view.names, view.graph) })
 					: words.end;
 	const problems = issuesOf(view, step.id).length;
+	const passed = view.passed?.steps.get(step.id) ?? 0;
 	const waiting = view.numbers?.get(step.id)?.waiting ?? 0;
 	return [
 		words.name({
@@ -88,6 +93,7 @@ export function screenReaderText(view: View, step: Step): string {
 			next: nextText,
 		}),
 		waiting > 0 && words.here({ count: waiting }),
+		passed > 0 && words.passed({ count: passed }),
 		problems > 0 && words.problems({ count: problems }),
 		view.selected.size > 1 && view.selected.has(step.id) && words.selected,
 	]

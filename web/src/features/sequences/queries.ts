@@ -46,3 +46,15 @@ export const peopleQuery = (id: string, step: string, status: string) =>
 			}),
 		getNextPageParam: (last) => last.next_cursor,
 	});
+
+/** stepsQuery reads the steps that somebody took in a sequence. */
+export const stepsQuery = (id: string, enrollment: string) =>
+	queryOptions({
+		...answer("sequence.steps", id, enrollment),
+		queryFn: ({ signal }) =>
+			api("GET /sequences/{id}/enrollments/{enrollment_id}/steps", {
+				path: { id, enrollment_id: enrollment },
+				query: { limit: 200 },
+				signal,
+			}),
+	});

@@ -156,6 +156,7 @@ export function useFlow(server: Versioned<Sequence>, canEdit: boolean) {
 		if (mode !== "read") draft.change(next.now);
 	};
 	return {
+		id,
 		mode,
 		graph,
 		start: startOf(now),

@@ -15,6 +15,7 @@ import { percent } from "../../../base/words/formats";
 import type { View } from "../flowView";
 import { stepOf } from "../graph";
 import { AddButton, Numbers, StartButton, StepButton, StepMenuButton } from "../Parts";
+import { edgeKey } from "../stepReasons";
 import { labelOf } from "../steps";
 import css from "./Canvas.module.css";
 import { layoutOf, type Layout, nodeWidth, startHeight } from "./layout";
@@ -179,6 +180,7 @@ export default function Canvas({ view, canPaste }: { view: View; canPaste: boole
 									key={`${line.place.from} ${line.place.label}`}
 									className={css.line}
 									data-kind={line.kind}
+									data-passed={view.passed?.edges.has(edgeKey(line.place.from, line.place.label)) || undefined}
 									d={line.path}
 									markerEnd={line.kind === "end" ? undefined : "url(#sequence-arrow)"}
 								/>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "wouter";
+import { useRouter } from "wouter";
 import { useCollection } from "../../../base/collections";
 import { Combo, Picks } from "../../../ui/Combo";
 import { Checkbox, Columns, Select, TextField } from "../../../ui/Field";
@@ -16,6 +16,7 @@ import { to } from "../../../base/paths";
 
 /** Send edits which mail is sent, by whom and when. */
 export function Send({ config, names, set, problem }: Part) {
+	const { base } = useRouter();
 	const message = textOf(config.message_id);
 	const version = typeof config.version === "number" ? config.version : undefined;
 	const messages = useCollection("messages");
@@ -39,14 +40,14 @@ export function Send({ config, names, set, problem }: Part) {
 				value={message || null}
 				onChange={(id) => set({ message_id: id ?? undefined, version: undefined })}
 				error={problem("message_id")}
-				help={
-					messages.data && rows.length === 0 ? (
-						<>
-							{words.noMail} <Link href={to.library()}>{words.openLibrary}</Link>
-						</>
-					) : undefined
-				}
 			/>
+			<p className={css.help}>
+				{messages.data && rows.length === 0 && words.noMail}{" "}
+				<a href={`${base}${to.library({ new: "1" })}`} target="_blank" rel="noreferrer">
+					{words.writeMail}
+				</a>{" "}
+				{words.writeMailHelp}
+			</p>
 			{message && (
 				<section aria-label={words.preview} className={css.preview}>
 					{preview.isPending && <Skeleton rows={4} />}

@@ -4,7 +4,8 @@ import { catalogue } from "../../../base/words/catalogue";
 export const words = catalogue("sequences.fields.words", {
 	mail: "Library email",
 	noMail: "The library is empty.",
-	openLibrary: "Open library",
+	writeMail: "Write a mail",
+	writeMailHelp: "It opens in a new tab. Come back here to choose it.",
 	preview: "Preview",
 	version: "Version",
 	current: "Current version when it is sent",
