@@ -194,7 +194,17 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.waitForRecord("all steps are saved", "/sequences/"+sequence, func(m map[string]any) bool { return len(m["nodes"].([]any)) == 5 && len(m["edges"].([]any)) == 3 })
 		page.WaitFor(`[...document.querySelectorAll('[role=status]')].some(s => s.textContent.startsWith('Saved'))`)
 
-		// A test run, then contacts.
+		// It is tried with what happened before, then as a test, then with contacts.
+		page.Click("Try with the past")
+		page.Dialog().Click("Try")
+		page.Dialog().ExpectText("1 person would have entered")
+		page.Dialog().ExpectText("Nothing was sent or changed.")
+		page.WaitFor(`[...document.querySelectorAll('[role=dialog] tbody tr')].some(r => r.innerText.replaceAll('\t', ' ').includes('Send Hello') && r.lastElementChild.textContent === '1')`)
+		page.expectAccessible("a sequence tried with the past")
+		page.Dialog().Click("Close")
+		page.expectNoDialog()
+		page.WaitFor(`document.querySelector('[data-place=":"]').nextElementSibling.textContent === '1 person'`)
+		page.Click("Hide numbers")
 		page.Click("Test run")
 		page.SelectOption("With data from", "Reader1")
 		page.Dialog().Click("Send")

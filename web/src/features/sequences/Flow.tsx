@@ -1,19 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { AlertTriangle, ListTree, Network, Redo2, Undo2 } from "lucide-react";
 import { type KeyboardEvent, Suspense, useEffect, useMemo, useRef, useState } from "react";
-import type { GraphIssue, SequenceReport } from "../../api/schema";
+import type { GraphIssue, SequenceReport, SequenceSimulation } from "../../api/schema";
 import { lazyComponent } from "../../base/lazy";
 import { useParams } from "../../base/params";
 import { Button, IconButton } from "../../ui/Button";
-import { Card, Callout } from "../../ui/Page";
-import { Failure, Skeleton } from "../../ui/States";
+import { Card } from "../../ui/Page";
+import { Skeleton } from "../../ui/States";
 import { useNarrow } from "../../ui/useNarrow";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { and, timeOfDay } from "../../base/words/formats";
+import { timeOfDay } from "../../base/words/formats";
 import { DeleteStep } from "./DeleteStep";
 import css from "./Flow.module.css";
 import { isOfStart, startNode } from "./draft";
+import { FlowNotes } from "./FlowNotes";
 import type { View } from "./flowView";
 import {
 	addDetached,
@@ -21,6 +22,7 @@ import {
 	configure,
 	copy,
 	type Direction,
+	type Graph,
 	insert,
 	labelsOf,
 	connect,
@@ -37,19 +39,17 @@ import {
 	targetOf,
 } from "./graph";
 import { OutlineView } from "./Outline";
+import { ReplayButton } from "./ReplayButton";
 import { StepDrawer } from "./StepDrawer";
 import { StepMenu } from "./StepMenu";
 import { type Kind, type Names, newId, problemWords, titleOf, triggerWords } from "./steps";
 import type { Flow } from "./useFlow";
 import { stepsQuery } from "./queries";
-import { passedOf } from "./stepReasons";
-import { partName, versionOf } from "./versions";
+import { passedOf, takenOf } from "./stepReasons";
 
 const Canvas = lazyComponent(() => import("./canvas/Canvas"));
 
 const StartDrawer = lazyComponent(() => import("./StartDrawer"));
-
-const Versions = lazyComponent(() => import("../../ui/Versions").then((module) => ({ default: module.Versions })));
 
 const words = catalogue("sequences.flow", {
 	views: "View",
@@ -69,31 +69,13 @@ const words = catalogue("sequences.flow", {
 	next: "Press F8 for the next one.",
 	nextProblem: "Next problem",
 	whole: "Whole sequence",
-	conflict: "Somebody else changed the same parts in the meantime",
-	conflictText: "Changes that only one of you made are kept. Choose for the parts that both of you changed.",
-	choose: "Compare and choose",
-	somebody: "Somebody else",
 	start: "Start",
-	joined: "{who} changed this sequence at {at}. Both changes are kept. Undo restores yours.",
-	joinedSteps: "They changed: {steps}.",
-	joinedWays: "They changed connections between steps.",
-	dismiss: "Dismiss",
-	restored: {
-		server: "Your unsaved work was restored",
-		device: "Your work was restored from this device",
-	},
-	discard: "Discard",
 	removed: "{count, plural, one {Removed # step} other {Removed # steps}}",
 	added: "Added: {title}",
 	pasted: "{count, plural, one {Pasted # step} other {Pasted # steps}}",
 	copied: "{count, plural, one {Copied # step} other {Copied # steps}}",
 	keys: "Arrow keys move, Enter opens, A adds a step after, Delete removes, Shift+arrows select, Ctrl+C and Ctrl+V copy and paste, Ctrl+Z undoes, F8 goes to the next problem.",
 	flow: "Sequence flow",
-	quiet: "Check whether anybody can enter",
-	openStart: "Open start",
-	path: "The path of one person",
-	pathText: "Steps that this person reached are marked, and the connections that led on.",
-	hidePath: "Show everything",
 });
 
 type Props = {
@@ -118,6 +100,7 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 	const narrow = useNarrow();
 	const canvas = (params.get("view") ?? (narrow ? "outline" : "canvas")) === "canvas";
 	const node = params.get("node");
+	const [tried, setTried] = useState<{ graph: Graph; result: SequenceSimulation } | null>(null);
 	const person = params.get("person") ?? "";
 	const log = useQuery({ ...stepsQuery(flow.id, person), enabled: person !== "" });
 	const { graph } = flow;
@@ -127,7 +110,6 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 	const [clipboardContent, setClip] = useState(clipboard);
 	const [adding, setAdding] = useState<{ place: Place; trigger: HTMLElement } | null>(null);
 	const [deleting, setDeleting] = useState<string | null>(null);
-	const [comparing, setComparing] = useState(false);
 	const [announcement, setAnnouncement] = useState("");
 	const box = useRef<HTMLDivElement>(null);
 	const anchor = useRef<HTMLElement | null>(null);
@@ -227,6 +209,8 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 		current: currentId,
 		issues: flow.issues,
 		warnings: editable ? flow.warnings : [],
+		// Numbers of another graph would be wrong.
+		taken: tried?.graph === graph ? takenOf(tried.result) : null,
 		passed: log.data ? passedOf(log.data.data, graph) : null,
 		numbers: report ? new Map(report.nodes.map((node) => [node.node_id, node])) : null,
 		trigger: triggerWords(flow.start.trigger.type, flow.start.trigger.config, names),
@@ -348,6 +332,7 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 						/>
 					</>
 				)}
+				{editable && <ReplayButton flow={flow} names={names} onResult={(result) => setTried({ graph, result })} />}
 				<span className={css.grow} />
 				<span
 					role="status"
@@ -365,79 +350,14 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 			<p className="visually-hidden" role="status">
 				{announcement}
 			</p>
-			{saving.state === "conflict" && (
-				<Callout tone="warning" title={words.conflict}>
-					<p>{words.conflictText}</p>
-					<Button small onClick={() => setComparing(true)}>
-						{words.choose}
-					</Button>
-				</Callout>
-			)}
-			{saving.state === "conflict" && comparing && (
-				<Suspense>
-					<Versions
-						who={saving.conflict.author?.name}
-						at={timeOfDay(saving.conflict.theirs.data.updated_at)}
-						versions={saving.conflict.conflicts.map((conflict) =>
-							versionOf(conflict, graph, saving.conflict.graph, names),
-						)}
-						onResolve={(theirs) => {
-							setComparing(false);
-							flow.settle(theirs);
-						}}
-						onClose={() => setComparing(false)}
-					/>
-				</Suspense>
-			)}
-			{flow.mergedChanges && saving.state !== "conflict" && (
-				<Callout
-					tone="progress"
-					title={words.joined({
-						who: flow.mergedChanges.by?.name || words.somebody,
-						at: timeOfDay(flow.mergedChanges.at),
-					})}
-				>
-					<p>
-						{flow.mergedChanges.steps.length + flow.mergedChanges.start.length > 0
-							? words.joinedSteps({
-									steps: and([
-										...flow.mergedChanges.start.map(partName),
-										...flow.mergedChanges.steps.map((step) => titleOf(step, names, graph)),
-									]),
-								})
-							: words.joinedWays}
-					</p>
-					<Button small onClick={flow.dismissJoined}>
-						{words.dismiss}
-					</Button>
-				</Callout>
-			)}
-			{flow.restored && (flow.dirty || flow.restored === "device") && (
-				<Callout title={words.restored[flow.restored]}>
-					{flow.dirty && (
-						<button type="button" className={css.choice} onClick={flow.discard}>
-							{words.discard}
-						</button>
-					)}
-				</Callout>
-			)}
-			{view.passed && (
-				<Callout title={words.path}>
-					<p>{words.pathText}</p>
-					<Button small onClick={() => set({ person: null })}>
-						{words.hidePath}
-					</Button>
-				</Callout>
-			)}
-			{log.isError && person && <Failure error={log.error} retry={() => void log.refetch()} />}
-			{view.warnings.length > 0 && (
-				<Callout tone="warning" title={words.quiet}>
-					<p>{view.warnings.map((issue) => problemWords(issue.message)).join(" ")}</p>
-					<Button small onClick={openStart}>
-						{words.openStart}
-					</Button>
-				</Callout>
-			)}
+			<FlowNotes
+				flow={flow}
+				view={view}
+				entered={tried?.result.enrolled ?? 0}
+				log={log}
+				onHideTaken={() => setTried(null)}
+				onHidePath={() => set({ person: null })}
+			/>
 			<section aria-label={words.flow} aria-description={words.keys}>
 				{canvas ? (
 					<Suspense fallback={<Skeleton rows={8} height={52} />}>

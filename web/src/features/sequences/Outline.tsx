@@ -3,7 +3,7 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Flow.module.css";
 import type { View } from "./flowView";
 import { type Block, outline, type Slot, stepOf } from "./graph";
-import { AddButton, Numbers, StartButton, StepButton, StepMenuButton } from "./Parts";
+import { AddButton, Numbers, StartButton, StepButton, StepMenuButton, Taken } from "./Parts";
 import { labelOf, titleOf } from "./steps";
 
 const words = catalogue("sequences.outline", {
@@ -27,6 +27,7 @@ export function OutlineView({ view, canPaste }: { view: View; canPaste: boolean 
 		<div className={css.outline}>
 			<StartButton view={view} />
 			<AddButton view={view} place={{ from: null, label: null }} />
+			<Taken view={view} place={{ from: null, label: null }} />
 			{main.map((block) => (
 				<Items key={block.step.id} view={view} block={block} canPaste={canPaste} label={words.label} />
 			))}
@@ -89,7 +90,10 @@ function Items({ view, block, canPaste, label }: { view: View; block: Block; can
 						<StepMenuButton view={view} step={block.step} canPaste={canPaste} />
 					</div>
 					{block.slots.length === 1 && block.slots[0] && (
-						<AddButton view={view} place={{ from: block.step.id, label: block.slots[0].label }} />
+						<>
+							<AddButton view={view} place={{ from: block.step.id, label: block.slots[0].label }} />
+							<Taken view={view} place={{ from: block.step.id, label: block.slots[0].label }} />
+						</>
 					)}
 					{block.slots.length > 1 && (
 						<ul className={css.ways}>
@@ -97,6 +101,7 @@ function Items({ view, block, canPaste, label }: { view: View; block: Block; can
 								<li key={slot.label}>
 									<p className={css.way}>{labelOf(block.step, slot.label)}</p>
 									<AddButton view={view} place={{ from: block.step.id, label: slot.label }} />
+									<Taken view={view} place={{ from: block.step.id, label: slot.label }} />
 									{slot.kind === "block" ? (
 										<Items
 											view={view}

@@ -8,6 +8,7 @@ import { issuesOf, shownDetail, screenReaderText, startText, type View } from ".
 import type { Place, Step } from "./graph";
 import { stepOf } from "./graph";
 import { iconOf } from "./stepIcons";
+import { edgeKey } from "./stepReasons";
 import { kindOf, labelOf, problemWords, titleOf } from "./steps";
 
 const words = catalogue("sequences.parts", {
@@ -28,6 +29,7 @@ const words = catalogue("sequences.parts", {
 	opened: "{count, number} opened",
 	clicked: "{count, number} clicked",
 	delivered: "{count, number} delivered",
+	taken: "{count, plural, one {# person} other {# people}}",
 	start: "Start",
 });
 
@@ -125,6 +127,12 @@ export function Numbers({ view, step }: { view: View; step: Step }) {
 			)}
 		</span>
 	);
+}
+
+/** Taken is how many would have gone on from a place in the past. */
+export function Taken({ view, place }: { view: View; place: Place }) {
+	const count = view.taken?.get(edgeKey(place.from, place.label));
+	return count === undefined ? null : <span className={css.taken}>{words.taken({ count })}</span>;
 }
 
 /** StepMenuButton is the menu of a step. */

@@ -24,6 +24,7 @@ const view = (graph = diamond(), parts: Partial<View> = {}): View => ({
 	warnings: [],
 	numbers: null,
 	passed: null,
+	taken: null,
 	trigger: "",
 	focus: () => {},
 	open: () => {},

@@ -36,6 +36,8 @@ export type View = {
 	numbers: Map<string, SequenceNodeReport> | null;
 	/** The way that one person took; null: none is shown. */
 	passed: Passed | null;
+	/** How many would have taken each edge in the past, by the key of edgeKey; null: that was not tried. */
+	taken: Map<string, number> | null;
 	/** What starts the sequence, as a sentence. */
 	trigger: string;
 	focus: (id: string) => void;

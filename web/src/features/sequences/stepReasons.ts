@@ -1,4 +1,4 @@
-import type { EnrollmentStep } from "../../api/schema";
+import type { EnrollmentStep, SequenceSimulation } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import { dateTime } from "../../base/words/formats";
 import { hasWords, sentenceFor } from "../../base/words/errors";
@@ -120,3 +120,10 @@ export function passedOf(log: EnrollmentStep[], graph: Graph): Passed {
 	if (log[0]?.number === 1 && log[0].node_id === graph.entry) passed.edges.add(edgeKey(null, null));
 	return passed;
 }
+
+/** takenOf returns how many would have taken each edge, by its key. */
+export const takenOf = (simulation: SequenceSimulation) =>
+	new Map([
+		[edgeKey(null, null), simulation.enrolled],
+		...simulation.edges.map((edge): [string, number] => [edgeKey(edge.from_node, edge.branch_label), edge.taken]),
+	]);

@@ -14,7 +14,7 @@ import { catalogue } from "../../../base/words/catalogue";
 import { percent } from "../../../base/words/formats";
 import type { View } from "../flowView";
 import { stepOf } from "../graph";
-import { AddButton, Numbers, StartButton, StepButton, StepMenuButton } from "../Parts";
+import { AddButton, Numbers, StartButton, StepButton, StepMenuButton, Taken } from "../Parts";
 import { edgeKey } from "../stepReasons";
 import { labelOf } from "../steps";
 import css from "./Canvas.module.css";
@@ -266,6 +266,7 @@ export default function Canvas({ view, canPaste }: { view: View; canPaste: boole
 								style={{ insetInlineStart: line.add.x - 12, insetBlockStart: line.add.y - 12 }}
 							>
 								<AddButton view={view} place={line.place} tab={view.graph.steps.length === 0} />
+								<Taken view={view} place={line.place} />
 							</div>
 						))}
 					</div>
