@@ -25,7 +25,7 @@ DECLARE
 		'segment_watcher', 'segment_watch', 'segment_inside', 'date_watch', 'date_due',
 		'sequence', 'enrollment', 'sequence_count', 'sequence_time_sum', 'sequence_send', 'sequence_content', 'sequence_key',
 		'automation', 'automation_count', 'automation_run', 'automation_deleted',
-		'job', 'job_file', 'job_file_chunk',
+		'job', 'job_file', 'job_file_chunk', 'import_change', 'import_mapping',
 		'webhook_endpoint', 'webhook_queue', 'webhook_delivery', 'webhook_call_secret',
 		'notice', 'outage_bounce',
 		'change_listener', 'change_hint'];

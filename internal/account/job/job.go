@@ -19,9 +19,10 @@ type Kind string
 
 // The kinds.
 const (
-	Import Kind = "import"
-	Export Kind = "export"
-	Bulk   Kind = "bulk"
+	Import     Kind = "import"
+	Export     Kind = "export"
+	Bulk       Kind = "bulk"
+	ImportUndo Kind = "import_undo"
 )
 
 // Status is the state of a job.
@@ -56,6 +57,7 @@ type Job struct {
 	CreatedBy  auth.Actor
 	CreatedAt  time.Time
 	FinishedAt *time.Time
+	Undoes     id.Job // of ImportUndo: the import
 
 	epoch, tries int64
 	trial        bool // see Work.MarkTrial
@@ -86,6 +88,7 @@ type Draft struct {
 	Scope  auth.Scope // the scope an API key needs to see and cancel the job
 	Params any        // encodes to a JSON object
 	Total  *int64     // the amount of work, if known
+	Undoes id.Job     // the job that this one undoes, if any
 	By     auth.Actor
 }
 
@@ -114,10 +117,10 @@ func Create(ctx context.Context, db *sqldb.DB, d Draft, now time.Time) (Job, err
 		}
 		j, err = scan(tx.QueryRow(ctx, `
 			INSERT INTO job (tenant_id, id, kind, status, scope, params, processed, total, created_by, created_at,
-				served_at, owner, lease_until, epoch, tries, title)
-			VALUES ($1, $2, $3, 'queued', $4, $5, 0, $6, $7, $8, 0, '', 0, 0, 0, $9)
+				served_at, owner, lease_until, epoch, tries, title, undoes)
+			VALUES ($1, $2, $3, 'queued', $4, $5, 0, $6, $7, $8, 0, '', 0, 0, 0, $9, $10)
 			RETURNING `+columns,
-			d.Tenant, id.New[id.Job](), d.Kind, d.Scope, string(params), d.Total, string(by), sqldb.Micros(now), d.Title).Scan)
+			d.Tenant, id.New[id.Job](), d.Kind, d.Scope, string(params), d.Total, string(by), sqldb.Micros(now), d.Title, sqldb.Null(d.Undoes)).Scan)
 		tx.Notify(Wake)
 		return err
 	})
@@ -128,7 +131,7 @@ func Create(ctx context.Context, db *sqldb.DB, d Draft, now time.Time) (Job, err
 }
 
 const columns = `tenant_id, id, kind, status, scope, params, state, result, error, processed, total,
-	created_by, created_at, finished_at, epoch, tries, title`
+	created_by, created_at, finished_at, epoch, tries, title, undoes`
 
 func scan(row func(...any) error) (Job, error) {
 	var j Job
@@ -137,7 +140,7 @@ func scan(row func(...any) error) (Job, error) {
 	var total, finished sql.NullInt64
 	var created int64
 	err := row(&j.Tenant, &j.ID, &j.Kind, &j.Status, &j.Scope, &params, &state, &result, &failure, &j.Processed, &total,
-		&by, &created, &finished, &j.epoch, &j.tries, &j.Title)
+		&by, &created, &finished, &j.epoch, &j.tries, &j.Title, &j.Undoes)
 	if err != nil {
 		return Job{}, err
 	}

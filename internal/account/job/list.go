@@ -25,10 +25,10 @@ func ParseFilter(kinds, statuses []string) (Filter, error) {
 	var p fault.Problems
 	for _, k := range kinds {
 		switch Kind(k) {
-		case Import, Export, Bulk:
+		case Import, Export, Bulk, ImportUndo:
 			f.Kinds = append(f.Kinds, Kind(k))
 		default:
-			p.Add("type", "must be a comma list of import, export, bulk")
+			p.Add("type", "must be a comma list of import, export, bulk, import_undo")
 		}
 	}
 	for _, s := range statuses {

@@ -36,6 +36,7 @@ const (
 type Options struct {
 	Mapping       map[string]string // column → target; an empty target leaves the column out, whatever its name
 	Forms         map[string]string // column → how its dates, numbers or booleans are written; guessed of the others
+	Remembered    bool              // take what is absent here from the last import of a file with the same header
 	Strict        bool              // a row is invalid if a value does not fit; otherwise its cell is left empty
 	Mode          Mode              // empty: Upsert
 	Tags          []string          // added to each contact

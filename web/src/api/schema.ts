@@ -1849,6 +1849,7 @@ export type ImportOptions = {
 	mapping?: { [key: string]: string | null };
 	mode?: "create" | "update" | "upsert";
 	quote?: string | null;
+	remembered?: boolean;
 	segment_key?: string | null;
 	separator?: string | null;
 	sheet?: string | null;
@@ -2064,7 +2065,7 @@ export type JobSession = {
 	result?: unknown;
 	status: "queued" | "running" | "completed" | "failed" | "cancelled";
 	title: string;
-	type: "import" | "export" | "bulk";
+	type: "import" | "export" | "bulk" | "import_undo";
 };
 
 export type JoinTenantRequestBody = {
@@ -4260,6 +4261,12 @@ export type UnavailableError = Error & {
 	};
 };
 
+export type UndoImportError409 = Error & {
+	error?: {
+		code?: "ALREADY_UNDONE" | "IDEMPOTENCY_IN_PROGRESS" | "INVALID_TRANSITION" | "NOT_UNDOABLE" | "UNDO_EXPIRED";
+	};
+};
+
 export type UnsupportedMediaTypeError = Error & {
 	error?: {
 		code?: "UNSUPPORTED_MEDIA_TYPE";
@@ -4762,10 +4769,11 @@ export type Routes = {
 	"GET /forms/{id}/submissions": { path: { id: string }; query: { cursor?: string; limit?: number }; body: never; answer: ListFormSubmission };
 	"POST /forms/{id}/unarchive": { path: { id: string }; query: never; body: never; answer: FormRow };
 	"POST /forms/{id}/unpublish": { path: { id: string }; query: never; body: never; answer: FormRow };
-	"GET /jobs": { path: never; query: { type?: string | ("import" | "export" | "bulk")[]; status?: string | ("queued" | "running" | "completed" | "failed" | "cancelled")[]; mine?: boolean; cursor?: string; limit?: number }; body: never; answer: ListJobSession };
+	"GET /jobs": { path: never; query: { type?: string | ("import" | "export" | "bulk" | "import_undo")[]; status?: string | ("queued" | "running" | "completed" | "failed" | "cancelled")[]; mine?: boolean; cursor?: string; limit?: number }; body: never; answer: ListJobSession };
 	"GET /jobs/{id}": { path: { id: string }; query: never; body: never; answer: JobSession };
 	"POST /jobs/{id}/cancel": { path: { id: string }; query: never; body: never; answer: JobSession };
 	"GET /jobs/{id}/download": { path: { id: string }; query: { file?: "export" | "errors" }; body: never; answer: undefined };
+	"POST /jobs/{id}/undo": { path: { id: string }; query: never; body: never; answer: Accepted };
 	"GET /messages": { path: never; query: { status?: string | ("draft" | "published" | "archived")[]; search?: string; limit?: number; offset?: number; embed?: "use" }; body: never; answer: ListMessageRow };
 	"POST /messages": { path: never; query: never; body: MessageBody; answer: MessageSession };
 	"DELETE /messages/{id}": { path: { id: string }; query: never; body: never; answer: undefined };
@@ -4989,6 +4997,7 @@ export const roles: { [route: string]: "viewer" | "editor" | "admin" | "owner" }
 	"POST /forms/{id}/unarchive": "editor",
 	"POST /forms/{id}/unpublish": "editor",
 	"POST /jobs/{id}/cancel": "editor",
+	"POST /jobs/{id}/undo": "editor",
 	"POST /messages": "editor",
 	"POST /messages/{id}/archive": "editor",
 	"POST /messages/{id}/duplicate": "editor",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -31,6 +32,9 @@ func NewJobs(e wire.Env) Jobs {
 	return Jobs{db: e.DB, cursors: e.Cursors, baseURL: e.BaseURL, now: e.Now}
 }
 
+// On returns the operations on another handle.
+func (api Jobs) On(db *sqldb.DB) Jobs { api.db = db; return api }
+
 // Register adds the operations on jobs.
 func (api Jobs) Register(r *endpoint.Router) {
 	op := func(name, summary string, faults ...*fault.Error) endpoint.Op {
@@ -47,6 +51,14 @@ func (api Jobs) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}", get, api.getJob)
 	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/cancel",
 		op("cancelJob", "Cancel a job that has not ended; its changes so far stay.", job.ErrTransition), api.cancelJob)
+	undo := op("undoImport", "Undo an import, in a job.", job.ErrTransition, job.ErrLimit, transfer.ErrNotUndoable, transfer.ErrUndone, transfer.ErrUndoExpired)
+	undo.Status = http.StatusAccepted
+	undo.Description = `For seven days after an import has ended, also one that failed or was cancelled: undo in its result says until when. The answer names a job of type import_undo, which can be cancelled and then started again. An undo needs the scopes of the import.
+
+Contacts that the import created are deleted, except for those that since got a mail, have an event, a form submission, an enrollment or a change; a contact that is deleted so is new when it is created again. Of other contacts, the fields, tags, lists, subscriptions and stages that the import changed go back unless they have another value since. A refusal stays: a worse status, do_not_contact, and subscriptions that the import turned off.
+
+The job's result has deleted, restored and, by reason, kept: contacts of which something stays as the import left it (changed, mailed, event, submitted, enrolled, refusal, deleted, anonymized, invalid).`
+	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/undo", undo.Once(), wire.Once(api, api.db, Jobs.undoImport))
 	download := op("downloadJobFile", "Download a file that a job wrote.")
 	download.Description = "The file of a completed export, or with file=errors the rows that an ended import refused or of which it left out values, for 7 days. " +
 		"Texts that a spreadsheet would evaluate (they begin with = + - @, a tab or a carriage return) are prefixed with an apostrophe, which an import removes."
@@ -54,13 +66,13 @@ func (api Jobs) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/jobs/{id}/download", download.ExampleQuery("file=$FILE"), api.downloadJobFile)
 }
 
-// Job is an import, an export or a bulk action with its progress and result.
+// Job is an import, its undo, an export or a bulk action with its progress and result.
 type Job struct {
 	ID         id.Job          `json:"id" format:"uuid"`
-	Type       job.Kind        `json:"type" enum:"import,export,bulk"`
+	Type       job.Kind        `json:"type" enum:"import,export,bulk,import_undo"`
 	Status     job.Status      `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Progress   jobProgress     `json:"progress"`
-	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, unfit, errors_url (null without invalid and unfit rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, its columns with samples, where each went, and the faults of rows in groups. repeated counts rows with the address of an earlier row. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with."`
+	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, unfit, errors_url (null without invalid and unfit rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, its columns with samples, where each went, and the faults of rows in groups; undo (until, and job_id once it is undone) if it can be undone or was. repeated counts rows with the address of an earlier row. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with. The undo of an import: deleted, restored, and kept by reason."`
 	Error      *jobError       `json:"error,omitempty"`
 	CreatedAt  endpoint.Stamp  `json:"created_at"`
 	FinishedAt *endpoint.Stamp `json:"finished_at,omitempty"`
@@ -88,7 +100,7 @@ type jobError struct {
 }
 
 type listJobsRequest struct {
-	Type   string `query:"type" as:"list" enum:"import,export,bulk" doc:"Of any of these types; all when absent."`
+	Type   string `query:"type" as:"list" enum:"import,export,bulk,import_undo" doc:"Of any of these types; all when absent."`
 	Status string `query:"status" as:"list" enum:"queued,running,completed,failed,cancelled" doc:"With any of these statuses; all when absent."`
 	Mine   string `query:"mine" as:"boolean" default:"false" doc:"true: only jobs that the user has created."`
 	endpoint.CursorQuery
@@ -133,13 +145,13 @@ func (api Jobs) SessionRows(ctx context.Context, p auth.Principal, list ...job.J
 	if err != nil {
 		return nil, err
 	}
+	public, err := api.rowsOfJobs(ctx, p, list...)
+	if err != nil {
+		return nil, err
+	}
 	rows := make([]JobSession, len(list))
 	for i, j := range list {
-		row, err := api.rowOfJob(p, j)
-		if err != nil {
-			return nil, err
-		}
-		rows[i] = JobSession{Job: row, Title: cmp.Or(j.Title, defaultTitles[j.Kind]), CreatedBy: j.CreatedBy}
+		rows[i] = JobSession{Job: public[i], Title: cmp.Or(j.Title, defaultTitles[j.Kind]), CreatedBy: j.CreatedBy}
 		if at, ok := until[j.ID]; ok {
 			rows[i].FilesUntil = new(endpoint.At(at))
 		}
@@ -148,13 +160,16 @@ func (api Jobs) SessionRows(ctx context.Context, p auth.Principal, list ...job.J
 }
 
 // defaultTitles are the titles of jobs of earlier versions.
-var defaultTitles = map[job.Kind]string{job.Import: "Import of contacts", job.Export: "Export of contacts", job.Bulk: "Bulk action"}
+var defaultTitles = map[job.Kind]string{job.Import: "Import of contacts", job.Export: "Export of contacts", job.Bulk: "Bulk action", job.ImportUndo: "Undo of an import"}
 
 // answer returns the form of a job for p.
 func (api Jobs) answer(ctx context.Context, p auth.Principal, j job.Job) (jobAnswer, error) {
 	if p.IsKey() {
-		row, err := api.rowOfJob(p, j)
-		return jobAnswer{Public: &row}, err
+		rows, err := api.rowsOfJobs(ctx, p, j)
+		if err != nil {
+			return jobAnswer{}, err
+		}
+		return jobAnswer{Public: &rows[0]}, nil
 	}
 	rows, err := api.SessionRows(ctx, p, j)
 	if err != nil {
@@ -199,12 +214,44 @@ func (api Jobs) job(ctx context.Context, p auth.Principal, in wire.RecordPath) (
 type importResult struct {
 	transfer.ImportResult
 	ErrorsURL *string          `json:"errors_url"`
+	Undo      *importUndo      `json:"undo,omitempty"`
 	Report    *transfer.Report `json:"report,omitempty"`
+}
+
+// importUndo is until when an import can be undone, and the job that undoes it or has.
+type importUndo struct {
+	Until endpoint.Stamp `json:"until"`
+	JobID *id.Job        `json:"job_id"`
 }
 
 type exportResult struct {
 	transfer.ExportResult
 	DownloadURL *string `json:"download_url"`
+}
+
+// rowsOfJobs returns the rows of jobs.
+func (api Jobs) rowsOfJobs(ctx context.Context, p auth.Principal, list ...job.Job) ([]Job, error) {
+	undos, err := transfer.UndosOf(ctx, api.db, p.Tenant, list, api.now())
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Job, len(list))
+	for i, j := range list {
+		if rows[i], err = api.rowOfJob(p, j); err != nil {
+			return nil, err
+		}
+		r, imported := rows[i].Result.(importResult)
+		undo, can := undos[j.ID]
+		if !imported || !can {
+			continue
+		}
+		r.Undo = &importUndo{Until: endpoint.At(undo.Until)}
+		if !undo.Job.IsZero() {
+			r.Undo.JobID = &undo.Job
+		}
+		rows[i].Result = r
+	}
+	return rows, nil
 }
 
 // rowOfJob returns the row of j with its URLs.
@@ -255,6 +302,15 @@ func (api Jobs) cancelJob(ctx context.Context, p auth.Principal, in *wire.Record
 		return jobAnswer{}, err
 	}
 	return api.answer(ctx, p, j)
+}
+
+func (api Jobs) undoImport(ctx context.Context, p auth.Principal, in *wire.RecordPath) (wire.Accepted, error) {
+	j, err := api.job(ctx, p, *in)
+	if err != nil {
+		return wire.Accepted{}, err
+	}
+	undo, err := transfer.StartUndo(ctx, api.db, j, p, api.now())
+	return wire.Accepted{JobID: undo.ID}, err
 }
 
 type downloadJobFileRequest struct {

@@ -23,7 +23,7 @@ func (api Contacts) contactsTransfer(r *endpoint.Router) {
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
 		Description: `The file has a header row. Its encoding (UTF-8, UTF-16, Windows-1252 or ISO-8859-15, with or without a byte order mark), its separator (comma, semicolon, tab or |, which a line sep=; may announce) and its quotes are recognised, unless encoding, separator and quote say them. A row may have 1 MB, the body 100 MB. It may also be a workbook (.xlsx), or a zip archive of one file, of at most 16 MB.
 
-mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. The address is looked for in the cells if no column is called so. The job's result, also of a dry run, has a report: how the file was read, and of each column where it went, what decided that, and a sample of its values.
+mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. The address is looked for in the cells if no column is called so. The job's result, also of a dry run, has a report: how the file was read, and of each column where it went, what decided that, and a sample of its values. What a completed import was told about the columns is kept under the file's header, in whatever order its columns are, and remembered applies it.
 
 Dates, numbers and booleans are read as the file writes them: 31.12.1999 or 12/31/1999, 1.234,50, ja or nein. How a column writes them is guessed from all rows and said in the report, unless forms says it; if two forms are as likely, an import fails before it saves a row, and the report of a dry run asks in questions. A value that does not fit its field leaves its cell empty, and unfit in the result counts such rows, unless strict is true; an address, a status, do_not_contact or consent that cannot be read always makes the row invalid.
 
@@ -58,6 +58,7 @@ type importOptions struct {
 	Sheet         endpoint.Opt[string]            `json:"sheet" doc:"The sheet of a workbook; the first when absent."`
 	Forms         map[string]string               `json:"forms,omitempty" doc:"By column: how it writes dates (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY), numbers (1,234.50 or 1.234,50) or booleans (two words such as yes/no); guessed from all rows when absent."`
 	Strict        bool                            `json:"strict,omitempty" doc:"Whether a value that does not fit its field makes the row invalid; otherwise its cell is left empty."`
+	Remembered    bool                            `json:"remembered,omitempty" doc:"Whether columns that mapping does not name go where they went when a file with the same header was imported last, and forms, encoding, separator and quote that are absent are those of that import."`
 	UpdateBlank   bool                            `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
 	DryRun        bool                            `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
 }
@@ -85,7 +86,7 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 		j, err := transfer.StartImport(ctx, tx, p.Tenant, file, transfer.Options{
 			Mapping: mappingOf(o.Mapping), Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
 			Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, FileName: in.Upload.FileName(), DryRun: o.DryRun,
-			Forms: o.Forms, Strict: o.Strict,
+			Forms: o.Forms, Strict: o.Strict, Remembered: o.Remembered,
 			Encoding: o.Encoding.Or(""), Separator: o.Separator.Or(""), Quote: o.Quote.Or(""),
 		}, p, api.now())
 		if err != nil {

@@ -13,6 +13,9 @@ const words = catalogue("shell.errors", {
 	CSRF_FAILED:
 		"This page was opened under another address than the installation's own. Open it under the address of PACKETBOAT_BASE_URL, or change that setting.",
 	NOT_FOUND: "This no longer exists.",
+	NOT_UNDOABLE: "There is nothing to undo.",
+	ALREADY_UNDONE: "This import is undone already, or is being undone.",
+	UNDO_EXPIRED: "An import can be undone for seven days only.",
 	CONTACT_NOT_FOUND: "This contact no longer exists.",
 	TENANT_NOT_FOUND: "This workspace no longer exists. Choose another.",
 	OUTAGE_NOT_FOUND: "This outage no longer exists.",

@@ -1,0 +1,31 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/sqldb"
+)
+
+// Undoing returns, by job, the job that undoes it or has undone it. One that failed or was cancelled does not count.
+func Undoing(ctx context.Context, db *sqldb.DB, tenant id.Tenant, jobs []id.Job) (map[id.Job]id.Job, error) {
+	found := map[id.Job]id.Job{}
+	if len(jobs) == 0 {
+		return found, nil
+	}
+	rows, err := db.Query(ctx, `
+		SELECT undoes, id FROM job
+		WHERE tenant_id = $1 AND undoes`+db.In(2)+` AND undoes IS NOT NULL AND status IN ('queued', 'running', 'completed')`,
+		tenant, sqldb.List(db, jobs))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var undone, by id.Job
+		err := scan(&undone, &by)
+		found[undone] = by
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the jobs that undo others: %w", err)
+	}
+	return found, nil
+}
