@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -36,6 +37,7 @@ func (s Segment) MemberSort(name string) contact.Sort {
 type Added struct {
 	Added, Already int
 	NotFound       []string
+	Contacts       []id.Contact // that were added
 }
 
 // Removed is the result of Remove. NotMembers counts all other contacts of the request, including
@@ -63,7 +65,7 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 		if err != nil {
 			return err
 		}
-		r = Added{Added: len(fresh), Already: len(contacts) - len(fresh), NotFound: missing}
+		r = Added{Added: len(fresh), Already: len(contacts) - len(fresh), NotFound: missing, Contacts: fresh}
 		return changed(ctx, tx, tenant, s, fresh, journal.ListAdded, now)
 	})
 	if err != nil {
@@ -152,6 +154,30 @@ func Remove(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segm
 		return Removed{}, fmt.Errorf("remove members: %w", err)
 	}
 	return r, nil
+}
+
+// RemoveAdded takes those contacts off a static list that were added to it at a time, and returns them. A list that is
+// gone has none.
+func RemoveAdded(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment, contacts []id.Contact, at, now time.Time) ([]id.Contact, error) {
+	if len(contacts) == 0 {
+		return nil, nil
+	}
+	s, err := list(ctx, tx, tenant, segment)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotStatic) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, `
+		DELETE FROM segment_member
+		WHERE tenant_id = $1 AND segment_id = $2 AND contact_id`+tx.In(3)+` AND added_at = $4 RETURNING contact_id`,
+		tenant, segment, sqldb.List(tx, contacts), sqldb.Micros(at))
+	gone, err := sqldb.Collect(rows, err, contactID)
+	if err != nil {
+		return nil, fmt.Errorf("remove members: %w", err)
+	}
+	return gone, changed(ctx, tx, tenant, s, gone, journal.ListRemoved, now)
 }
 
 // Check reports a fault unless p names 1 to MaxMembers contacts.

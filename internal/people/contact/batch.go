@@ -32,6 +32,7 @@ type Draft struct {
 	Email  string
 	ID     id.Contact // not empty: update the contact with this id; Email is ignored
 	Mode   Mode
+	Trace  bool // Outcome.Replaced is wanted
 	New    bool // expect that no contact has the address: do not look it up first. A Saver looks up all
 	Change Change
 
@@ -46,8 +47,11 @@ type Outcome struct {
 	Contact Contact
 	Created bool
 	Changed bool
-	Stopped bool  // Change.Status made it pending, unsubscribed, bounced, complained or deleted
-	Err     error // a fault of this draft alone; other drafts are saved
+	Stopped bool // Change.Status made it pending, unsubscribed, bounced, complained or deleted
+	// Replaced has, if the draft was to be traced, what it and the other drafts of the contact replaced; nil if it is
+	// not the first of them.
+	Replaced *Replaced
+	Err      error // a fault of this draft alone; other drafts are saved
 }
 
 // ErrAnonymized reports a change of an anonymised contact.
@@ -246,10 +250,14 @@ func (b *batch) round(ctx context.Context, tx *sqldb.DB, which []int) ([]int, er
 		if o.Err != nil {
 			continue
 		}
+		one := p.byID[o.Contact.ID]
 		if b.load {
-			o.Contact = p.byID[o.Contact.ID].c
+			o.Contact = one.c
 		} else {
-			o.Contact = p.byID[o.Contact.ID].copy()
+			o.Contact = one.copy()
+		}
+		if one.before != nil {
+			o.Replaced, one.before = one.before.replacedBy(&o.Contact), nil
 		}
 	}
 	return again, nil
@@ -275,16 +283,20 @@ func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i i
 			return refuse(err)
 		}
 	}
+	gone := old != nil && old.c.Withdrawn && d.ID.IsZero() // as if it had never been there
 	switch {
 	case old == nil && !d.ID.IsZero():
 		return refuse(ErrNotFound)
-	case old == nil && d.Mode == Updating:
+	case (old == nil || gone) && d.Mode == Updating:
 		return refuse(ErrNotFound)
+	case gone:
+		if err := b.countBilled(ctx, tx, ch); err != nil {
+			return refuse(err)
+		}
+		return p.createAgain(old, ch, by)
 	case old == nil:
-		if !ch.pending() && ch.status != Suppressed { // those are not billed
-			if err := b.countNew(ctx, tx); err != nil {
-				return refuse(err)
-			}
+		if err := b.countBilled(ctx, tx, ch); err != nil {
+			return refuse(err)
 		}
 		o := p.create(ch, by)
 		if o.Err == ErrDuplicateExternalID && b.expectsNew(d) {
@@ -298,7 +310,18 @@ func (b *batch) applyDraft(ctx context.Context, tx *sqldb.DB, p *mergeState, i i
 	case d.ID.IsZero() && d.Mode == Creating && old.c.Status != Pending:
 		return refuse(ErrDuplicateEmail.With(existing{old.c.ID, old.c.Status}))
 	}
+	if d.Trace && !old.isNew && old.before == nil {
+		old.before = new(old.copy())
+	}
 	return p.merge(old, ch, by)
+}
+
+// countBilled counts a new contact against the tenant's limit, unless it is one that is not billed.
+func (b *batch) countBilled(ctx context.Context, tx *sqldb.DB, ch checked) error {
+	if ch.pending() || ch.status == Suppressed {
+		return nil
+	}
+	return b.countNew(ctx, tx)
 }
 
 // countNew counts a new contact against the tenant's limit. Transactions that create

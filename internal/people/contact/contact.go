@@ -86,6 +86,7 @@ type Contact struct {
 	AnonymizedAt   *time.Time
 	SuppressedAt   *time.Time
 	UnsubscribedAt *time.Time
+	Withdrawn      bool // suppressed by the undo of the import that created it: it is new when it comes again
 
 	Revision  int64     // increases with each change of the profile: not by engagement, scores and deliverability
 	RevisedBy id.Author // of the last one; zero: the program itself

@@ -61,7 +61,7 @@ func Restore(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Conta
 				}
 				remaining--
 			}
-			c.Status, c.StatusBeforeSuppress, c.SuppressedAt = to, "", nil
+			c.Status, c.StatusBeforeSuppress, c.SuppressedAt, c.Withdrawn = to, "", nil, false
 			return []effect{{what: journal.ContactRestored, data: map[string]any{"global_status": to}}}, nil
 		})
 		return err

@@ -145,7 +145,7 @@ func saveStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*C
 		return nil
 	}
 	t := tx.Table("id UUID", "global_status TEXT", "status_before_suppress TEXT", "suppressed_at BIGINT", "unsubscribed_at BIGINT",
-		"subscriptions JSONB", "category_subscriptions JSONB")
+		"subscriptions JSONB", "category_subscriptions JSONB", "withdrawn BOOLEAN")
 	for _, c := range list {
 		types, err := json.Marshal(c.Subscriptions)
 		if err != nil {
@@ -156,12 +156,12 @@ func saveStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*C
 			return err
 		}
 		t.Add(c.ID, c.Status, sqldb.Null(c.StatusBeforeSuppress), sqldb.NullMicros(c.SuppressedAt), sqldb.NullMicros(c.UnsubscribedAt),
-			string(types), string(categories))
+			string(types), string(categories), c.Withdrawn)
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE contact SET global_status = v.global_status, status_before_suppress = v.status_before_suppress,
 			suppressed_at = v.suppressed_at, unsubscribed_at = v.unsubscribed_at,
-			subscriptions = v.subscriptions, category_subscriptions = v.category_subscriptions, updated_at = $2,
+			subscriptions = v.subscriptions, category_subscriptions = v.category_subscriptions, withdrawn = v.withdrawn, updated_at = $2,
 			revision = contact.revision + 1, revised_by = $3
 		FROM `+t.As("v", 4)+`
 		WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now), revision.By(ctx))...)

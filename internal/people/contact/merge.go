@@ -33,6 +33,7 @@ type pending struct {
 	stored          Status          // empty: none yet
 	parts           map[string]bool // names of what changed
 	unshared        bool            // the maps and lists of c are not shared with an Outcome
+	before          *Contact        // before the drafts, if it is to be traced what they replace
 	activityChanged bool            // its activity must be written
 	versionBegan    *time.Time      // of the version that ends; nil: none does
 	entries         []journal.Entry
@@ -166,9 +167,20 @@ func (p *mergeState) create(ch checked, by id.Author) Outcome {
 	if p.keyTaken(c.ID, ch) {
 		return Outcome{Err: ErrDuplicateExternalID}
 	}
+	one := &pending{c: c, isNew: true, unshared: true}
+	if err := p.begin(one, ch); err != nil {
+		return Outcome{Err: err}
+	}
+	p.track(one)
+	return Outcome{Contact: one.c, Created: true, Changed: true, Stopped: one.c.Status != Active && !ch.unverified}
+}
+
+// begin applies a change to an empty contact.
+func (p *mergeState) begin(one *pending, ch checked) error {
+	b, c := p.b, &one.c
 	done, err := c.apply(ch)
 	if err != nil {
-		return Outcome{Err: err}
+		return err
 	}
 	if c.Source == nil && ch.sourceIfNew != "" {
 		c.Source = &ch.sourceIfNew
@@ -192,14 +204,12 @@ func (p *mergeState) create(ch checked, by id.Author) Outcome {
 	effects, _ := c.adopt(ch.status, b.now)
 	c.listed = p.listed[c.Email]
 	c.evaluate(c.Status, b.now)
-	one := &pending{c: c, isNew: true, unshared: true}
 	one.log(b, journal.ContactCreated, "", nil)
 	for _, t := range done.subscriptions {
 		one.log(b, journal.SubscriptionChanged, "", t)
 	}
 	one.logEffects(b, effects)
-	p.track(one)
-	return Outcome{Contact: one.c, Created: true, Changed: true, Stopped: c.Status != Active && !ch.unverified}
+	return nil
 }
 
 // merge applies a draft to an existing contact.
@@ -490,7 +500,7 @@ func columnsOf(part string) []string {
 	case "subscriptions":
 		return []string{"subscriptions", "category_subscriptions"}
 	case "global_status":
-		return []string{"global_status", "status_before_suppress", "suppressed_at", "unsubscribed_at"}
+		return []string{"global_status", "status_before_suppress", "suppressed_at", "unsubscribed_at", "withdrawn"}
 	case "stage_id":
 		return []string{"stage_id", "prospect_score", "customer_score", "score_updated_at"}
 	}

@@ -23,7 +23,7 @@ var contactColumns = []string{
 	"source", "stage_id", "custom_fields", "tags", "subscriptions", "category_subscriptions", "global_status",
 	"status_before_suppress", "do_not_contact", "prospect_score", "customer_score", "score_updated_at",
 	"created_at", "updated_at", "anonymized_at", "suppressed_at", "unsubscribed_at", "revision", "revised_by",
-	"version", "version_at",
+	"version", "version_at", "withdrawn",
 }
 
 // storedColumns are contactColumns with their types, and search_text, which is derived from
@@ -34,7 +34,7 @@ var storedColumns = func() []string {
 		"do_not_contact": "BOOLEAN", "prospect_score": "DOUBLE PRECISION", "customer_score": "DOUBLE PRECISION",
 		"score_updated_at": "BIGINT", "created_at": "BIGINT", "updated_at": "BIGINT", "anonymized_at": "BIGINT",
 		"suppressed_at": "BIGINT", "unsubscribed_at": "BIGINT", "id": "UUID", "stage_id": "UUID", "revision": "BIGINT", "revised_by": "UUID",
-		"version": "INTEGER", "version_at": "BIGINT",
+		"version": "INTEGER", "version_at": "BIGINT", "withdrawn": "BOOLEAN",
 	}
 	list := []string{}
 	for _, name := range contactColumns {
@@ -89,7 +89,7 @@ func newReader(more ...any) *reader {
 		&c.Stage, sqldb.ToText(&r.fields), sqldb.ToText(&r.tags), sqldb.ToText(&r.subs), sqldb.ToText(&r.cats), sqldb.ToText(&c.Status),
 		sqldb.ToText(&c.StatusBeforeSuppress), &c.DoNotContact, &c.ProspectScore, &c.CustomerScore, sqldb.ToNullTime(&c.ScoreUpdatedAt),
 		sqldb.ToTime(&c.CreatedAt), sqldb.ToTime(&c.UpdatedAt), sqldb.ToNullTime(&c.AnonymizedAt), sqldb.ToNullTime(&c.SuppressedAt), sqldb.ToNullTime(&c.UnsubscribedAt),
-		sqldb.ToInt(&c.Revision), &c.RevisedBy, sqldb.ToInt(&c.Version), sqldb.ToTime(&c.VersionAt),
+		sqldb.ToInt(&c.Revision), &c.RevisedBy, sqldb.ToInt(&c.Version), sqldb.ToTime(&c.VersionAt), &c.Withdrawn,
 	)
 	r.dest = append(append(r.dest, c.Activity.dest()...), more...)
 	return r
@@ -146,7 +146,7 @@ func (c *Contact) values(row []any) ([]any, error) {
 		c.Source, sqldb.Null(c.Stage), texts[0], texts[1], texts[2], texts[3], c.Status,
 		sqldb.Null(c.StatusBeforeSuppress), c.DoNotContact, c.ProspectScore, c.CustomerScore, sqldb.NullMicros(c.ScoreUpdatedAt),
 		sqldb.Micros(c.CreatedAt), sqldb.Micros(c.UpdatedAt), sqldb.NullMicros(c.AnonymizedAt), sqldb.NullMicros(c.SuppressedAt), sqldb.NullMicros(c.UnsubscribedAt),
-		c.Revision, sqldb.Null(c.RevisedBy), c.Version, sqldb.Micros(c.VersionAt),
+		c.Revision, sqldb.Null(c.RevisedBy), c.Version, sqldb.Micros(c.VersionAt), c.Withdrawn,
 	), nil
 }
 
