@@ -37,7 +37,6 @@ func (s Segment) MemberSort(name string) contact.Sort {
 type Added struct {
 	Added, Already int
 	NotFound       []string
-	Contacts       []id.Contact // that were added
 }
 
 // Removed is the result of Remove. NotMembers counts all other contacts of the request, including
@@ -65,7 +64,7 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 		if err != nil {
 			return err
 		}
-		r = Added{Added: len(fresh), Already: len(contacts) - len(fresh), NotFound: missing, Contacts: fresh}
+		r = Added{Added: len(fresh), Already: len(contacts) - len(fresh), NotFound: missing}
 		return changed(ctx, tx, tenant, s, fresh, journal.ListAdded, now)
 	})
 	if err != nil {
@@ -74,38 +73,56 @@ func Add(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment
 	return r, nil
 }
 
-// Saved are contacts that a transaction has saved. Those that it created are on no list yet.
+// Saved are contacts that a transaction has saved.
 type Saved struct {
-	Created, Known []id.Contact
+	fresh, known []id.Contact // fresh ones are on no list yet
 }
 
-// AddSaved puts contacts on a static list in the transaction that saved them. It is for a series of calls, as an import
-// makes: only the last one recounts a small list, the others adjust its counts.
-func AddSaved(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment, saved Saved, last bool, now time.Time) error {
+// Add adds a contact. One that was withdrawn and is created again may be on lists.
+func (s *Saved) Add(c contact.Contact, created bool) {
+	if created && c.Revision == 1 {
+		s.fresh = append(s.fresh, c.ID)
+	} else {
+		s.known = append(s.known, c.ID)
+	}
+}
+
+// AddSaved puts contacts on a static list in the transaction that saved them, and returns those that it found and that
+// were not on it. It is for a series of calls, as an import makes: only the last one recounts a small list, the others
+// adjust its counts.
+func AddSaved(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment, saved Saved, last bool, now time.Time) ([]id.Contact, error) {
+	joined, err := addSaved(ctx, tx, tenant, segment, saved, last, now)
+	if err != nil {
+		return nil, fmt.Errorf("add saved members: %w", err)
+	}
+	return joined, nil
+}
+
+func addSaved(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, segment id.Segment, saved Saved, last bool, now time.Time) ([]id.Contact, error) {
 	s, err := list(ctx, tx, tenant, segment)
 	if err != nil {
-		return fmt.Errorf("add saved members: %w", err)
+		return nil, err
 	}
 	t := tx.Table("segment_id UUID", "contact_id UUID", "added_at BIGINT")
-	for _, c := range saved.Created {
+	for _, c := range saved.fresh {
 		t.Add(s.ID, c, sqldb.Micros(now))
 	}
 	if err := t.Load(ctx, tx, "segment_member", tenant); err != nil {
-		return fmt.Errorf("add saved members: %w", err)
+		return nil, err
 	}
-	fresh, err := insertMembers(ctx, tx, tenant, s.ID, saved.Known, now)
+	joined, err := insertMembers(ctx, tx, tenant, s.ID, saved.known, now)
 	if err != nil {
-		return fmt.Errorf("add saved members: %w", err)
+		return nil, err
 	}
-	fresh = append(fresh, saved.Created...)
+	all := append(slices.Clone(saved.fresh), joined...)
 	count := adjust
 	if last {
 		count = recountSmall
 	}
-	if err := count(ctx, tx, tenant, s, fresh, true, now); err != nil {
-		return fmt.Errorf("add saved members: %w", err)
+	if err := count(ctx, tx, tenant, s, all, true, now); err != nil {
+		return nil, err
 	}
-	return appendChanges(ctx, tx, tenant, s, fresh, journal.ListAdded, now)
+	return joined, appendChanges(ctx, tx, tenant, s, all, journal.ListAdded, now)
 }
 
 // insertMembers puts contacts on a list and returns those that were not on it.

@@ -81,6 +81,7 @@ func oldRows() []retention.Table {
 		{Name: "webhook deliveries", Days: func(r tenant.Retention) int { return r.Deliveries }, Step: webhook.Prune},
 		{Name: "idempotency keys of events", Days: func(tenant.Retention) int { return 0 }, Step: event.Prune}, // expired ones
 		{Name: "idempotency keys", Days: func(tenant.Retention) int { return 0 }, Step: endpoint.PruneKeys},    // expired ones
+		{Name: "what imports changed", Days: func(tenant.Retention) int { return transfer.KeepUndoDays }, Step: transfer.PruneChanges},
 		{Name: "working copies", Days: func(tenant.Retention) int { return int(workingcopy.MaxAge.Hours() / 24) }, Step: workingcopy.Prune},
 	}
 }
@@ -176,9 +177,10 @@ func (s *Server) jobs(api *httpapi.API, t tools) *job.Engine {
 	return &job.Engine{
 		DB: db, Owner: id.NewText(), Now: t.now, Log: s.Log.With("engine", "jobs"), Wake: db.Subscribe(job.Wake), Alone: alone(db),
 		Runners: map[job.Kind]job.Runner{
-			job.Import: transfer.Import,
-			job.Export: api.Exporter().Run,
-			job.Bulk:   bulk.Runner{PersonalData: api.PersonalData}.Run,
+			job.Import:     transfer.Import,
+			job.ImportUndo: transfer.UndoImport,
+			job.Export:     api.Exporter().Run,
+			job.Bulk:       bulk.Runner{PersonalData: api.PersonalData}.Run,
 		},
 	}
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/packetboat/packetboat/internal/content/mailbox"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi"
+	"github.com/packetboat/packetboat/internal/engine/transfer"
 	"github.com/packetboat/packetboat/internal/mail/dnstest"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -198,13 +199,11 @@ func newConformance(t testing.TB, db *sqldb.DB, options ...func(*conformance)) *
 				_, err := sender.ForceVerify(ctx, db, in.ID, slug+".example.com", "127.0.0.1:8080", s.now)
 				ok(err)
 			}
+			if st.remember == "imported" {
+				s.runJob(t, job.Import, transfer.Import)
+			}
 		}
-		exports := job.Engine{
-			DB: db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
-			Runners: map[job.Kind]job.Runner{job.Export: s.api.Exporter().Run},
-		}
-		_, err = exports.Tick(ctx)
-		ok(err)
+		s.runJob(t, job.Export, s.api.Exporter().Run)
 		ok(mailbox.Deliver(ctx, db, mailbox.Delivery{Tenant: in.ID, Lane: id.Read[id.Lane](s.records[slug]["lane"]), From: "a@" + slug + ".example.com", To: "b@example.org", Raw: []byte("Subject: Hi\r\n\r\nHi.\r\n")}, s.now))
 		s.addRecipient(t, in.ID, slug)
 		a := s.send(t, testRequest{op: s.ops["listSinkMessages"], slug: slug, caller: cookies[auth.Owner], path: map[string]string{"id": s.records[slug]["lane"]}})
@@ -213,6 +212,18 @@ func newConformance(t testing.TB, db *sqldb.DB, options ...func(*conformance)) *
 		s.records[slug]["seed"] = a.first("id")
 	}
 	return s
+}
+
+// runJob runs a job of a kind that is queued.
+func (s *conformance) runJob(t testing.TB, kind job.Kind, run job.Runner) {
+	t.Helper()
+	e := job.Engine{
+		DB: s.db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
+		Runners: map[job.Kind]job.Runner{kind: run},
+	}
+	if _, err := e.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // first returns a field of the first record of a list.

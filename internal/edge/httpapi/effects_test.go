@@ -94,7 +94,7 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 			direct [2]string
 		}{
 			"mapping": {`{}`, update(`{}`)}, "mode": {`"create"`, update(`{}`)}, "tags": {`["x"]`, update(`{"tags": ["x"]}`)}, "subscriptions": {`{"news": true}`, update(`{"subscriptions": {"news": true}}`)},
-			"update_blank": {`true`, update(`{"city": null}`)}, "dry_run": {`true`, update(`{}`)}, "forms": {`{}`, update(`{}`)}, "sheet": {`null`, update(`{}`)}, "strict": {`true`, update(`{}`)}, "encoding": {`"utf-8"`, update(`{}`)}, "separator": {`","`, update(`{}`)}, "quote": {`"'"`, update(`{}`)}, "segment_key": {`"list"`, members("")},
+			"update_blank": {`true`, update(`{"city": null}`)}, "dry_run": {`true`, update(`{}`)}, "forms": {`{}`, update(`{}`)}, "sheet": {`null`, update(`{}`)}, "strict": {`true`, update(`{}`)}, "remembered": {`true`, update(`{}`)}, "encoding": {`"utf-8"`, update(`{}`)}, "separator": {`","`, update(`{}`)}, "quote": {`"'"`, update(`{}`)}, "segment_key": {`"list"`, members("")},
 		}
 		var doc struct {
 			Paths      map[string]map[string]json.RawMessage `json:"paths"`
@@ -175,7 +175,7 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 		}
 		for o := range strings.FieldsSeq(`createBroadcast bulkArchiveBroadcasts deleteBroadcast updateBroadcast archiveBroadcast cancelBroadcast cloneBroadcast
 			pauseBroadcast rescheduleBroadcast resumeBroadcast scheduleBroadcast unarchiveBroadcast unscheduleBroadcast createContact upsertContact exportContacts
-			searchContacts deleteContact patchContact updateContact restoreContact cancelJob createMessage deleteMessage updateMessage archiveMessage duplicateMessage
+			searchContacts deleteContact patchContact updateContact restoreContact cancelJob undoImport createMessage deleteMessage updateMessage archiveMessage duplicateMessage
 			rebaseMessagePreview replaceSeeds changeSeeds createSegment deleteSegment updateSegment addSegmentMembers removeSegmentMembers removeSegmentMember
 			refreshSegmentCount removeSuppression createTemplate deleteTemplate updateTemplate renderTemplate validateBinding addSuppression importSuppressions`) {
 			compared[o] = true

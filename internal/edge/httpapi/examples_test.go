@@ -312,6 +312,8 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		if op == "unarchiveForm" || op == "deleteForm" {
 			s.runStep(t, "acme", step{op: "archiveForm", path: map[string]string{"id": vars["FORM_ID"]}, status: 200})
 		}
+	case "undoImport":
+		vars["JOB_ID"] = s.records["acme"]["imported"]
 	case "cancelJob":
 		vars["JOB_ID"] = s.records["acme"]["import"]
 	case "joinTenant":

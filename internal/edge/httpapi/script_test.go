@@ -42,6 +42,7 @@ var setupSteps = []step{
 	{op: "recordEvent", body: `{"event_name": "order", "contact_id": "{contact}", "contact_email": "ann@example.org", "type": "order_placed", "properties": {"orderId": "A1", "value": "9.5"}, "occurred_at": "2026-02-01T00:00:00Z"}`, status: 202, remember: "event", field: "event_id"},
 	{op: "recordEvents", body: `{"events": [{"event_name": "order", "contact_email": "ann@example.org", "idempotency_key": "k-1"}, {"event_name": "order"}]}`, status: 202},
 	{op: "addSuppression", body: `{"email": "gone@example.org", "reason": "manual"}`, status: 201},
+	{op: "importContacts", body: "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nemail\nimported@example.org\n\r\n--x--\r\n", status: 202, remember: "imported", field: "job_id"},
 	{op: "importContacts", body: "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nemail,Plan,Town\nbob@example.org,pro,Rome\n\r\n" +
 		"--x\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n" + `{"mapping": {"Town": "city"}, "mode": "upsert", "tags": ["import"], "segment_key": "{segment}", "subscriptions": {"weekly": true}, "update_blank": false}` + "\r\n--x--\r\n", status: 202, remember: "import", field: "job_id"},
 	{op: "createAsset", body: "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"dot.gif\"\r\n\r\nGIF89a\x01\x01\x01\x01\x01\x01\x01;\r\n--x--\r\n", status: 201, remember: "asset"},
@@ -207,6 +208,7 @@ var otherSteps = []step{
 	{op: "listJobs", query: "type=export&status=completed&limit=1", status: 200},
 	{op: "getJob", path: map[string]string{"id": "{export}"}, status: 200},
 	{op: "downloadJobFile", path: map[string]string{"id": "{export}"}, query: "file=export", status: 200},
+	{op: "undoImport", path: map[string]string{"id": "{imported}"}, status: 202},
 	{op: "cancelJob", path: map[string]string{"id": "{import}"}, status: 200},
 	{op: "createIdentitySecret", status: 200},
 	{op: "createWebhookSecret", status: 200},

@@ -28,9 +28,10 @@ type column struct {
 type mapper string
 
 const (
-	byMapping mapper = "mapping" // the request's
-	byName    mapper = "name"    // the column's, which is that of a field
-	byContent mapper = "content" // addresses, in a file of which no other column has them
+	byMapping mapper = "mapping"    // the request's
+	byName    mapper = "name"       // the column's, which is that of a field
+	byMemory  mapper = "remembered" // the last import of a file with the same header
+	byContent mapper = "content"    // addresses, in a file of which no other column has them
 )
 
 // targets resolves the fields that columns can map to.
@@ -50,13 +51,17 @@ const (
 	consentPrefix = "subscriptions."
 )
 
-// of maps columns to targets: by the mapping, or else by name. Unknown columns are ignored.
-func (t targets) of(names []string, mapping map[string]string, p *problems) []column {
+// of maps columns to targets: by the mapping, or else as before, or else by name. Unknown columns are ignored.
+func (t targets) of(names []string, mapping map[string]string, before memory, p *problems) []column {
 	columns := make([]column, len(names))
 	given := map[string]bool{}
 	for i, name := range names {
 		columns[i].Name = name
 		target, mapped := mapping[name]
+		if past, ok := before.Columns[name]; !mapped && ok && t.usable(past, mapping) {
+			columns[i].Target, columns[i].By = past, byMemory
+			continue
+		}
 		if !mapped {
 			if columns[i].Target = t.named(name); columns[i].Target != "" {
 				columns[i].By = byName

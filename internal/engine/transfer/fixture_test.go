@@ -46,7 +46,7 @@ func newFixture(t *testing.T, db *sqldb.DB) *fixture {
 	d := &fixture{T: t, db: db, now: noon}
 	d.e = &job.Engine{
 		DB: db, Owner: "here", Now: func() time.Time { return d.now }, Log: slog.New(slog.DiscardHandler),
-		Runners: map[job.Kind]job.Runner{job.Import: transfer.Import},
+		Runners: map[job.Kind]job.Runner{job.Import: transfer.Import, job.ImportUndo: transfer.UndoImport},
 	}
 	d.newTenant("acme")
 	return d

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,20 +28,27 @@ type header struct {
 	number int64    // number of the header's row
 }
 
-// reading is how a file is to be read, where the caller knows better than the recognition.
+// reading is how a file is to be read, where the caller knows better than the recognition: as in Options.
 type reading struct {
-	encoding, separator, quote string // as in Options
+	Encoding  string `json:"encoding,omitempty"`
+	Separator string `json:"separator,omitempty"`
+	Quote     string `json:"quote,omitempty"`
+}
+
+// or returns o with what it leaves open from other.
+func (o reading) or(other reading) reading {
+	return reading{cmp.Or(o.Encoding, other.Encoding), cmp.Or(o.Separator, other.Separator), cmp.Or(o.Quote, other.Quote)}
 }
 
 // check reports what the options do not allow.
 func (o reading) check(p *problems) {
-	if _, ok := parseEncoding(o.encoding); o.encoding != "" && !ok {
+	if _, ok := parseEncoding(o.Encoding); o.Encoding != "" && !ok {
 		p.Add("options.encoding", "must be one of utf-8, utf-16le, utf-16be, windows-1252, iso-8859-15, or another encoding with a byte for each character")
 	}
-	if o.separator != "" && !isSeparator(o.separator) {
+	if o.Separator != "" && !isSeparator(o.Separator) {
 		p.Add("options.separator", "must be one of comma, semicolon, tab, |")
 	}
-	if o.quote != "" && o.quote != `"` && o.quote != "'" {
+	if o.Quote != "" && o.Quote != `"` && o.Quote != "'" {
 		p.Add("options.quote", `must be one of ", '`)
 	}
 }
@@ -59,8 +67,8 @@ func readHeader(open func(at int64) io.Reader, seen census, o reading) (header, 
 		return header{}, badFile(why)
 	}
 	var h header
-	h.format.Encoding, _ = parseEncoding(o.encoding)
-	if o.encoding == "" {
+	h.format.Encoding, _ = parseEncoding(o.Encoding)
+	if o.Encoding == "" {
 		h.format.Encoding = seen.encoding(raw)
 	}
 	if mark := marks[h.format.Encoding]; mark != "" && bytes.HasPrefix(raw, []byte(mark)) {
@@ -74,9 +82,9 @@ func readHeader(open func(at int64) io.Reader, seen census, o reading) (header, 
 	if n > 0 {
 		h.at, h.number = h.at+encodedLen(begin[:n], h.format.Encoding), 1
 	}
-	h.format = sniff(begin[n:], h.format.Encoding, o.quote)
-	if o.separator != "" {
-		h.format.Comma = o.separator[0]
+	h.format = sniff(begin[n:], h.format.Encoding, o.Quote)
+	if o.Separator != "" {
+		h.format.Comma = o.Separator[0]
 	} else if n > 0 {
 		h.format.Comma = declared
 	}

@@ -86,6 +86,8 @@ type importParams struct {
 	Sheets        []string        `json:"sheets,omitempty"`
 	Strict        bool            `json:"strict,omitempty"`
 	DryRun        bool            `json:"dry_run,omitempty"`
+	Header        []byte          `json:"header,omitempty"` // by which Given is remembered
+	Given         reading         `json:"given,omitzero"`
 }
 
 // Received is a stored file to import, with what its bytes say about its encoding.
@@ -146,6 +148,17 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 		how = reading{}
 	}
 	open := func(at int64) io.Reader { return file.Reader(ctx, db, at) }
+	key, err := headerKey(open, file.seen)
+	if err != nil {
+		return importParams{}, err
+	}
+	var before memory
+	if o.Remembered {
+		if before, err = recall(ctx, db, tenant, key); err != nil {
+			return importParams{}, err
+		}
+		how = how.or(before.Reading)
+	}
 	head, err := readHeader(open, file.seen, how)
 	if p.addAll("", err) != nil {
 		return importParams{}, err
@@ -153,6 +166,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 	in := importParams{
 		Format: head.format, At: head.at, Row: head.number,
 		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun, Sheet: file.sheet, Sheets: file.sheets,
+		Header: key, Given: how,
 	}
 	if in.Mode == "" {
 		in.Mode = Upsert
@@ -170,7 +184,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 			return importParams{}, err
 		}
 		t := targets{catalog, rules.Types}
-		in.Columns = t.of(head.names, o.Mapping, &p)
+		in.Columns = t.of(head.names, o.Mapping, before, &p)
 		if !hasAddress(in.Columns) {
 			if err := findAddress(in.Columns, NewRows(open, in.Format, len(in.Columns), in.At, in.Row)); err != nil {
 				return importParams{}, err
@@ -179,6 +193,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 		if !hasAddress(in.Columns) && !o.DryRun { // a dry run asks for it in its report
 			p.Add(noAddress.Path, noAddress.Message)
 		}
+		t.recallForms(in.Columns, before)
 		t.setForms(in.Columns, o.Forms, &p)
 	}
 	all := contact.Change{Tags: &o.Tags, Subscriptions: consentOf(o.Subscriptions)}

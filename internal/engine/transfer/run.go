@@ -91,6 +91,9 @@ func Import(ctx context.Context, w *job.Work) error {
 	if err := im.readAgain(at.At); err != nil {
 		return err
 	}
+	if im.traced, err = loadTraced(ctx, w.DB, w.Job.Tenant, w.Job.ID); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	batches := make(chan batch)
 	var reading sync.WaitGroup
@@ -115,9 +118,11 @@ func Import(ctx context.Context, w *job.Work) error {
 type importRun struct {
 	*job.Work
 	drafter
-	open  func(at int64) io.Reader
-	guess modeGuess
-	seen  map[uint64]struct{} // hashes of the addresses of earlier batches, up to maxSeen
+	open    func(at int64) io.Reader
+	guess   modeGuess
+	traced  traced              // the steps so far
+	pending step                // that is not committed yet
+	seen    map[uint64]struct{} // hashes of the addresses of earlier batches, up to maxSeen
 }
 
 // maxSeen is how many addresses of a file are known apart, to count repeats.
@@ -220,6 +225,7 @@ func (im *importRun) saveBatch(ctx context.Context, at checkpoint, b batch) (che
 		}
 		if err == nil {
 			im.remember(b)
+			im.traced = im.traced.after(im.pending)
 		}
 		if err == nil || try == 5 || !sqldb.IsUniqueViolation(err) {
 			return next, err
@@ -258,6 +264,9 @@ func (im *importRun) writeFiles(ctx context.Context, tx *sqldb.DB, errs errorRow
 	err := errs.write(ctx, tx, im, at)
 	if err == nil && at.Done {
 		err = at.Report.write(ctx, tx, im)
+	}
+	if err == nil && at.Done && !im.DryRun {
+		err = im.memorize(ctx, tx, im.Job.Tenant, im.Now())
 	}
 	return err
 }
@@ -314,11 +323,14 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 	if im.guess.fresh {
 		save = contact.LoadAll
 	}
+	for i := range b.drafts {
+		b.drafts[i].Trace = !im.DryRun && !im.traced.full
+	}
 	outcomes, err := save(ctx, tx, tenant, b.drafts, rules, now)
 	if err != nil {
 		return at, errs, err
 	}
-	created := at.Sum.Created
+	created, trace := at.Sum.Created, trace{at: now}
 	at.At, at.Row, at.Done = b.at, b.row, b.last
 	at.Report.Faults = cloneFaults(at.Report.Faults) // the transaction may be done again
 	here := map[uint64]bool{}                        // addresses of this batch
@@ -335,10 +347,9 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 			if o.Err == nil || skipped {
 				b.rows[i].hash = im.countKept(&at.Sum, b.drafts[t.draft].Email, o, here)
 			}
-			if o.Err == nil && o.Created {
-				members.Created = append(members.Created, o.Contact.ID)
-			} else if o.Err == nil {
-				members.Known = append(members.Known, o.Contact.ID)
+			if o.Err == nil {
+				members.Add(o.Contact, o.Created)
+				trace.add(o, im.isOwn(o.Contact, b.rows[i].hash))
 			}
 			if o.Err == nil && len(t.unfit) > 0 {
 				at.Sum.Unfit++
@@ -362,11 +373,17 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 		at.Total = at.Sum.Rows
 	}
 	if !im.Segment.IsZero() {
-		if err := segment.AddSaved(ctx, tx, tenant, im.Segment, members, b.last, now); err != nil {
+		joined, err := segment.AddSaved(ctx, tx, tenant, im.Segment, members, b.last, now)
+		if err != nil {
 			return at, errs, err
 		}
+		trace.list(im.Segment, joined)
 	}
-	return at, errs, nil
+	if im.DryRun {
+		return at, errs, nil
+	}
+	im.pending, err = im.storeTrace(ctx, tx, trace, b.row)
+	return at, errs, err
 }
 
 // countKept counts a row that was saved or skipped, and returns the hash of its address; here has those of the batch.

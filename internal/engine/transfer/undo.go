@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -139,25 +140,30 @@ func sumChanges(ctx context.Context, db *sqldb.DB, tenant id.Tenant, imported id
 	return s, nil
 }
 
-// Reason is why an undo leaves something as it is.
-type Reason string
-
-// The reasons. Those from KeptMailed to KeptEnrolled are about contacts that the import created.
-const (
-	KeptChanged    Reason = "changed"    // somebody changed it since: a field, a tag, a list, a subscription
-	KeptMailed     Reason = "mailed"     // the contact got a mail since, or is about to
-	KeptEvent      Reason = "event"      // it has an event or a page view
-	KeptSubmitted  Reason = "submitted"  // it submitted a form, or confirmed a subscription
-	KeptEnrolled   Reason = "enrolled"   // it was added to a sequence
-	KeptRefusal    Reason = "refusal"    // the import recorded that it wants no mail, and an undo never takes that back
-	KeptDeleted    Reason = "deleted"    // the contact was deleted since, or came deleted
-	KeptAnonymized Reason = "anonymized" // the contact was anonymised since
-	KeptInvalid    Reason = "invalid"    // the former value is not valid any more: the field or stage is gone, or another contact has the external_id
-)
-
 // UndoResult is the result of an undo so far. It counts contacts; one may be restored in part and kept in part.
 type UndoResult struct {
-	Deleted  int64            `json:"deleted"`  // that the import created
-	Restored int64            `json:"restored"` // of whose changes some were taken back
-	Kept     map[Reason]int64 `json:"kept"`     // with something that stays as the import left it
+	Deleted  int64                  `json:"deleted"`  // that the import created
+	Restored int64                  `json:"restored"` // of whose changes some were taken back
+	Kept     map[contact.Kept]int64 `json:"kept"`     // with something that stays as the import left it
+}
+
+// PruneChanges deletes up to limit steps of imports that ended before a time, and returns their number.
+func PruneChanges(ctx context.Context, db *sqldb.DB, tenant id.Tenant, before time.Time, limit int) (int, error) {
+	rows, err := db.Query(ctx, `SELECT DISTINCT job_id FROM import_change WHERE tenant_id = $1 /* reads the tenant: the imports of a week */`, tenant)
+	imports, err := sqldb.Collect(rows, err, func(scan func(...any) error) (j id.Job, err error) { return j, scan(&j) })
+	if err != nil {
+		return 0, fmt.Errorf("find what imports changed: %w", err)
+	}
+	ended, err := job.EndedBefore(ctx, db, tenant, imports, before)
+	if err != nil || len(ended) == 0 {
+		return 0, err
+	}
+	n, err := db.Exec(ctx, `
+		DELETE FROM import_change WHERE tenant_id = $1 AND (job_id, row_number) IN (
+			SELECT job_id, row_number FROM import_change WHERE tenant_id = $1 AND job_id`+db.In(2)+` LIMIT $3)`,
+		tenant, sqldb.List(db, ended), limit)
+	if err != nil {
+		return 0, fmt.Errorf("delete what imports changed: %w", err)
+	}
+	return int(n), nil
 }
