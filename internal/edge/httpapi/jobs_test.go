@@ -69,7 +69,7 @@ func (s *apiTest) runJobs() {
 	e := job.Engine{
 		DB: s.db, Owner: "test", Now: clock, Log: slog.New(slog.DiscardHandler),
 		Runners: map[job.Kind]job.Runner{
-			job.Import: transfer.Import,
+			job.Import: transfer.Import, job.ImportUndo: transfer.UndoImport,
 			job.Export: newAPI(s.t, s.db, s.router.BaseURL, clock, s.router.Log).Exporter().Run,
 		},
 	}

@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,15 +14,15 @@ import (
 
 // mappedText returns where the columns of an import went.
 func mappedText(r transfer.Report) string {
-	text := ""
+	var text strings.Builder
 	for _, c := range r.Columns {
 		target := "-"
 		if c.Target != nil {
 			target = *c.Target
 		}
-		text += fmt.Sprintf("%s:%s:%s:%s ", c.Name, target, c.By, c.Form)
+		fmt.Fprintf(&text, "%s:%s:%s:%s ", c.Name, target, c.By, c.Form)
 	}
-	return text
+	return text.String()
 }
 
 func TestAMappingIsRememberedUnderItsHeader(t *testing.T) {

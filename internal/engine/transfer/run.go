@@ -349,7 +349,7 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 			}
 			if o.Err == nil {
 				members.Add(o.Contact, o.Created)
-				trace.add(o, im.isOwn(o.Contact, b.rows[i].hash))
+				im.traceRow(&trace, o, b.rows[i].hash)
 			}
 			if o.Err == nil && len(t.unfit) > 0 {
 				at.Sum.Unfit++

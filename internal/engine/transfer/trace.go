@@ -40,8 +40,9 @@ type traceChanges struct {
 	Changed   []contact.Replaced   `json:"c,omitempty"`
 }
 
-// add adds a contact that was saved. own says that an earlier step of the import created it.
-func (t *trace) add(o contact.Outcome, own bool) {
+// add adds a contact that was saved. again says that an earlier step of the import had its address, and own that it
+// created the contact.
+func (t *trace) add(o contact.Outcome, again, own bool) {
 	switch {
 	case o.Created:
 		t.created = append(t.created, o.Contact.ID)
@@ -51,6 +52,7 @@ func (t *trace) add(o contact.Outcome, own bool) {
 	case own && o.Changed:
 		t.revise(o.Contact)
 	case o.Replaced != nil:
+		o.Replaced.Again = again
 		t.change(*o.Replaced)
 	}
 }
@@ -151,10 +153,10 @@ func (t traced) after(s step) traced {
 	return t
 }
 
-// isOwn reports whether an earlier step of the import created a contact, whose address has a hash.
-func (im *importRun) isOwn(c contact.Contact, hash uint64) bool {
-	_, before := im.seen[hash]
-	return before && im.traced.times[sqldb.Micros(c.CreatedAt)]
+// traceRow adds a row that was saved, whose address has a hash, to a trace.
+func (im *importRun) traceRow(t *trace, o contact.Outcome, hash uint64) {
+	_, again := im.seen[hash]
+	t.add(o, again, again && im.traced.times[sqldb.Micros(o.Contact.CreatedAt)])
 }
 
 // storeTrace stores the trace of a step in its transaction. If a tenant would keep too much, nothing of the import is

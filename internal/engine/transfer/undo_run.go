@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/audience/segment"
@@ -23,7 +24,10 @@ func UndoImport(ctx context.Context, w *job.Work) error {
 		return err
 	}
 	for done := false; !done; {
-		sum := UndoResult{}
+		at, sum := undoCheckpoint{}, UndoResult{}
+		if err := w.State(&at); err != nil {
+			return err
+		}
 		if w.Job.Result != nil {
 			if err := json.Unmarshal(w.Job.Result, &sum); err != nil {
 				return fmt.Errorf("the result of job %s: %w", w.Job.ID, err)
@@ -35,14 +39,18 @@ func UndoImport(ctx context.Context, w *job.Work) error {
 			if next.Kept == nil {
 				next.Kept = map[contact.Kept]int64{}
 			}
-			progress := job.Progress{Processed: w.Job.Processed, Total: w.Job.Total}
+			known := undoCheckpoint{maps.Clone(at.Verdicts)}
+			if known.Verdicts == nil {
+				known.Verdicts = map[id.Contact]contact.Verdict{}
+			}
+			progress := job.Progress{Processed: w.Job.Processed, Total: w.Job.Total, State: known}
 			s, err := lastStep(ctx, tx, w.Job.Tenant, p.Import)
 			if done = errors.Is(err, sqldb.ErrNoRows); done {
 				progress.Result = next
 				return progress, nil
 			}
 			if err == nil {
-				err = undoStep(ctx, tx, w, s, &next)
+				err = undoStep(ctx, tx, w, s, known.Verdicts, &next)
 			}
 			progress.Processed, progress.Result = progress.Processed+s.contacts, next
 			return progress, err
@@ -53,6 +61,16 @@ func UndoImport(ctx context.Context, w *job.Work) error {
 	}
 	return nil
 }
+
+// undoCheckpoint is the state of an undo: what its steps found out about contacts that earlier steps of the import may
+// have changed too.
+type undoCheckpoint struct {
+	Verdicts map[id.Contact]contact.Verdict `json:"verdicts,omitempty"`
+}
+
+// maxVerdicts bounds the checkpoint. Of more contacts than that, a value is taken for what the import left also if
+// somebody set one that an earlier row of the file has.
+const maxVerdicts = 5000
 
 // storedStep is a step of an import, as it is stored.
 type storedStep struct {
@@ -81,9 +99,18 @@ func lastStep(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, imported id.J
 }
 
 // undoStep undoes a step in one transaction, by the ways in which requests change contacts and lists.
-func undoStep(ctx context.Context, tx *sqldb.DB, w *job.Work, s storedStep, sum *UndoResult) error {
+func undoStep(ctx context.Context, tx *sqldb.DB, w *job.Work, s storedStep, verdicts map[id.Contact]contact.Verdict, sum *UndoResult) error {
 	tenant, now := w.Job.Tenant, w.Now()
 	free, off, err := s.unclaimed(ctx, tx, w, sum)
+	if err != nil {
+		return err
+	}
+	rules, err := sender.ContactRules(ctx, tx, tenant)
+	if err != nil {
+		return err
+	}
+	// Before the lists, since what the undo itself does is not what happened with a contact.
+	back, err := contact.TakeBack(ctx, tx, tenant, s.changes.Changed, verdicts, s.pos, s.at, rules, now)
 	if err != nil {
 		return err
 	}
@@ -95,30 +122,21 @@ func undoStep(ctx context.Context, tx *sqldb.DB, w *job.Work, s storedStep, sum 
 		return err
 	}
 	sum.Deleted += int64(len(free))
-	rules, err := sender.ContactRules(ctx, tx, tenant)
-	if err != nil {
-		return err
-	}
-	back, err := contact.TakeBack(ctx, tx, tenant, s.changes.Changed, s.pos, s.at, rules, now)
-	if err != nil {
-		return err
-	}
 	restored := map[id.Contact]bool{}
-	listed := map[id.Contact]bool{}
-	for _, c := range s.listed {
-		listed[c] = true
-	}
 	for _, c := range removed {
-		if listed[c] {
+		if slices.Contains(s.listed, c) {
 			restored[c] = true
 		}
 	}
-	for _, b := range back {
+	for i, b := range back {
 		if b.Restored {
 			restored[b.Contact] = true
 		}
 		for _, why := range b.Kept {
 			sum.Kept[why]++
+		}
+		if s.changes.Changed[i].Again && len(verdicts) < maxVerdicts {
+			verdicts[b.Contact] = b.Verdict
 		}
 	}
 	sum.Restored += int64(len(restored))

@@ -1,6 +1,7 @@
 package transfer_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,11 +58,11 @@ func undoText(d *fixture, j job.Job) string {
 	d.Helper()
 	var r transfer.UndoResult
 	d.ok(json.Unmarshal(j.Result, &r))
-	text := fmt.Sprintf("deleted %d, restored %d", r.Deleted, r.Restored)
+	text := []string{fmt.Sprintf("deleted %d, restored %d", r.Deleted, r.Restored)}
 	for _, why := range slices.Sorted(maps.Keys(r.Kept)) {
-		text += fmt.Sprintf(", %s %d", why, r.Kept[why])
+		text = append(text, fmt.Sprintf("%s %d", why, r.Kept[why]))
 	}
-	return text
+	return strings.Join(text, ", ")
 }
 
 // edit changes a contact by its address.
@@ -236,12 +237,12 @@ func TestCreatedContactsThatAnUndoKeeps(t *testing.T) {
 			}, "deleted"},
 			{"anonymised", d.anonymize, "anonymized"},
 		}
-		text, want := "email\n", map[string]int{}
+		lines, want := []string{"email"}, map[string]int{}
 		for _, tt := range since {
-			text += tt.name + "@example.org\n"
+			lines = append(lines, tt.name+"@example.org")
 			want[tt.why]++
 		}
-		j := d.load(text, transfer.Options{})
+		j := d.load(strings.Join(lines, "\n"), transfer.Options{})
 		ids := map[string]id.Contact{}
 		for _, tt := range since {
 			ids[tt.name] = d.contact(tt.name + "@example.org").ID
@@ -250,13 +251,13 @@ func TestCreatedContactsThatAnUndoKeeps(t *testing.T) {
 		for _, tt := range since {
 			tt.happen(tt.name + "@example.org")
 		}
-		result := fmt.Sprintf("deleted %d, restored 0", want[""])
+		results := []string{fmt.Sprintf("deleted %d, restored 0", want[""])}
 		for _, why := range slices.Sorted(maps.Keys(want)) {
 			if why != "" {
-				result += fmt.Sprintf(", %s %d", why, want[why])
+				results = append(results, fmt.Sprintf("%s %d", why, want[why]))
 			}
 		}
-		if got := d.undo(j); got != result {
+		if got, result := d.undo(j), strings.Join(results, ", "); got != result {
 			d.Errorf("the undo: %s, want %s", got, result)
 		}
 		for _, tt := range since {
@@ -315,6 +316,135 @@ func TestUndosThatAreRefused(t *testing.T) {
 		d.now = late.FinishedAt.Add(-time.Second + transfer.UndoFor)
 		if got := d.undo(late); got != "deleted 1, restored 0" {
 			d.Errorf("an undo in time: %s", got)
+		}
+	})
+}
+
+// dyingAfter returns a runner that is interrupted when it asks for the time once more than n times.
+func dyingAfter(n int, run job.Runner) job.Runner {
+	return func(ctx context.Context, w *job.Work) error {
+		ctx, die := context.WithCancel(ctx)
+		defer die()
+		now := w.Now
+		w.Now = func() time.Time {
+			if n--; n < 0 {
+				die()
+			}
+			return now()
+		}
+		return run(ctx, w)
+	}
+}
+
+// fileOf returns a file with addresses, enough for three steps.
+func fileOf(n int) string {
+	lines := []string{"email"}
+	for i := range n {
+		lines = append(lines, fmt.Sprintf("p%d@example.org", i))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestAnUndoGoesOnAfterItWasCancelled(t *testing.T) {
+	each(t, func(d *fixture) {
+		j := d.load(fileOf(2500), transfer.Options{})
+		first, err := d.startUndo(j)
+		d.ok(err)
+		d.e.Runners[job.ImportUndo] = dyingAfter(6, transfer.UndoImport)
+		_, err = d.e.Tick(d.Context())
+		d.ok(err)
+		first, err = job.Cancel(d.Context(), d.db, d.tenant, first.ID, d.now)
+		d.ok(err)
+		var done transfer.UndoResult
+		d.ok(json.Unmarshal(first.Result, &done))
+		if done.Deleted == 0 || done.Deleted == 2500 {
+			d.Fatalf("the first undo has deleted %d contacts", done.Deleted)
+		}
+		d.e.Runners[job.ImportUndo] = transfer.UndoImport
+		if got, want := d.undo(j), fmt.Sprintf("deleted %d, restored 0", 2500-done.Deleted); got != want {
+			d.Errorf("the second undo: %s, want %s", got, want)
+		}
+	})
+}
+
+// An import that was cancelled half way can be undone for what it did, and no other tenant's.
+func TestAnImportThatWasCancelledCanBeUndone(t *testing.T) {
+	each(t, func(d *fixture) {
+		acme := d.tenant
+		d.newTenant("other")
+		d.save("p1@example.org", contact.Change{})
+		other := d.tenant
+		d.tenant = acme
+		j, err := d.start(fileOf(2500), transfer.Options{})
+		d.ok(err)
+		d.e.Runners[job.Import] = dyingAfter(6, transfer.Import)
+		more, err := d.e.Tick(d.Context())
+		d.ok(err)
+		d.e.Runners[job.Import] = transfer.Import
+		j, err = job.Cancel(d.Context(), d.db, d.tenant, j.ID, d.now)
+		d.ok(err)
+		created := d.result(j).Created
+		if !more || created == 0 || created == 2500 {
+			d.Fatalf("the import has created %d contacts", created)
+		}
+		if got, want := d.undo(j), fmt.Sprintf("deleted %d, restored 0", created); got != want {
+			d.Errorf("the undo: %s, want %s", got, want)
+		}
+		n, err := contact.CountByStatus(d.Context(), d.db, d.tenant)
+		d.ok(err)
+		if n.Of(contact.Active) != 0 {
+			d.Errorf("%d contacts are active", n.Of(contact.Active))
+		}
+		if d.tenant = other; d.contact("p1@example.org").Status != contact.Active {
+			d.Error("the undo deleted a contact of another tenant")
+		}
+	})
+}
+
+func TestFormerValuesAreErasedWithTheirContact(t *testing.T) {
+	each(t, func(d *fixture) {
+		for _, name := range []string{"ann", "bob"} {
+			d.save(name+"@example.org", contact.Change{Texts: map[contact.Text]*string{contact.City: new("City of " + name)}})
+		}
+		j := d.load("email,city\nann@example.org,Rome\nbob@example.org,Rome\n", transfer.Options{})
+		stores := transfer.PersonalData(func() time.Time { return d.now })
+		held := func(email string, c id.Contact) (n int) {
+			for r, err := range stores.Export(d.Context(), d.db, d.tenant, contact.Person{ID: c, Addresses: []string{email}}) {
+				d.ok(err)
+				if b, _ := json.Marshal(r); strings.Contains(string(b), "City of ") {
+					n++
+				}
+			}
+			return n
+		}
+		ann, bob := d.contact("ann@example.org").ID, d.contact("bob@example.org").ID
+		if held("ann@example.org", ann) != 1 || held("bob@example.org", bob) != 1 {
+			d.Error("the former values are not exported")
+		}
+		d.anonymize("ann@example.org")
+		if held("ann@example.org", ann) != 0 || held("bob@example.org", bob) != 1 {
+			d.Error("the former values of Ann are there, or those of Bob are gone")
+		}
+		if got := d.undo(j); got != "deleted 0, restored 1, anonymized 1" {
+			d.Errorf("the undo: %s", got)
+		}
+	})
+}
+
+func TestWhatImportsChangedIsKeptForADayMoreThanAWeek(t *testing.T) {
+	each(t, func(d *fixture) {
+		j := d.load("email\nann@example.org\n", transfer.Options{})
+		for _, tt := range []struct {
+			at   time.Duration
+			want int
+		}{{-time.Second, 0}, {time.Second, 1}, {time.Second, 0}} {
+			before := j.FinishedAt.Add(tt.at)
+			if n, err := transfer.PruneChanges(d.Context(), d.db, d.tenant, before, 10); n != tt.want || err != nil {
+				d.Errorf("PruneChanges(%s after the end) = %d, %v; want %d", tt.at, n, err, tt.want)
+			}
+		}
+		if _, err := d.startUndo(j); !errors.Is(err, transfer.ErrNotUndoable) {
+			d.Errorf("the undo of an import of which nothing is kept: %v", err)
 		}
 	})
 }

@@ -18,7 +18,9 @@ type Replaced struct {
 	Values   map[string]Former `json:"v,omitempty"` // by field
 	Tags     []string          `json:"t,omitempty"` // that were added
 	Scores   *[2]float64       `json:"s,omitempty"` // the prospect and the customer score that a new stage set to zero
+	Stage    id.Stage          `json:"g,omitzero"`  // the one with these scores
 	Refused  bool              `json:"n,omitempty"` // the contact gets less mail: this is not taken back
+	Again    bool              `json:"a,omitempty"` // the same work may have replaced more in the contact before
 }
 
 // Former is a former value of a field. Of the one that replaced it there is only a hash, which says whether it is still
@@ -112,7 +114,7 @@ func (c *Contact) replacedBy(now *Contact) *Replaced {
 	}
 	note(stageField)
 	if c.ProspectScore != now.ProspectScore || c.CustomerScore != now.CustomerScore {
-		r.Scores = &[2]float64{c.ProspectScore, c.CustomerScore}
+		r.Scores, r.Stage = &[2]float64{c.ProspectScore, c.CustomerScore}, c.Stage
 	}
 	r.noteConsent(c, now, note)
 	return r
@@ -159,9 +161,10 @@ func (r Replaced) With(later Replaced) Replaced {
 		values[name] = v
 	}
 	later.Values, later.Refused = values, r.Refused || later.Refused
+	later.Again = r.Again || later.Again
 	later.Tags = append(slices.Clone(r.Tags), difference(later.Tags, r.Tags)...)
 	if r.Scores != nil {
-		later.Scores = r.Scores
+		later.Scores, later.Stage = r.Scores, r.Stage
 	}
 	return later
 }

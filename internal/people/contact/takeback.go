@@ -20,18 +20,27 @@ type TakenBack struct {
 	Contact  id.Contact
 	Restored bool   // something of it
 	Kept     []Kept // why the rest is not
+	Verdict  Verdict
+}
+
+// Verdict is what is known of a contact once the last of several Replaced has been taken back: it is for those before,
+// since then the contact differs from what they left.
+type Verdict struct {
+	Changed []string `json:"f,omitempty"` // fields that somebody changed
+	Claim   Kept     `json:"k,omitempty"` // what happened with the contact; empty: nothing
 }
 
 // TakeBack gives contacts their former values back, where they still have those by which these were replaced. The
 // journal ended at pos when they were replaced, at the time at.
 //
 // It never gives a contact more mail: a worse status, do_not_contact and subscriptions that were turned off stay. A
-// contact that was pending becomes so again only if nothing happened with it since.
-func TakeBack(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Replaced, pos int64, at time.Time, r Rules, now time.Time) ([]TakenBack, error) {
+// contact that was pending becomes so again only if nothing happened with it since. Changes of a contact are taken back
+// from the last to the first, with the verdicts of the last ones.
+func TakeBack(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Replaced, verdicts map[id.Contact]Verdict, pos int64, at time.Time, r Rules, now time.Time) ([]TakenBack, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	t := &takingBack{tenant: tenant, rules: r, now: micros(now), at: at, current: map[id.Contact]*Contact{}, results: make([]TakenBack, len(list))}
+	t := &takingBack{tenant: tenant, verdicts: verdicts, rules: r, now: micros(now), at: at, current: map[id.Contact]*Contact{}, results: make([]TakenBack, len(list))}
 	err := t.run(ctx, tx, list, pos)
 	if err != nil {
 		return nil, fmt.Errorf("take back changes of contacts: %w", err)
@@ -41,15 +50,16 @@ func TakeBack(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Replac
 
 // takingBack is the state of a TakeBack.
 type takingBack struct {
-	tenant  id.Tenant
-	rules   Rules
-	now, at time.Time
-	current map[id.Contact]*Contact // as they are, by id
-	seen    seen
-	fields  field.Catalog
-	stages  []Stage
-	holders map[string]id.Contact // of external ids
-	results []TakenBack
+	tenant   id.Tenant
+	rules    Rules
+	now, at  time.Time
+	current  map[id.Contact]*Contact // as they are, by id
+	seen     seen
+	verdicts map[id.Contact]Verdict
+	fields   field.Catalog
+	stages   []Stage
+	holders  map[string]id.Contact // of external ids
+	results  []TakenBack
 }
 
 func (t *takingBack) run(ctx context.Context, tx *sqldb.DB, list []Replaced, pos int64) error {
@@ -69,6 +79,7 @@ func (t *takingBack) run(ctx context.Context, tx *sqldb.DB, list []Replaced, pos
 		if r.Refused {
 			t.keep(i, KeptRefusal)
 		}
+		t.results[i].Verdict = t.verdict(c, r)
 		if ch := t.profile(i, c, r); ch != nil {
 			drafts, of = append(drafts, Draft{ID: c.ID, Change: *ch}), append(of, i)
 		}
@@ -80,16 +91,19 @@ func (t *takingBack) run(ctx context.Context, tx *sqldb.DB, list []Replaced, pos
 	if err != nil {
 		return err
 	}
+	saved := map[int]Contact{}
 	for i, o := range outcomes {
 		if o.Err != nil {
 			t.keep(of[i], KeptInvalid)
+			continue
 		}
 		t.results[of[i]].Restored = t.results[of[i]].Restored || o.Changed
+		saved[of[i]] = o.Contact
 	}
 	if err := t.applySteps(ctx, tx, steps); err != nil {
 		return err
 	}
-	return t.restoreScores(ctx, tx, list, outcomes, of)
+	return t.restoreScores(ctx, tx, list, saved)
 }
 
 // load locks the contacts, and reads what the former values are checked by.
@@ -138,11 +152,24 @@ func (t *takingBack) keep(i int, why Kept) {
 
 // still reports whether a field has the value that replaced the former one, and notes if it has not.
 func (t *takingBack) still(i int, c *Contact, name string, v Former) bool {
+	known := &t.results[i].Verdict
+	if slices.Contains(known.Changed, name) {
+		return false
+	}
 	if hashValue(c.traced(name)) == v.Now {
 		return true
 	}
+	known.Changed = append(slices.Clip(known.Changed), name)
 	t.keep(i, KeptChanged)
 	return false
+}
+
+// verdict returns what is known of a contact before its change is taken back.
+func (t *takingBack) verdict(c *Contact, r Replaced) Verdict {
+	if v, later := t.verdicts[c.ID]; later {
+		return v
+	}
+	return Verdict{Claim: t.seen.claim(c, r.Revision, t.at)}
 }
 
 // profile returns the change that gives a contact its former fields and tags back, nil if there is nothing to change.
@@ -234,7 +261,7 @@ func (t *takingBack) consent(i int, c *Contact, r Replaced) step {
 			off = append(off, name)
 			continue
 		}
-		if why := t.seen.claim(c, r.Revision, t.at); why != "" {
+		if why := t.results[i].Verdict.Claim; why != "" {
 			t.keep(i, why)
 			continue
 		}
@@ -274,25 +301,32 @@ func (t *takingBack) applySteps(ctx context.Context, tx *sqldb.DB, steps map[id.
 	return err
 }
 
-// restoreScores gives those contacts their scores back that lost them with the stage that they have again, and have
-// got no others.
-func (t *takingBack) restoreScores(ctx context.Context, tx *sqldb.DB, list []Replaced, outcomes []Outcome, of []int) error {
+// restoreScores gives contacts the scores back that they lost with a stage that they do not have any more. Scores that
+// they have got since stay, though a move to another stage resets them.
+func (t *takingBack) restoreScores(ctx context.Context, tx *sqldb.DB, list []Replaced, saved map[int]Contact) error {
 	var scores []Scored
 	var entries []journal.Entry
-	for i, o := range outcomes {
-		was, stage := list[of[i]].Scores, list[of[i]].Values[stageField].Was
-		if was == nil || o.Err != nil || !o.Changed || hashValue(o.Contact.traced(stageField)) != hashValue(stage) {
+	for i, r := range list {
+		c := t.current[r.Contact]
+		if c == nil || c.AnonymizedAt != nil {
 			continue
 		}
-		before := t.current[o.Contact.ID]
-		if before.ProspectScore != 0 || before.CustomerScore != 0 {
-			t.keep(of[i], KeptChanged)
+		now, changed := saved[i]
+		if !changed {
+			now = *c
+		}
+		want := [2]float64{c.ProspectScore, c.CustomerScore}
+		if want == [2]float64{} && r.Scores != nil && now.Stage == r.Stage {
+			want = *r.Scores
+			t.results[i].Restored = true
+		}
+		if want == [2]float64{now.ProspectScore, now.CustomerScore} {
 			continue
 		}
-		scores = append(scores, Scored{Contact: o.Contact.ID, Prospect: was[0], Customer: was[1]})
-		for _, reset := range scoreResets(was[0], was[1]) {
-			back := scoreReset{Score: reset.Score, To: reset.From}
-			entries = append(entries, journal.Entry{Tenant: t.tenant, Type: journal.ScoreChanged, Contact: o.Contact.ID, At: t.now, Data: back})
+		scores = append(scores, Scored{Contact: c.ID, Prospect: want[0], Customer: want[1]})
+		for _, lost := range scoreResets(want[0], want[1]) {
+			back := scoreReset{Score: lost.Score, To: lost.From}
+			entries = append(entries, journal.Entry{Tenant: t.tenant, Type: journal.ScoreChanged, Contact: c.ID, At: t.now, Data: back})
 		}
 	}
 	if err := SaveScores(ctx, tx, t.tenant, scores, t.now); err != nil {
