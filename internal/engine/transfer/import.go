@@ -80,6 +80,7 @@ type importParams struct {
 	Mode          Mode            `json:"mode"`
 	Tags          []string        `json:"tags,omitempty"`
 	Segment       id.Segment      `json:"segment_id,omitzero"`
+	SegmentKey    string          `json:"segment_key,omitempty"`
 	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
 	UpdateBlank   bool            `json:"update_blank,omitempty"`
 	Sheet         string          `json:"sheet,omitempty"`
@@ -210,7 +211,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 		case s.Type != segment.Static:
 			p.specific(segment.ErrNotStatic)
 		}
-		in.Segment = s.ID
+		in.Segment, in.SegmentKey = s.ID, s.Key
 	}
 	return in, p.err()
 }

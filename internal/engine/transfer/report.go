@@ -20,6 +20,7 @@ import (
 // with the others, and not part of the job's result.
 type Report struct {
 	File           FileRead       `json:"file"`
+	Options        ReportOptions  `json:"options"`
 	Questions      []fault.Field  `json:"questions,omitempty"`       // of a dry run: what an import would be refused for
 	Warnings       []fault.Field  `json:"warnings,omitempty"`        // what an import does that may not be meant
 	Columns        []ColumnReport `json:"columns"`                   // the first maxListed
@@ -73,6 +74,16 @@ func cloneFaults(list []FaultReport) []FaultReport {
 		list[i].Samples = slices.Clone(list[i].Samples)
 	}
 	return list
+}
+
+// ReportOptions are the options of an import that are not about its columns, as a request has them.
+type ReportOptions struct {
+	Mode          Mode            `json:"mode"`
+	Tags          []string        `json:"tags,omitempty"`
+	SegmentKey    string          `json:"segment_key,omitempty"`
+	Subscriptions map[string]bool `json:"subscriptions,omitempty"`
+	UpdateBlank   bool            `json:"update_blank,omitempty"`
+	Strict        bool            `json:"strict,omitempty"`
 }
 
 // FileRead is how a file was read.

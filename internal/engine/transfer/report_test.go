@@ -58,3 +58,22 @@ func TestRepeatsInAFileAreCounted(t *testing.T) {
 		})
 	}
 }
+
+// With the options of a report, rows are imported again in the same way.
+func TestAReportHasTheOptionsOfTheImport(t *testing.T) {
+	each(t, func(d *fixture) {
+		key := d.list("Readers").Key
+		given := transfer.Options{
+			Mode: transfer.Create, Tags: []string{"fair"}, SegmentKey: key, Subscriptions: map[string]bool{"offers": true}, UpdateBlank: true, Strict: true,
+		}
+		want := transfer.ReportOptions{
+			Mode: transfer.Create, Tags: []string{"fair"}, SegmentKey: key, Subscriptions: map[string]bool{"offers": true}, UpdateBlank: true, Strict: true,
+		}
+		if diff := cmp.Diff(want, d.report(d.load("email\na@example.org\n", given)).Options); diff != "" {
+			d.Errorf("the options (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(transfer.ReportOptions{Mode: transfer.Upsert}, d.report(d.load("email\na@example.org\n", transfer.Options{})).Options); diff != "" {
+			d.Errorf("without options (-want +got):\n%s", diff)
+		}
+	})
+}

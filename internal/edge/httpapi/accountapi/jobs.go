@@ -72,7 +72,7 @@ type Job struct {
 	Type       job.Kind        `json:"type" enum:"import,export,bulk,import_undo"`
 	Status     job.Status      `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Progress   jobProgress     `json:"progress"`
-	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, unfit, errors_url (null without invalid and unfit rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, its columns with samples, where each went, and the faults of rows in groups; undo (until, and job_id once it is undone) if it can be undone or was. repeated counts rows with the address of an earlier row. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with. The undo of an import: deleted, restored, and kept by reason."`
+	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, unfit, errors_url (null without invalid and unfit rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, the options that are not about columns, its columns with samples, where each went, and the faults of rows in groups; undo (until, and job_id once it is undone) if it can be undone or was. repeated counts rows with the address of an earlier row. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with. The undo of an import: deleted, restored, and kept by reason."`
 	Error      *jobError       `json:"error,omitempty"`
 	CreatedAt  endpoint.Stamp  `json:"created_at"`
 	FinishedAt *endpoint.Stamp `json:"finished_at,omitempty"`
