@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/csv"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -35,6 +34,7 @@ func TestContactsAreImportedFilteredAndGroupedInTheApplication(t *testing.T) {
 		page.filterAndShare()
 		page.repairContact()
 		page.buildSegment()
+		page.importForeignFile()
 		for _, problem := range page.Problems() { // browsers log answers with an error: of unfinished rules, and of the segment in use
 			if !strings.Contains(problem, "/segments/") && !strings.HasSuffix(problem, "/api/auth/session") {
 				t.Errorf("the console says: %s", problem)
@@ -73,77 +73,6 @@ func (page appPage) sendToAll() {
 		}
 	}
 	page.T.Fatalf("no mail to %s in %v", mailedTo, rows)
-}
-
-// imported is a file of 20,000 rows, of which 15 have no address that can be mailed.
-const imported = `'E-Mail;Vorname;Land;Plan\n' + Array.from({ length: 20000 }, (_, i) => i % 2000 === 999 ? 'not an address ' + i + ';Bad' + i + ';DE;free' : i % 4000 === 17 ? ';Lost' + i + ';DE;free' : 'p' + i + '@example.net;P' + i + ';' + (i % 4 ? 'DE' : 'AT') + ';' + (i % 3 ? 'free' : 'pro')).join('\n')`
-
-// importPeople imports that file by the keyboard: it maps the columns, checks the file, runs the import, leaves, comes
-// back, and imports the rows with errors again.
-func (page appPage) importPeople() appPage {
-	page.T.Helper()
-	page.open("/contacts")
-	page.PressEnterOn("Import")
-	page.SetInputFile("people.csv", imported)
-	page.SelectByKeys("Import as: Vorname", "fi", "First name")
-	page.SelectByKeys("Import as: Land", "cou", "Country")
-	page.TabTo("Import as: Plan")
-	page.Press("n")
-	page.WaitFor(`document.activeElement.value === 'Plan' && document.activeElement.closest('[role=dialog]')`)
-	page.Press("Enter")
-	page.WaitFor(`[...document.querySelectorAll('select')].some(s => s.value === 'custom_fields.plan')`)
-	page.PressEnterOn("Check file")
-	page.In("region", "Options").ExpectText("Would be created 19,985 Would be updated 0 Would be skipped 0 Invalid 15")
-	page.In("region", "Options").ExpectText("The first 10 of 15 rows with errors")
-	page.In("region", "Options").ExpectText("19 E-Mail")
-	page.In("region", "Options").ExpectText("not an address 999")
-	if n := page.countContacts(); n != 25 {
-		page.T.Errorf("after the check there are %d contacts, want 25", n)
-	}
-	page.PressEnterOn("Import")
-	page.WaitFor(`location.search.includes('job=')`)
-	uploads := page.EvaluateString(`performance.getEntriesByType('resource').filter(e => e.name.endsWith('/contacts/import')).length`)
-	if uploads != "2" {
-		page.T.Errorf("the file was sent %s times, want twice", uploads)
-	}
-
-	next := page.NewTab()
-	page.Must(page.Close(page.Ctx))
-	page.Page = next
-	page.SetScreen(1280, 900, "light")
-	page.open("/jobs")
-	page.PressEnterOn("Import of people.csv")
-	page.Main().ExpectText("Created 19,985 Updated 0 Skipped 0 Invalid 15")
-	page.Main().ExpectText("Download rows with errors") // once the job has ended
-	page.TabTo("Download rows with errors")
-	var file string
-	page.EvaluateInto(`fetch(document.activeElement.href).then(r => r.text())`, &file)
-	rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
-	if err != nil || len(rows) != 16 {
-		page.T.Fatalf("the file of errors has %d rows, want 16: %v in %.200s", len(rows), err, file)
-	}
-	for i, row := range rows[1:] {
-		row[4] = fmt.Sprintf("corrected%d@example.net", i)
-	}
-	var corrected strings.Builder
-	if err := csv.NewWriter(&corrected).WriteAll(rows); err != nil {
-		page.T.Fatal(err)
-	}
-	page.TabTo("Retry these rows")
-	page.PressEnterOn("Import another file")
-	page.SetInputFile("corrected.csv", strconv.Quote(corrected.String()))
-	page.SelectByKeys("Import as: Vorname", "fi", "First name")
-	page.SelectByKeys("Import as: Land", "cou", "Country")
-	page.TabTo("Check file") // behind the columns, whose names begin with Import, too
-	page.PressEnterOn("Import")
-	page.Main().ExpectText("Created 15 Updated 0 Skipped 0 Invalid 0")
-	if n := page.countContacts(map[string]any{"field": "custom_fields.plan", "operator": "equals", "value": "pro"}); n != 6667-6 { // six of the rows with errors would have been pro
-		page.T.Errorf("%d contacts have the plan pro, want 6,661", n)
-	}
-	page.Main().ExpectText("View contacts") // when the job has ended
-	page.PressEnterOn("View contacts")
-	page.Main().ExpectText("20,025 contacts")
-	return page
 }
 
 // changeMany tags a thousand contacts and takes it back, and sets the stage of all, which is cancelled half way.

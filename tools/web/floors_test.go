@@ -19,7 +19,7 @@ var floors = []string{"api", "base", "sync", "ui", "features", "app"}
 var features = []string{
 	"assets", "rules", "reports", "mailbox", "signin", "sending",
 	"binding", "settings",
-	"source", "jobs",
+	"source", "jobs", "imports",
 	"activity", "blocks", "forms", "sequences", "templates",
 	"contacts", "automations", "library",
 	"home", "suppressions",
@@ -36,7 +36,7 @@ var (
 		"broadcasts/NameSegment", "broadcasts/criteria",
 		"contacts/AddContact", "contacts/contactFields",
 		"home/NextStep",
-		"jobs/BulkJob", "jobs/bulkResult",
+		"jobs/BulkJob", "jobs/JobBadge", "jobs/bulkResult",
 		"reports/DayRange", "reports/range",
 		"sending/Mta", "sending/MtaEditor", "sending/Records", "sending/Senders.module.css", "sending/Sending",
 		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepLog", "sequences/StepFields.module.css", "sequences/Trigger",

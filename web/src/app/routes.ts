@@ -14,7 +14,7 @@ type Page = { path: string; code: Code };
 const code: { [N in PageName]: () => Promise<Module> } = {
 	home: () => import("../features/home/Home"),
 	contacts: () => import("../features/contacts/Contacts"),
-	contactImport: () => import("../features/contacts/Import"),
+	contactImport: () => import("../features/imports/Import"),
 	contact: () => import("../features/contacts/Contact"),
 	segments: () => import("../features/segments/Segments"),
 	newSegment: () => import("../features/segments/NewSegment"),

@@ -99,7 +99,6 @@ export const table = {
 	"webhook.delivery": kind<[id: string, delivery: string]>({ record: "webhook" }),
 	jobs: kind<[type: string, mine: boolean]>({ hints: ["job"] }),
 	job: kind<[id: string]>({ staleTime: 1000, record: "job" }),
-	"job.errors": kind<[id: string]>({ staleTime: forever, gcTime: 0, unannounced: "fixed" }),
 
 	// What was typed and is not saved.
 	working_copies: rows({ unannounced: "own" }),

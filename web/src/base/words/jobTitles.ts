@@ -5,6 +5,7 @@ import { catalogue } from "./catalogue";
 const words = catalogue("shell.jobTitles", {
 	import: "Import of {name}",
 	check: "Import of {name} (dry run)",
+	undo: "Undo: {title}",
 	contacts: "contacts",
 	export: "Export of contacts",
 	recipients: "Recipients of {name}",
@@ -31,6 +32,8 @@ const words = catalogue("shell.jobTitles", {
 
 /** jobTitle returns what a job does, by the server's title. A file, a broadcast and others are named in it. */
 export function jobTitle(title: string): string {
+	const undone = title.replace(/^Undo: /, "");
+	if (undone !== title) return words.undo({ title: jobTitle(undone) });
 	const [, what, name = "", dry] = /^(Import|Recipients|Bounces) of (.+?)( \(dry run\))?$/s.exec(title) ?? [];
 	if (what === "Import")
 		return (dry ? words.check : words.import)({ name: name === "contacts" ? words.contacts : name });

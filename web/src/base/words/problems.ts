@@ -118,6 +118,7 @@ const words = catalogue("errors.problems", {
 	header: "{name} must begin with a row that names the columns.",
 	oneFile: "{name} must be one file.",
 	column: "{name} must be a column of the file.",
+	sameTarget: "{name} must be imported as something else, because another column is imported as this.",
 	emailColumn: "{name} must have a column for the email address.",
 	liquid: "{name} must not contain placeholders.",
 	brokenLiquid: "{name} must have valid placeholders, such as '{{ first_name }}'.",
@@ -280,7 +281,8 @@ const fragments: [Exclude<keyof typeof words, "it" | "elements" | "request">, Re
 	["utf8", /UTF-8/],
 	["header", /header row/],
 	["oneFile", /^send (?:one file|them once)$/],
-	["column", /^the file has no such column$|^%?.+ is what the column .+ is about already$/],
+	["sameTarget", /^%?.+ is what the column .+ is about already$/],
+	["column", /^the file has no such column$/],
 	["emailColumn", /^no column is email$/],
 	[
 		"mergeField",

@@ -6,7 +6,6 @@ import type { JobSession } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { jobsChanged } from "../../base/shell";
-import { StateBadge } from "../../ui/Badge";
 import { Button, LinkButton } from "../../ui/Button";
 import { Select } from "../../ui/Field";
 import { List } from "../../ui/List";
@@ -19,6 +18,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { jobTitle } from "../../base/words/jobTitles";
 import { exact, exactNumber } from "../../base/words/formats";
 import { explain, sentenceFor } from "../../base/words/errors";
+import { JobBadge } from "./JobBadge";
 import { pageOf } from "./jobPage";
 import css from "../settings/Settings.module.css";
 import { jobsQuery } from "./queries";
@@ -42,7 +42,7 @@ const words = catalogue("jobs.jobs", {
 	noneText: "Imports, exports and bulk actions run as jobs.",
 	type: "Type",
 	all: "All jobs",
-	types: { import: "Imports", export: "Exports", bulk: "Bulk actions" },
+	types: { import: "Imports", import_undo: "Undone imports", export: "Exports", bulk: "Bulk actions" },
 	whose: "Whose",
 	everybody: "Everybody's",
 	mine: "Only mine",
@@ -53,6 +53,8 @@ const words = catalogue("jobs.jobs", {
 		created: "{count, number} created",
 		updated: "{count, number} updated",
 		affected: "{count, number} changed",
+		deleted: "{count, number} deleted",
+		restored: "{count, number} changed back",
 		skipped: "{count, number} skipped",
 		invalid: "{count, number} invalid",
 	},
@@ -153,7 +155,7 @@ export default function Jobs() {
 							id: "status",
 							beside: true,
 							name: words.status,
-							cell: (job) => <StateBadge kind="job" state={job.status} />,
+							cell: (job) => <JobBadge job={job} />,
 						},
 						{
 							id: "result",

@@ -1,0 +1,228 @@
+import { useEffect, useMemo, useState } from "react";
+import { ApiError } from "../../api/client";
+import { useDisabledReason } from "../../base/session";
+import { catalogue } from "../../base/words/catalogue";
+import { Button } from "../../ui/Button";
+import { Callout, Card } from "../../ui/Page";
+import { Progress } from "../../ui/Progress";
+import { Failure } from "../../ui/States";
+import { AddField } from "../settings/Fields";
+import { Check } from "./Check";
+import { type Mapper, MappedColumns } from "./Columns";
+import css from "./Import.module.css";
+import { ReadAs } from "./ReadAs";
+import {
+	changesNothing,
+	type Choices,
+	type ColumnReport,
+	columnOf,
+	isOfErrors,
+	problemsOf,
+	type Reading,
+	type Settings,
+	shownMapping,
+	suggestionsFor,
+	within,
+} from "./report";
+import { SettingsFields } from "./SettingsFields";
+import { useTargets } from "./targets";
+import { sendImport, useDryRun } from "./useDryRun";
+
+const words = catalogue("imports.wizard", {
+	reading: "Reading the file",
+	read: "{count, plural, one {# row read} other {# rows read}}",
+	of: "{count, number} of {total, number} rows",
+	failed: "The file could not be checked",
+	size: "{size, number, bytes}",
+	other: "Choose another file",
+	columns: "Columns",
+	omitted:
+		"{count, plural, one {# more column is imported if its name is that of a field.} other {# more columns are imported if their names are those of fields.}}",
+	needEmail: "Choose which column contains the email address.",
+	checking: "The file is still being checked.",
+	answer: "Answer the questions at the columns first.",
+	correct: "Correct what is marked at the columns first.",
+	nothing: "No contact would be created or updated.",
+	run: "Import",
+});
+
+/** What another import began with. */
+export type Preset = { choices: Choices; settings: Partial<Settings> };
+
+const noChoices: Choices = { mapping: {}, forms: {} };
+
+const defaultSettings = (): Settings => ({
+	mode: "upsert",
+	update_blank: false,
+	strict: false,
+	segment_key: null,
+	tags: [`import-${new Date().toISOString().slice(0, 16).replace(/[T:]/g, "-")}`],
+});
+
+type Columns = { reading: string; columns: ColumnReport[] };
+
+/** useMapping holds how a file is to be read and where its columns go, and what the server says about that. */
+function useMapping(file: File, preset: Preset | null, settings: Settings) {
+	const fields = useTargets();
+	const [reading, setReading] = useState<Reading>({});
+	const [choices, setChoices] = useState(preset?.choices ?? noChoices);
+	const [first, setFirst] = useState<Columns | null>(null); // as the server maps them, when read in this way
+	const [clashes, setClashes] = useState<{ reading: string; names: string[] } | null>(null);
+	const as = JSON.stringify(reading);
+	const columns = first?.reading === as ? first.columns : null;
+	const leftOut = Object.fromEntries((clashes?.reading === as ? clashes.names : []).map((name) => [name, null]));
+	const suggested = useMemo(() => suggestionsFor(columns ?? [], fields), [columns, fields]);
+	const chosen = { mapping: { ...suggested, ...leftOut, ...choices.mapping }, forms: choices.forms };
+	// Names of columns depend on how the file is read: those of another reading would be refused.
+	const sent = columns ? within(chosen, columns) : { mapping: leftOut, forms: {} };
+	const { mode, update_blank, strict } = settings;
+	const options = { ...reading, ...sent, mode, update_blank, strict, remembered: true };
+	const check = useDryRun(file, { ...options, dry_run: true });
+	const report = check.found?.report;
+	useEffect(() => {
+		if (check.isCurrent && report && !columns) setFirst({ reading: as, columns: report.columns });
+	}, [check.isCurrent, report, columns, as]);
+	const refused = check.error instanceof ApiError ? check.error.fields.filter((problem) => columnOf(problem)) : [];
+	// Columns that map themselves to the same field are refused before there is a report to choose in: one is left out.
+	const clash = columns ? undefined : refused.map(columnOf).find((name) => !(name in leftOut));
+	useEffect(() => {
+		if (clash === undefined) return;
+		setClashes((old) => ({ reading: as, names: [...(old?.reading === as ? old.names : []), clash] }));
+	}, [clash, as]);
+	// What was said about a column goes at once when it is mapped elsewhere. About the others it stays until there is news.
+	const isAsShown = (name: string) =>
+		!(name in chosen.mapping) ||
+		report?.columns.some((column) => column.name === name && column.target === chosen.mapping[name]);
+	const mapper: Mapper = {
+		fields,
+		chosen,
+		isSuggested: (name) => name in suggested && !(name in choices.mapping),
+		choose: (name, target) => {
+			const { [name]: _, ...forms } = choices.forms; // of another kind of field
+			setChoices({ mapping: { ...choices.mapping, [name]: target }, forms });
+		},
+		setForm: (name, form) => {
+			const { [name]: _, ...forms } = choices.forms;
+			setChoices({ ...choices, forms: form ? { ...forms, [name]: form } : forms });
+		},
+		problemsOf: (name) => ({
+			errors: [
+				...problemsOf(name, refused),
+				...(isAsShown(name) && !(name in chosen.forms) ? problemsOf(name, report?.questions) : []),
+			],
+			warnings: isAsShown(name) ? problemsOf(name, report?.warnings) : [],
+		}),
+	};
+	return { check, report, mapper, reading, setReading, options, refused };
+}
+
+/** Wizard maps the columns of a file to fields, shows what an import would do, and starts it. */
+export function Wizard({
+	file,
+	preset,
+	onStarted,
+	onOther,
+}: {
+	file: File;
+	preset: Preset | null;
+	onStarted: (job: string) => void;
+	onOther: () => void;
+}) {
+	const fieldDisabledReason = useDisabledReason("POST /settings/custom-fields");
+	const [settings, setSettings] = useState<Settings>(() => ({ ...defaultSettings(), ...preset?.settings }));
+	const [adding, setAdding] = useState<string | null>(null); // the column that becomes a new field
+	const [busy, setBusy] = useState(false);
+	const [error, setError] = useState<unknown>(null);
+	const { check, report, mapper: own, reading, setReading, options, refused } = useMapping(file, preset, settings);
+	const mapper = fieldDisabledReason ? own : { ...own, onNew: setAdding };
+	const questions = report?.questions ?? [];
+	const needEmail = questions.some((question) => !columnOf(question));
+
+	const start = async () => {
+		if (!report) return;
+		setBusy(true);
+		setError(null);
+		const { segment_key, tags } = settings;
+		try {
+			// Each column is named, so that the import does what is on the page.
+			const mapping = shownMapping(report.columns);
+			onStarted(await sendImport(file, { ...options, mapping, segment_key, tags }));
+		} catch (error) {
+			setError(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	const problem =
+		refused.length > 0
+			? words.correct
+			: !check.found || !check.isCurrent
+				? words.checking
+				: needEmail
+					? words.needEmail
+					: questions.length > 0
+						? words.answer
+						: changesNothing(check.found.result)
+							? words.nothing
+							: undefined;
+	const failure = check.error !== null && refused.length === 0 && (
+		<Failure title={words.failed} error={check.error} retry={check.retry} />
+	);
+	const progress = check.progress && (
+		<Progress
+			label={words.reading}
+			value={check.progress.processed}
+			max={check.progress.total}
+			text={
+				check.progress.total
+					? words.of({ count: check.progress.processed, total: check.progress.total })
+					: words.read({ count: check.progress.processed })
+			}
+		/>
+	);
+	return (
+		<>
+			<Card
+				title={file.name}
+				actions={
+					<>
+						<span className={css.muted}>{words.size({ size: file.size })}</span>
+						<Button small onClick={onOther}>
+							{words.other}
+						</Button>
+					</>
+				}
+			>
+				{report ? <ReadAs file={report.file} reading={reading} onChange={setReading} /> : progress}
+				{!report && failure}
+			</Card>
+			{report && check.found && (
+				<>
+					<Card title={words.columns}>
+						{needEmail && <Callout tone="warning">{words.needEmail}</Callout>}
+						<MappedColumns columns={report.columns.filter((column) => !isOfErrors(column.name))} mapper={mapper} />
+						{report.columns_omitted && <p className={css.muted}>{words.omitted({ count: report.columns_omitted })}</p>}
+					</Card>
+					<SettingsFields settings={settings} onChange={setSettings} />
+					<Check found={check.found} isCurrent={check.isCurrent} mapper={mapper}>
+						{progress}
+						{failure}
+						{error !== null && <Failure title={null} error={error} />}
+						<div className={css.actions}>
+							<Button variant="primary" busy={busy} disabledReason={problem} onClick={() => void start()}>
+								{words.run}
+							</Button>
+						</div>
+					</Check>
+				</>
+			)}
+			{adding !== null && (
+				<AddField
+					name={adding}
+					onClose={() => setAdding(null)}
+					onAdded={(field) => mapper.choose(adding, `custom_fields.${field.field_key}`)}
+				/>
+			)}
+		</>
+	);
+}

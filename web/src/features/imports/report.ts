@@ -1,0 +1,125 @@
+import type { JobSession } from "../../api/schema";
+import type { FieldInfo } from "../rules/fields";
+import { guessField } from "../rules/guessField";
+
+// What the job of an import tells about a file, and the options that have the file read in another way.
+
+/** How a file is read, where a person says it. */
+export type Reading = { encoding?: string; separator?: string; quote?: string; sheet?: string };
+
+/** What people have chosen for columns, by name. A target of null leaves the column out. */
+export type Choices = { mapping: { [column: string]: string | null }; forms: { [column: string]: string } };
+
+/** Settings are the options of an import that are not about its columns. */
+export type Settings = {
+	mode: "upsert" | "create" | "update";
+	update_blank: boolean;
+	strict: boolean;
+	segment_key: string | null;
+	tags: string[];
+};
+
+export type ColumnReport = {
+	name: string;
+	target: string | null;
+	by?: "mapping" | "name" | "content" | "remembered";
+	form?: string;
+	either?: string[];
+	samples: string[];
+};
+
+export type Problem = { path: string; message: string };
+
+export type FaultReport = {
+	column?: string;
+	code: string;
+	message: string;
+	rows: number;
+	samples: { row: number; value?: string }[];
+};
+
+export type Report = {
+	file: Required<Omit<Reading, "sheet">> & { sheet?: string; sheets?: string[] };
+	options?: Partial<Settings>;
+	questions?: Problem[];
+	warnings?: Problem[];
+	columns: ColumnReport[];
+	columns_omitted?: number;
+	faults: FaultReport[];
+};
+
+export type ImportResult = {
+	rows: number;
+	created: number;
+	updated: number;
+	repeated?: number;
+	skipped: number;
+	invalid: number;
+	unfit?: number;
+	stopped?: number;
+	errors_url?: string | null;
+	errors_omitted?: number;
+	dry_run?: boolean;
+	undo?: { until: string; job_id: string | null };
+	report?: Report;
+};
+
+/** resultOf returns the result of an import's job so far. */
+export const resultOf = (job: JobSession) => job.result as ImportResult | undefined;
+
+/** changesNothing reports whether an import changes no contact. */
+export const changesNothing = (result: ImportResult) => result.created + result.updated === 0;
+
+/** isOfErrors reports whether a column is one that the file of refused rows has besides those of the first file. */
+export const isOfErrors = (name: string) => /^error_(?:row|column|code|message)$/.test(name);
+
+/** What several columns can be imported as. */
+const repeatable = ["tags", "global_status"];
+
+/** suggestionsFor returns what columns that nothing knows may mean, by usual names of fields that no other column has. */
+export function suggestionsFor(columns: ColumnReport[], fields: FieldInfo[]): Choices["mapping"] {
+	const taken = new Set(columns.map((column) => column.target));
+	const suggested: Choices["mapping"] = {};
+	for (const { name, by } of columns) {
+		const guess = by || isOfErrors(name) ? "" : guessField(name, fields);
+		if (!guess || (taken.has(guess) && !repeatable.includes(guess))) continue;
+		taken.add(guess);
+		suggested[name] = guess;
+	}
+	return suggested;
+}
+
+/** within returns the choices for columns that a file has. */
+export function within(choices: Choices, columns: ColumnReport[]): Choices {
+	const names = new Set(columns.map((column) => column.name));
+	const kept = <T>(all: { [column: string]: T }) =>
+		Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
+	return { mapping: kept(choices.mapping), forms: kept(choices.forms) };
+}
+
+/** shownMapping returns where each column of a report goes, so that an import does what its check has shown. */
+export const shownMapping = (columns: ColumnReport[]): Choices["mapping"] =>
+	Object.fromEntries(
+		columns.filter((column) => !isOfErrors(column.name)).map((column) => [column.name, column.target]),
+	);
+
+export const dateForms = ["DD.MM.YYYY", "MM/DD/YYYY", "YYYY-MM-DD"];
+export const numberForms = ["1,234.50", "1.234,50"];
+
+/** choicesOf returns the choices that have rows of a file imported again as they were. */
+export function choicesOf(report: Report): Choices {
+	const fixed = [...dateForms, ...numberForms]; // words for yes and no are not: the rows may have failed for them
+	return {
+		mapping: shownMapping(report.columns),
+		forms: Object.fromEntries(
+			report.columns.flatMap(({ name, form }) => (form && fixed.includes(form) ? [[name, form]] : [])),
+		),
+	};
+}
+
+/** columnOf returns the column that a problem of the options is about; "" if it is about none. */
+export const columnOf = (problem: Problem) => /^options\.(?:mapping|forms)\.(.*)$/s.exec(problem.path)?.[1] ?? "";
+
+/** problemsOf returns the problems of a column. */
+export const problemsOf = (column: string, problems: Problem[] | undefined) =>
+	(problems ?? []).filter((problem) => columnOf(problem) === column);

@@ -1,0 +1,114 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api, newKey } from "../../api/client";
+import type { JobSession } from "../../api/schema";
+import { isRunning } from "../../base/shell";
+import { catalogue } from "../../base/words/catalogue";
+import { sentenceFor } from "../../base/words/errors";
+import { useDebounced } from "../../ui/useDebounced";
+import { jobQuery } from "../jobs/queries";
+import { type ImportResult, type Report, resultOf } from "./report";
+
+const words = catalogue("imports.dryRun", {
+	changed: "The file has changed since it was chosen, or cannot be read. Choose it again.",
+	cancelled: "The check was cancelled.",
+	noRoom: "The result of the check cannot be kept, because the workspace has no room for more files.",
+});
+
+/** sendImport sends a file with the options of its import, and returns the id of the job. */
+export async function sendImport(file: File, options: object, signal?: AbortSignal): Promise<string> {
+	try {
+		await file.slice(0, 1).arrayBuffer(); // a file that was changed on the disk is no failure of the connection
+	} catch {
+		throw new Error(words.changed);
+	}
+	const body = new FormData();
+	body.set("file", file);
+	body.set("options", JSON.stringify(options));
+	return (await api("POST /contacts/import", { body, idempotencyKey: newKey(), signal })).job_id;
+}
+
+/** How long options have to stay the same before the file is sent again, and how often its job is read, in milliseconds. */
+const pause = 250;
+const pace = 400;
+
+export type DryRun = {
+	/** What the last completed run has found, which may be of earlier options. */
+	found: { report: Report; result: ImportResult } | null;
+	/** Whether that is of the current options. */
+	isCurrent: boolean;
+	/** Why there is none of the current options. */
+	error: unknown;
+	/** The job while it runs. */
+	progress: { processed: number; total?: number } | null;
+	retry: () => void;
+};
+
+/** failureOf says why a job that has ended has found nothing. */
+function failureOf(job: JobSession): Error | null {
+	if (job.error) return new Error(sentenceFor(job.error.code, job.error.message));
+	if (job.status !== "completed") return new Error(words.cancelled);
+	return resultOf(job)?.report ? null : new Error(words.noRoom);
+}
+
+/**
+ * useDryRun has the server read a file and say what an import with these options would do. When the options change it
+ * does so again, and cancels the run before.
+ */
+export function useDryRun(file: File, options: object): DryRun {
+	const client = useQueryClient();
+	const wanted = JSON.stringify(options);
+	const settled = useDebounced(wanted, pause);
+	const [started, setStarted] = useState<{ options: string; id: string } | null>(null);
+	const [attempt, setAttempt] = useState(0);
+	const [refusal, setRefusal] = useState<{ options: string; error: unknown } | null>(null);
+	const [found, setFound] = useState<({ options: string } & NonNullable<DryRun["found"]>) | null>(null);
+	const job = useQuery({ ...jobQuery(started?.id ?? "", pace), enabled: started !== null });
+
+	// biome-ignore lint/correctness/useExhaustiveDependencies: another attempt sends the same again
+	useEffect(() => {
+		const controller = new AbortController();
+		let id = "";
+		sendImport(file, JSON.parse(settled), controller.signal)
+			.then((job) => {
+				id = job;
+				if (controller.signal.aborted) void cancel(job);
+				else setStarted({ options: settled, id: job });
+			})
+			.catch((error) => {
+				if (!controller.signal.aborted) setRefusal({ options: settled, error });
+			});
+		const cancel = async (id: string) => {
+			const job = client.getQueryData(jobQuery(id).queryKey);
+			if (job && !isRunning(job)) return;
+			const now = await api("GET /jobs/{id}", { path: { id } });
+			if (isRunning(now)) await api("POST /jobs/{id}/cancel", { path: { id } });
+		};
+		return () => {
+			controller.abort();
+			if (id) cancel(id).catch(() => {}); // it ends by itself
+		};
+	}, [file, settled, client, attempt]);
+
+	const ended = started && job.data?.id === started.id && !isRunning(job.data) ? job.data : null;
+	const result = ended?.status === "completed" ? resultOf(ended) : undefined;
+	useEffect(() => {
+		if (started && result?.report) setFound({ options: started.options, report: result.report, result });
+	}, [started, result]);
+
+	const isCurrent = found?.options === wanted;
+	const failure =
+		(refusal?.options === wanted && refusal.error) ||
+		(started?.options === wanted && (job.error ?? (ended && failureOf(ended))));
+	return {
+		found,
+		isCurrent,
+		error: isCurrent ? null : failure || null,
+		progress: isCurrent || failure ? null : (job.data?.progress ?? { processed: 0 }),
+		retry: () => {
+			setStarted(null);
+			setRefusal(null);
+			setAttempt(attempt + 1);
+		},
+	};
+}
