@@ -29,8 +29,9 @@ const words = catalogue("imports.columns", {
 		name: "Recognized by its name",
 		content: "Recognized by its values",
 		remembered: "As in the last import of such a file",
+		suggestion: "Suggested by its name",
+		clash: "Another column has the same name, or is imported as the same field",
 	},
-	suggested: "Suggested by its name",
 	noValues: "No values",
 });
 
@@ -38,8 +39,8 @@ const words = catalogue("imports.columns", {
 export type Mapper = {
 	fields: FieldInfo[];
 	chosen: Choices;
-	/** Whether the application has proposed the target of a column, by its name. */
-	isSuggested: (column: string) => boolean;
+	/** What decided where a column goes: the report has it so, a person or the application. */
+	decidedBy: (column: ColumnReport) => ColumnReport["by"] | "suggestion" | "clash";
 	choose: (column: string, target: string | null) => void;
 	setForm: (column: string, form: string) => void;
 	/** Makes a custom field of a column; missing where the person may not. */
@@ -77,11 +78,7 @@ export function MappedColumns({ columns, mapper }: { columns: ColumnReport[]; ma
 /** Remarks says what decided where a column goes, and what is wrong with that. */
 function Remarks({ column, mapper }: { column: ColumnReport; mapper: Mapper }) {
 	const { errors, warnings } = mapper.problemsOf(column.name);
-	const by = mapper.isSuggested(column.name)
-		? words.suggested
-		: column.name in mapper.chosen.mapping
-			? words.by.mapping
-			: column.by && words.by[column.by];
+	const by = mapper.decidedBy(column);
 	const say = (problem: Problem) => fieldSentence(problem, nameOf(column));
 	return (
 		<>
@@ -95,7 +92,7 @@ function Remarks({ column, mapper }: { column: ColumnReport; mapper: Mapper }) {
 					{say(problem)}
 				</p>
 			))}
-			{by && errors.length + warnings.length === 0 && <p className={css.muted}>{by}</p>}
+			{by && errors.length + warnings.length === 0 && <p className={css.muted}>{words.by[by]}</p>}
 		</>
 	);
 }

@@ -39,6 +39,8 @@ const words = catalogue("imports.wizard", {
 	omitted:
 		"{count, plural, one {# more column is imported if its name is that of a field.} other {# more columns are imported if their names are those of fields.}}",
 	needEmail: "Choose which column contains the email address.",
+	noHeader:
+		"The first row seems to be about a contact. It must name the columns instead, and is not imported. Add such a row to the file.",
 	checking: "The file is still being checked.",
 	answer: "Answer the questions at the columns first.",
 	correct: "Correct what is marked at the columns first.",
@@ -58,6 +60,11 @@ const defaultSettings = (): Settings => ({
 	segment_key: null,
 	tags: [`import-${new Date().toISOString().slice(0, 16).replace(/[T:]/g, "-")}`],
 });
+
+/** isRefusal reports whether the server does not accept a file, which it would not if it were sent again. */
+const isRefusal = (error: unknown) => error instanceof ApiError && error.status >= 400 && error.status < 500;
+
+const isAddress = (text: string) => /^\S+@\S+\.\S+$/.test(text);
 
 type Columns = { reading: string; columns: ColumnReport[] };
 
@@ -96,7 +103,8 @@ function useMapping(file: File, preset: Preset | null, settings: Settings) {
 	const mapper: Mapper = {
 		fields,
 		chosen,
-		isSuggested: (name) => name in suggested && !(name in choices.mapping),
+		decidedBy: ({ name, by }) =>
+			name in choices.mapping ? "mapping" : name in leftOut ? "clash" : name in suggested ? "suggestion" : by,
 		choose: (name, target) => {
 			const { [name]: _, ...forms } = choices.forms; // of another kind of field
 			setChoices({ mapping: { ...choices.mapping, [name]: target }, forms });
@@ -166,7 +174,7 @@ export function Wizard({
 							? words.nothing
 							: undefined;
 	const failure = check.error !== null && refused.length === 0 && (
-		<Failure title={words.failed} error={check.error} retry={check.retry} />
+		<Failure title={words.failed} error={check.error} retry={isRefusal(check.error) ? undefined : check.retry} />
 	);
 	const progress = check.progress && (
 		<Progress
@@ -199,6 +207,9 @@ export function Wizard({
 			{report && check.found && (
 				<>
 					<Card title={words.columns}>
+						{report.columns.some((column) => isAddress(column.name)) && (
+							<Callout tone="warning">{words.noHeader}</Callout>
+						)}
 						{needEmail && <Callout tone="warning">{words.needEmail}</Callout>}
 						<MappedColumns columns={report.columns.filter((column) => !isOfErrors(column.name))} mapper={mapper} />
 						{report.columns_omitted && <p className={css.muted}>{words.omitted({ count: report.columns_omitted })}</p>}
