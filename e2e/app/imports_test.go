@@ -100,7 +100,8 @@ func (page appPage) importPeople() appPage {
 // foreign is a file as spreadsheets in Germany write it, in Windows-1252.
 const foreign = `Uint8Array.from('Kontakt;Vorname;Nachname;Firma;Geburtstag;Kunde seit;Newsletter\nbjoern@example.com;Björn;Müller;Öl AG;31.12.1979;01.02.2020;ja\nzoe@example.com;Zoë;Groß;Öl AG;01.02.1985;03.04.2021;nein\nkai@example.com;Kai;Öztürk;Öl AG;geb. 1980;05.06.2022;ja\nlea@example.com;Lea;Weiß;Öl AG;unbekannt;;nein\n', c => c.charCodeAt(0))`
 
-// importForeignFile imports that file on a phone, without one of its columns.
+// importForeignFile imports that file on a phone, without one of its columns, and undoes that. The next time the file is
+// imported as before.
 func (page appPage) importForeignFile() {
 	page.T.Helper()
 	for _, name := range []string{"Geburtstag", "Kunde seit"} {
@@ -130,6 +131,25 @@ func (page appPage) importForeignFile() {
 	page.Main().ExpectText("Created 4 Updated 0 Skipped 0 Invalid 0")
 	page.Click("View these contacts")
 	page.Main().ExpectText("4 contacts")
+	page.checkImported()
+
+	page.Evaluate(`history.back()`)
+	page.Click("Undo import")
+	page.Dialog().ExpectText("4 contacts were created.")
+	page.Dialog().Click("Undo import")
+	page.In("region", "Undo of the import").ExpectText("Deleted 4")
+	if n := page.countContacts(map[string]any{"field": "tags", "operator": "has_any", "value": []any{"kunden"}}); n != 0 {
+		page.T.Errorf("after the undo there are %d contacts of the import", n)
+	}
+	page.Click("Import another file")
+	page.SetInputFile("kunden.txt", foreign)
+	page.In("region", "Columns").ExpectText("As in the last import of such a file")
+	page.WaitFor(`[...document.querySelectorAll('label')].find(l => l.textContent === 'Import as: Firma')?.control.value === ''`)
+}
+
+// checkImported checks one of the contacts of that file.
+func (page appPage) checkImported() {
+	page.T.Helper()
 	search := page.call(http.MethodPost, "/contacts/search", map[string]any{"filters": []any{map[string]any{"field": "email", "operator": "equals", "value": "bjoern@example.com"}}})
 	got := search["data"].([]any)[0].(map[string]any)
 	if want := "Björn Müller <nil> map[geburtstag:1979-12-31 kunde_seit:2020-02-01 newsletter:true]"; fmt.Sprint(got["first_name"], " ", got["last_name"], " ", got["company"], " ", got["custom_fields"]) != want {

@@ -152,7 +152,6 @@ export function Wizard({
 		setError(null);
 		const { segment_key, tags } = settings;
 		try {
-			// Each column is named, so that the import does what is on the page.
 			const mapping = shownMapping(report.columns);
 			onStarted(await sendImport(file, { ...options, mapping, segment_key, tags }));
 		} catch (error) {

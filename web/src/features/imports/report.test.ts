@@ -38,8 +38,9 @@ const tests: Tests = {
 		});
 	},
 
-	"an import names the target of each column, but for those of the file of errors"() {
-		equals(shownMapping([column("error_row"), column("a", "email"), column("b")]), { a: "email", b: null });
+	"an import names the target of each column that is known, but for those of the file of errors"() {
+		const columns = [column("error_row"), column("a", "email"), column("b", null, { by: "mapping" }), column("c")];
+		equals(shownMapping(columns), { a: "email", b: null });
 	},
 
 	"rows are imported again as they were, with their dates and numbers but with any words for yes and no"() {
@@ -47,7 +48,7 @@ const tests: Tests = {
 			column("Mail", "email"),
 			column("Born", "custom_fields.born", { form: "MM/DD/YYYY" }),
 			column("Vip", "custom_fields.vip", { form: "ja/nein" }),
-			column("Note"),
+			column("Note", null, { by: "mapping" }),
 		];
 		equals(choicesOf({ file: { encoding: "utf-8", separator: ",", quote: '"' }, columns, faults: [] }), {
 			mapping: { Mail: "email", Born: "custom_fields.born", Vip: "custom_fields.vip", Note: null },

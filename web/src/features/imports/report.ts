@@ -97,10 +97,13 @@ export function within(choices: Choices, columns: ColumnReport[]): Choices {
 	return { mapping: kept(choices.mapping), forms: kept(choices.forms) };
 }
 
-/** shownMapping returns where each column of a report goes, so that an import does what its check has shown. */
+/**
+ * shownMapping returns where each column of a report goes, so that an import does what its check has shown. Columns that
+ * nothing knows are not named: they would be left out the next time, too, when they may be known.
+ */
 export const shownMapping = (columns: ColumnReport[]): Choices["mapping"] =>
 	Object.fromEntries(
-		columns.filter((column) => !isOfErrors(column.name)).map((column) => [column.name, column.target]),
+		columns.filter((column) => column.by && !isOfErrors(column.name)).map((column) => [column.name, column.target]),
 	);
 
 export const dateForms = ["DD.MM.YYYY", "MM/DD/YYYY", "YYYY-MM-DD"];
