@@ -117,6 +117,12 @@ function Ended({
 	);
 }
 
+/** presetOf returns the columns and options of an import, for its rows to be imported again. */
+const presetOf = (report: Report): Preset => ({
+	choices: choicesOf(report),
+	settings: { ...report.options, tags: report.options?.tags ?? [] },
+});
+
 /** Retry begins another import, of the rows that this one refused, with its columns and options. */
 function Retry({
 	id,
@@ -133,7 +139,7 @@ function Retry({
 			if (!answer.ok) throw new Error(answer.statusText);
 			return new File([await answer.blob()], words.fileName, { type: "text/csv" });
 		},
-		onSuccess: (rows) => onRetry(rows, report ? { choices: choicesOf(report), settings: report.options ?? {} } : null),
+		onSuccess: (rows) => onRetry(rows, report ? presetOf(report) : null),
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	return (

@@ -33,6 +33,7 @@ const words = catalogue("imports.wizard", {
 	read: "{count, plural, one {# row read} other {# rows read}}",
 	of: "{count, number} of {total, number} rows",
 	failed: "The file could not be checked",
+	unchecked: "The file could not be checked. Change what is wrong, or try again.",
 	size: "{size, number, bytes}",
 	other: "Choose another file",
 	columns: "Columns",
@@ -150,10 +151,10 @@ export function Wizard({
 		if (!report) return;
 		setBusy(true);
 		setError(null);
-		const { segment_key, tags } = settings;
+		const { segment_key, tags, subscriptions } = settings;
 		try {
 			const mapping = shownMapping(report.columns);
-			onStarted(await sendImport(file, { ...options, mapping, segment_key, tags }));
+			onStarted(await sendImport(file, { ...options, mapping, segment_key, tags, subscriptions }));
 		} catch (error) {
 			setError(error);
 		} finally {
@@ -163,15 +164,17 @@ export function Wizard({
 	const problem =
 		refused.length > 0
 			? words.correct
-			: !check.found || !check.isCurrent
-				? words.checking
-				: needEmail
-					? words.needEmail
-					: questions.length > 0
-						? words.answer
-						: changesNothing(check.found.result)
-							? words.nothing
-							: undefined;
+			: check.error !== null
+				? words.unchecked
+				: !check.found || !check.isCurrent
+					? words.checking
+					: needEmail
+						? words.needEmail
+						: questions.length > 0
+							? words.answer
+							: changesNothing(check.found.result)
+								? words.nothing
+								: undefined;
 	const failure = check.error !== null && refused.length === 0 && (
 		<Failure title={words.failed} error={check.error} retry={isRefusal(check.error) ? undefined : check.retry} />
 	);

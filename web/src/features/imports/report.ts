@@ -17,6 +17,8 @@ export type Settings = {
 	strict: boolean;
 	segment_key: string | null;
 	tags: string[];
+	/** Consent to email types for all rows, which only programs set. */
+	subscriptions?: { [emailType: string]: boolean };
 };
 
 export type ColumnReport = {
