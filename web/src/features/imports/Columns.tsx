@@ -26,8 +26,8 @@ const words = catalogue("imports.columns", {
 	},
 	by: {
 		mapping: "Chosen here",
-		name: "Recognized by its name",
-		content: "Recognized by its values",
+		name: "Recognised by its name",
+		content: "Recognised by its values",
 		remembered: "As in the last import of such a file",
 		suggestion: "Suggested by its name",
 		clash: "Another column has the same name, or is imported as the same field",

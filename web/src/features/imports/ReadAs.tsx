@@ -4,7 +4,7 @@ import css from "./Import.module.css";
 import type { Reading, Report } from "./report";
 
 const words = catalogue("imports.readAs", {
-	about: "This was recognized by the content of the file. Change it if the values below look wrong.",
+	about: "This was recognised by the content of the file. Change it if the values below look wrong.",
 	sheet: "Sheet",
 	encoding: "Encoding",
 	separator: "Separator",
