@@ -104,7 +104,7 @@ export function useDryRun(file: File, options: object): DryRun {
 		found,
 		isCurrent,
 		error: isCurrent ? null : failure || null,
-		progress: isCurrent || failure ? null : (job.data?.progress ?? { processed: 0 }),
+		progress: isCurrent || failure ? null : (started?.options === wanted && job.data?.progress) || { processed: 0 },
 		retry: () => {
 			setStarted(null);
 			setRefusal(null);
