@@ -138,6 +138,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		if _, err := page.account.Key.Must(page.Ctx, http.MethodPost, "/events", map[string]any{"event_name": "signed_up", "contact_email": "reader3@example.org", "properties": map[string]any{"plan": "pro"}}); err != nil {
 			t.Fatal(err)
 		}
+		page.waitForRecord("the event was seen", "/suggestions?for=event_properties&event_name=signed_up", func(m map[string]any) bool { return len(m["data"].([]any)) == 1 })
 
 		// The canvas, by keys.
 		page.Click("Canvas")
