@@ -42,6 +42,7 @@ func TestBulkActionsChangeContactsAndAreUndone(t *testing.T) {
 		page.open("/contacts?q=harbour.example")
 		page.RecordMessages()
 		page.changeByIDs(sequence)
+		page.enrollSegment(sequence)
 		page.changeAsJobs(sequence)
 		page.exportAndAnonymize()
 		page.anonymizeAll()
@@ -145,6 +146,19 @@ func (page appPage) expectJobEnd(says string) {
 	page.expectAccessible("a job that has ended")
 	page.PressEnterOn("Close")
 	page.WaitFor(`!location.search.includes('job=')`)
+}
+
+// enrollSegment adds all of a list to a sequence on its own page: the only one of them has been through it.
+func (page appPage) enrollSegment(sequence string) {
+	page.T.Helper()
+	page.open("/sequences/" + sequence + "?tab=people")
+	page.Click("Add people")
+	page.Check("Everybody in a segment or list")
+	page.SelectOption("Segment or list", "Crew")
+	page.Dialog().ExpectText("This runs as a job.")
+	page.Dialog().Click("Add people")
+	page.expectNoDialog()
+	page.expectJobEnd("Completed 0 contacts changed, 1 skipped (1 already in it)")
 }
 
 func (page appPage) changeAsJobs(sequence string) {
