@@ -1918,6 +1918,12 @@ export type InvalidFieldOrInvalidInputOrInvalidJsonError = Error & {
 	};
 };
 
+export type InvalidGraphOrInvalidInputOrInvalidJsonError = Error & {
+	error?: {
+		code?: "INVALID_GRAPH" | "INVALID_INPUT" | "INVALID_JSON";
+	};
+};
+
 export type InvalidGraphOrInvalidInputOrLimitExceededError = Error & {
 	error?: {
 		code?: "INVALID_GRAPH" | "INVALID_INPUT" | "LIMIT_EXCEEDED";
