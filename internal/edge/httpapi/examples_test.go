@@ -279,19 +279,23 @@ func (s *conformance) prepareExample(t testing.TB, op string, vars map[string]st
 		makes("SENDING_IDENTITY_ID", "createSendingIdentity", `{"email_address": "old@acme.example.com", "display_name": "Old", "email_type_ids": ["{type}"]}`)
 	case "deleteMtaConfig":
 		makes("MTA_CONFIG_ID", "createMtaConfig", `{"name": "Old", "type": "sink"}`)
-	case "activateSequence", "pauseSequence", "resumeSequence", "archiveSequence", "unarchiveSequence", "deleteSequence", "enrollContact", "exitEnrollment":
-		q := makes("SEQUENCE_ID", "createSequence", `{"name": "For `+op+`"}`)
+	case "activateSequence", "pauseSequence", "resumeSequence", "archiveSequence", "unarchiveSequence", "deleteSequence", "enrollContact", "exitEnrollment", "listEnrollmentSteps", "simulateSequence":
+		more := ""
+		if op == "simulateSequence" {
+			more = `, "entry_trigger": {"trigger_type": "tag_added", "trigger_config": {"tag": "vip"}}`
+		}
+		q := makes("SEQUENCE_ID", "createSequence", `{"name": "For `+op+`"`+more+`}`)
 		path := map[string]string{"id": q}
 		s.runStep(t, "acme", step{op: "setSequenceGraph", path: path, body: `{"entry_node_id": "rest", "nodes": [{"id": "rest", "type": "wait", "config": {"mode": "duration", "amount": 1, "unit": "day"}}], "edges": []}`, status: 200})
 		before := map[string][]string{
 			"pauseSequence": {"activateSequence"}, "resumeSequence": {"activateSequence", "pauseSequence"}, "unarchiveSequence": {"archiveSequence"},
-			"enrollContact": {"activateSequence"}, "exitEnrollment": {"activateSequence"},
+			"enrollContact": {"activateSequence"}, "exitEnrollment": {"activateSequence"}, "listEnrollmentSteps": {"activateSequence"},
 		}
 		for _, b := range before[op] {
 			s.runStep(t, "acme", step{op: b, path: path, status: 200})
 		}
-		if op == "exitEnrollment" {
-			s.runStep(t, "acme", step{op: "enrollContact", path: path, body: `{"email": "leaving@example.org"}`, status: 200, remember: "new", field: "enrollment_id"})
+		if op == "exitEnrollment" || op == "listEnrollmentSteps" {
+			s.runStep(t, "acme", step{op: "enrollContact", path: path, body: `{"email": "` + strings.ToLower(op) + `@example.org"}`, status: 200, remember: "new", field: "enrollment_id"})
 			vars["ENROLLMENT_ID"] = s.records["acme"]["new"]
 		}
 	case "testSequence":

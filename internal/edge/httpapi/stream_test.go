@@ -29,7 +29,7 @@ var changed = map[string]change.Type{
 
 // silent are operations that write without announcing a record of the type of their resource, and why.
 var silent = map[string]string{
-	"countContactsBySelector": "reads", "previewForm": "reads", "previewMail": "reads", "previewSegment": "reads", "previewSend": "reads", "rebaseMessagePreview": "reads",
+	"countContactsBySelector": "reads", "previewForm": "reads", "previewMail": "reads", "previewSegment": "reads", "previewSend": "reads", "rebaseMessagePreview": "reads", "simulateSequence": "reads",
 	"renderTemplate": "reads", "searchContacts": "reads", "validateBinding": "reads", "checkLink": "reads",
 	"testMtaConfig": "sends a mail", "testSendBroadcast": "sends a mail", "testSequence": "sends a mail", "verifySendingIdentityLane": "sends a mail", "forgotPassword": "sends a mail",
 	"replayWebhookDelivery": "the delivery is announced when it ends", "testWebhook": "the delivery is announced when it ends",
