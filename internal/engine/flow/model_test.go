@@ -740,10 +740,11 @@ func (w *world) moveTo(j *journey, to string) {
 		return
 	}
 	w.count(to, sequence.NodeCount{Entered: 1})
-	if j.visits[to]++; j.visits[to] > 100 {
+	if j.visits[to] == 100 {
 		w.finish(j, sequence.Failed, sequence.ReasonError)
 		return
 	}
+	j.visits[to]++
 	j.node, j.arrived, j.met, j.timer = to, false, false, w.now
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -126,9 +127,7 @@ func (m *simulation) load(ctx context.Context, ids []id.Contact) error {
 		m.walk.people[list[i].ID], addresses[i] = &list[i], list[i].Email
 	}
 	listed, err := suppression.Listed(ctx, m.db, m.env.Tenant, addresses)
-	for a, yes := range listed {
-		m.listed[a] = yes
-	}
+	maps.Copy(m.listed, listed)
 	return err
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/packetboat/packetboat/internal/audience/event"
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
@@ -29,14 +28,6 @@ func (f *fixture) simulate(s sequence.Sequence, since time.Time, limit int) Simu
 	m, err := NewSimulator(f.DB, func() time.Time { return f.now }).Simulate(f.Context(), s, since, limit)
 	f.must(err)
 	return m
-}
-
-// recordAt records an event that occurs at a time.
-func (f *fixture) recordAt(at time.Time, name string, c id.Contact, properties object) {
-	f.Helper()
-	results, err := event.Record(f.Context(), f.DB, f.Tenant, []event.Input{{Name: name, Contact: c, Properties: properties, OccurredAt: at}}, at)
-	f.must(err)
-	f.must(results[0].Err)
 }
 
 // numbers are what a simulation and a real run have in common.
