@@ -118,7 +118,37 @@ func TestKilledImportsApplyEachRowOnce(t *testing.T) {
 				t.Fatalf("row %d of the errors file = %q, want row %s of the file", i+1, row, want)
 			}
 		}
+		undoneOnce(t, p, ready, job, fresh)
 	})
+}
+
+// undoneOnce undoes an import that created contacts, and kills the program meanwhile.
+func undoneOnce(t *testing.T, p *harness.Program, ready *harness.Ready, imported string, created int) {
+	t.Helper()
+	a, err := ready.Key.Must(t.Context(), http.MethodPost, "/jobs/"+imported+"/undo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	undo, _ := a["job_id"].(string)
+	j := advanced(t, ready, undo, 0)
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("killed at %v of the undo", j["progress"])
+	j = ended(t, ready, undo)
+	result, _ := j["result"].(map[string]any)
+	if j["status"] != "completed" || result["deleted"] != float64(created) || result["restored"] != 0.0 {
+		t.Errorf("the undo = %v, want %d deleted", j, created)
+	}
+	if n := read(t, ready, "/contacts/count?search=example.org")["count"]; n != 0.0 {
+		t.Errorf("%v contacts after the undo", n)
+	}
+	if list := read(t, ready, "/segments/"+ready.List); list["member_count_total"] != 0.0 {
+		t.Errorf("the list has %v members after the undo", list["member_count_total"])
+	}
 }
 
 // upload posts a file to be imported, and returns the job's id.
