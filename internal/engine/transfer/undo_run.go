@@ -160,7 +160,7 @@ func (s storedStep) unclaimed(ctx context.Context, tx *sqldb.DB, w *job.Work, su
 			revisions[c] = 1
 		}
 	}
-	found, kept, err := contact.Unclaimed(ctx, tx, w.Job.Tenant, revisions, s.pos, w.Now())
+	found, kept, err := contact.Unclaimed(ctx, tx, w.Job.Tenant, revisions, s.at, s.pos)
 	if err != nil {
 		return nil, nil, err
 	}

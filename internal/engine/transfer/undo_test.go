@@ -222,7 +222,9 @@ func TestCreatedContactsThatAnUndoKeeps(t *testing.T) {
 			{"form", func(email string) { d.happens(journal.FormSubmitted, email) }, "submitted"},
 			{"sequence", func(email string) { d.happens(journal.SequenceEnrolled, email) }, "enrolled"},
 			{"opened", func(email string) { d.happens(journal.EmailOpened, email) }, "mailed"},
-			{"sent", func(email string) { d.happens(journal.EmailSent, email) }, "mailed"},
+			{"sent", func(email string) { d.mail(email, "sent") }, "mailed"},
+			{"waiting", func(email string) { d.mail(email, "queued") }, "mailed"},
+			{"skipped", func(email string) { d.mail(email, "skipped") }, ""},
 			{"tag", func(email string) { d.edit(email, contact.Change{Tags: &[]string{"vip"}}) }, "changed"},
 			{"consent", func(email string) {
 				d.edit(email, contact.Change{Subscriptions: map[string]*bool{"offers": new(false)}})
@@ -274,10 +276,23 @@ func TestCreatedContactsThatAnUndoKeeps(t *testing.T) {
 func (d *fixture) happens(what journal.Type, email string) {
 	d.Helper()
 	e := journal.Entry{Tenant: d.tenant, Type: what, Contact: d.contact(email).ID, At: d.now}
-	if what == journal.EmailSent || what == journal.EmailOpened {
+	if what == journal.EmailOpened {
 		e.Send, e.Message = id.New[id.Send](), id.New[id.Message]()
 	}
 	d.ok(journal.Append(d.Context(), d.db, e))
+}
+
+// mail adds a message to a contact.
+func (d *fixture) mail(email, state string) {
+	d.Helper()
+	sent := any(nil)
+	if state == "sent" {
+		sent = d.now.UnixMicro()
+	}
+	_, err := d.db.Exec(d.Context(), `
+		INSERT INTO outbox (tenant_id, id, send_id, contact_id, lane_id, email, state, mix, due_at, sent_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9)`,
+		d.tenant, id.New[id.Message](), id.New[id.Send](), d.contact(email).ID, id.New[id.Lane](), email, state, d.now.UnixMicro(), sent)
+	d.ok(err)
 }
 
 func TestUndosThatAreRefused(t *testing.T) {
@@ -350,7 +365,7 @@ func TestAnUndoGoesOnAfterItWasCancelled(t *testing.T) {
 		j := d.load(fileOf(2500), transfer.Options{})
 		first, err := d.startUndo(j)
 		d.ok(err)
-		d.e.Runners[job.ImportUndo] = dyingAfter(6, transfer.UndoImport)
+		d.e.Runners[job.ImportUndo] = dyingAfter(3, transfer.UndoImport)
 		_, err = d.e.Tick(d.Context())
 		d.ok(err)
 		first, err = job.Cancel(d.Context(), d.db, d.tenant, first.ID, d.now)

@@ -31,22 +31,22 @@ const (
 )
 
 // Unclaimed returns which contacts have had nothing since they were created, and why others had: no mail, no event and no
-// change, since they had these revisions and the journal ended at pos. What the program does with each contact, such as to
+// change, since they had these revisions, at a time when the journal ended at pos. What the program does with each contact, such as to
 // count it in a segment, is nothing. It locks the contacts.
-func Unclaimed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, revisions map[id.Contact]int64, pos int64, now time.Time) (free []Contact, kept map[id.Contact]Kept, err error) {
+func Unclaimed(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, revisions map[id.Contact]int64, at time.Time, pos int64) (free []Contact, kept map[id.Contact]Kept, err error) {
 	ids := make([]id.Contact, 0, len(revisions))
 	for c := range revisions {
 		ids = append(ids, c)
 	}
 	slices.SortFunc(ids, id.Compare)
-	seen, err := lockSeen(ctx, tx, tenant, ids, pos, now)
+	seen, err := lockSeen(ctx, tx, tenant, ids, ids, at, pos)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find contacts with which nothing happened: %w", err)
 	}
 	kept = map[id.Contact]Kept{}
 	for i := range seen.list {
 		c := &seen.list[i]
-		if why := seen.claim(c, revisions[c.ID], c.CreatedAt); why != "" {
+		if why := seen.claim(c, revisions[c.ID], at); why != "" {
 			kept[c.ID] = why
 			continue
 		}
@@ -62,20 +62,24 @@ type seen struct {
 	since  map[id.Contact][]journal.Type
 }
 
-func lockSeen(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id.Contact, pos int64, now time.Time) (s seen, err error) {
-	p := &mergeState{b: &batch{tenant: tenant, now: micros(now)}}
-	q := tx.Batch()
-	p.mailing = queueMailing(q, tenant)
-	if err := q.Run(ctx); err != nil {
+// lockSeen locks contacts, and reads what happened with those of them that are asked for.
+func lockSeen(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids, asked []id.Contact, at time.Time, pos int64) (s seen, err error) {
+	if s.list, err = lockByID(ctx, tx, tenant, ids); err != nil || len(asked) == 0 {
 		return s, err
 	}
-	if s.list, err = lockByID(ctx, tx, tenant, ids); err != nil || len(s.list) == 0 {
+	if s.since, err = journal.Since(ctx, tx, tenant, asked, pos); err != nil {
 		return s, err
 	}
-	if s.mailed, err = p.beingMailed(ctx, tx, ids); err != nil {
-		return s, err
-	}
-	s.since, err = journal.Since(ctx, tx, tenant, ids, pos)
+	s.mailed = map[id.Contact]bool{}
+	rows, err := tx.Query(ctx, `
+		SELECT DISTINCT contact_id FROM outbox
+		WHERE tenant_id = $1 AND contact_id`+tx.In(2)+` AND (state = 'queued' OR sent_at >= $3)`, tenant, sqldb.List(tx, asked), sqldb.Micros(at))
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var c id.Contact
+		err := scan(&c)
+		s.mailed[c] = true
+		return err
+	})
 	return s, err
 }
 

@@ -109,15 +109,19 @@ func (t *takingBack) run(ctx context.Context, tx *sqldb.DB, list []Replaced, pos
 // load locks the contacts, and reads what the former values are checked by.
 func (t *takingBack) load(ctx context.Context, tx *sqldb.DB, list []Replaced, pos int64) (err error) {
 	ids := make([]id.Contact, len(list))
+	var pending []id.Contact
 	var keys []string
 	for i, r := range list {
 		ids[i] = r.Contact
+		if _, was := r.Values[statusField]; was || r.Again {
+			pending = append(pending, r.Contact)
+		}
 		if key, ok := r.Values[string(ExternalID)].Was.(string); ok {
 			keys = append(keys, key)
 		}
 	}
 	slices.SortFunc(ids, id.Compare)
-	if t.seen, err = lockSeen(ctx, tx, t.tenant, ids, pos, t.now); err != nil {
+	if t.seen, err = lockSeen(ctx, tx, t.tenant, ids, pending, t.at, pos); err != nil {
 		return err
 	}
 	for i := range t.seen.list {
