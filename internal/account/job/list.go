@@ -80,6 +80,25 @@ func List(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter, after *
 	return list, false, nil
 }
 
+// LastEnded returns by tenant when its last job of any of the kinds ended that did so between two times.
+func LastEnded(ctx context.Context, db *sqldb.DB, kinds []Kind, from, to time.Time) (map[id.Tenant]time.Time, error) {
+	rows, err := db.Query(ctx, `
+		SELECT tenant_id, MAX(finished_at) FROM job WHERE finished_at >= $1 AND finished_at <= $2 AND kind`+db.In(3)+`
+		GROUP BY tenant_id /* all tenants: in the background */`, from.UnixMicro(), to.UnixMicro(), sqldb.List(db, kinds))
+	ended := map[id.Tenant]time.Time{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var t id.Tenant
+		var at int64
+		err := scan(&t, &at)
+		ended[t] = sqldb.Time(at)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find tenants whose jobs have ended: %w", err)
+	}
+	return ended, nil
+}
+
 // FilesUntil returns until when the files that a job has written can be downloaded, or nil if it has none.
 // Files also go when a contact is anonymized.
 func FilesUntil(ctx context.Context, db *sqldb.DB, tenant id.Tenant, jobs []Job) (map[id.Job]time.Time, error) {

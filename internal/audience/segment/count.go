@@ -132,11 +132,7 @@ func recountRule(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment,
 	if err != nil {
 		return Segment{}, err
 	}
-	tree, err := s.tree(env.Schema)
-	if err != nil {
-		return Segment{}, err
-	}
-	n, err := count(ctx, db, tenant, tree, env)
+	n, err := s.count(ctx, db, tenant, env)
 	if err != nil {
 		return Segment{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/base/cache"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -14,12 +15,16 @@ import (
 // Counter counts segments on request. At most one count of a segment runs at a time. A request that
 // arrives while one runs waits for the next, which all requests that arrive meanwhile share: a
 // count that began before the request may miss changes that its caller has made.
+//
+// It also counts the segments of small tenants for readers (Current).
 type Counter struct {
 	DB  *sqldb.DB
 	Now func() time.Time
 
 	mu     sync.Mutex
 	latest map[countKey]*sharedCount
+
+	current cache.Cache[countKey, currentCount]
 }
 
 // countKey identifies the counts of one segment.

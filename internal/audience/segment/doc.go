@@ -6,8 +6,9 @@
 //
 // Rules are evaluated when members or an audience are read, never from a cache. Only counts are
 // stored: member_count_total is the number of contacts that the rule or list had when it was last
-// counted, member_count the number of those that could be mailed. Counter counts on request,
-// Refresher in the background; a list is also counted when its members change.
+// counted, member_count the number of those that could be mailed. Counter counts on request, and the
+// segments of small tenants for each reader; Refresher counts in the background; a list is also
+// counted when its members change.
 //
 // A segment may refer to other segments, at most five deep and without cycles. A transaction that
 // changes such references, or deletes a segment, first takes the tenant's lock (lockReferences), so

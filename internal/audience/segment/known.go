@@ -2,10 +2,8 @@ package segment
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -13,33 +11,6 @@ import (
 
 // allSendable is the system key of the built-in segment of all contacts that could be mailed.
 const allSendable = "all_sendable"
-
-// SendableCount returns how many contacts of a tenant could be mailed when they were last counted, and
-// when that was; nil before the first count.
-func SendableCount(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n *int, at *time.Time, err error) {
-	var counted sql.NullInt64
-	err = db.QueryRow(ctx, `SELECT member_count, member_count_evaluated_at FROM segment WHERE tenant_id = $1 AND segment_key = $2`, tenant, allSendable).Scan(&n, &counted)
-	if errors.Is(err, sqldb.ErrNoRows) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the number of sendable contacts: %w", err)
-	}
-	return n, sqldb.NullTime(counted), nil
-}
-
-// CountSendable counts the contacts of a tenant that could be mailed.
-func CountSendable(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n int, err error) {
-	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
-		return db.ScanTx(ctx, func() error {
-			return db.QueryRow(ctx, `SELECT COUNT(*) FROM contact AS c WHERE c.tenant_id = $1 AND`+isSendable, tenant).Scan(&n)
-		})
-	})
-	if err != nil {
-		return 0, fmt.Errorf("count sendable contacts: %w", err)
-	}
-	return n, nil
-}
 
 // storedMembers returns the stored number of members of a list; nil if it was never counted, or deleted.
 func storedMembers(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list id.Segment) (n *int, err error) {

@@ -9,15 +9,18 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/poll"
+	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Refresher counts segments in the background: within 30 seconds if they were never counted, every
-// 15 minutes if they are in use, else once a night. Several processes may run it on one database:
-// each claims the rows of the segments it counts.
+// Refresher counts segments in the background: within 30 seconds if they were never counted or if an
+// import or a bulk action has ended, every 15 minutes if they are in use, sooner if contacts of a large
+// tenant have changed (changedFor), and all once a night. Several processes may run it on one
+// database: each claims the rows of the segments it counts.
 type Refresher struct {
 	DB    *sqldb.DB
 	Now   func() time.Time
@@ -36,7 +39,14 @@ const (
 	freshInUse   = 15 * time.Minute // maximum age of the counts of a segment in use
 	nightHour    = 2                // in the account's time zone
 	refreshBatch = 20               // segments counted in one tick
+
+	settled    = 5 * time.Second // after a change, the transactions that began before it have ended
+	endedSince = time.Hour       // jobs that ended earlier are not looked at
 )
+
+// changedFor is how old the counts of a tenant's segments may be once its contacts have changed: a minute
+// for every 20,000 contacts. So the work for each segment is the same however many contacts there are.
+func changedFor(contacts int) time.Duration { return time.Duration(contacts) * time.Minute / 20_000 }
 
 // Run counts segments until ctx ends.
 func (r *Refresher) Run(ctx context.Context) error {
@@ -92,12 +102,16 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 			due = append(due, list...)
 		}
 	}
-	stale, err := r.stale(ctx, now)
+	before, err := r.outdated(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	stale, err := r.stale(ctx, before, now)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range stale {
-		list, err := r.claimStale(ctx, t.ID, ``, refreshBatch-len(due), now, night(now, t.Location()))
+		list, err := r.claimStale(ctx, t, ``, refreshBatch-len(due), now, before[t])
 		if err != nil {
 			return nil, err
 		}
@@ -106,28 +120,65 @@ func (r *Refresher) claim(ctx context.Context) ([]Used, error) {
 	return due, nil
 }
 
-// stale returns the tenants with a segment that was not counted since their last night, ordered by
-// their oldest count.
-func (r *Refresher) stale(ctx context.Context, now time.Time) ([]tenant.Tenant, error) {
+// outdated returns for each tenant the time before which its segments must not have been counted last.
+func (r *Refresher) outdated(ctx context.Context, now time.Time) (map[id.Tenant]time.Time, error) {
 	tenants, err := tenant.List(ctx, r.DB)
 	if err != nil || len(tenants) == 0 {
 		return nil, err
 	}
-	v := r.DB.Table("tenant_id INTEGER", "before_at BIGINT")
-	by := make(map[id.Tenant]tenant.Tenant, len(tenants))
+	large, err := contact.Large(ctx, r.DB, smallAccount)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := job.LastEnded(ctx, r.DB, []job.Kind{job.Import, job.Bulk}, now.Add(-endedSince), now.Add(-settled))
+	if err != nil {
+		return nil, err
+	}
+	before := make(map[id.Tenant]time.Time, len(tenants))
 	for _, t := range tenants {
-		v.Add(t.ID, sqldb.Micros(night(now, t.Location())))
-		by[t.ID] = t
+		before[t.ID] = night(now, t.Location())
+		if at, ok := ended[t.ID]; ok {
+			before[t.ID] = latest(before[t.ID], at.Add(settled))
+		}
+		if e, ok := large[t.ID]; ok {
+			before[t.ID] = latest(before[t.ID], earliest(e.ChangedAt.Add(settled), now.Add(-changedFor(e.Contacts))))
+		}
+	}
+	return before, nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// stale returns tenants with a segment that was last counted before a time, ordered by their oldest
+// count.
+func (r *Refresher) stale(ctx context.Context, before map[id.Tenant]time.Time, now time.Time) ([]id.Tenant, error) {
+	if len(before) == 0 {
+		return nil, nil
+	}
+	v := r.DB.Table("tenant_id INTEGER", "before_at BIGINT")
+	for _, t := range slices.Sorted(maps.Keys(before)) {
+		v.Add(t, sqldb.Micros(before[t]))
 	}
 	rows, err := r.DB.Query(ctx, `
 		SELECT s.tenant_id FROM segment s JOIN `+v.As("v", 3)+` ON v.tenant_id = s.tenant_id
 		WHERE s.counting_until <= $1 AND (s.member_count_evaluated_at IS NULL OR s.member_count_evaluated_at < v.before_at)
 		GROUP BY s.tenant_id ORDER BY MIN(COALESCE(s.member_count_evaluated_at, 0)), s.tenant_id LIMIT $2
 		/* all tenants: they take turns in the background */`, v.Args(sqldb.Micros(now), refreshBatch)...)
-	return sqldb.Collect(rows, err, func(scan func(...any) error) (tenant.Tenant, error) {
-		var t id.Tenant
-		err := scan(&t)
-		return by[t], err
+	return sqldb.Collect(rows, err, func(scan func(...any) error) (t id.Tenant, err error) {
+		err = scan(&t)
+		return t, err
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/people/contact"
 )
@@ -69,6 +71,56 @@ func TestTheRefresherCountsDueSegments(t *testing.T) {
 			if !at.Equal(now) {
 				t.Errorf("%s was counted %v, want it counted at night", key, at)
 			}
+		}
+	})
+}
+
+// Counts follow the changes of a large account: soon after a job, else the later the more contacts it has.
+func TestTheRefresherFollowsChangesOfLargeAccounts(t *testing.T) {
+	eachAccount(t, func(t *testing.T, o account) {
+		now := noon
+		r := &segment.Refresher{DB: o.db, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)}
+		s := o.createRule("Germans", german)
+		count := func() int {
+			t.Helper()
+			for more := true; more; {
+				var err error
+				more, err = r.Tick(t.Context())
+				o.ok(err)
+			}
+			s, err := segment.Find(t.Context(), o.db, o.acme, s.Key)
+			o.ok(err)
+			return *s.Members
+		}
+		o.enlarge(40_000)
+		if got := count(); got != 0 {
+			t.Errorf("at first %d", got)
+		}
+		now = now.Add(time.Minute)
+		_, err := contact.Create(t.Context(), o.db, o.acme, "de@example.org", contact.Change{Texts: map[contact.Text]*string{contact.Country: new("DE")}}, contact.Rules{}, now)
+		o.ok(err)
+		if now = now.Add(59 * time.Second); count() != 0 {
+			t.Error("an account with 40,000 contacts was counted again within two minutes")
+		}
+		if now = now.Add(2 * time.Second); count() != 1 {
+			t.Error("after two minutes the contact that was added is not counted")
+		}
+		o.createInCountry("DE", 1)
+		j, err := job.Create(t.Context(), o.db, job.Draft{Tenant: o.acme, Kind: job.Import, Scope: auth.ContactsWrite, Params: map[string]int{}, By: auth.System}, now)
+		o.ok(err)
+		_, err = job.Cancel(t.Context(), o.db, o.acme, j.ID, now)
+		o.ok(err)
+		if now = now.Add(4 * time.Second); count() != 1 {
+			t.Error("it was counted before transactions of the import may have ended")
+		}
+		if now = now.Add(time.Second); count() != 2 {
+			t.Error("five seconds after the end of the import its contact is not counted")
+		}
+		now = now.Add(time.Hour)
+		before, err := r.Claim(t.Context())
+		o.ok(err)
+		if len(before) > 0 {
+			t.Errorf("nothing has changed for an hour, and %d segments are counted", len(before))
 		}
 	})
 }

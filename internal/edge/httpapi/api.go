@@ -22,6 +22,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/ratelimit"
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/audience/event"
+	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/base/secret"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
@@ -98,12 +99,13 @@ func (a *API) Register(r *endpoint.Router) {
 		panic("httpapi: API lacks " + strings.Join(missing, ", "))
 	}
 	e, rules := a.env(), webhook.Rules{AllowPrivate: a.AllowPrivateWebhooks}
-	reader := &overview.Reader{DB: a.DB, Now: a.Now}
+	counter := &segment.Counter{DB: a.DB, Now: a.Now}
+	reader := &overview.Reader{DB: a.DB, Now: a.Now, Segments: counter}
 	previewer := preview.New(a.DB, a.MJML, a.Recipients.Senders, a.Recipients.Renderer, a.Now)
 
 	account, jobs, workingCopies := accountapi.NewAccount(e, a.Gate), accountapi.NewJobs(e), accountapi.NewWorkingCopies(e)
 	contacts, customFields, forms := a.contacts(), audienceapi.NewCustomFields(e, a.Usage), audienceapi.NewForms(e)
-	savedFilters, segments, stages := audienceapi.NewSavedFilters(e), audienceapi.NewSegments(e, contacts, a.Usage), audienceapi.NewStages(e, a.Usage)
+	savedFilters, segments, stages := audienceapi.NewSavedFilters(e), audienceapi.NewSegments(e, contacts, counter, a.Usage), audienceapi.NewStages(e, a.Usage)
 	messages, templates := contentapi.NewMessages(e, a.MJML, a.Usage), contentapi.NewTemplates(e, a.MJML, a.SendCounts)
 	emailTypes, seedLists := sendingapi.NewEmailTypes(e, a.Usage), sendingapi.NewSeedLists(e)
 	identities, mtaConfigs := sendingapi.NewIdentities(e, a.Tester, a.Usage), sendingapi.NewMTAConfigs(e, a.Tester, a.Usage, a.AllowPrivateRelays)

@@ -23,7 +23,7 @@ func (api overviewAPI) home(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/overview", endpoint.Op{
 		Name:        "getOverview",
 		Summary:     "Get what the first page of an account shows: its set-up, what is being sent, what needs attention, and the results of 30 days.",
-		Description: "totals are the results of the last 30 days in the account's time zone, today included, and previous those of the 30 days before. counts may be some minutes old.",
+		Description: "totals are the results of the last 30 days in the account's time zone, today included, and previous those of the 30 days before. counts.sendable is present in accounts with up to 100,000 contacts, and else of counted_at.",
 		Tag:         "reports",
 		Session:     true,
 	}, api.overviewOfAccount)
@@ -55,7 +55,7 @@ type notice struct {
 
 type accountCounts struct {
 	Contacts  int             `json:"contacts" doc:"Without deleted ones."`
-	Sendable  *int            `json:"sendable" doc:"Who could be mailed; null if that was not counted yet and counting takes too long."`
+	Sendable  *int            `json:"sendable" doc:"Who could be mailed: member_count of all_sendable; null before the first count."`
 	CountedAt *endpoint.Stamp `json:"counted_at" doc:"When sendable was counted, or now if it is null."`
 }
 

@@ -2,10 +2,12 @@ package contact
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -129,6 +131,35 @@ func CountByStatus(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (n BySta
 		return n, fmt.Errorf("read the numbers of contacts by status: %w", err)
 	}
 	return n, nil
+}
+
+// Extent is how many contacts a tenant has, also deleted ones, and when one of them was last changed.
+type Extent struct {
+	Contacts  int
+	ChangedAt time.Time
+}
+
+// Large returns the extents of all tenants with more than n contacts.
+func Large(ctx context.Context, db *sqldb.DB, n int) (map[id.Tenant]Extent, error) {
+	sum := `SUM(` + strings.ReplaceAll(countColumns, ", ", " + ") + `)`
+	rows, err := db.Query(ctx, `
+		SELECT x.tenant_id, x.n, (SELECT MAX(c.updated_at) FROM contact AS c WHERE c.tenant_id = x.tenant_id)
+		FROM (SELECT tenant_id, CAST(`+sum+` AS BIGINT) AS n FROM contact_count GROUP BY tenant_id HAVING `+sum+` > $1) AS x
+		/* all tenants: in the background */`, n)
+	found := map[id.Tenant]Extent{}
+	err = sqldb.Each(rows, err, func(scan func(...any) error) error {
+		var t id.Tenant
+		var e Extent
+		var changed sql.NullInt64
+		err := scan(&t, &e.Contacts, &changed)
+		e.ChangedAt = sqldb.Time(changed.Int64)
+		found[t] = e
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find tenants with many contacts: %w", err)
+	}
+	return found, nil
 }
 
 func (n *ByStatus) dest() []any {

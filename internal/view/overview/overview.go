@@ -11,8 +11,6 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/audience/segment"
-	"github.com/packetboat/packetboat/internal/base/cache"
-	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/senders/lane"
@@ -20,29 +18,17 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
-// Reader reads overviews. It keeps the last number of each tenant's contacts that could be mailed.
+// Reader reads overviews.
 type Reader struct {
-	DB  *sqldb.DB
-	Now func() time.Time
-
-	sendable cache.Cache[id.Tenant, counted]
+	DB       *sqldb.DB
+	Now      func() time.Time
+	Segments *segment.Counter
 }
-
-// counted is a number of contacts that could be mailed, when they were counted, and when that was last tried.
-type counted struct {
-	n         *int // nil: it took too long so far
-	at, tried time.Time
-}
-
-const (
-	keepCount = time.Minute // how long a number of contacts is used
-	countTime = time.Second // how long a count may take; then the number before is used again
-)
 
 // Counts are the numbers of contacts of a tenant.
 type Counts struct {
 	Contacts  int  // without deleted ones, as of now
-	Sendable  *int // who could be mailed; nil: not counted yet, and counting takes too long
+	Sendable  *int // who could be mailed; nil: not counted yet
 	CountedAt *time.Time
 }
 
@@ -54,45 +40,13 @@ func (r *Reader) Counts(ctx context.Context, t id.Tenant) (Counts, error) {
 	}
 	c := Counts{Contacts: all, CountedAt: new(r.Now())}
 	var at *time.Time
-	if c.Sendable, at, err = segment.SendableCount(ctx, r.DB, t); err != nil {
+	if c.Sendable, at, err = r.Segments.Sendable(ctx, t); err != nil {
 		return Counts{}, err
-	}
-	if c.Sendable == nil { // the account is new, or nobody has looked at its segments yet
-		first, err := r.countSendable(ctx, t)
-		if err != nil {
-			return Counts{}, err
-		}
-		if c.Sendable = first.n; first.n != nil {
-			at = &first.at
-		}
 	}
 	if at != nil && at.Before(*c.CountedAt) {
 		c.CountedAt = at
 	}
 	return c, nil
-}
-
-// countSendable returns how many contacts of a tenant could be mailed: the number of the last minute, else a new
-// one or, if counting takes too long, the last one.
-func (r *Reader) countSendable(ctx context.Context, t id.Tenant) (counted, error) {
-	now := r.Now()
-	last, ok := r.sendable.Get(t, now)
-	if ok && now.Sub(last.tried) < keepCount {
-		return last, nil
-	}
-	within, cancel := fault.Within(ctx, countTime)
-	defer cancel()
-	n, err := segment.CountSendable(within, r.DB, t)
-	switch {
-	case err == nil:
-		last = counted{&n, now, now}
-	case fault.Late(within) && ctx.Err() == nil:
-		last.tried = now
-	default:
-		return counted{}, err
-	}
-	r.sendable.Put(t, last, now, 0)
-	return last, nil
 }
 
 // setting is what a tenant has set up for sending.

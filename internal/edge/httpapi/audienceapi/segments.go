@@ -27,10 +27,8 @@ type Segments struct {
 }
 
 // NewSegments returns the operations on segments and their members.
-func NewSegments(e wire.Env, contacts Contacts, uses usage.Finder) Segments {
-	return Segments{
-		db: e.DB, contacts: contacts, counts: &segment.Counter{DB: e.DB, Now: e.Now}, now: e.Now, usage: uses,
-	}
+func NewSegments(e wire.Env, contacts Contacts, counts *segment.Counter, uses usage.Finder) Segments {
+	return Segments{db: e.DB, contacts: contacts, counts: counts, now: e.Now, usage: uses}
 }
 
 // On returns the operations on another handle.
@@ -136,6 +134,9 @@ func (api Segments) ListSegments(ctx context.Context, p auth.Principal, in *list
 	if err != nil {
 		return endpoint.List[SegmentForm]{}, err
 	}
+	if list, err = api.counts.Current(ctx, p.Tenant, list); err != nil {
+		return endpoint.List[SegmentForm]{}, err
+	}
 	details := endpoint.Flag(in.Usage) && !p.IsKey()
 	for _, s := range list {
 		row := rowOfSegment(p, s)
@@ -229,7 +230,11 @@ func (api Segments) getSegment(ctx context.Context, p auth.Principal, in *getSeg
 	if err != nil {
 		return SegmentForm{}, err
 	}
-	if s, err = api.counts.EnsureCounted(ctx, p.Tenant, s); err != nil {
+	one, err := api.counts.Current(ctx, p.Tenant, []segment.Segment{s})
+	if err == nil {
+		s, err = api.counts.EnsureCounted(ctx, p.Tenant, one[0])
+	}
+	if err != nil {
 		return SegmentForm{}, err
 	}
 	endpoint.SetRevision(ctx, s.Revision)
