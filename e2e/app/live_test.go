@@ -48,6 +48,8 @@ func TestChangesByOthersAreShownWithoutAReload(t *testing.T) {
 			{"/sending/seeds/" + seeds, http.MethodPut, "/seed-lists/" + seeds + "/seeds", map[string]any{"seeds": []any{map[string]any{"email": "watched@gmail.com"}}}, "watched@gmail.com"},
 			{"/sending/seeds/" + seeds + "?tab=history", http.MethodPut, "/seed-lists/" + seeds + "/seeds", map[string]any{"seeds": []any{map[string]any{"email": "watched@gmail.com"}}}, "1 unchanged"},
 			{"/segments/" + segment["segment_key"].(string), http.MethodPut, "/segments/" + segment["segment_key"].(string), map[string]any{"name": "Old friends"}, "Old friends"},
+			{"/segments", http.MethodPost, "/contacts", map[string]any{"email": "late@example.org"}, "Everybody who can be mailed Built in 26 26"},
+			{"", http.MethodPost, "/contacts", map[string]any{"email": "later@example.org"}, "Can be mailed 27"},
 			{"/settings/members", http.MethodPost, "/users/invite", map[string]any{"email": "newcomer@example.org", "role": "viewer"}, "newcomer@example.org"},
 			{"/settings/api-keys", http.MethodPost, "/auth/api-keys", map[string]any{"name": "Warehouse", "scopes": []any{"contacts:read"}}, "Warehouse"},
 			{"/settings/audit", http.MethodPost, "/auth/api-keys", map[string]any{"name": "Bookkeeping", "scopes": []any{"contacts:read"}}, "Bookkeeping"},

@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { onAnswer, url } from "../api/client";
 import type { Change, Changes } from "../api/schema";
 import { type LiveState, liveState, setLiveState } from "./liveState";
-import { staleBy, within } from "./queries";
+import { counting, staleBy, within } from "./queries";
 import { compareVersions } from "./version";
 
 // Changes on the server, as one stream of hints for all tabs of a browser: a tab holds the stream, because
@@ -20,6 +20,9 @@ export function invalidate(client: QueryClient, workspace: string, hint: Change)
 let requestLiveState = () => {};
 
 const minReconnectDelay = 2000;
+
+/** How long what shows numbers of contacts is not read again after contacts have changed: during a send they do all the time. */
+const countsDelay = 5000;
 const maxReconnectDelay = 5000;
 
 /** watchAnswers follows whether the server can be reached, and reads the session again when it denies something. */
@@ -59,6 +62,7 @@ export function connect(client: QueryClient, workspace: string): () => void {
 	const channel = new BroadcastChannel(`packetboat-${workspace}`);
 	const pendingChanges = new Map<string, Change>();
 	let flush = 0;
+	let recount = 0;
 	let source: EventSource | null = null;
 	let ended = false;
 	const abort = new AbortController();
@@ -67,8 +71,15 @@ export function connect(client: QueryClient, workspace: string): () => void {
 		if (flush) return;
 		flush = window.setTimeout(() => {
 			flush = 0;
-			for (const change of pendingChanges.values()) invalidate(client, workspace, change);
+			const changes = [...pendingChanges.values()];
+			for (const change of changes) invalidate(client, workspace, change);
 			pendingChanges.clear();
+			if (!changes.some((change) => change.type === "contact")) return;
+			void client.invalidateQueries({ ...counting(workspace), refetchType: "none" });
+			recount ||= window.setTimeout(() => {
+				recount = 0;
+				void client.invalidateQueries(counting(workspace));
+			}, countsDelay);
 		}, minReconnectDelay / 4);
 	};
 	channel.onmessage = (
@@ -125,5 +136,6 @@ export function connect(client: QueryClient, workspace: string): () => void {
 		source?.close();
 		channel.close();
 		clearTimeout(flush);
+		clearTimeout(recount);
 	};
 }

@@ -1,7 +1,7 @@
 import { setWorkspace } from "../api/client";
 import type { Change } from "../api/schema";
 import { setLiveState } from "./liveState";
-import { answer, isPersisted, type Kind, staleBy, table, within } from "./queries";
+import { answer, counting, isPersisted, type Kind, ofContacts, staleBy, table, within } from "./queries";
 import { equals, type Tests } from "./testing";
 
 /** Every type of change that the server announces: one that is missing here does not compile. */
@@ -85,6 +85,18 @@ const tests: Tests = {
 		equals(isStale({ type: "segment", id }, "segment.members", "all_sendable", ""), true);
 		equals(isStale({ type: "template", id }, "template.options", "newsletter"), true);
 		equals(isStale({ type: "block", id }, "block", "hero"), true);
+	},
+	"a change of contacts concerns what has numbers of them"() {
+		setWorkspace("acme");
+		const counts: Kind[] = ["overview", "segments", "segment"];
+		equals(
+			kinds.filter((kind) => counting("acme").predicate({ queryKey: keyOf(kind) })),
+			counts,
+		);
+		equals(counting("acme").predicate({ queryKey: ["other", "segments"] }), false);
+		equals(ofContacts().predicate({ queryKey: keyOf("contacts.count", {}) }), true);
+		equals(ofContacts().predicate({ queryKey: keyOf("segments") }), true);
+		equals(ofContacts().predicate({ queryKey: keyOf("templates") }), false);
 	},
 	"what is polled is not while changes are announced, unless it depends on the time"() {
 		setWorkspace("acme");

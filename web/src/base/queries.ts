@@ -34,6 +34,8 @@ type Rules = {
 	persisted?: true;
 	/** Whether it is the person's, and not that of a workspace. */
 	person?: true;
+	/** Whether it has numbers of contacts: a change of any makes it stale, and what is shown is read again soon (live.ts). */
+	counts?: true;
 } & (
 	| {
 			/** A change of any record of these types makes it stale; */
@@ -83,6 +85,7 @@ export const table = {
 		interval: 5 * minute,
 		hints: ["account", "broadcast", "domain", "job", "member", "mta_config", "seed_list"],
 		persisted: true,
+		counts: true,
 	}),
 	search: kind<[text: string, types: string | undefined]>({ staleTime: 5000, unannounced: "computed" }),
 	scoring: kind({ hints: ["account"] }),
@@ -129,11 +132,11 @@ export const table = {
 	}),
 	saved_filters: rows({ staleTime: minute, hints: ["saved_filter"] }),
 	suppressions: kind<[search: string, reason: string]>({ hints: ["contact"] }),
-	segments: rows({ poll: 15_000, hints: ["segment"], persisted: true }),
+	segments: rows({ poll: 15_000, hints: ["segment"], persisted: true, counts: true }),
 	"segments.usage": kind({ hints: ["segment"], persisted: true }),
 	"segments.preview": kind<[definition: string]>({ staleTime: 0, unannounced: "computed" }),
 	// Addresses name a segment by its key, and changes by its id.
-	segment: kind<[key: string]>({ poll: 30_000, hints: ["segment"] }),
+	segment: kind<[key: string]>({ poll: 30_000, hints: ["segment"], counts: true }),
 	"segment.members": kind<[key: string, search: string]>({ hints: ["segment"] }),
 	forms: rows({ hints: ["form"], persisted: true }),
 	"forms.list": kind<[status: string]>({ poll: 15_000, hints: ["form"], persisted: true }),
@@ -287,6 +290,17 @@ export function within<K extends Kind>(kind: K, ...parts: Prefix<Parts<K>>) {
 			parts.every((part, i) => JSON.stringify(part) === JSON.stringify(rest[i])),
 	};
 }
+
+/** counting selects the answers of a workspace that have numbers of contacts. */
+export const counting = (workspace: string) => ({
+	predicate: ({ queryKey }: Pick<Query, "queryKey">) => queryKey[0] === workspace && rulesOf(queryKey)?.counts === true,
+});
+
+/** ofContacts selects the answers of this workspace that are about contacts, and those with numbers of them. */
+export const ofContacts = () => {
+	const of = [within("contacts"), counting(workspaceSlug())];
+	return { predicate: (query: Pick<Query, "queryKey">) => of.some((filter) => filter.predicate(query)) };
+};
 
 /** staleBy reports whether a change makes the answer with a key stale. */
 export function staleBy({ type, id }: Change, key: readonly unknown[]): boolean {

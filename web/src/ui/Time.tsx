@@ -10,3 +10,6 @@ export function Time({ at }: { at: string | null | undefined }) {
 		</time>
 	);
 }
+
+/** isOld reports whether a number that was counted at a time needs its age beside it. */
+export const isOld = (at: string | null | undefined) => Boolean(at) && Date.now() - Date.parse(at as string) > 60_000;

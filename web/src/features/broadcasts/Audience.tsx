@@ -5,9 +5,9 @@ import { useDisabledReason } from "../../base/session";
 import { LinkButton } from "../../ui/Button";
 import { Picks } from "../../ui/Combo";
 import { Callout } from "../../ui/Page";
-import { Time } from "../../ui/Time";
+import { isOld, Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
-import { exactNumber } from "../../base/words/formats";
+import { ago, exactNumber } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
@@ -29,6 +29,7 @@ const words = catalogue("broadcasts.audience", {
 	nobody: "Choose at least one segment or list.",
 	once: "Each person is counted under the first reason that applies.",
 	ages: "Counted",
+	withAge: "{count, number}, counted {when}",
 });
 
 /** useSegments reads the segments and lists of the workspace. */
@@ -52,7 +53,12 @@ export function Audience({
 	const options = segments.map((segment) => ({
 		id: segment.segment_key,
 		label: segment.name,
-		detail: segment.member_count === null ? undefined : exactNumber(segment.member_count),
+		detail:
+			segment.member_count === null
+				? undefined
+				: isOld(segment.member_count_evaluated_at)
+					? words.withAge({ count: segment.member_count, when: ago(segment.member_count_evaluated_at ?? "") })
+					: exactNumber(segment.member_count),
 	}));
 	const selected = segments.filter((segment) => broadcast.include_segment_keys.includes(segment.segment_key));
 	const answer = broadcast.include_segment_keys.length > 0 ? forecast.data : undefined;
@@ -114,8 +120,13 @@ export function Audience({
 							<Link href={to.segment(segment.segment_key)}>{segment.name}</Link>{" "}
 							{segment.member_count !== null && (
 								<span className={css.muted}>
-									{words.counted({ count: segment.member_count })} · {words.ages}{" "}
-									<Time at={segment.member_count_evaluated_at} />
+									{words.counted({ count: segment.member_count })}
+									{isOld(segment.member_count_evaluated_at) && (
+										<>
+											{" "}
+											· {words.ages} <Time at={segment.member_count_evaluated_at} />
+										</>
+									)}
 								</span>
 							)}
 						</li>

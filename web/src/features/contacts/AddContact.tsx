@@ -9,7 +9,7 @@ import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
-import { within } from "../../base/queries";
+import { ofContacts } from "../../base/queries";
 import { to } from "../../base/paths";
 
 const words = catalogue("contacts.addContact", {
@@ -50,7 +50,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
 							.filter(Boolean),
 					},
 				});
-				void client.invalidateQueries(within("contacts"));
+				void client.invalidateQueries(ofContacts());
 				onAdded(added.id);
 			} catch (error) {
 				if (error instanceof ApiError && error.code === "DUPLICATE_EMAIL") {

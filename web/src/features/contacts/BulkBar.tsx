@@ -22,7 +22,7 @@ import { explain } from "../../base/words/errors";
 import { resultText } from "../jobs/bulkResult";
 import { type BulkAction, type UndoStep, undoSteps } from "./undoSteps";
 import { tagsQuery } from "./queries";
-import { within } from "../../base/queries";
+import { ofContacts } from "../../base/queries";
 
 const words = catalogue("contacts.bulkBar", {
 	selected: "{count, plural, one {# selected} other {# selected}}",
@@ -167,7 +167,7 @@ export function BulkBar({
 		tableFocus.stay();
 		onJob(job);
 	};
-	const changed = () => void client.invalidateQueries(within("contacts"));
+	const changed = () => void client.invalidateQueries(ofContacts());
 	const undoAction = async (steps: UndoStep[]) => {
 		const unavailable = new Set<string>();
 		try {

@@ -24,7 +24,7 @@ import { Mail } from "./Mail";
 import { Profile } from "./Profile";
 import { Sequences } from "./Sequences";
 import { Timeline } from "./Timeline";
-import { within } from "../../base/queries";
+import { ofContacts, within } from "../../base/queries";
 import { contactQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -65,7 +65,7 @@ export default function ContactPage() {
 	const contact = useQuery(contactQuery(id));
 	const refresh = () => {
 		void client.invalidateQueries(within("contact", id));
-		void client.invalidateQueries(within("contacts"));
+		void client.invalidateQueries(ofContacts());
 	};
 	const bulk = (action: "delete" | "restore") =>
 		api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });

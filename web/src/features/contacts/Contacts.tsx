@@ -31,7 +31,7 @@ import { initialColumns, useColumns } from "./columns";
 import { exportOf, nameOf, parseWidths } from "./contactFields";
 import { Peek } from "./QuickView";
 import { SavedFilters } from "./SavedFilters";
-import { within } from "../../base/queries";
+import { ofContacts, within } from "../../base/queries";
 import { contactCountQuery, contactQuery, contactsQuery, maxContacts } from "./queries";
 import { outside, to } from "../../base/paths";
 
@@ -156,7 +156,7 @@ export default function Contacts() {
 	const change = (action: "delete" | "restore", id: string) =>
 		api("POST /contacts/bulk", { idempotencyKey: newKey(), body: { action, contact_ids: [id] } });
 	const showError = (error: unknown) => toast(explain(error), { tone: "danger" });
-	const reload = () => client.invalidateQueries(within("contacts"));
+	const reload = () => client.invalidateQueries(ofContacts());
 	const remove = useMutation({
 		mutationFn: (contact: Contact) => change("delete", contact.id),
 		onSuccess: (_, contact) => {

@@ -12,7 +12,7 @@ import { Time } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { number } from "../../base/words/formats";
 import { explain, fieldSentenceOf } from "../../base/words/errors";
-import { within } from "../../base/queries";
+import { ofContacts, within } from "../../base/queries";
 
 const words = catalogue("contacts.profile", {
 	person: "Person",
@@ -89,7 +89,7 @@ export function Profile({
 		onSuccess: (next, variables) => {
 			setProblems((previous) => ({ ...previous, [variables.path]: "" }));
 			onSaved(next);
-			void client.invalidateQueries(within("contacts"));
+			void client.invalidateQueries(ofContacts());
 			void client.invalidateQueries(within("contact", contact.id));
 		},
 		onError: (error, v) => {

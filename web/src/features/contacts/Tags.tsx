@@ -7,7 +7,7 @@ import { Facts } from "../../ui/Page";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { within } from "../../base/queries";
+import { ofContacts, within } from "../../base/queries";
 import { contactQuery, tagsQuery } from "./queries";
 
 const words = catalogue("contacts.tags", { tags: "Tags" });
@@ -34,7 +34,7 @@ export function Tags({ contact, off }: { contact: Contact; off: boolean }) {
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 		onSettled: () => {
 			void client.invalidateQueries(within("contact", contact.id));
-			void client.invalidateQueries(within("contacts"));
+			void client.invalidateQueries(ofContacts());
 		},
 	});
 	const options = (known.data?.data ?? []).map((suggestion) => ({

@@ -11,9 +11,10 @@ import { Figure, Figures } from "../../ui/Figure";
 import { Card, Page } from "../../ui/Page";
 import { Progress } from "../../ui/Progress";
 import { Failure, Skeleton } from "../../ui/States";
+import { isOld } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { withProblemTexts } from "../../base/words/errors";
-import { exactNumber, percent } from "../../base/words/formats";
+import { ago, exactNumber, percent } from "../../base/words/formats";
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import css from "./Home.module.css";
 import { missing, optional, type Step, stepWords } from "./steps";
@@ -46,6 +47,7 @@ const words = catalogue("home.home", {
 	clicked: "Click rate",
 	contacts: "Contacts",
 	sendable: "Can be mailed",
+	counted: "Counted {when}",
 	before: "Before: {count}",
 	of: "{count, number} of {all, number}",
 	sum: "{count, number} {what} ÷ {all, number} emails",
@@ -229,6 +231,11 @@ export default function Home() {
 					<Figure
 						name={words.sendable}
 						value={account.counts.sendable === null ? "–" : exactNumber(account.counts.sendable)}
+						detail={
+							isOld(account.counts.counted_at)
+								? words.counted({ when: ago(account.counts.counted_at ?? "") })
+								: undefined
+						}
 						description={{
 							definition: term("mailable").definition,
 							asOf: account.counts.counted_at,

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { url } from "../../api/client";
 import type { JobSession } from "../../api/schema";
 import { to } from "../../base/paths";
-import { within } from "../../base/queries";
+import { ofContacts } from "../../base/queries";
 import { isRunning } from "../../base/shell";
 import { catalogue } from "../../base/words/catalogue";
 import { explain, sentenceFor } from "../../base/words/errors";
@@ -58,7 +58,7 @@ export function ImportJob({
 	const job = useQuery(jobQuery(id));
 	const applied = job.data?.status === "completed" && !resultOf(job.data)?.dry_run;
 	useEffect(() => {
-		if (applied) void client.invalidateQueries(within("contacts"));
+		if (applied) void client.invalidateQueries(ofContacts());
 	}, [applied, client]);
 	if (job.isPending) return <Skeleton rows={3} />;
 	if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { JobSession } from "../../api/schema";
-import { within } from "../../base/queries";
+import { ofContacts } from "../../base/queries";
 import { useDisabledReason } from "../../base/session";
 import { isRunning } from "../../base/shell";
 import { catalogue } from "../../base/words/catalogue";
@@ -105,7 +105,7 @@ export function UndoJob({ job, of }: { job: JobSession; of?: string }) {
 	const running = isRunning(job);
 	useEffect(() => {
 		if (running) return;
-		void client.invalidateQueries(within("contacts"));
+		void client.invalidateQueries(ofContacts());
 		if (of && job.status !== "completed") void client.invalidateQueries(jobQuery(of)); // it can be undone again
 	}, [running, job.status, of, client]);
 	const result = job.result as UndoResult | undefined;

@@ -18,7 +18,7 @@ import { explain, sentenceFor } from "../../base/words/errors";
 import css from "./BulkJob.module.css";
 import { resultText, reasonOf } from "./bulkResult";
 import { jobQuery } from "./queries";
-import { within } from "../../base/queries";
+import { ofContacts } from "../../base/queries";
 import { to } from "../../base/paths";
 
 const words = catalogue("jobs.bulkJob", {
@@ -70,7 +70,7 @@ export function BulkJob({ id, onClose, onEnded }: Props) {
 	ending.current = onEnded;
 	useEffect(() => {
 		if (!done) return;
-		void client.invalidateQueries(within("contacts"));
+		void client.invalidateQueries(ofContacts());
 		ending.current?.();
 	}, [done, client]);
 	useReturnToTable();
