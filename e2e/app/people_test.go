@@ -354,7 +354,7 @@ func (page appPage) buildSegment() {
 	page.PressEnterOn("More actions", "Shift+Tab")
 	page.ChooseMenuItem("Remove")
 	page.In("region", "Matches now").ExpectText("2 match, 2 of them can be mailed.")
-	page.PressEnterOn("Create", "Shift+Tab")
+	page.PressEnterOn("Create")
 	page.expectURL("/segments/buyers$")
 	page.PressEnterOn("Members")
 	const members = `[...document.querySelectorAll('[role=rowheader]')].map(c => c.innerText.replace(/\s+/g, ' ').trim()).sort().join()`

@@ -34,7 +34,7 @@ var (
 	shared = []string{
 		"activity/ActivityEvent", "activity/Evidence",
 		"broadcasts/NameSegment", "broadcasts/criteria",
-		"contacts/AddContact", "contacts/contactFields",
+		"contacts/AddContact", "contacts/BulkJob", "contacts/contactFields",
 		"home/NextStep",
 		"jobs/BulkJob", "jobs/JobBadge", "jobs/bulkResult",
 		"reports/DayRange", "reports/range",

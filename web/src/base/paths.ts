@@ -83,7 +83,7 @@ type Parameters = {
 	contactImport: "job";
 	contact: "tab";
 	newSegment: "rule" | "name" | "left";
-	segment: "tab";
+	segment: "tab" | "job";
 	form: "tab";
 	suppressions: "q" | "add";
 	webhooks: "new";
@@ -91,6 +91,7 @@ type Parameters = {
 	entry: "edit" | "v" | "compare";
 	library: "new";
 	seedLists: "new";
+	newBroadcast: "segment";
 	broadcast: "tab" | "who" | "status" | "link" | "variant" | "level";
 	activity: "event";
 	sequence: "tab" | "status" | "node" | "person";

@@ -91,6 +91,7 @@ export default function Broadcasts() {
 	const [search, setSearch] = useTextParam("q");
 	const [tag, setTag] = useParam("tag");
 	const [peek, setPeek] = useParam("peek");
+	const [segment] = useParam("segment");
 	const [selected, setSelected] = useState<Set<string>>(new Set());
 	const [deleting, setDeleting] = useState<BroadcastRow | null>(null);
 	const disabledReason = useDisabledReason("POST /broadcasts");
@@ -406,7 +407,9 @@ export default function Broadcasts() {
 					)}
 				</div>
 			)}
-			{creating && !disabledReason && <NewBroadcast onClose={() => navigate(to.broadcasts())} />}
+			{creating && !disabledReason && (
+				<NewBroadcast segment={segment || undefined} onClose={() => navigate(to.broadcasts())} />
+			)}
 			{peeked && <Peek broadcast={peeked} to={pageOf(peeked)} onClose={() => setPeek("")} />}
 			{cancelling.broadcast && (
 				<CancelSend

@@ -21,6 +21,7 @@ import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.newBroadcast", {
 	title: "New broadcast",
+	audience: "To: {name}",
 	from: "Start with",
 	own: "Own code",
 	ownHelp: "An empty MJML email.",
@@ -43,8 +44,8 @@ const words = catalogue("broadcasts.newBroadcast", {
 
 type Kind = "own" | "starter" | "template" | "library" | "past";
 
-/** NewBroadcast chooses what a broadcast begins with, and creates its draft. */
-export function NewBroadcast({ onClose }: { onClose: () => void }) {
+/** NewBroadcast chooses what a broadcast begins with, and creates its draft; with a segment, for its members. */
+export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: () => void }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const form = useForm({ kind: "own" as Kind, of: null as string | null });
@@ -54,6 +55,8 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 	const library = useCollection("messages", { enabled: kind === "library" });
 	const broadcasts = useCollection("broadcasts", { enabled: kind === "past" });
 	const starters = useStarters(kind === "starter");
+	const segments = useCollection("segments", { enabled: segment !== undefined }).data?.data ?? [];
+	const audience = segment ? { include_segment_keys: [segment] } : {};
 	const options =
 		kind === "starter"
 			? (starters.data?.data ?? []).map((starter) => ({
@@ -79,7 +82,12 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 		const types = await collection("email_types");
 		return api("POST /broadcasts", {
 			idempotencyKey,
-			body: { name, email_type_key: types.data.find((emailType) => emailType.active)?.type_key, content },
+			body: {
+				name,
+				email_type_key: types.data.find((emailType) => emailType.active)?.type_key,
+				content,
+				...audience,
+			},
 		});
 	};
 	/** Creates a draft of a template. If values are missing, the choice is kept as a working copy of an empty draft. */
@@ -96,6 +104,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 					name,
 					email_type_key: types.data.find((emailType) => emailType.active)?.type_key,
 					content: { subject: name, body_mjml: blankMjml },
+					...audience,
 				},
 			});
 			const data: Copy<Parts> = {
@@ -137,7 +146,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 											body: {},
 											idempotencyKey,
 										});
-				navigate(to.broadcastDraft(created.id));
+				navigate(to.broadcastDraft(created.id), { replace: true }); // Back does not create another
 			} catch (error) {
 				if (error instanceof ApiError && error.status !== 0) setIdempotencyKey(newKey());
 				throw error;
@@ -152,6 +161,7 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 			submit={{ label: words.create, busy: form.busy, disabledReason }}
 		>
 			<FormProblems problems={form.problems} />
+			{segment && <p>{words.audience({ name: segments.find((s) => s.segment_key === segment)?.name ?? segment })}</p>}
 			<Radios
 				label={words.from}
 				value={kind}
@@ -161,7 +171,8 @@ export function NewBroadcast({ onClose }: { onClose: () => void }) {
 					{ value: "starter", label: words.starter, help: words.starterHelp },
 					{ value: "template", label: words.template, help: words.templateHelp },
 					{ value: "library", label: words.library, help: words.libraryHelp },
-					{ value: "past", label: words.past, help: words.pastHelp },
+					// It has an audience of its own.
+					...(segment ? [] : [{ value: "past", label: words.past, help: words.pastHelp }]),
 				]}
 			/>
 			{kind !== "own" && (

@@ -54,7 +54,7 @@ export default function NewSegment() {
 					idempotencyKey,
 				});
 				void client.invalidateQueries(within("segments"));
-				navigate(to.segment(created.segment_key));
+				navigate(to.segment(created.segment_key), { replace: true }); // Back does not lead to an empty form
 			} catch (error) {
 				setIdempotencyKey(newKey());
 				setFault(definitionFault(error));
@@ -62,16 +62,7 @@ export default function NewSegment() {
 			}
 		});
 	return (
-		<Page
-			wide
-			title={words.title}
-			breadcrumbs={[{ name: words.segments, to: to.segments() }]}
-			actions={
-				<Button variant="primary" busy={form.busy} disabledReason={disabledReason} onClick={() => void send()}>
-					{words.save}
-				</Button>
-			}
-		>
+		<Page wide title={words.title} breadcrumbs={[{ name: words.segments, to: to.segments() }]}>
 			<FormProblems problems={form.problems} />
 			{params.get("left") && <Callout>{words.left({ search: params.get("left") ?? "" })}</Callout>}
 			<Locked disabledReason={locked}>
@@ -85,15 +76,21 @@ export default function NewSegment() {
 						maxLength={200}
 					/>
 				</Card>
-				<Rules
-					value={rule}
-					onChange={(group) => {
-						setRule(group);
-						setFault(null);
-					}}
-					fault={fault}
-				/>
 			</Locked>
+			<Rules
+				locked={locked !== undefined}
+				value={rule}
+				onChange={(group) => {
+					setRule(group);
+					setFault(null);
+				}}
+				fault={fault}
+				save={
+					<Button variant="primary" busy={form.busy} disabledReason={disabledReason} onClick={() => void send()}>
+						{words.save}
+					</Button>
+				}
+			/>
 		</Page>
 	);
 }

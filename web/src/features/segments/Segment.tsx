@@ -1,14 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { api, isConflict, request, type Versioned } from "../../api/client";
+import { api, isConflict, newKey, request, type Versioned } from "../../api/client";
 import type { SegmentSession } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
+import { jobsChanged } from "../../base/shell";
+import { exportOf } from "../contacts/contactFields";
 import { toDefinition, conditionAt, type Group, pathOf } from "../rules/groups";
 import { useDraft } from "../../sync/useDraft";
 import { Badge } from "../../ui/Badge";
-import { Button } from "../../ui/Button";
+import { Button, LinkButton } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
@@ -19,11 +21,12 @@ import { restoredText } from "../../ui/draftForm";
 import { Card, Callout, Page } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
-import { Fixed } from "../../ui/Locked";
+import { isOld } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { segmentName } from "../../base/words/builtInSegments";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
+import { ago } from "../../base/words/formats";
 import { lazyComponent } from "../../base/lazy";
 import { definitionFault } from "./definitionFault";
 import { Rules } from "./Rules";
@@ -33,6 +36,17 @@ import { segmentQuery } from "./queries";
 import { to } from "../../base/paths";
 
 const Members = lazyComponent(() => import("./Members").then((module) => ({ default: module.Members })));
+
+const BulkJob = lazyComponent(() => import("../contacts/BulkJob").then((module) => ({ default: module.BulkJob })));
+
+/** The columns of an export, besides the address and the names. */
+const exported = ["global_status", "company", "country", "tags", "last_activity_at", "created_at"];
+
+/** membersOf is the rule that selects the members of a list or segment. */
+const membersOf = ({ type, segment_key }: SegmentSession): Group => ({
+	logic: "and",
+	conditions: [{ type: type === "static" ? "list" : "segment", operator: "in", segment_keys: [segment_key] }],
+});
 
 const words = catalogue("segments.segment", {
 	segments: "Segments",
@@ -44,6 +58,10 @@ const words = catalogue("segments.segment", {
 	save: "Save",
 	saved: "Saved",
 	recount: "Recount",
+	write: "Write to these people",
+	duplicate: "Duplicate",
+	copyOf: "{name} copy",
+	export: "Export",
 	delete: "Delete",
 	deleteTitle: "Delete {name}?",
 	deleteText: "Only the segment is deleted. The contacts stay.",
@@ -60,6 +78,7 @@ const words = catalogue("segments.segment", {
 	rule: "By rule",
 	systemWord: "Built in",
 	count: "{total, number} members, {sendable, number} can be mailed",
+	counted: "counted {when}",
 	uncounted: "Not counted yet",
 	nobody: "Nothing uses this segment.",
 	conflict: "Somebody else changed the same part of this segment in the meantime.",
@@ -81,7 +100,11 @@ export default function SegmentPage() {
 	const [, navigate] = useLocation();
 	const [tab] = useParam("tab", "");
 	const disabledReason = useDisabledReason("PUT /segments/{key}");
+	const writeDisabledReason = useDisabledReason("POST /broadcasts");
+	const createDisabledReason = useDisabledReason("POST /segments");
+	const exportDisabledReason = useDisabledReason("POST /contacts/export");
 	const [deleting, setDeleting] = useState(false);
+	const [job, setJob] = useParam("job");
 	const query = useQuery(segmentQuery(id));
 	const remove = useMutation({
 		mutationFn: () => api("DELETE /segments/{key}", { path: { key: id }, revision: query.data?.revision ?? undefined }),
@@ -94,6 +117,23 @@ export default function SegmentPage() {
 	const recount = useMutation({
 		mutationFn: () => api("POST /segments/{key}/refresh-count", { path: { key: id } }),
 		onSuccess: () => void client.invalidateQueries(within("segment", id)),
+		onError: (error) => toast(explain(error), { tone: "danger" }),
+	});
+	const exportMembers = useMutation({
+		mutationFn: (segment: SegmentSession) =>
+			api("POST /contacts/export", {
+				idempotencyKey: newKey(),
+				body: {
+					format: "csv",
+					bom: true,
+					fields: exportOf(exported),
+					selector: { definition: toDefinition(membersOf(segment)) },
+				},
+			}),
+		onSuccess: ({ job_id }) => {
+			jobsChanged(client);
+			setJob(job_id);
+		},
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	const breadcrumbs = [{ name: words.segments, to: to.segments() }];
@@ -120,22 +160,54 @@ export default function SegmentPage() {
 				<Badge tone="neutral">{system ? words.systemWord : segment.type === "static" ? words.list : words.rule}</Badge>
 			}
 			description={
-				segment.member_count === null || segment.member_count_total === null
-					? words.uncounted
-					: words.count({ sendable: segment.member_count, total: segment.member_count_total })
+				segment.member_count === null || segment.member_count_total === null ? (
+					words.uncounted
+				) : (
+					<>
+						{words.count({ sendable: segment.member_count, total: segment.member_count_total })}
+						{isOld(segment.member_count_evaluated_at) && (
+							<> · {words.counted({ when: ago(segment.member_count_evaluated_at ?? "") })}</>
+						)}
+					</>
+				)
 			}
 			actions={
 				<>
 					<Button busy={recount.isPending} onClick={() => recount.mutate()}>
 						{words.recount}
 					</Button>
-					{!system && (
-						<Menu
-							actions={[
-								{ id: "delete", label: words.delete, danger: true, disabledReason, run: () => setDeleting(true) },
-							]}
-						/>
-					)}
+					<LinkButton to={to.newBroadcast({ segment: segment.segment_key })} disabledReason={writeDisabledReason}>
+						{words.write}
+					</LinkButton>
+					<Menu
+						actions={[
+							segment.definition !== null && {
+								id: "duplicate",
+								label: words.duplicate,
+								disabledReason: createDisabledReason,
+								run: () =>
+									navigate(
+										to.newSegment({
+											rule: JSON.stringify(segment.definition),
+											name: words.copyOf({ name: segmentName(segment) }),
+										}),
+									),
+							},
+							{
+								id: "export",
+								label: words.export,
+								disabledReason: exportDisabledReason,
+								run: () => exportMembers.mutate(segment),
+							},
+							!system && {
+								id: "delete",
+								label: words.delete,
+								danger: true,
+								disabledReason,
+								run: () => setDeleting(true),
+							},
+						]}
+					/>
 				</>
 			}
 		>
@@ -148,6 +220,7 @@ export default function SegmentPage() {
 					...(system ? [] : [{ id: "use", name: words.use, count: holders.length }]),
 				]}
 			/>
+			<Suspense>{job && <BulkJob key={job} id={job} onClose={() => setJob("")} />}</Suspense>
 			{shown === "rules" && query.data && (
 				<Edit
 					key={segment.segment_key}
@@ -325,34 +398,33 @@ function Edit({
 						store.change({ name });
 					}}
 					error={form.problems.byPath.name}
-					after={
-						<Button
-							variant="primary"
-							busy={form.busy}
-							disabledReason={disabledReason ?? saveDisabledReason}
-							onClick={() => (ruleChanged && live.length > 0 ? setAsking(true) : void send())}
-						>
-							{words.save}
-						</Button>
-					}
 				/>
 			</Card>
-			<Fixed locked={disabledReason !== undefined}>
-				<Rules
-					value={draft.rule}
-					onChange={(rule) => {
-						store.change({ rule });
-						setFault(null);
-					}}
-					saved={
-						segment.member_count_total !== null && segment.member_count_evaluated_at
-							? { total: segment.member_count_total, at: segment.member_count_evaluated_at }
-							: null
-					}
-					fault={fault}
-					warnings={warnings}
-				/>
-			</Fixed>
+			<Rules
+				locked={disabledReason !== undefined}
+				value={draft.rule}
+				onChange={(rule) => {
+					store.change({ rule });
+					setFault(null);
+				}}
+				saved={
+					segment.member_count_total !== null && segment.member_count_evaluated_at
+						? { total: segment.member_count_total, at: segment.member_count_evaluated_at }
+						: null
+				}
+				fault={fault}
+				warnings={warnings}
+				save={
+					<Button
+						variant="primary"
+						busy={form.busy}
+						disabledReason={disabledReason ?? saveDisabledReason}
+						onClick={() => (ruleChanged && live.length > 0 ? setAsking(true) : void send())}
+					>
+						{words.save}
+					</Button>
+				}
+			/>
 			{asking && (
 				<Confirm
 					title={words.namesTitle}
