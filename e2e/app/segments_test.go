@@ -75,6 +75,7 @@ func (page appPage) useSegment() {
 	page.In("region", "Audience").ExpectText("25 can be mailed")
 	page.Evaluate(`history.back()`)
 	page.expectURL("/segments/germans$")
+	page.In("region", "Matches now").ExpectText("The same number as the saved rule")
 
 	page.PressEnterOn("More actions")
 	page.ChooseMenuItem("Export")
@@ -83,6 +84,7 @@ func (page appPage) useSegment() {
 	page.Evaluate(`fetch(document.querySelector('main a[download]').href).then(r => r.bytes()).then(b => { window.file = b })`)
 	page.WaitFor(`window.file && [...file.slice(0, 3)].join() === '239,187,191' && new TextDecoder().decode(file).trim().split('\n').length === 26`)
 	page.PressEnterOn("Close")
+	page.WaitFor(`document.activeElement.matches('h1')`) // a menu that opens before would lose the focus
 
 	page.PressEnterOn("More actions")
 	page.ChooseMenuItem("Duplicate")
