@@ -140,6 +140,7 @@ func eachAPIWith(t *testing.T, o sqldb.Options, f func(t *testing.T, s *apiTest)
 			Gate: g, Limiter: ratelimit.New(nil), DB: db, BaseURL: base, RatePerMinute: 100_000, Now: clock, Log: log,
 		})
 		api := newAPI(t, db, base, clock, log)
+		api.AllowPrivateRelays = true
 		api.Tester = newTester(db, api.Box, base, func() time.Time { return s.now })
 		api.Register(s.router)
 		f(t, s)

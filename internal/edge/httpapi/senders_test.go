@@ -61,6 +61,10 @@ func (o *fakes) Try(_ context.Context, _ id.Tenant, _ id.Lane, from id.Identity,
 	return o.trial, nil
 }
 
+func (o *fakes) Connect(context.Context, lane.Config, string, string) (lane.Trial, error) {
+	return o.trial, nil
+}
+
 func (o *fakes) SendTest(_ context.Context, _ id.Tenant, mails []letters.TestMail) ([]letters.TestOutcome, error) {
 	return make([]letters.TestOutcome, len(mails)), nil
 }
@@ -298,7 +302,7 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 				"max_per_second": nil, "max_per_minute": nil, "max_per_hour": nil, "max_per_day": nil, "max_connections": 3.0, "max_messages_per_connection": 100.0, "at_most_per_hour": nil,
 			},
 			"domain_throttles": []any{}, "warmup": map[string]any{"enabled": false, "start_per_day": 200.0, "growth_pct": 30.0, "started_on": nil},
-			"retry": map[string]any{"max_age_hours": 48.0}, "return_path_records": []any{}, "hook_url": made.str("hook_url"), "created_at": "2026-03-01T12:00:00.000Z",
+			"retry": map[string]any{"max_age_hours": 48.0}, "return_path_records": []any{}, "tested_at": nil, "hook_url": made.str("hook_url"), "created_at": "2026-03-01T12:00:00.000Z",
 		}
 		if diff := cmp.Diff(want, made.without("id", "tenant_id", "health")); diff != "" {
 			t.Errorf("POST /mta-configs (-want +got):\n%s", diff)
@@ -351,6 +355,11 @@ func TestMTAConfigsThroughTheAPI(t *testing.T) {
 			{"admin", "POST /mta-configs/" + config + "/test", `{"to": "a@x.org,b@x.org"}`, 400, "INVALID_INPUT", []string{"to"}},
 			{"admin", "POST /mta-configs/" + id.NewText() + "/test", `{"to": "a@x.org"}`, 404, "NOT_FOUND", nil},
 			{"admin", "POST /t/other/api/mta-configs/" + config + "/test", `{"to": "a@x.org"}`, 404, "NOT_FOUND", nil},
+			{"editor", "POST /mta-configs/test", `{"type": "smtp"}`, 403, "FORBIDDEN", nil},
+			{"admin", "POST /mta-configs/test", `{"type": "smtp", "settings": {"host": "127.0.0.1"}}`, 400, "INVALID_INPUT", []string{"settings.host"}},
+			{"admin", "POST /mta-configs/test", `{"type": "direct_mx", "settings": {"ips": [{"ip": "192.0.2.1", "helo_host": "a.example"}]}}`, 400, "INVALID_INPUT", []string{"to"}},
+			{"admin", "POST /mta-configs/test", `{"id": "` + id.NewText() + `"}`, 404, "NOT_FOUND", nil},
+			{"admin", "POST /t/other/api/mta-configs/test", `{"id": "` + config + `"}`, 404, "NOT_FOUND", nil},
 		} {
 			r := s.call(tt.caller, tt.what, tt.body)
 			if r.status != tt.status || r.code != tt.code || !sameItems(r.paths(), tt.paths) {

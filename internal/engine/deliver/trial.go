@@ -64,10 +64,59 @@ func (t *Tester) Try(ctx context.Context, tenant id.Tenant, config id.Lane, iden
 	}
 	began := t.Now()
 	outcome, err := t.sendTrial(ctx, c, envelope, to, raw)
-	if err != nil {
-		return lane.Trial{}, err
+	return t.trialOf(ctx, outcome, began, err)
+}
+
+// Connect opens a connection as a lane with the settings of c and the given secret would, logs in, and closes
+// it without sending mail. A lane of type direct_mx connects to a server of the domain of to, one of type ses
+// asks for its account. c need not be stored.
+func (t *Tester) Connect(ctx context.Context, c lane.Config, secret, to string) (lane.Trial, error) {
+	ctx, cancel := context.WithTimeout(ctx, trialWithin)
+	defer cancel()
+	began := t.Now()
+	outcome, err := t.connect(ctx, c, secret, to)
+	return t.trialOf(ctx, outcome, began, err)
+}
+
+// connect returns the last reply of the server; its outcome is accepted if mail could be sent now.
+func (t *Tester) connect(ctx context.Context, c lane.Config, secret, to string) (reply.Outcome, error) {
+	switch c.Type {
+	case lane.Sink:
+		return reply.Outcome{Stage: reply.Dot, Accepted: true}, nil
+	case lane.SES:
+		client, err := lane.SESClient(c, secret, t.SESEndpoint, t.AllowPrivate, t.Now)
+		if err != nil {
+			return reply.Outcome{}, err
+		}
+		defer client.Close()
+		if err := client.Check(ctx); err != nil {
+			return reply.Outcome{Stage: reply.Auth, Text: err.Error()}, nil
+		}
+		return reply.Outcome{Stage: reply.Dot, Accepted: true}, nil
 	}
-	return lane.Trial{Accepted: outcome.Accepted, Code: outcome.Code, Response: outcome.String(), Latency: t.Now().Sub(began)}, nil
+	conn, err := t.dial(ctx, c, secret, to)
+	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
+		return d.Outcome, nil
+	}
+	if err != nil {
+		return reply.Outcome{}, err
+	}
+	outcome := conn.Reply()
+	outcome.Accepted = true
+	_ = conn.Quit()
+	return outcome, nil
+}
+
+// trialOf returns the result of a test that began at a time. A server that is silent is one that did not accept it.
+func (t *Tester) trialOf(ctx context.Context, o reply.Outcome, began time.Time, err error) (lane.Trial, error) {
+	if err != nil {
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return lane.Trial{}, err
+		}
+		o = reply.Outcome{Stage: reply.Connect, Text: "no answer within " + trialWithin.String()}
+	}
+	reached := o.Accepted || o.Stage != reply.Connect && o.Stage != reply.TLS && o.Stage != reply.Auth
+	return lane.Trial{Accepted: o.Accepted, Reached: reached, Code: o.Code, Response: o.String(), Latency: t.Now().Sub(began)}, nil
 }
 
 // trialSender returns the given identity, or the tenant's first active one.
@@ -130,7 +179,11 @@ func (t *Tester) sendTrial(ctx context.Context, c lane.Config, from, to string, 
 	if c.Type == lane.SES {
 		return t.sendBySES(ctx, c, to, raw)
 	}
-	conn, err := t.dial(ctx, c, to)
+	secret, err := lane.Password(ctx, t.DB, t.Box, c.Tenant, c.ID)
+	if err != nil {
+		return reply.Outcome{}, err
+	}
+	conn, err := t.dial(ctx, c, secret, to)
 	if d, ok := errors.AsType[*smtpclient.DialError](err); ok {
 		return d.Outcome, nil
 	}
@@ -163,12 +216,8 @@ func (t *Tester) sendBySES(ctx context.Context, c lane.Config, to string, raw []
 }
 
 // dial connects to the relay of a lane, or to a server of the recipient's domain.
-func (t *Tester) dial(ctx context.Context, c lane.Config, to string) (*smtpclient.Conn, error) {
+func (t *Tester) dial(ctx context.Context, c lane.Config, password, to string) (*smtpclient.Conn, error) {
 	if c.Type != lane.DirectMX {
-		password, err := lane.Password(ctx, t.DB, t.Box, c.Tenant, c.ID)
-		if err != nil {
-			return nil, err
-		}
 		return smtpclient.Dial(ctx, c.SMTP.Client(password, netguard.Guard{AllowPrivate: t.AllowPrivate}))
 	}
 	route, err := t.Router.Route(ctx, domainOf(to))

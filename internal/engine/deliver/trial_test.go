@@ -12,7 +12,9 @@ import (
 
 	"github.com/packetboat/packetboat/e2e/sink"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/porttest"
 	"github.com/packetboat/packetboat/internal/content/mailbox"
+	"github.com/packetboat/packetboat/internal/mail/smtpclient"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -55,6 +57,39 @@ func TestATrialReturnsTheServersAnswer(t *testing.T) {
 				t.Errorf("trial = %+v, %v; want accepted %v, code %d", trial, err, test.accepted, test.code)
 			}
 		})
+	}
+}
+
+// A connection is tested with settings that are not stored, and sends nothing.
+func TestAConnectionIsTestedWithoutMail(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, dbtest.One(t))
+	s := sink.Start(t, sink.Options{User: "u", Password: "right"})
+	dead, err := porttest.Free()
+	h.must(err)
+	config := func(port int) lane.Config {
+		return lane.Config{Tenant: h.Tenant, Type: lane.SMTP, SMTP: lane.SMTPSettings{Host: "127.0.0.1", Port: port, TLS: smtpclient.None, Auth: smtpclient.AuthPlain, Username: "u", HasPassword: true}}
+	}
+	for _, tt := range []struct {
+		name     string
+		config   lane.Config
+		password string
+		accepted bool
+		code     int
+		words    string
+	}{
+		{"the right password", config(s.Port()), "right", true, 235, "235"},
+		{"a wrong one", config(s.Port()), "guessed", false, 535, "535"},
+		{"a port where nothing listens", config(dead), "right", false, 0, "refused"},
+		{"the built-in mailbox", lane.Config{Tenant: h.Tenant, Type: lane.Sink}, "", true, 0, ""},
+	} {
+		trial, err := h.tester().Connect(t.Context(), tt.config, tt.password, "")
+		if err != nil || trial.Accepted != tt.accepted || trial.Reached != tt.accepted || trial.Code != tt.code || !strings.Contains(trial.Response, tt.words) || strings.Contains(trial.Response, "guessed") {
+			t.Errorf("%s: %+v, %v", tt.name, trial, err)
+		}
+	}
+	if n := s.Stats().Messages; n != 0 {
+		t.Errorf("the server got %d messages", n)
 	}
 }
 

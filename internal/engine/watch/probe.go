@@ -54,7 +54,7 @@ func (e *Engine) probeLanes(ctx context.Context, now time.Time, lanes map[traffi
 }
 
 // probeLane probes one lane and returns its health. A suspect is probed several times, which count as
-// attempts of its own, so that the next tick can decide.
+// attempts of its own; it is down if all fail.
 func (e *Engine) probeLane(ctx context.Context, p probeTarget, now time.Time) (lane.Health, error) {
 	l, before := p.lane, p.health
 	c, err := lane.ByID(ctx, e.DB, l.Tenant, l.Lane)
@@ -79,14 +79,19 @@ func (e *Engine) probeLane(ctx context.Context, p probeTarget, now time.Time) (l
 			return before, err
 		}
 	}
-	if before.State == lane.Healthy {
-		return before, nil
-	}
 	failure := ""
 	if len(failed) == len(failures) {
 		failure = failed[0]
 	}
-	after := before.AfterProbe(failure, now)
+	after := before
+	switch {
+	case p.suspect && failure != "":
+		after = before.AfterTest(failure, false, now)
+	case before.State == lane.Healthy:
+		return before, nil
+	default:
+		after = before.AfterProbe(failure, now)
+	}
 	return after, e.saveHealth(ctx, l, before, after)
 }
 

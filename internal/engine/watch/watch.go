@@ -55,7 +55,7 @@ func (e *Engine) Tick(ctx context.Context) (more bool, err error) {
 	err = errors.Join(err, e.probeLanes(ctx, now, lanes, suspects))
 	if now.Sub(e.domainsCheckedAt) >= domainInterval {
 		e.domainsCheckedAt = now
-		err = errors.Join(err, e.checkDomains(ctx, now), e.warn(ctx, now), e.raiseWarmups(ctx, now))
+		err = errors.Join(err, e.checkDomains(ctx, now), e.warn(ctx, now), e.raiseWarmups(ctx, now), e.noteDelivered(ctx, now))
 	}
 	err = errors.Join(err, e.pauseStuckSends(ctx, lanes, now))
 	more, failed := e.checkOutages(ctx, now)
@@ -97,6 +97,15 @@ func (e *Engine) evaluateLanes(ctx context.Context, now time.Time) (known map[tr
 		}
 	}
 	return known, suspects, err
+}
+
+// noteDelivered records which lanes need no test, because mail was delivered through them.
+func (e *Engine) noteDelivered(ctx context.Context, now time.Time) error {
+	recent, err := traffic.Lanes(ctx, e.DB, now.Add(-lane.Window))
+	if err != nil {
+		return err
+	}
+	return lane.NoteDelivered(ctx, e.DB, recent, now)
 }
 
 // saveHealth stores a changed health of a lane, and logs it.

@@ -51,6 +51,9 @@ func (c *Conn) Sent() int { return c.sent }
 // Remote returns the address and port of the server.
 func (c *Conn) Remote() string { return c.remote }
 
+// Reply returns the last reply of the server: after Dial, its answer to the login or, without one, to EHLO.
+func (c *Conn) Reply() reply.Outcome { return c.outcome(reply.Auth) }
+
 // TLS returns the state of TLS, or nil if the connection is not encrypted.
 func (c *Conn) TLS() *tls.ConnectionState {
 	tc, ok := c.nc.(*tls.Conn)

@@ -60,10 +60,11 @@ func (h Health) Suspect(buckets []traffic.Bucket, now time.Time) bool {
 	return h.State != Down && soon.Tries >= suspectTries && soon.Unreached >= soon.Tries && !hasSuccess(buckets, now)
 }
 
-// sum returns the counts of the last interval, as far as they are considered.
+// sum returns the counts of the last interval, as far as they are considered: what happened before a lane
+// went down or recovered says nothing about it now.
 func (h Health) sum(buckets []traffic.Bucket, now time.Time, while time.Duration) traffic.Counts {
 	since := now.Add(-while)
-	if h.State == Healthy && h.Since.After(since) {
+	if h.State != Degraded && h.Since.After(since) {
 		since = h.Since
 	}
 	return traffic.Sum(buckets, since)
@@ -83,6 +84,20 @@ func (h Health) AfterProbe(failure string, now time.Time) Health {
 	}
 	h.LastError, h.ProbedAt = failure, &now
 	return h
+}
+
+// AfterTest returns the lane's health after a test by a user; failure is why there was no session, or "". A
+// failure takes the lane down at once, without waiting for attempts of mail. One through which mail goes out,
+// as delivers says, is only degraded until its traffic is evaluated: the server may limit connections.
+func (h Health) AfterTest(failure string, delivers bool, now time.Time) Health {
+	switch {
+	case failure == "":
+	case delivers && h.State == Healthy:
+		h = h.withState(Degraded, now)
+	case !delivers:
+		h = h.withState(Down, now)
+	}
+	return h.AfterProbe(failure, now)
 }
 
 // DueForProbe reports whether the lane should be probed now.

@@ -7,7 +7,7 @@
 //
 // A lane has limits (Caps), limits for single providers or domains (Throttle), and optionally a
 // Warmup that raises its daily limit day by day. Its Health is determined from its traffic and by
-// probes:
+// probes and tests (RecordTrial):
 //
 //	healthy ⇄ degraded ⇄ down
 //
@@ -82,7 +82,8 @@ type Config struct {
 	RetryMaxAge time.Duration
 	ReturnPath  []ReturnPathRecord // of types smtp and ses
 	CreatedAt   time.Time
-	Revision    int64 // increases with each change by users
+	TestedAt    *time.Time // when the server last accepted a test, or mail, with the present connection settings; nil: not yet
+	Revision    int64      // increases with each change by users
 }
 
 // Revisions is the table of MTA configs, for conditions on their revisions.
@@ -109,12 +110,4 @@ func (s SMTPSettings) Client(password string, guard netguard.Guard) smtpclient.C
 		Host: s.Host, Port: s.Port, TLS: s.TLS, Auth: s.Auth,
 		Username: s.Username, Password: password, HELO: s.HELO, Guard: guard,
 	}
-}
-
-// Trial is the result of one test mail.
-type Trial struct {
-	Accepted bool
-	Code     int // SMTP reply code; 0 if no server answered
-	Response string
-	Latency  time.Duration
 }

@@ -19,7 +19,7 @@ import (
 )
 
 const columns = `id, key, name, type, active, settings, password IS NOT NULL, bounce_password IS NOT NULL, caps, throttles, warmup, retry_max_age_hours,
-	return_path_records, created_at, revision`
+	return_path_records, created_at, revision, tested_at`
 
 // Create adds an MTA config. Its key is derived from the name.
 func Create(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant, f Fields, rules Rules, now time.Time) (Config, error) {
@@ -90,12 +90,15 @@ func Update(ctx context.Context, db *sqldb.DB, box *secret.Box, tenant id.Tenant
 		if err := p.Err(); err != nil {
 			return err
 		}
+		if f.secret() != nil || c.connection() != before.connection() {
+			c.TestedAt = nil
+		}
 		if _, err := tx.Exec(ctx, `
 			UPDATE mta_config SET name = $3, active = $4, settings = $5, caps = $6, retry_max_age_hours = $7, throttles = $8, warmup = $9,
-				return_path_records = $10, revision = revision + 1, revised_at = $11, revised_by = $12
+				return_path_records = $10, revision = revision + 1, revised_at = $11, revised_by = $12, tested_at = $13
 			WHERE tenant_id = $1 AND id = $2`,
 			tenant, config, c.Name, c.Active, c.settings(), encode(c.Caps), int(c.RetryMaxAge/time.Hour), encodeList(c.Throttles), encode(c.Warmup),
-			encodeList(c.ReturnPath), now.UnixMicro(), revision.By(ctx)); err != nil {
+			encodeList(c.ReturnPath), now.UnixMicro(), revision.By(ctx), sqldb.NullMicros(c.TestedAt)); err != nil {
 			return err
 		}
 		c.Revision++
@@ -301,8 +304,9 @@ func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
 		var settings, caps, throttles, warmup, returnPath string
 		var hasPassword, hasBouncePassword bool
 		var hours, created int64
+		var tested sql.NullInt64
 		if err := scan(&c.ID, &c.Key, &c.Name, &c.Type, &c.Active, &settings, &hasPassword, &hasBouncePassword, &caps, &throttles, &warmup, &hours,
-			&returnPath, &created, &c.Revision); err != nil {
+			&returnPath, &created, &c.Revision, &tested); err != nil {
 			return Config{}, err
 		}
 		var to any
@@ -345,7 +349,7 @@ func scanFor(tenant id.Tenant) func(func(...any) error) (Config, error) {
 		if len(c.ReturnPath) == 0 {
 			c.ReturnPath = nil
 		}
-		c.RetryMaxAge, c.CreatedAt = time.Duration(hours)*time.Hour, sqldb.Time(created)
+		c.RetryMaxAge, c.CreatedAt, c.TestedAt = time.Duration(hours)*time.Hour, sqldb.Time(created), sqldb.NullTime(tested)
 		return c, nil
 	}
 }

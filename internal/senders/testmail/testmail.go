@@ -1,7 +1,8 @@
-// Package testmail bounds and records the mails that are sent as tests.
+// Package testmail bounds and records the mails that are sent as tests, and the connections that are
+// opened as tests, each of which counts as a mail.
 //
-// A test goes to any address, without consent and outside the limits of a send.
-// So a tenant may send only so many mails as tests in an hour, whatever sends
+// A test goes to any address, without consent and outside the limits of a send; a
+// connection goes to any server. So a tenant may send only so many mails as tests in an hour, whatever sends
 // them and however many processes there are, and the audit log has each call with
 // its addresses. The hour begins with the first test after the one before ended.
 package testmail
@@ -14,6 +15,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -33,13 +35,15 @@ type Call struct {
 	Target string // what is tested: the type of record
 	ID     string // and its id
 	To     []string
-	Mails  int // addresses times variants times senders
+	Mails  int    // addresses times variants times senders; 1 for a connection
+	Server string // host and port of a connection without mail; else empty
 }
 
 // details are what the audit log says of a call besides.
 type details struct {
-	To    []string `json:"to"`
-	Mails int      `json:"mails"`
+	To     []string `json:"to"`
+	Mails  int      `json:"mails"`
+	Server string   `json:"server,omitempty"`
 }
 
 // Begin counts the mails of a call and writes it into the audit log, before any
@@ -51,7 +55,7 @@ func Begin(ctx context.Context, db *sqldb.DB, c Call, now time.Time) error {
 			return err
 		}
 		e := c.By.Did(c.Action, c.Target, c.ID, now)
-		e.Details = details{c.To, c.Mails}
+		e.Details = details{optional.List(c.To), c.Mails, c.Server}
 		return auth.Audit(ctx, tx, e)
 	})
 }

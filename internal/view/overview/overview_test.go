@@ -111,6 +111,13 @@ func TestStepsOfTheSetupAreDoneInTurn(t *testing.T) {
 		want("account")
 		s.save(func(a *tenant.Settings) { a.DefaultLane = config.ID })
 		want("account mta_config")
+		relay, err := lane.Create(ctx, s.db, s.box, s.mine.ID, lane.Fields{Name: new("Relay"), Type: new(lane.SMTP), Host: new("smtp.example.net")}, lane.Rules{}, noon)
+		s.ok(err)
+		s.save(func(a *tenant.Settings) { a.DefaultLane = relay.ID })
+		want("account") // until a test is accepted
+		s.ok(lane.RecordTrial(ctx, s.db, relay, lane.Trial{Accepted: true, Reached: true}, noon))
+		want("account mta_config")
+		s.save(func(a *tenant.Settings) { a.DefaultLane = config.ID })
 		_, err = sender.CreateDomain(ctx, s.db, s.box, s.mine.ID, sender.DomainDraft{Domain: "example.com"}, noon)
 		s.ok(err)
 		want("account mta_config")

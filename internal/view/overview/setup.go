@@ -19,7 +19,7 @@ type StepKey string
 // The steps, in their order. Those from DMARC on are not needed for sending.
 const (
 	Account     StepKey = "account"          // it has a name, a time zone and a postal address
-	Lane        StepKey = "mta_config"       // the default MTA config is active
+	Lane        StepKey = "mta_config"       // the default MTA config is active, and a test was accepted or it is a mailbox
 	Domain      StepKey = "sending_domain"   // a domain is verified, and its tracking host live
 	Identity    StepKey = "sending_identity" // the default identity is active on such a domain, with an email type
 	Contacts    StepKey = "contacts"         // someone could be mailed
@@ -108,6 +108,8 @@ func (s setting) aboutLane() Step {
 		step.Detail = "there is no MTA config"
 	case !c.Active:
 		step.Detail, step.Target = "the default MTA config is not active", c.ID.String()
+	case c.Type != lane.Sink && c.TestedAt == nil:
+		step.Detail, step.Target = "no test of "+c.Name+" was accepted yet", c.ID.String()
 	default:
 		step.Done, step.Target = true, c.ID.String()
 	}

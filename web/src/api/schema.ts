@@ -2622,6 +2622,7 @@ export type MtaConfigRow = {
 	return_path_records: ReturnPathRecordRow[];
 	settings: unknown;
 	tenant_id: string;
+	tested_at: string | null;
 	type: "smtp" | "direct_mx" | "ses" | "sink";
 	usage?: MtaUsage;
 	warmup: MtaWarmup;
@@ -4166,8 +4167,15 @@ export type TenantNotFoundError = Error & {
 	};
 };
 
+export type TestMTAConfigDraftRequestBody = {
+	id?: string | null;
+	settings?: MtaSettingsBody;
+	to?: string | null;
+	type?: string;
+};
+
 export type TestMTAConfigRequestBody = {
-	to: string;
+	to?: string | null;
 };
 
 export type TestSendAnswer = {
@@ -4792,6 +4800,7 @@ export type Routes = {
 	"GET /messages/{id}/versions/{version}": { path: { id: string; version: number }; query: never; body: never; answer: MessageVersionSession };
 	"GET /mta-configs": { path: never; query: never; body: never; answer: ListMtaConfigRow };
 	"POST /mta-configs": { path: never; query: never; body: MtaConfigBody; answer: MtaConfigRow };
+	"POST /mta-configs/test": { path: never; query: never; body: TestMTAConfigDraftRequestBody; answer: TestedMTAConfig };
 	"DELETE /mta-configs/{id}": { path: { id: string }; query: never; body: never; answer: undefined };
 	"GET /mta-configs/{id}": { path: { id: string }; query: { include_usage?: boolean }; body: never; answer: MtaConfigRow };
 	"PUT /mta-configs/{id}": { path: { id: string }; query: never; body: MtaConfigBody; answer: MtaConfigRow };
@@ -5008,6 +5017,7 @@ export const roles: { [route: string]: "viewer" | "editor" | "admin" | "owner" }
 	"POST /messages/{id}/archive": "editor",
 	"POST /messages/{id}/duplicate": "editor",
 	"POST /mta-configs": "admin",
+	"POST /mta-configs/test": "admin",
 	"POST /mta-configs/{id}/test": "admin",
 	"POST /saved-filters": "editor",
 	"POST /seed-lists": "editor",

@@ -78,7 +78,7 @@ type auditRow struct {
 	TargetType string         `json:"target_type"`
 	TargetID   string         `json:"target_id"`
 	TargetName *string        `json:"target_name" doc:"The name or address that the record has now. Null: it has none, or is gone."`
-	Details    any            `json:"details,omitempty" doc:"Of a test: the addresses it went to, and the number of mails."`
+	Details    any            `json:"details,omitempty" doc:"Of a test: the addresses it went to, the number of mails and, of a connection alone, its server."`
 	IP         *string        `json:"ip"`
 	CreatedAt  endpoint.Stamp `json:"created_at"`
 }

@@ -225,7 +225,8 @@ func (api Identities) verifyLane(ctx context.Context, p auth.Principal, in *veri
 	if err != nil {
 		return verifiedLane{}, err
 	}
-	if _, err := lane.ByID(ctx, api.db, p.Tenant, config); err != nil {
+	c, err := lane.ByID(ctx, api.db, p.Tenant, config)
+	if err != nil {
 		return verifiedLane{}, unknownConfig(err)
 	}
 	if err := wire.BeginTest(ctx, api.db, testmail.Call{By: p, Action: "sending_identity.verify_lane", Target: "sending_identity", ID: i.ID.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
@@ -233,6 +234,9 @@ func (api Identities) verifyLane(ctx context.Context, p auth.Principal, in *veri
 	}
 	trial, err := api.tester.Try(ctx, p.Tenant, config, i.ID, to)
 	if err != nil {
+		return verifiedLane{}, err
+	}
+	if err := lane.RecordTrial(ctx, api.db, c, trial, api.now()); err != nil {
 		return verifiedLane{}, err
 	}
 	if trial.Accepted {

@@ -63,7 +63,8 @@ func (api MTAConfigs) Register(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/mta-configs/{id}", op("getMtaConfig", "Get an MTA config.", lane.ErrNotFound).Revised(lane.Revisions), api.getMTAConfig)
 	endpoint.Handle(r, "PUT /t/{tenant}/api/mta-configs/{id}", admin(op("updateMtaConfig", "Update an MTA config.", lane.ErrNotFound).IfMatch(lane.Revisions)).ExampleBody(`{"name": "Main relay", "caps": {"max_per_second": 10, "max_connections": 5}}`), api.updateMTAConfig, api.checkMTAConfig)
 	endpoint.Handle(r, "DELETE /t/{tenant}/api/mta-configs/{id}", admin(op("deleteMtaConfig", "Delete an MTA config.", lane.ErrNotFound, lane.ErrInUse).IfMatch(lane.Revisions)), api.deleteMTAConfig)
-	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", admin(op("testMtaConfig", "Send one mail through an MTA config.", lane.ErrNotFound, testmail.ErrLimit).Once()).ExampleBody(`{"to": "ada@example.com"}`), api.testMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/{id}/test", admin(op("testMtaConfig", "Test an MTA config: send one mail through it, or only connect and log in.", lane.ErrNotFound, testmail.ErrLimit).Once()).ExampleBody(`{"to": "ada@example.com"}`), api.testMTAConfig)
+	endpoint.Handle(r, "POST /t/{tenant}/api/mta-configs/test", admin(op("testMtaConfigDraft", "Test settings of an MTA config before they are saved: connect and log in.", lane.ErrNotFound, testmail.ErrLimit).Once()).ExampleBody(`{"type": "smtp", "settings": {"host": "smtp.example.net", "port": 587, "tls": "starttls", "auth": "plain", "username": "packetboat", "password": "$RELAY_PASSWORD"}}`), api.testMTAConfigDraft)
 }
 
 func (api MTAConfigs) ListMTAConfigs(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[MtaConfigRow], error) {
@@ -227,47 +228,6 @@ func (api MTAConfigs) deleteMTAConfig(ctx context.Context, p auth.Principal, in 
 			return sender.RemoveLane(ctx, tx, p.Tenant, config, api.usage, api.now())
 		})
 	})
-}
-
-type testMTAConfigRequest struct {
-	wire.RecordPath
-	Body struct {
-		To string `json:"to"`
-	}
-}
-
-type testedMTAConfig struct {
-	Accepted     bool   `json:"accepted"`
-	SMTPCode     *int   `json:"smtp_code" doc:"null when no server answered"`
-	SMTPResponse string `json:"smtp_response"`
-	LatencyMS    int64  `json:"latency_ms"`
-}
-
-func (api MTAConfigs) testMTAConfig(ctx context.Context, p auth.Principal, in *testMTAConfigRequest) (testedMTAConfig, error) {
-	var problems fault.Problems
-	to := parseAddress(&problems, "to", in.Body.To)
-	if err := problems.Err(); err != nil {
-		return testedMTAConfig{}, err
-	}
-	config, err := wire.RecordID[id.Lane](in.ID, lane.ErrNotFound)
-	if err != nil {
-		return testedMTAConfig{}, err
-	}
-	if _, err := lane.ByID(ctx, api.db, p.Tenant, config); err != nil {
-		return testedMTAConfig{}, err
-	}
-	if err := wire.BeginTest(ctx, api.db, testmail.Call{By: p, Action: "mta_config.test", Target: "mta_config", ID: config.String(), To: []string{to}, Mails: 1}, api.now()); err != nil {
-		return testedMTAConfig{}, err
-	}
-	trial, err := api.tester.Try(ctx, p.Tenant, config, id.Identity{}, to)
-	if err != nil {
-		return testedMTAConfig{}, err
-	}
-	row := testedMTAConfig{Accepted: trial.Accepted, SMTPResponse: trial.Response, LatencyMS: trial.Latency.Milliseconds()}
-	if trial.Code != 0 {
-		row.SMTPCode = &trial.Code
-	}
-	return row, nil
 }
 
 // parseAddress returns the normalized address in a field, or adds a problem.

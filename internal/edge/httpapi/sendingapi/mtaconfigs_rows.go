@@ -27,6 +27,7 @@ type MtaConfigRow struct {
 	ReturnPathRecords []returnPathRecordRow `json:"return_path_records" doc:"of types smtp and ses: the records of sending domains if bounces come back to the relay; empty: they come to this installation"`
 	HookURL           *string               `json:"hook_url" doc:"of type smtp: where the relay may post an array of {message_id, event, code, status, reason, at}; event is bounced, complained, delivered or deferred. Of type ses: the endpoint to subscribe to the topics in topic_arns"`
 	Health            mtaHealth             `json:"health"`
+	TestedAt          *endpoint.Stamp       `json:"tested_at" doc:"when the server last accepted a test, or mail, with the present connection settings and password; null: not yet"`
 	CreatedAt         endpoint.Stamp        `json:"created_at"`
 	Usage             *mtaUsage             `json:"usage,omitempty" doc:"with include_usage=true"`
 }
@@ -185,7 +186,7 @@ func rowOfMTAConfig(c lane.Config, stats lane.Stats, read lane.MailboxState) Mta
 		Warmup: mtaWarmup{
 			Enabled: c.Warmup.Enabled, StartPerDay: c.Warmup.StartPerDay, GrowthPct: c.Warmup.GrowthPct, StartedOn: optional.Pointer(string(c.Warmup.StartedOn)), Days: warmupDays(c.WarmupDays(stats.Today)), Sources: sourceWarmups(c.Warmup.Sources),
 		},
-		Retry: mtaRetry{int(c.RetryMaxAge / time.Hour)}, ReturnPathRecords: make([]returnPathRecordRow, len(c.ReturnPath)), CreatedAt: endpoint.At(c.CreatedAt),
+		Retry: mtaRetry{int(c.RetryMaxAge / time.Hour)}, ReturnPathRecords: make([]returnPathRecordRow, len(c.ReturnPath)), CreatedAt: endpoint.At(c.CreatedAt), TestedAt: endpoint.AtOr(c.TestedAt),
 		Health: mtaHealth{
 			State: stats.State, Since: endpoint.At(stats.Since), LastError: optional.Pointer(stats.LastError),
 			SentToday: stats.SentToday, RemainingToday: stats.RemainingToday, HeldBounces: stats.HeldBounces,

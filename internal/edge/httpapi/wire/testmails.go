@@ -14,8 +14,10 @@ import (
 
 // Tester sends test mails. Try sends one mail through an MTA config, from an identity that it
 // chooses if none is given, and returns the server's reply. An error means that no mail was tried.
+// Connect opens a connection with settings that need not be stored, logs in, and closes it.
 type Tester interface {
 	Try(ctx context.Context, tenant id.Tenant, config id.Lane, identity id.Identity, to string) (lane.Trial, error)
+	Connect(ctx context.Context, c lane.Config, secret, to string) (lane.Trial, error)
 	render.TestSender
 }
 
