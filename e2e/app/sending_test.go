@@ -1,7 +1,9 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +104,7 @@ func TestAnMTAConfigIsManagedInTheApplication(t *testing.T) {
 		}
 		page.expectAccessible("an MTA config that warms up")
 
+		page.unfold("Change limits")
 		page.Fill("Emails per day", "900")
 		page.Fill("Password", "never-kept")
 		copyOf := "/working-copies/mta_config/" + lane["id"].(string)
@@ -287,9 +290,11 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 		page.In("region", "Direct").ExpectText("must be an IP address, such as 203.0.113.7.")
 		page.WaitFor(`document.activeElement.dataset.path === 'settings.ips[0].ip' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
 		page.fillField("settings.ips[0].ip", "203.0.113.7")
+		page.unfold("Limits")
 		page.Evaluate(`[...document.querySelectorAll('[role=switch]')].find(s => document.getElementById(s.getAttribute('aria-labelledby')).textContent === 'Warm-up').click()`)
 		page.Fill("Emails on the first day", "40")
 		page.WaitFor(`document.querySelectorAll('[data-path="warmup.started_on"] [role=spinbutton]').length === 3`)
+		page.unfold("If delivery fails")
 		page.Fill("Retry for, in hours", "12")
 		page.expectAccessible("a config that delivers by itself")
 		page.Click("Save")
@@ -318,6 +323,7 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 		relay := sink.Start(t, sink.Options{Rules: []sink.Rule{{Stage: sink.Rcpt, To: "nobody@example.com", Reply: "550 5.1.1 There is nobody of this name"}}})
 		smtp := page.call(http.MethodPost, "/mta-configs", map[string]any{"name": "Relay", "type": "smtp", "settings": map[string]any{"host": "127.0.0.1", "port": relay.Port(), "tls": "none", "auth": "none"}})["id"].(string)
 		page.open("/sending/mta/" + smtp)
+		page.unfold("If delivery fails")
 		page.Click("Add record")
 		page.fillField("return_path_records[0].value", "not a host")
 		page.Click("Save")
@@ -338,4 +344,58 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 		page.In("region", "Health").ExpectText("Accepted in")
 		page.WaitFor(`[...document.querySelectorAll('code')].some(c => c.textContent.startsWith('250 '))`)
 	})
+}
+
+// A provider fills in its server. The settings on screen are tested before they are saved, and the checklist ticks the
+// sending server once a test of what was saved is accepted; a refused login is told at once.
+func TestARelayIsTestedBeforeItIsSaved(t *testing.T) {
+	t.Parallel()
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		page := openApp(t, address)
+		relay := sink.Start(t, sink.Options{User: "u", Password: "right"})
+		page.open("/?step=mta_config")
+		page.Dialog().Click("Choose another")
+		page.Dialog().Click("Set up a relay, Amazon SES or direct delivery")
+		page.choose("Provider", "sendgrid")
+		page.WaitFor(`document.querySelector('[data-path="settings.host"]').value === 'smtp.sendgrid.net' && document.querySelector('[data-path="settings.username"]').value === 'apikey'`)
+		page.choose("Server", "smtp.eu.sendgrid.net")
+		page.WaitFor(`document.querySelector('[data-path="settings.host"]').value === 'smtp.eu.sendgrid.net'`)
+		page.expectAccessible("a relay of a provider")
+		page.choose("Provider", "other")
+		page.Fill("Name", "Ours")
+		page.fillField("settings.host", "127.0.0.1")
+		page.fillField("settings.port", strconv.Itoa(relay.Port()))
+		page.choose("Encryption", "none")
+		page.fillField("settings.username", "u")
+		page.fillField("settings.password", "wrong")
+		page.Dialog().Click("Test connection")
+		page.Dialog().ExpectText("Refused")
+		page.Dialog().ExpectText("535 ")
+		page.fillField("settings.password", "right")
+		page.Dialog().Click("Test connection")
+		page.Dialog().ExpectText("The server accepted the connection and the login.")
+		page.Dialog().Click("Save")
+		page.Dialog().ExpectText("Mail leaves through Ours")
+		page.Dialog().ExpectText("The server last accepted a test")
+		page.Dialog().ExpectText("Done.")
+
+		page.call(http.MethodPut, "/mta-configs/"+page.call(http.MethodGet, "/mta-configs", nil)["data"].([]any)[1].(map[string]any)["id"].(string), map[string]any{"settings": map[string]any{"password": "changed"}})
+		page.Dialog().ExpectText("No test of these settings was accepted yet.")
+		page.Dialog().Click("Test connection")
+		page.Dialog().ExpectText("Down")
+		page.Dialog().ExpectText("Last error")
+	})
+}
+
+// unfold opens what is folded under a title.
+func (page appPage) unfold(title string) {
+	page.T.Helper()
+	page.ClickElement(fmt.Sprintf(`[...document.querySelectorAll('summary')].find(s => s.textContent.trim() === %q)`, title))
+}
+
+// choose sets the select whose label begins with a text.
+func (page appPage) choose(label, value string) {
+	page.T.Helper()
+	page.WaitFor(fmt.Sprintf(`$.field([document.body], %q)`, label))
+	page.Evaluate(fmt.Sprintf(`(() => { const s = $.field([document.body], %q); Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(s, %q); s.dispatchEvent(new Event('change', { bubbles: true })) })()`, label, value))
 }

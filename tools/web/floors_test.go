@@ -34,11 +34,11 @@ var (
 	shared = []string{
 		"activity/ActivityEvent", "activity/Evidence",
 		"broadcasts/NameSegment", "broadcasts/criteria",
-		"contacts/AddContact", "contacts/BulkJob", "contacts/contactFields",
+		"contacts/AddContact", "contacts/contactFields",
 		"home/NextStep",
 		"jobs/BulkJob", "jobs/JobBadge", "jobs/bulkResult",
 		"reports/DayRange", "reports/range",
-		"sending/Mta", "sending/MtaEditor", "sending/Records", "sending/Senders.module.css", "sending/Sending",
+		"sending/ConnectionTest", "sending/MtaEditor", "sending/MtaHealth", "sending/Records", "sending/Senders.module.css", "sending/Sending",
 		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepLog", "sequences/StepFields.module.css", "sequences/Trigger",
 		"sequences/fields/Rule", "sequences/graph", "sequences/stepIcons", "sequences/steps", "sequences/useNames",
 		"settings/Account", "settings/Fields", "settings/Settings.module.css",

@@ -174,6 +174,7 @@ var otherSteps = []step{
 	{op: "updateEmailType", path: map[string]string{"id": "{type}"}, body: `{"display_name": "Weekly 2", "category_id": "{category}", "sort_order": 2, "active": true}`, status: 200},
 	{op: "listMtaConfigs", status: 200},
 	{op: "getMtaConfig", path: ofLane, status: 200},
+	{op: "testMtaConfigDraft", body: `{"type": "sink", "settings": {}}`, status: 200},
 	{op: "testMtaConfig", path: ofLane, body: `{"to": "ann@example.org"}`, status: 200},
 	{op: "listSinkMessages", path: ofLane, query: "search=hi&limit=5", status: 200},
 	{op: "getSinkMessage", path: ofMessage, status: 200},

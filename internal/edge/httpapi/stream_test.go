@@ -31,7 +31,7 @@ var changed = map[string]change.Type{
 var silent = map[string]string{
 	"countContactsBySelector": "reads", "previewForm": "reads", "previewMail": "reads", "previewSegment": "reads", "previewSend": "reads", "rebaseMessagePreview": "reads", "simulateSequence": "reads",
 	"renderTemplate": "reads", "searchContacts": "reads", "validateBinding": "reads", "checkLink": "reads",
-	"testMtaConfig": "sends a mail", "testSendBroadcast": "sends a mail", "testSequence": "sends a mail", "verifySendingIdentityLane": "sends a mail", "forgotPassword": "sends a mail",
+	"testMtaConfig": "sends a mail", "testMtaConfigDraft": "opens a connection", "testSendBroadcast": "sends a mail", "testSequence": "sends a mail", "verifySendingIdentityLane": "sends a mail", "forgotPassword": "sends a mail",
 	"replayWebhookDelivery": "the delivery is announced when it ends", "testWebhook": "the delivery is announced when it ends",
 	"recordEvent": "a contact's events are announced when they are applied", "recordEvents": "a contact's events are announced when they are applied",
 	"createIdentitySecret": "the secret is shown once", "deleteIdentitySecret": "the secret is shown once", "createWebhookSecret": "the secret is shown once",

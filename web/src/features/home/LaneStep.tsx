@@ -1,11 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { api, newKey } from "../../api/client";
 import type { AccountSessionView, MtaConfigRow } from "../../api/schema";
+import { lazyComponent } from "../../base/lazy";
 import { useCollection } from "../../base/collections";
 import { useDisabledReason } from "../../base/session";
-import { Health } from "../sending/Mta";
-import { Editor } from "../sending/MtaEditor";
+import { Health } from "../sending/MtaHealth";
+import { ConnectionTest } from "../sending/ConnectionTest";
 import { mtaTypes } from "../sending/Sending";
 import { Button } from "../../ui/Button";
 import { Card } from "../../ui/Page";
@@ -14,6 +15,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
 import { useSetupChanged } from "./Setup";
 import { accountQuery } from "../settings/queries";
+
+const Editor = lazyComponent(() => import("../sending/MtaEditor").then((module) => ({ default: module.Editor })));
 
 const words = catalogue("home.laneStep", {
 	try: "Just trying it out",
@@ -71,7 +74,14 @@ export function LaneStep({ account }: { account: AccountSessionView }) {
 				>
 					<p>{mtaTypes[current.type]}</p>
 				</Card>
-				{senders.data?.data.some((sender) => sender.active) ? <Health lane={current} /> : <p>{words.later}</p>}
+				{senders.data?.data.some((sender) => sender.active) ? (
+					<Health lane={current} />
+				) : (
+					<>
+						<ConnectionTest lane={current} />
+						<p>{words.later}</p>
+					</>
+				)}
 			</>
 		);
 	}
@@ -105,7 +115,9 @@ export function LaneStep({ account }: { account: AccountSessionView }) {
 				</Card>
 			)}
 			{adding ? (
-				<Editor onSaved={use} />
+				<Suspense fallback={<Skeleton rows={8} />}>
+					<Editor onSaved={use} onCancel={() => setAdding(false)} />
+				</Suspense>
 			) : (
 				<Card title={words.live}>
 					<div>

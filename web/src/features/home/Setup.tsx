@@ -67,7 +67,8 @@ export default function Setup({
 }) {
 	const [footerElement, setFooterElement] = useState<HTMLElement | null>(null);
 	const second = step.done && next !== undefined;
-	const footer = useMemo(() => ({ element: footerElement, second }), [footerElement, second]);
+	const [cancels, setCancels] = useState(false);
+	const footer = useMemo(() => ({ element: footerElement, second, setCancels }), [footerElement, second]);
 	const account = useQuery(accountQuery());
 	return (
 		<Dialog
@@ -77,7 +78,7 @@ export default function Setup({
 			footer={
 				<>
 					<span role="status">{step.done && words.done}</span>
-					<Button onClick={onClose}>{words.close}</Button>
+					{!cancels && <Button onClick={onClose}>{words.close}</Button>}
 					<span ref={setFooterElement} style={{ display: "contents" }} />
 					{step.done && next && (
 						<Button variant="primary" onClick={() => onOpen(next.key)}>

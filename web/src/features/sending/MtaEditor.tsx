@@ -1,14 +1,16 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { type ComponentProps, useId, useState } from "react";
 import { useLocation } from "wouter";
 import { api, isConflict, newKey, request } from "../../api/client";
-import type { MtaConfigBody, MtaConfigRow, ReturnPathRecordRow } from "../../api/schema";
-import { useDisabledReason } from "../../base/session";
+import type { MtaConfigRow } from "../../api/schema";
+import { useDisabledReason, useSession } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
-import { DrawerAction } from "../../ui/DrawerAction";
+import { DrawerAction, DrawerButton, DrawerCancel } from "../../ui/DrawerAction";
+import { Folded } from "../../ui/Folded";
 import { FormFooter } from "../../ui/FormFooter";
 import { Columns, Radios, Select, Switch, TextField } from "../../ui/Field";
+import { useSubmit } from "../../ui/form";
 import { FormProblems } from "../../ui/FormProblems";
 import { InUse } from "../../ui/Holders";
 import { RestoredCallout, useDraftForm } from "../../ui/draftForm";
@@ -19,8 +21,11 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Mta.module.css";
 import { MtaDependants } from "./MtaDependants";
 import { mtaTypes } from "./Sending";
-import { MtaRows, type Row } from "./MtaRows";
-import { bodyOfThrottle, type Throttle, Throttles, throttleOf, throttlesTitle } from "./Throttles";
+import { MtaRows } from "./MtaRows";
+import { TestResult, testLabel, useStoredTest } from "./ConnectionTest";
+import { RelayFields, relayNames } from "./RelayFields";
+import { Throttles, throttlesTitle } from "./Throttles";
+import { bodyOf, caps, type MtaValues, relays, type Settings, settingsOf, type Type, valuesOf } from "./mtaValues";
 import { within } from "../../base/queries";
 import { mtaQuery } from "./queries";
 import { to } from "../../base/paths";
@@ -36,16 +41,8 @@ const words = catalogue("sending.mtaEditor", {
 		sink: "To nobody: email goes to the built-in mailbox. For trying things out.",
 	},
 	name: "Name",
-	host: "Host",
-	port: "Port",
 	tls: "Encryption",
-	tlsKinds: { starttls: "STARTTLS", implicit: "TLS", none: "None" },
-	auth: "Authentication",
-	authKinds: { none: "None", plain: "PLAIN", login: "LOGIN", cram_md5: "CRAM-MD5" },
-	username: "Username",
-	password: "Password",
 	unchanged: "Set. Leave empty to keep it.",
-	again: "Enter it again, because the host, port, encryption or username changes.",
 	region: "Region",
 	accessKey: "Access key ID",
 	secretKey: "Secret access key",
@@ -102,11 +99,7 @@ const words = catalogue("sending.mtaEditor", {
 
 const names = () => ({
 	name: words.name,
-	"settings.host": words.host,
-	"settings.port": words.port,
-	"settings.tls": words.tls,
-	"settings.auth": words.auth,
-	"settings.username": words.username,
+	...relayNames(),
 	"settings.region": words.region,
 	"settings.access_key_id": words.accessKey,
 	"settings.configuration_set": words.configurationSet,
@@ -128,89 +121,23 @@ const names = () => ({
 	return_path_records: words.records,
 });
 
-type Type = MtaConfigRow["type"];
-/** relays reports whether mail of a type leaves through a server of others, to which bounces may come back. */
-const relays = (type: string) => type === "smtp" || type === "ses";
-
-const bodyOfRecord = (row: Row) => ({
-	type: row.type,
-	host: row.host?.trim() || null,
-	value: row.value?.trim(),
-	...(row.type === "MX" && row.priority && { priority: Number(row.priority) }),
-});
-
-type Settings = { [name: string]: unknown };
-
-const caps = {
-	max_per_second: "perSecond",
-	max_per_minute: "perMinute",
-	max_per_hour: "perHour",
-	max_per_day: "perDay",
-	max_connections: "connections",
-	max_messages_per_connection: "perConnection",
-} as const;
-
-/** valuesOf returns the fields of the form. */
-function valuesOf(lane?: MtaConfigRow) {
-	const settings = (lane?.settings ?? {}) as Settings;
-	const text = (name: string, initial = "") => String(settings[name] ?? initial);
-	const limit = (value: number | null | undefined) => String(value ?? "");
-	const list = <R,>(rows: unknown, toRow: (row: R) => Row) => ((rows ?? []) as R[]).map(toRow);
-	return {
-		type: (lane?.type ?? "smtp") as string,
-		name: lane?.name ?? "",
-		"settings.host": text("host"),
-		"settings.port": text("port", "587"),
-		"settings.tls": text("tls", "starttls"),
-		"settings.auth": text("auth", "plain"),
-		"settings.username": text("username"),
-		"settings.password": "",
-		"settings.region": text("region", "eu-central-1"),
-		"settings.access_key_id": text("access_key_id"),
-		"settings.secret_access_key": "",
-		"settings.configuration_set": text("configuration_set"),
-		active: lane?.active ?? true,
-		"caps.max_per_second": limit(lane?.caps.max_per_second),
-		"caps.max_per_minute": limit(lane?.caps.max_per_minute),
-		"caps.max_per_hour": limit(lane?.caps.max_per_hour),
-		"caps.max_per_day": limit(lane?.caps.max_per_day),
-		"caps.max_connections": limit(lane?.caps.max_connections),
-		"caps.max_messages_per_connection": limit(lane?.caps.max_messages_per_connection),
-		domain_throttles: (lane?.domain_throttles ?? []).map(throttleOf) as Throttle[],
-		"warmup.enabled": lane?.warmup.enabled ?? false,
-		"warmup.start_per_day": limit(lane?.warmup.start_per_day),
-		"warmup.growth_pct": limit(lane?.warmup.growth_pct),
-		"warmup.started_on": lane?.warmup.started_on ?? "",
-		"retry.max_age_hours": limit(lane?.retry.max_age_hours),
-		"settings.ips": list<{ ip: string; helo_host: string }>(settings.ips, (row) => ({
-			ip: row.ip,
-			helo_host: row.helo_host,
-		})),
-		"settings.fail_patterns": list<{ pattern: string; response: string }>(settings.fail_patterns, (row) => ({
-			pattern: row.pattern,
-			response: row.response,
-		})),
-		return_path_records: list<ReturnPathRecordRow>(lane?.return_path_records, (row) => ({
-			type: row.type,
-			host: row.host ?? "",
-			value: row.value,
-			priority: String(row.priority ?? ""),
-		})),
-	};
-}
-
 /** Editor creates or changes an MTA config. The caller may say what follows; otherwise its page opens. */
 export function Editor({
 	lane,
 	onSaved,
+	onCancel,
 }: {
 	lane?: MtaConfigRow & { revision: string | null };
 	onSaved?: (lane: MtaConfigRow) => Promise<void>;
+	/** What follows when somebody drops what was typed; only in a drawer. */
+	onCancel?: () => void;
 }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
 	const disabledReason = useDisabledReason("POST /mta-configs");
 	const locked = useDisabledReason("PUT /mta-configs/{id}");
+	const { user } = useSession();
+	const storedTest = useStoredTest();
 	const [deleting, setDeleting] = useState(false);
 	const [idempotencyKey] = useState(newKey);
 	const s = (lane?.settings ?? {}) as Settings;
@@ -228,10 +155,13 @@ export function Editor({
 		names: names(),
 	});
 	const values = form.values;
-	const problems = form.problems.byPath;
+	const test = useSubmit(Object.keys(values));
+	const problems = { ...test.problems.byPath, ...form.problems.byPath };
+	const faulty = (...parts: string[]) =>
+		Object.keys(problems).some((path) => parts.some((part) => path.startsWith(part)));
 	const type = values.type as Type;
 	const field = (
-		name: keyof typeof values,
+		name: keyof MtaValues,
 		label: string,
 		more: { type?: string; help?: string; optional?: boolean } = {},
 	) => (
@@ -247,64 +177,28 @@ export function Editor({
 			{...more}
 		/>
 	);
-	/** Whether the stored password would be sent to another server, or in another way, which the server refuses. */
-	const serverChanged = (["host", "port", "tls", "username"] as const).some(
-		(name) => values[`settings.${name}`].trim() !== String(s[name] ?? ""),
+	const [tested, setTested] = useState<{ of: string; result: ComponentProps<typeof TestResult>["result"] } | null>(
+		null,
 	);
-	const count = (text: string) => (text === "" ? null : Number(text));
-	const send = () =>
-		form.submit(async (values, revision) => {
-			const settings: { [name: string]: unknown } = {};
-			if (type === "smtp") {
-				Object.assign(settings, {
-					host: values["settings.host"].trim(),
-					port: Number(values["settings.port"]),
-					tls: values["settings.tls"],
-					auth: values["settings.auth"],
-				});
-				if (values["settings.auth"] !== "none") {
-					settings.username = values["settings.username"];
-					if (values["settings.password"]) settings.password = values["settings.password"];
-				} else if (s.has_password) settings.password = null; // which stays with its host, and is not needed any more
-			} else if (type === "direct_mx") {
-				Object.assign(settings, {
-					tls: values["settings.tls"],
-					ips: values["settings.ips"].map((row) => ({ ip: row.ip?.trim(), helo_host: row.helo_host?.trim() })),
-				});
-			} else if (type === "sink") {
-				settings.fail_patterns = values["settings.fail_patterns"];
-			} else if (type === "ses") {
-				Object.assign(settings, {
-					region: values["settings.region"],
-					access_key_id: values["settings.access_key_id"],
-					configuration_set: values["settings.configuration_set"] || null,
-				});
-				if (values["settings.secret_access_key"]) settings.secret_access_key = values["settings.secret_access_key"];
-			}
-			const bounds: { [name: string]: unknown } = {};
-			for (const name of Object.keys(caps) as (keyof typeof caps)[]) {
-				const value = values[`caps.${name}`];
-				// Connections always have a limit: an empty field leaves it as it is.
-				if (value !== "" || (name !== "max_connections" && name !== "max_messages_per_connection"))
-					bounds[name] = count(value);
-			}
-			const warmup: { [name: string]: unknown } = { enabled: values["warmup.enabled"] };
-			if (values["warmup.enabled"]) {
-				if (values["warmup.start_per_day"]) warmup.start_per_day = Number(values["warmup.start_per_day"]);
-				if (values["warmup.growth_pct"]) warmup.growth_pct = Number(values["warmup.growth_pct"]);
-				warmup.started_on = values["warmup.started_on"] || null;
-			}
-			const body = {
-				name: values.name,
-				active: values.active,
-				caps: bounds,
-				domain_throttles: values.domain_throttles.map(bodyOfThrottle),
-				warmup,
-				...(values["retry.max_age_hours"] && { retry: { max_age_hours: Number(values["retry.max_age_hours"]) } }),
-				...(relays(type) && { return_path_records: values.return_path_records.map(bodyOfRecord) }),
-				...(Object.keys(settings).length > 0 && { settings }),
-				...(!lane && { type }),
-			} as MtaConfigBody;
+	const connection = JSON.stringify([type, settingsOf(values, lane)]);
+	const testConnection = () =>
+		test.submit(async () => {
+			setTested(null);
+			const result = await api("POST /mta-configs/test", {
+				body: {
+					id: lane?.id,
+					type,
+					settings: settingsOf(values, lane),
+					...(type === "direct_mx" && { to: user.email }),
+				},
+				idempotencyKey: newKey(),
+			});
+			setTested({ of: connection, result });
+		});
+	const send = () => {
+		test.clear();
+		return form.submit(async (values, revision) => {
+			const body = bodyOf(values, lane);
 			const response = lane
 				? await request("PUT /mta-configs/{id}", { path: { id: lane.id }, body, revision })
 				: await request("POST /mta-configs", { body, idempotencyKey });
@@ -313,9 +207,11 @@ export function Editor({
 			client.setQueryData(mtaQuery(saved.id).queryKey, { ...saved, revision: response.revision });
 			form.set({ "settings.password": "", "settings.secret_access_key": "" });
 			toast(words.saved);
+			if (relays(saved.type) && saved.active && !saved.tested_at) storedTest.mutate(saved.id);
 			if (onSaved) await onSaved(saved);
 			else if (!lane) navigate(to.mta(saved.id), { replace: true });
 		});
+	};
 	const remove = useMutation({
 		mutationFn: () =>
 			api("DELETE /mta-configs/{id}", { path: { id: lane?.id ?? "" }, revision: lane?.revision ?? undefined }),
@@ -337,6 +233,7 @@ export function Editor({
 		>
 			<RestoredCallout form={form} />
 			<FormProblems problems={form.problems} />
+			<FormProblems problems={test.problems} />
 			<Locked disabledReason={locked}>
 				{!lane && (
 					<Card>
@@ -357,30 +254,7 @@ export function Editor({
 				<Card title={mtaTypes[type]}>
 					{field("name", words.name)}
 					{type === "smtp" && (
-						<Columns>
-							{field("settings.host", words.host)}
-							{field("settings.port", words.port, { type: "number" })}
-							<Select
-								label={words.tls}
-								value={values["settings.tls"]}
-								onChange={(value) => form.set({ "settings.tls": value })}
-								choices={Object.entries(words.tlsKinds).map(([value, label]) => ({ value, label }))}
-								error={problems["settings.tls"]}
-							/>
-							<Select
-								label={words.auth}
-								value={values["settings.auth"]}
-								onChange={(value) => form.set({ "settings.auth": value })}
-								choices={Object.entries(words.authKinds).map(([value, label]) => ({ value, label }))}
-								error={problems["settings.auth"]}
-							/>
-							{values["settings.auth"] !== "none" && field("settings.username", words.username)}
-							{values["settings.auth"] !== "none" &&
-								field("settings.password", words.password, {
-									type: "password",
-									help: s.has_password ? (serverChanged ? words.again : words.unchanged) : undefined,
-								})}
-						</Columns>
+						<RelayFields values={values} problems={problems} field={field} stored={s} onChange={form.set} />
 					)}
 					{type === "ses" && (
 						<Columns>
@@ -451,8 +325,9 @@ export function Editor({
 							<MtaDependants id={lane.id} />
 						</Callout>
 					)}
+					<TestResult result={tested?.of === connection ? tested.result : undefined} />
 				</Card>
-				<Card title={lane ? words.changeLimits : words.limits}>
+				<Folded title={lane ? words.changeLimits : words.limits} open={faulty("caps", "domain_throttles", "warmup")}>
 					<Columns>
 						{(Object.keys(caps) as (keyof typeof caps)[]).map((name) =>
 							field(`caps.${name}`, words[caps[name]], { type: "number", optional: true }),
@@ -479,8 +354,8 @@ export function Editor({
 						</Columns>
 					)}
 					{type === "direct_mx" && values["warmup.enabled"] && <p className={css.muted}>{words.each}</p>}
-				</Card>
-				<Card title={words.failures}>
+				</Folded>
+				<Folded title={words.failures} open={faulty("retry", "return_path_records")}>
 					<Columns>
 						{field("retry.max_age_hours", words.retry, { type: "number", optional: !lane, help: words.retryHelp })}
 					</Columns>
@@ -514,12 +389,25 @@ export function Editor({
 							onChange={(return_path_records) => form.set({ return_path_records })}
 						/>
 					)}
-				</Card>
+				</Folded>
 			</Locked>
 			<FormFooter>
+				{onCancel && (
+					<DrawerCancel
+						onCancel={() => {
+							form.discard();
+							onCancel();
+						}}
+					/>
+				)}
 				<DrawerAction form={id} busy={form.busy} disabledReason={disabledReason}>
 					{words.save}
 				</DrawerAction>
+				{type !== "sink" && (
+					<DrawerButton disabledReason={disabledReason} busy={test.busy} onClick={() => void testConnection()}>
+						{testLabel()}
+					</DrawerButton>
+				)}
 				{lane && (
 					<Button variant="quiet" disabledReason={disabledReason} onClick={() => setDeleting(true)}>
 						{words.remove}
