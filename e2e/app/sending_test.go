@@ -384,6 +384,12 @@ func TestARelayIsTestedBeforeItIsSaved(t *testing.T) {
 		page.Dialog().Click("Test connection")
 		page.Dialog().ExpectText("Down")
 		page.Dialog().ExpectText("Last error")
+
+		page.open("/settings/audit?what=mta_config.update")
+		page.unfold("1 change")
+		page.Main().ExpectText("Password")
+		page.Main().ExpectText("Changed. The value is not shown.")
+		page.expectAccessible("the audit log with what changed")
 	})
 }
 

@@ -303,6 +303,7 @@ func ChangeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 		if k, err = lockActiveKey(ctx, tx, tenant, key); err != nil {
 			return err
 		}
+		before := k.auditForm()
 		if c.Name != nil {
 			k.Name = *c.Name
 		}
@@ -320,9 +321,18 @@ func ChangeKey(ctx context.Context, db *sqldb.DB, tenant id.Tenant, key id.APIKe
 			tenant, key, k.Name, encodeScopes(k.Scopes), sqldb.NullMicros(k.ExpiresAt)); err != nil {
 			return fmt.Errorf("change API key: %w", err)
 		}
-		return Audit(ctx, tx, by.Did(tenant, "api_key.update", "api_key", key.String(), now))
+		entry := by.Did(tenant, "api_key.update", "api_key", key.String(), now)
+		if entry.Changes, err = Changes(before, k.auditForm()); err != nil {
+			return err
+		}
+		return Audit(ctx, tx, entry)
 	})
 	return k, err
+}
+
+// auditForm returns what users change of a key.
+func (k Key) auditForm() any {
+	return map[string]any{"name": k.Name, "scopes": json.RawMessage(encodeScopes(k.Scopes)), "expires_at": k.ExpiresAt}
 }
 
 // RotateKey gives a key a new secret and returns it. The current secret remains valid during the

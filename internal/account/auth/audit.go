@@ -38,7 +38,8 @@ type AuditEntry struct {
 	Action     string // such as api_key.create
 	TargetType string // such as api_key
 	TargetID   string
-	Details    any // nil, or encodes to a JSON object
+	Details    any           // nil, or encodes to a JSON object
+	Changes    []AuditChange // of an update
 	IP         netip.Addr
 	At         time.Time
 }
@@ -70,10 +71,18 @@ func Audit(ctx context.Context, tx *sqldb.DB, e AuditEntry) error {
 		}
 		details = string(text)
 	}
+	var changes any
+	if len(e.Changes) > 0 {
+		text, err := json.Marshal(e.Changes)
+		if err != nil {
+			return fmt.Errorf("audit %s: %w", e.Action, err)
+		}
+		changes = string(text)
+	}
 	_, err := tx.Exec(ctx, `
-		INSERT INTO audit (tenant_id, id, actor_type, actor_id, actor_name, action, target_type, target_id, details, ip, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		e.Tenant, e.ID, e.Actor.Type, e.Actor.ID, e.Actor.Name, e.Action, e.TargetType, e.TargetID, details, ip, e.At.UnixMicro())
+		INSERT INTO audit (tenant_id, id, actor_type, actor_id, actor_name, action, target_type, target_id, details, changes, ip, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		e.Tenant, e.ID, e.Actor.Type, e.Actor.ID, e.Actor.Name, e.Action, e.TargetType, e.TargetID, details, changes, ip, e.At.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("audit %s: %w", e.Action, err)
 	}
@@ -129,18 +138,23 @@ func AuditLog(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f AuditFilter
 	}
 	where, args := f.where(5)
 	rows, err := db.Query(ctx, `
-		SELECT id, actor_type, actor_id, actor_name, action, target_type, target_id, details, ip, created_at FROM audit
+		SELECT id, actor_type, actor_id, actor_name, action, target_type, target_id, details, changes, ip, created_at FROM audit
 		WHERE tenant_id = $1 AND (created_at, id) < ($2, $3)`+where+`
 		ORDER BY created_at DESC, id DESC LIMIT $4`, append([]any{tenant, at, last, n}, args...)...)
 	list, err := sqldb.Collect(rows, err, func(scan func(...any) error) (AuditEntry, error) {
 		e := AuditEntry{Tenant: tenant}
-		var details, ip sql.NullString
+		var details, changes, ip sql.NullString
 		var at int64
-		if err := scan(&e.ID, &e.Actor.Type, &e.Actor.ID, &e.Actor.Name, &e.Action, &e.TargetType, &e.TargetID, &details, &ip, &at); err != nil {
+		if err := scan(&e.ID, &e.Actor.Type, &e.Actor.ID, &e.Actor.Name, &e.Action, &e.TargetType, &e.TargetID, &details, &changes, &ip, &at); err != nil {
 			return e, err
 		}
 		if details.Valid {
 			e.Details = json.RawMessage(details.String)
+		}
+		if changes.Valid {
+			if err := json.Unmarshal([]byte(changes.String), &e.Changes); err != nil {
+				return e, fmt.Errorf("changes of entry %s: %w", e.ID, err)
+			}
 		}
 		if ip.Valid {
 			e.IP, _ = netip.ParseAddr(ip.String)

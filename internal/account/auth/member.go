@@ -187,6 +187,9 @@ func (c MemberChange) Check() error {
 	return problems.Err()
 }
 
+// auditForm returns what admins change of a member.
+func (m Member) auditForm() any { return map[string]any{"role": m.Role, "status": m.Status} }
+
 // ChangeMember changes a membership. Admins may change all members except owners, owners may change
 // all. A tenant keeps at least one active owner.
 func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, c MemberChange, now time.Time) (Member, error) {
@@ -208,6 +211,7 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 		if c.Status != nil && m.Status == MemberInvited { // a disabled member could be enabled without having accepted
 			return fault.Input(fault.Field{Path: "status", Message: "the invitation has not been accepted yet; remove the member to withdraw it"})
 		}
+		before := m
 		if c.Role != nil {
 			m.Role = *c.Role
 		}
@@ -225,7 +229,11 @@ func ChangeMember(ctx context.Context, db *sqldb.DB, p Principal, user id.User, 
 				return err
 			}
 		}
-		return Audit(ctx, tx, p.Did("member.update", "user", user.String(), now))
+		entry := p.Did("member.update", "user", user.String(), now)
+		if entry.Changes, err = Changes(before.auditForm(), m.auditForm()); err != nil {
+			return err
+		}
+		return Audit(ctx, tx, entry)
 	})
 	if err != nil {
 		return Member{}, err

@@ -81,6 +81,22 @@ func (t Table) Compare(ctx context.Context, present Conflict) error {
 	return t.Condition(ctx).Compare(present)
 }
 
+// Lock locks the row of the record with a key until the transaction ends.
+func (t Table) Lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key any) error {
+	column := t.Key
+	if column == "" {
+		column = "id"
+	}
+	var present int64
+	err := tx.QueryRow(ctx, `
+		SELECT revision FROM `+t.Name+` WHERE tenant_id = $1 AND `+column+` = $2`+tx.ForUpdate()+`
+		/* all tenants: a table of records, of one tenant */`, tenant, key).Scan(&present)
+	if err != nil && !errors.Is(err, sqldb.ErrNoRows) {
+		return fmt.Errorf("lock a %s: %w", t.Name, err)
+	}
+	return nil
+}
+
 // Check is Compare for the record with a key. It locks the record's row until the transaction ends. A
 // record that does not exist is no conflict. Without a condition in ctx it does nothing.
 func (t Table) Check(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, key any) error {

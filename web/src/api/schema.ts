@@ -242,9 +242,16 @@ export type AssetRow = {
 	width: number;
 };
 
+export type AuditChange = {
+	after: unknown;
+	before: unknown;
+	field: string;
+};
+
 export type AuditRow = {
 	action: string;
 	actor: Actor;
+	changes: AuditChange[];
 	created_at: string;
 	details?: unknown;
 	id: string;

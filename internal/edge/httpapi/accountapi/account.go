@@ -271,6 +271,10 @@ func (api Account) updateAccount(ctx context.Context, p auth.Principal, in *upda
 		if t, err = tenant.Lock(ctx, tx, p.Tenant); err != nil {
 			return err
 		}
+		before, err := api.auditForm(ctx, tx, t)
+		if err != nil {
+			return err
+		}
 		in.apply(&t)
 		if err := in.resolve(ctx, tx, &t); err != nil {
 			return err
@@ -283,12 +287,28 @@ func (api Account) updateAccount(ctx context.Context, p auth.Principal, in *upda
 		if t, err = tenant.ByID(ctx, tx, t.ID); err != nil {
 			return err
 		}
-		return auth.Audit(ctx, tx, p.Did("account.update", "tenant", t.ID.String(), now))
+		after, err := api.auditForm(ctx, tx, t)
+		if err != nil {
+			return err
+		}
+		entry := p.Did("account.update", "tenant", t.ID.String(), now)
+		if entry.Changes, err = auth.Changes(before, after); err != nil {
+			return err
+		}
+		return auth.Audit(ctx, tx, entry)
 	})
 	if err != nil {
 		return AccountSessionView{}, err
 	}
 	return api.accountOf(ctx, t)
+}
+
+// auditForm returns the account as the audit log compares it.
+func (api Account) auditForm(ctx context.Context, tx *sqldb.DB, t tenant.Tenant) (AccountSessionView, error) {
+	api.db = tx
+	v, err := api.View(ctx, t)
+	v.BillableContacts = 0
+	return v, err
 }
 
 // apply sets the fields of t that refer to no other record.

@@ -72,15 +72,16 @@ func checkAuditLog(_ auth.Principal, in *auditLogRequest) error {
 }
 
 type auditRow struct {
-	ID         id.AuditEntry  `json:"id"`
-	Actor      auth.Actor     `json:"actor"`
-	Action     string         `json:"action"`
-	TargetType string         `json:"target_type"`
-	TargetID   string         `json:"target_id"`
-	TargetName *string        `json:"target_name" doc:"The name or address that the record has now. Null: it has none, or is gone."`
-	Details    any            `json:"details,omitempty" doc:"Of a test: the addresses it went to, the number of mails and, of a connection alone, its server."`
-	IP         *string        `json:"ip"`
-	CreatedAt  endpoint.Stamp `json:"created_at"`
+	ID         id.AuditEntry      `json:"id"`
+	Actor      auth.Actor         `json:"actor"`
+	Action     string             `json:"action"`
+	TargetType string             `json:"target_type"`
+	TargetID   string             `json:"target_id"`
+	TargetName *string            `json:"target_name" doc:"The name or address that the record has now. Null: it has none, or is gone."`
+	Details    any                `json:"details,omitempty" doc:"Of a test: the addresses it went to, the number of mails and, of a connection alone, its server."`
+	Changes    []auth.AuditChange `json:"changes" doc:"Of an update, the fields whose values it changed, at most 60, with dots for fields of objects. Secrets have no values; values of more than 500 characters are cut off, and of the rules of segments, automations and sequences email addresses are left out."`
+	IP         *string            `json:"ip"`
+	CreatedAt  endpoint.Stamp     `json:"created_at"`
 }
 
 func (api AuditLog) listAuditLog(ctx context.Context, p auth.Principal, in *auditLogRequest) (endpoint.List[auditRow], error) {
@@ -122,7 +123,7 @@ func (api AuditLog) listAuditLog(ctx context.Context, p auth.Principal, in *audi
 
 func rowOfAudit(e auth.AuditEntry, name string) auditRow {
 	row := auditRow{
-		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID, TargetName: optional.Pointer(name), Details: e.Details,
+		ID: e.ID, Actor: e.Actor, Action: e.Action, TargetType: e.TargetType, TargetID: e.TargetID, TargetName: optional.Pointer(name), Details: e.Details, Changes: optional.List(e.Changes),
 		CreatedAt: endpoint.At(e.At),
 	}
 	if e.IP.IsValid() {

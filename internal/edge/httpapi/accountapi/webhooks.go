@@ -192,12 +192,21 @@ func (api Webhooks) updateWebhook(ctx context.Context, p auth.Principal, in *upd
 		return WebhookRow{}, err
 	}
 	var row WebhookRow
-	err = wire.Audited(ctx, api.db, p, "update", "webhook", api.now(), func(tx *sqldb.DB) (string, error) {
-		e, err := webhook.Update(ctx, tx, p.Tenant, which, in.Body.fields(), api.rules, api.now())
-		row = rowOfWebhook(e)
-		endpoint.SetRevision(ctx, e.Revision)
-		return which.String(), err
-	})
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "webhook", ID: which.String(), Table: webhook.Revisions, Key: which,
+		Show: func(tx *sqldb.DB) (any, error) {
+			e, err := webhook.ByID(ctx, tx, p.Tenant, which)
+			row := rowOfWebhook(e)
+			row.Status, row.DisabledReason, row.LastSuccessAt, row.LastFailureAt = "", nil, nil, nil
+			return row, err
+		},
+		Do: func(tx *sqldb.DB) error {
+			e, err := webhook.Update(ctx, tx, p.Tenant, which, in.Body.fields(), api.rules, api.now())
+			row = rowOfWebhook(e)
+			endpoint.SetRevision(ctx, e.Revision)
+			return err
+		},
+	}, api.now())
 	return row, err
 }
 

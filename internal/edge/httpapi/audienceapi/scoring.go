@@ -131,10 +131,17 @@ func checkScoring(_ auth.Principal, in *updateScoringRequest) error {
 
 func (api Scoring) updateScoring(ctx context.Context, p auth.Principal, in *updateScoringRequest) (scoringView, error) {
 	var s score.Settings
-	err := wire.Audited(ctx, api.db, p, "update", "scoring", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, in.apply, api.now())
-		return p.Tenant.String(), err
-	})
+	err := wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "scoring", ID: p.Tenant.String(), Table: score.Revisions, Key: p.Tenant, HideAddresses: true,
+		Show: func(tx *sqldb.DB) (any, error) {
+			s, err := score.Load(ctx, tx, p.Tenant)
+			return viewOfScoring(s), err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			s, err = score.Change(ctx, tx, p.Tenant, rule.ScoringFilters, in.apply, api.now())
+			return err
+		},
+	}, api.now())
 	endpoint.SetRevision(ctx, s.Revision)
 	return viewOfScoring(s), err
 }

@@ -285,11 +285,31 @@ func (api Segments) updateSegment(ctx context.Context, p auth.Principal, in *upd
 	if err != nil {
 		return SegmentForm{}, err
 	}
-	if s, err = segment.Update(ctx, api.db, p.Tenant, s.ID, in.change(), api.now()); err != nil {
+	which := s.ID
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "segment", ID: which.String(), Table: segment.Revisions, Key: which, HideAddresses: true,
+		Show: func(tx *sqldb.DB) (any, error) {
+			s, err := segment.Find(ctx, tx, p.Tenant, which.String())
+			return map[string]any{"name": s.Name, "tags": s.Tags, "rule": ruleText(s.Definition)}, err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			s, err = segment.Update(ctx, tx, p.Tenant, which, in.change(), api.now())
+			return err
+		},
+	}, api.now())
+	if err != nil {
 		return SegmentForm{}, err
 	}
 	endpoint.SetRevision(ctx, s.Revision)
 	return formOfSegment(p, s), nil
+}
+
+// ruleText returns a rule as a text, which the audit log keeps as a whole.
+func ruleText(definition json.RawMessage) *string {
+	if definition == nil {
+		return nil
+	}
+	return new(string(definition))
 }
 
 func (in *updateSegmentRequest) change() segment.Change {

@@ -219,10 +219,19 @@ func (api Automations) updateAutomation(ctx context.Context, p auth.Principal, i
 		return Automation{}, err
 	}
 	var a automation.Automation
-	err = wire.Audited(ctx, api.db, p, "update", "automation", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		a, err = automation.Update(ctx, tx, api.box, p.Tenant, which, in.Body.change(), api.rules, api.now())
-		return in.ID, err
-	})
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "automation", ID: in.ID, Table: automation.Revisions, Key: which, HideAddresses: true,
+		Show: func(tx *sqldb.DB) (any, error) {
+			a, err := automation.Load(ctx, tx, p.Tenant, which)
+			row := rowOfAutomation(a)
+			row.RunCount, row.LastRunAt = 0, nil
+			return row, err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			a, err = automation.Update(ctx, tx, api.box, p.Tenant, which, in.Body.change(), api.rules, api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return Automation{}, err
 	}

@@ -286,10 +286,17 @@ func (api Sequences) updateSequence(ctx context.Context, p auth.Principal, in *u
 		return Sequence{}, err
 	}
 	var s sequence.Sequence
-	err = wire.Audited(ctx, api.db, p, "update", "sequence", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		s, err = sequence.Update(ctx, tx, p.Tenant, seq, in.Body.change(), api.now())
-		return in.ID, err
-	})
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "sequence", ID: in.ID, Table: sequence.Revisions, Key: seq, HideAddresses: true,
+		Show: func(tx *sqldb.DB) (any, error) {
+			s, err := sequence.Load(ctx, tx, p.Tenant, seq)
+			return rowOfSequence(s), err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			s, err = sequence.Update(ctx, tx, p.Tenant, seq, in.Body.change(), api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return Sequence{}, err
 	}
@@ -401,10 +408,21 @@ func (api Sequences) setSequenceGraph(ctx context.Context, p auth.Principal, in 
 		return sequenceGraphResult{check: &graphCheck{len(r.Issues) == 0, graphIssues(r.Issues), graphIssues(r.Unready), graphIssues(r.Warnings), r.Leaving}}, err
 	}
 	var r sequence.GraphResult
-	err = wire.Audited(ctx, api.db, p, "set_graph", "sequence", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		r, err = sequence.SetGraphUnder(ctx, tx, api.box, p.Tenant, seq, in.graph(), in.change(), api.rules, false, api.now())
-		return in.ID, err
-	})
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "set_graph", Target: "sequence", ID: in.ID, Table: sequence.Revisions, Key: seq, HideAddresses: true,
+		Show: func(tx *sqldb.DB) (any, error) {
+			s, err := sequence.Load(ctx, tx, p.Tenant, seq)
+			return struct {
+				Sequence
+				Nodes int `json:"nodes"`
+				Edges int `json:"edges"`
+			}{rowOfSequence(s), len(s.Graph.Nodes), len(s.Graph.Edges)}, err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			r, err = sequence.SetGraphUnder(ctx, tx, api.box, p.Tenant, seq, in.graph(), in.change(), api.rules, false, api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return sequenceGraphResult{}, err
 	}

@@ -166,7 +166,18 @@ func (api EmailTypes) updateEmailType(ctx context.Context, p auth.Principal, in 
 	if err != nil {
 		return EmailTypeRow{}, err
 	}
-	t, err := sender.UpdateEmailType(ctx, api.db, p.Tenant, typ, in.Body.fields(), api.now())
+	var t sender.EmailType
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "email_type", ID: typ.String(), Table: sender.EmailTypeRevisions, Key: typ,
+		Show: func(tx *sqldb.DB) (any, error) {
+			t, err := sender.EmailTypeByID(ctx, tx, p.Tenant, typ)
+			return rowOfEmailType(t), err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			t, err = sender.UpdateEmailType(ctx, tx, p.Tenant, typ, in.Body.fields(), api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return EmailTypeRow{}, err
 	}

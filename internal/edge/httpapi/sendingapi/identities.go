@@ -178,7 +178,18 @@ func (api Identities) updateIdentity(ctx context.Context, p auth.Principal, in *
 	if err != nil {
 		return IdentityRow{}, err
 	}
-	i, err := sender.UpdateIdentity(ctx, api.db, p.Tenant, identity, in.Body.fields(), api.now())
+	var i sender.Identity
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "sending_identity", ID: identity.String(), Table: sender.IdentityRevisions, Key: identity,
+		Show: func(tx *sqldb.DB) (any, error) {
+			i, err := sender.IdentityByID(ctx, tx, p.Tenant, identity)
+			return rowOfIdentity(i), err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			i, err = sender.UpdateIdentity(ctx, tx, p.Tenant, identity, in.Body.fields(), api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return IdentityRow{}, err
 	}

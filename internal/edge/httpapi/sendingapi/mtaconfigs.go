@@ -201,17 +201,26 @@ func (api MTAConfigs) updateMTAConfig(ctx context.Context, p auth.Principal, in 
 		return MtaConfigRow{}, err
 	}
 	var c lane.Config
-	err = wire.Audited(ctx, api.db, p, "update", "mta_config", api.now(), func(tx *sqldb.DB) (_ string, err error) {
-		rules, err := api.laneRules(ctx, tx, p.Tenant)
-		if err != nil {
-			return "", err
-		}
-		err = sender.FollowReturnPath(ctx, tx, p.Tenant, api.now(), func() (err error) {
-			c, err = lane.Update(ctx, tx, api.box, p.Tenant, config, in.Body.fields(), rules, api.now())
-			return err
-		})
-		return config.String(), err
-	})
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "mta_config", ID: config.String(), Table: lane.Revisions, Key: config, Secrets: in.Body.secrets(),
+		Show: func(tx *sqldb.DB) (any, error) {
+			c, err := lane.ByID(ctx, tx, p.Tenant, config)
+			c.TestedAt = nil
+			row := rowOfMTAConfig(c, lane.Stats{}, lane.MailboxState{})
+			row.Caps.PerHour, row.Warmup.Days, row.Warmup.Sources = nil, nil, nil
+			return row, err
+		},
+		Do: func(tx *sqldb.DB) error {
+			rules, err := api.laneRules(ctx, tx, p.Tenant)
+			if err != nil {
+				return err
+			}
+			return sender.FollowReturnPath(ctx, tx, p.Tenant, api.now(), func() (err error) {
+				c, err = lane.Update(ctx, tx, api.box, p.Tenant, config, in.Body.fields(), rules, api.now())
+				return err
+			})
+		},
+	}, api.now())
 	if err != nil {
 		return MtaConfigRow{}, err
 	}

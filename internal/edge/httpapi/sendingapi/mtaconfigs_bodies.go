@@ -1,6 +1,8 @@
 package sendingapi
 
 import (
+	"slices"
+
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/edge/httpapi/wire"
 	"github.com/packetboat/packetboat/internal/mail/smtpclient"
@@ -146,6 +148,20 @@ func (b mtaConfigBody) fields() lane.Fields {
 		Throttles: b.throttles(), Warmup: b.warmup(), RetryMaxAgeHours: b.Retry.Value.MaxAgeHours.Pointer(),
 		ReturnPath: b.returnPath(),
 	}
+}
+
+// secrets returns the fields of secrets that the request sets.
+func (b mtaConfigBody) secrets() (fields []string) {
+	for name, set := range map[string]bool{
+		"settings.password": b.Settings.Value.Password.Set, "settings.secret_access_key": b.Settings.Value.SecretAccessKey.Set,
+		"settings.bounce_mailbox.password": b.Settings.Value.BounceMailbox.Value.Password.Set,
+	} {
+		if set {
+			fields = append(fields, name)
+		}
+	}
+	slices.Sort(fields)
+	return fields
 }
 
 // boundOf returns the bound that a field sets: none for null, and nil if the field is absent.

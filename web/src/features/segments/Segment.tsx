@@ -37,7 +37,7 @@ import { to } from "../../base/paths";
 
 const Members = lazyComponent(() => import("./Members").then((module) => ({ default: module.Members })));
 
-const BulkJob = lazyComponent(() => import("../contacts/BulkJob").then((module) => ({ default: module.BulkJob })));
+const BulkJob = lazyComponent(() => import("../jobs/BulkJob").then((module) => ({ default: module.BulkJob })));
 
 /** The columns of an export, besides the address and the names. */
 const exported = ["global_status", "company", "country", "tags", "last_activity_at", "created_at"];

@@ -12,6 +12,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { dayTime, exact, timeZone } from "../../base/words/formats";
 import { addDays, startOfDay } from "../../base/words/zone";
 import css from "./Settings.module.css";
+import { AuditChanges } from "./AuditChanges";
 import { apiKeysQuery, auditQuery, membersQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -48,6 +49,8 @@ const words = catalogue("settings.audit", {
 		sending_domain: "Sending domains",
 		sending_identity: "Senders",
 		mta_config: "Sending servers",
+		segment: "Segments",
+		email_type: "Email types",
 		webhook: "Webhooks",
 		webhook_secret: "Webhook secret",
 		identity_secret: "Identity secret",
@@ -67,6 +70,8 @@ const words = catalogue("settings.audit", {
 		sending_domain: "Domain",
 		sending_identity: "Sender",
 		mta_config: "Sending server",
+		segment: "Segment",
+		email_type: "Email type",
 		webhook: "Webhook",
 		webhook_secret: "Webhook secret",
 		identity_secret: "Identity secret",
@@ -253,14 +258,19 @@ export default function Audit() {
 						{
 							id: "what",
 							name: words.what,
-							cell: (entry) => <span title={entry.action}>{actionOf(entry.action)}</span>,
+							cell: (entry) => (
+								<>
+									<span title={entry.action}>{actionOf(entry.action)}</span>
+									<AuditChanges changes={entry.changes} />
+								</>
+							),
 						},
 						{
 							id: "target",
 							name: words.target,
 							cell: (entry) => (
 								<span className={css.line} title={entry.target_id}>
-									{pages[entry.target_type] && !entry.action.endsWith(".delete") ? (
+									{entry.target_id && pages[entry.target_type] && !entry.action.endsWith(".delete") ? (
 										<Link href={pages[entry.target_type]?.(entry.target_id) ?? ""}>
 											{targetOf(entry.target_type, entry.target_id, entry.target_name)}
 										</Link>
