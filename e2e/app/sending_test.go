@@ -347,7 +347,7 @@ func TestEveryFieldOfAnMTAConfigIsInTheForm(t *testing.T) {
 }
 
 // A provider fills in its server. The settings on screen are tested before they are saved, and the checklist ticks the
-// sending server once a test of what was saved is accepted; a refused login is told at once.
+// sending server once a test of what was saved is accepted; a refused login is told at once. The audit log and the search know the record.
 func TestARelayIsTestedBeforeItIsSaved(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
@@ -390,6 +390,22 @@ func TestARelayIsTestedBeforeItIsSaved(t *testing.T) {
 		page.Main().ExpectText("Password")
 		page.Main().ExpectText("Changed. The value is not shown.")
 		page.expectAccessible("the audit log with what changed")
+
+		// The search remembers the record over a load of the page, and finds actions by other words.
+		page.Main().Click("Ours")
+		page.expectURL(`mta/[0-9a-f-]{36}$`)
+		page.WaitFor(`JSON.parse(localStorage.getItem('packetboat-recent'))?.records.some(([, list]) => list[0].title === 'Ours')`)
+		page.open("/")
+		page.Press("Control+k")
+		page.WaitFor(`[...document.querySelectorAll('dialog [role=group]')].some(g => g.getAttribute('aria-label') === 'Recent' && g.textContent.includes('Ours'))`)
+		page.expectAccessible("the search with its headings")
+		page.Type("log out")
+		page.WaitFor(`document.querySelector('dialog [role=group][aria-label=Actions] [role=option][aria-selected=true]')?.textContent === 'Sign out'`)
+		page.Press("Enter")
+		page.expectURL("/login")
+		if kept := page.EvaluateString(`String(localStorage.getItem('packetboat-recent'))`); kept != "null" {
+			t.Errorf("after signing out the device keeps %s", kept)
+		}
 	})
 }
 

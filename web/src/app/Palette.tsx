@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
+import { AtSign, BookOpen, ChevronRight, Globe, History, type LucideIcon, Settings } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, workspaceSlug } from "../api/client";
 import { undoLast, undoText } from "../ui/Toast";
 import { useDebounced } from "../ui/useDebounced";
 import { catalogue } from "../base/words/catalogue";
-import { bestFirst } from "./matches";
+import { bestFirst, grouped } from "./matches";
 import { type ListPage, navigation } from "./navigation";
 import css from "./Palette.module.css";
 import { pageActions } from "../base/pageActions";
@@ -31,8 +32,8 @@ const words = catalogue("shell.palette", {
 	helps: { keys: "Keyboard shortcuts", reference: "API reference" },
 	results: "{count, plural, one {# result} other {# results}}",
 	nothing: "Nothing found.",
-	pages: "Page",
-	action: "Action",
+	pages: "Pages",
+	action: "Actions",
 	create: "Create",
 	actions: {
 		contact: "Add contact",
@@ -116,10 +117,27 @@ const keywords = catalogue("shell.palette.also", {
 	me: "profile password theme sessions shortcuts",
 });
 
+/** Other words by which actions are found. */
+const actionKeywords = catalogue("shell.palette.alsoActions", {
+	contact: "create new person subscriber customer",
+	broadcast: "create campaign newsletter mailing write send",
+	template: "create design layout html mjml",
+	segment: "create list audience group filter",
+	undo: "revert back",
+	light: "theme appearance bright day mode colours colors",
+	dark: "theme appearance night mode colours colors",
+	system: "theme appearance automatic mode colours colors",
+	density: "spacing height tight dense comfortable compact",
+	out: "log out logout sign off exit quit",
+});
+
 type Result = {
 	id: string;
 	title: string;
-	kind: string /** Other words by which it is found. */;
+	/** The heading that it stands under. */
+	kind: string;
+	icon: LucideIcon;
+	/** Other words by which it is found. */
 	keywords?: string;
 	detail?: ReactNode;
 	off?: boolean;
@@ -163,6 +181,26 @@ const paths: { [type: string]: (id: string) => string } = {
 	identity: to.sender,
 };
 
+/** recordIcons are the icons of the pages that records are on. */
+function recordIcons(): { [type: string]: LucideIcon } {
+	const byPage = Object.fromEntries(
+		navigation().flatMap((group) => group.entries.map((entry) => [entry.page, entry.icon])),
+	);
+	return {
+		contact: byPage.contacts ?? AtSign,
+		segment: byPage.segments ?? ChevronRight,
+		broadcast: byPage.broadcasts ?? ChevronRight,
+		template: byPage.templates ?? ChevronRight,
+		block: byPage.blocks ?? ChevronRight,
+		message: byPage.library ?? ChevronRight,
+		sequence: byPage.sequences ?? ChevronRight,
+		automation: byPage.automations ?? ChevronRight,
+		form: byPage.forms ?? ChevronRight,
+		domain: Globe,
+		identity: AtSign,
+	};
+}
+
 /** Palette is a box that reaches every page, record and action. */
 export default function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
 	const [search, setSearch] = useState("");
@@ -205,6 +243,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				id: `offer ${i}`,
 				title: action.title,
 				kind: words.here,
+				icon: ChevronRight,
 				detail: action.disabledReason,
 				off: Boolean(action.disabledReason),
 				run: () => {
@@ -217,12 +256,13 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 	}
 	if (prefix === "") {
 		for (const r of recent(workspaceSlug()))
-			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, run: open(r.to) });
+			local.push({ id: `recent ${r.to}`, title: r.title, kind: words.recent, icon: History, run: open(r.to) });
 		for (const entry of navigation().flatMap((group) => group.entries))
 			local.push({
 				id: `page ${entry.to}`,
 				title: entry.name,
 				kind: words.pages,
+				icon: entry.icon,
 				keywords: keywordsOf(entry.page),
 				run: open(entry.to),
 			});
@@ -232,6 +272,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					id: `page ${to[page]()}`,
 					title: words.more[word as keyof typeof more],
 					kind: words.pages,
+					icon: Settings,
 					keywords: keywordsOf(page),
 					run: open(to[page]()),
 				});
@@ -239,6 +280,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				id: "page me",
 				title: words.more.me,
 				kind: words.pages,
+				icon: Settings,
 				keywords: keywordsOf("me"),
 				run: open(`~${outside.me}`),
 			});
@@ -252,6 +294,8 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					id,
 					title,
 					kind: words.action,
+					icon: ChevronRight,
+					keywords: (actionKeywords as { [id: string]: string })[id],
 					detail: disabledReason,
 					off: Boolean(disabledReason),
 					run: () => (disabledReason ? undefined : run()),
@@ -282,11 +326,12 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 		add("out", catalogue.out, () => void signOut());
 	}
 	if (prefix === "?") {
-		local.push({ id: "keys", title: words.helps.keys, kind: words.help, run: onHelp });
+		local.push({ id: "keys", title: words.helps.keys, kind: words.help, icon: BookOpen, run: onHelp });
 		local.push({
 			id: "reference",
 			title: words.helps.reference,
 			kind: words.help,
+			icon: BookOpen,
 			run: () => void window.open(outside.reference, "_blank", "noopener"),
 		});
 	}
@@ -305,30 +350,59 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 					id: "mailed",
 					title: words.address.mailed({ email }),
 					kind: words.action,
+					icon: ChevronRight,
 					run: () => void openContactByEmail(),
 				},
 				{
 					id: "suppress",
 					title: words.address.suppress({ email }),
 					kind: words.action,
+					icon: ChevronRight,
 					detail: disabledReasons.suppression,
 					off: Boolean(disabledReasons.suppression),
 					run: disabledReasons.suppression ? () => undefined : open(to.suppressions({ add: email })),
 				},
 			]
 		: [];
-	const results: Result[] = [
+	const icons = recordIcons();
+	const groups = grouped<Result>([
 		...emailResults,
 		...bestFirst(text, local),
 		...(debounced === text && text !== "" ? (query.data?.data ?? []) : []).map((result) => ({
 			id: `${result.type} ${result.id}`,
 			title: result.title,
 			kind: (words.types as { [type: string]: string })[result.type] ?? result.type,
+			icon: icons[result.type] ?? ChevronRight,
 			detail: result.subtitle,
 			run: open(paths[result.type]?.(result.id) ?? to.home()),
 		})),
-	];
+	]);
+	const results = groups.flatMap((group) => group.results);
 	const current = Math.min(activeIndex, results.length - 1);
+	const option = (result: Result) => {
+		const i = results.indexOf(result);
+		return (
+			// biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the combo box
+			<div
+				key={result.id}
+				id={`${list}-${i}`}
+				role="option"
+				tabIndex={-1}
+				aria-selected={i === current}
+				aria-disabled={result.off}
+				className={css.option}
+				ref={(el) => {
+					if (i === current) el?.scrollIntoView({ block: "nearest" });
+				}}
+				onClick={result.run}
+				onPointerMove={() => i !== current && setActiveIndex(i)}
+			>
+				<result.icon aria-hidden size={16} className={css.icon} />
+				<span className={css.title}>{result.title}</span>
+				{result.detail && <span className={css.detail}>{result.detail}</span>}
+			</div>
+		);
+	};
 	return (
 		// biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog
 		<dialog
@@ -369,25 +443,12 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
 				{text && words.results({ count: results.length })}
 			</p>
 			<div id={list} role="listbox" aria-label={words.title} className={css.list}>
-				{results.map((result, i) => (
-					// biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the combo box
-					<div
-						key={result.id}
-						id={`${list}-${i}`}
-						role="option"
-						tabIndex={-1}
-						aria-selected={i === current}
-						aria-disabled={result.off}
-						className={css.option}
-						ref={(el) => {
-							if (i === current) el?.scrollIntoView({ block: "nearest" });
-						}}
-						onClick={result.run}
-						onPointerMove={() => i !== current && setActiveIndex(i)}
-					>
-						<span className={css.title}>{result.title}</span>
-						{result.detail && <span className={css.detail}>{result.detail}</span>}
-						<span className={css.kind}>{result.kind}</span>
+				{groups.map((group) => (
+					<div key={group.kind} role="group" aria-label={group.kind}>
+						<div className={css.heading} aria-hidden>
+							{group.kind}
+						</div>
+						{group.results.map((result) => option(result))}
 					</div>
 				))}
 			</div>

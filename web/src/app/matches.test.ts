@@ -1,5 +1,5 @@
 import { equals, type Tests } from "../base/testing";
-import { bestFirst, matchRank } from "./matches";
+import { bestFirst, grouped, matchRank } from "./matches";
 
 const tests: Tests = {
 	"a page is found by its name and by other words for it"() {
@@ -36,6 +36,19 @@ const tests: Tests = {
 		);
 		equals(bestFirst("", all).length, 4);
 		equals(bestFirst("nothing", all), []);
+	},
+	"results of one kind stand together, and the best stays first"() {
+		const result = (kind: string, title: string) => ({ kind, title });
+		equals(
+			grouped([result("Actions", "a"), result("Pages", "b"), result("Actions", "c")]).map((group) => [
+				group.kind,
+				group.results.map((one) => one.title).join(""),
+			]),
+			[
+				["Actions", "ac"],
+				["Pages", "b"],
+			],
+		);
 	},
 };
 

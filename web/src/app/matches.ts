@@ -16,6 +16,13 @@ export function matchRank(search: string, name: string, others = ""): number {
 	return searchWords.every((a) => own.some((word) => word.startsWith(a))) ? ranks.byName : ranks.byWords;
 }
 
+/** grouped brings together what is of one kind: the kinds in the order of their first results, which keep theirs. */
+export function grouped<T extends { kind: string }>(results: T[]): { kind: string; results: T[] }[] {
+	const groups = new Map<string, T[]>();
+	for (const result of results) groups.set(result.kind, [...(groups.get(result.kind) ?? []), result]);
+	return [...groups].map(([kind, results]) => ({ kind, results }));
+}
+
 /** bestFirst returns what a text finds: first what it finds by name, and otherwise in its order. */
 export function bestFirst<T extends { title: string; keywords?: string }>(search: string, all: T[]): T[] {
 	if (search === "") return all;

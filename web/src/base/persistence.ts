@@ -2,6 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { ShellView } from "../api/schema";
 import { forgetWorkspace } from "./lastWorkspace";
 import { isPersisted } from "./queries";
+import { clearRecent, openRecent } from "./recentRecords";
 
 // Answers that are kept in IndexedDB, so that the next visit paints at once and then loads them again. They
 // are those of set-up and of lists (queries.ts), by user and workspace. Nothing about contacts is kept, and signing out
@@ -57,6 +58,7 @@ async function run<T>(mode: IDBTransactionMode, operation: (store: IDBObjectStor
  * storage it does nothing.
  */
 export async function restore(client: QueryClient, user: string, workspace: string) {
+	openRecent(user);
 	try {
 		for (const name of await run("readonly", (store) => store.getAllKeys()))
 			if (!String(name).startsWith(`${user} `)) await run("readwrite", (store) => store.delete(name));
@@ -117,6 +119,7 @@ export function persistAnswers(client: QueryClient, user: string, workspace: str
 /** clearAnswers deletes everything that is kept. */
 export async function clearAnswers() {
 	forgetWorkspace();
+	clearRecent();
 	clearCount++;
 	try {
 		await run("readwrite", (store) => store.clear());

@@ -1,4 +1,4 @@
-import { recent, addRecent } from "./recentRecords";
+import { addRecent, clearRecent, keptOnDevice, recent } from "./recentRecords";
 import { equals, type Tests } from "./testing";
 
 const titles = (workspace: string) => recent(workspace).map((recent) => recent.title);
@@ -32,6 +32,20 @@ const tests: Tests = {
 	"only the last eight are kept"() {
 		for (let round = 1; round <= 10; round++) addRecent("many", `/contacts/${round}`, String(round));
 		equals(titles("many"), ["10", "9", "8", "7", "6", "5", "4", "3"]);
+	},
+	"what may be kept on the device is not about people, and signing out forgets all"() {
+		clearRecent();
+		for (const to of ["/contacts/1", "/broadcasts/1/recipients/2", "/mailbox/1/2", "/segments/1", "/sending/mta/1"])
+			addRecent("kept", to, to);
+		equals(
+			keptOnDevice().map(([workspace, list]) => [workspace, list.map((one) => one.to)]),
+			[["kept", ["/sending/mta/1", "/segments/1"]]],
+		);
+		for (let n = 0; n < 30; n++) addRecent(`w${n}`, "/segments/1", "One");
+		equals(keptOnDevice().length, 20);
+		clearRecent();
+		equals(recent("kept"), []);
+		equals(keptOnDevice(), []);
 	},
 };
 

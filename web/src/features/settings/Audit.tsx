@@ -13,6 +13,7 @@ import { dayTime, exact, timeZone } from "../../base/words/formats";
 import { addDays, startOfDay } from "../../base/words/zone";
 import css from "./Settings.module.css";
 import { AuditChanges } from "./AuditChanges";
+import { AuditExport } from "./AuditExport";
 import { apiKeysQuery, auditQuery, membersQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -203,6 +204,7 @@ export default function Audit() {
 						onChange={(until) => set({ until }, { replace: true })}
 					/>
 					{filtered && <Button onClick={clear}>{words.clear}</Button>}
+					<AuditExport query={query} />
 				</div>
 			)}
 			{param("target") && (
