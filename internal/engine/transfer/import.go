@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,24 +154,19 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 	if err != nil {
 		return importParams{}, err
 	}
-	var before memory
-	if o.Remembered {
-		if before, err = recall(ctx, db, tenant, key); err != nil {
-			return importParams{}, err
-		}
-		how = how.or(before.Reading)
+	before, err := o.recall(ctx, db, tenant, key)
+	if err != nil {
+		return importParams{}, err
 	}
+	how = how.or(before.Reading)
 	head, err := readHeader(open, file.seen, how)
 	if p.addAll("", err) != nil {
 		return importParams{}, err
 	}
 	in := importParams{
 		Format: head.format, At: head.at, Row: head.number,
-		Mode: o.Mode, Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun, Sheet: file.sheet, Sheets: file.sheets,
+		Mode: cmp.Or(o.Mode, Upsert), Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun, Sheet: file.sheet, Sheets: file.sheets,
 		Header: key, Given: how,
-	}
-	if in.Mode == "" {
-		in.Mode = Upsert
 	}
 	if !slices.Contains([]Mode{Upsert, Create, Update}, in.Mode) {
 		p.Add("options.mode", "must be create, update or upsert")

@@ -42,8 +42,11 @@ func headerKey(open func(at int64) io.Reader, seen census) ([]byte, error) {
 	return hash[:], nil
 }
 
-// recall returns what is remembered of a header.
-func recall(ctx context.Context, db *sqldb.DB, tenant id.Tenant, header []byte) (m memory, err error) {
+// recall returns what is remembered of a header, if that is wanted.
+func (o Options) recall(ctx context.Context, db *sqldb.DB, tenant id.Tenant, header []byte) (m memory, err error) {
+	if !o.Remembered {
+		return memory{}, nil
+	}
 	var text string
 	err = db.QueryRow(ctx, `SELECT options FROM import_mapping WHERE tenant_id = $1 AND header = $2`, tenant, header).Scan(&text)
 	if errors.Is(err, sqldb.ErrNoRows) {

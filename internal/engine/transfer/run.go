@@ -380,9 +380,6 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 		}
 		trace.list(im.Segment, joined)
 	}
-	if im.DryRun {
-		return at, errs, nil
-	}
 	im.pending, err = im.storeTrace(ctx, tx, trace, b.row)
 	return at, errs, err
 }

@@ -162,7 +162,7 @@ func (im *importRun) traceRow(t *trace, o contact.Outcome, hash uint64) {
 // storeTrace stores the trace of a step in its transaction. If a tenant would keep too much, nothing of the import is
 // kept, since half an undo would be worse than none.
 func (im *importRun) storeTrace(ctx context.Context, tx *sqldb.DB, t trace, row int64) (step, error) {
-	if im.traced.full || t.isEmpty() {
+	if im.DryRun || im.traced.full || t.isEmpty() {
 		return step{}, nil
 	}
 	tenant := im.Job.Tenant
