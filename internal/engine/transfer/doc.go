@@ -1,5 +1,7 @@
 // Package transfer imports contacts from CSV files, and exports contacts and what became of a send.
 //
+// What an import did is kept for a week, so that it can be undone (StartUndo).
+//
 // All are jobs (package job). An import reads its file as a stream, one row at a time, and saves a
 // batch of rows in each step. The offset in the file commits with the rows, so that no row is lost
 // or applied twice when a process dies. An invalid row is counted and written to the job's errors
