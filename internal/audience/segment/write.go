@@ -208,26 +208,44 @@ func create(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, tree
 // Update changes name, tags and definition. Type and key never change. A segment with a new
 // definition is recounted.
 func Update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, ch Change, now time.Time) (Segment, error) {
-	s, redefined, err := update(ctx, db, tenant, segment, ch, now)
-	if err != nil {
-		return Segment{}, fmt.Errorf("update a segment: %w", err)
+	s, redefined, err := Revise(ctx, db, tenant, segment, ch, now)
+	if err != nil || !redefined {
+		return s, err
 	}
-	if !redefined {
-		return s, nil
-	}
-	counted, err := Recount(ctx, db, tenant, segment, now)
+	return CountRevised(ctx, db, tenant, s, now)
+}
+
+// CountRevised counts a segment that has a new definition, outside of the transaction that changed it, since a count may
+// take long.
+func CountRevised(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s Segment, now time.Time) (Segment, error) {
+	counted, err := Recount(ctx, db, tenant, s.ID, now)
 	if errors.Is(err, fault.ErrDeadline) { // the definition is stored; the Refresher will count it
 		return s, nil
 	}
 	return counted, err
 }
 
-func update(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, ch Change, now time.Time) (s Segment, redefined bool, err error) {
+// LockRevision takes the lock that a transaction needs before it locks the row of a segment to revise it.
+func LockRevision(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch Change) error {
+	if ch.Definition == nil {
+		return nil
+	}
+	return lockReferences(ctx, tx, tenant)
+}
+
+// Revise is Update without the count, and reports whether the segment has a new definition.
+func Revise(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, ch Change, now time.Time) (Segment, bool, error) {
+	s, redefined, err := revise(ctx, db, tenant, segment, ch, now)
+	if err != nil {
+		return Segment{}, false, fmt.Errorf("update a segment: %w", err)
+	}
+	return s, redefined, nil
+}
+
+func revise(ctx context.Context, db *sqldb.DB, tenant id.Tenant, segment id.Segment, ch Change, now time.Time) (s Segment, redefined bool, err error) {
 	err = db.InTx(ctx, func(tx *sqldb.DB) error {
-		if ch.Definition != nil { // lockReferences before the row, as in Delete
-			if err := lockReferences(ctx, tx, tenant); err != nil {
-				return err
-			}
+		if err := LockRevision(ctx, tx, tenant, ch); err != nil { // before the row, as in Delete
+			return err
 		}
 		if s, err = find(ctx, tx, tenant, segment.String(), tx.ForUpdate()); err != nil {
 			return err

@@ -38,6 +38,16 @@ func (c Config) connection() connection {
 	return connection{login{s.Host, s.Port, s.Username, s.TLS}, s.Auth, s.HELO, fmt.Sprint(c.Direct), c.SES.Region, c.SES.AccessKeyID}
 }
 
+// CheckDraft validates the fields of a Draft, as far as that is possible without the lane that it may change.
+func (f Fields) CheckDraft(isNew bool, rules Rules) error {
+	f.Name = nil
+	if !isNew {
+		return f.Check(rules)
+	}
+	f.Name = new("-")
+	return f.CheckNew(rules)
+}
+
 // Draft returns the lane that f would create or, with the id of a lane, change it into, and its secret, to
 // test them before they are saved. Nothing is stored, and the name does not matter. A stored secret is used only
 // where Update would keep it.

@@ -285,18 +285,22 @@ func (api Segments) updateSegment(ctx context.Context, p auth.Principal, in *upd
 	if err != nil {
 		return SegmentForm{}, err
 	}
-	which := s.ID
+	which, redefined := s.ID, false
 	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Begin:  func(tx *sqldb.DB) error { return segment.LockRevision(ctx, tx, p.Tenant, in.change()) },
 		Action: "update", Target: "segment", ID: which.String(), Table: segment.Revisions, Key: which, HideAddresses: true,
 		Show: func(tx *sqldb.DB) (any, error) {
 			s, err := segment.Find(ctx, tx, p.Tenant, which.String())
 			return map[string]any{"name": s.Name, "tags": s.Tags, "rule": ruleText(s.Definition)}, err
 		},
 		Do: func(tx *sqldb.DB) (err error) {
-			s, err = segment.Update(ctx, tx, p.Tenant, which, in.change(), api.now())
+			s, redefined, err = segment.Revise(ctx, tx, p.Tenant, which, in.change(), api.now())
 			return err
 		},
 	}, api.now())
+	if err == nil && redefined {
+		s, err = segment.CountRevised(ctx, api.db, p.Tenant, s, api.now())
+	}
 	if err != nil {
 		return SegmentForm{}, err
 	}

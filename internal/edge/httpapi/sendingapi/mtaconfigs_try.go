@@ -70,7 +70,22 @@ type testMTAConfigDraftRequest struct {
 	}
 }
 
+func (in *testMTAConfigDraftRequest) fields() lane.Fields {
+	return mtaConfigBody{Type: in.Body.Type, Settings: in.Body.Settings}.fields()
+}
+
+func (api MTAConfigs) checkMTAConfigDraft(_ auth.Principal, in *testMTAConfigDraftRequest) error {
+	_, err := recipient(in.Body.To)
+	var problems fault.Problems
+	problems.AddFrom(err)
+	problems.AddFrom(in.fields().CheckDraft(!in.Body.ID.Given(), lane.Rules{AllowPrivate: api.allowPrivateRelays}))
+	return problems.Err()
+}
+
 func (api MTAConfigs) testMTAConfigDraft(ctx context.Context, p auth.Principal, in *testMTAConfigDraftRequest) (testedMTAConfig, error) {
+	if err := api.checkMTAConfigDraft(p, in); err != nil {
+		return testedMTAConfig{}, err
+	}
 	to, err := recipient(in.Body.To)
 	if err != nil {
 		return testedMTAConfig{}, err
@@ -85,7 +100,7 @@ func (api MTAConfigs) testMTAConfigDraft(ctx context.Context, p auth.Principal, 
 	if err != nil {
 		return testedMTAConfig{}, err
 	}
-	c, secret, err := lane.Draft(ctx, api.db, api.box, p.Tenant, config, mtaConfigBody{Type: in.Body.Type, Settings: in.Body.Settings}.fields(), rules)
+	c, secret, err := lane.Draft(ctx, api.db, api.box, p.Tenant, config, in.fields(), rules)
 	if err != nil {
 		return testedMTAConfig{}, err
 	}

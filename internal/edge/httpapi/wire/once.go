@@ -50,6 +50,8 @@ type Update struct {
 	Table              revision.Table
 	Key                any      // of the record in the table
 	Secrets            []string // fields that the request sets, whose values are not told
+	// Begin takes the locks that come before the record's; nil: none.
+	Begin func(tx *sqldb.DB) error
 	// Show returns the record as it is now, without secrets and without what follows from other fields.
 	Show func(tx *sqldb.DB) (any, error)
 	Do   func(tx *sqldb.DB) error
@@ -76,6 +78,11 @@ func (u Update) shown(tx *sqldb.DB) (json.RawMessage, error) {
 // The record is locked before it is read, so that the values before are those that the update replaces.
 func AuditedUpdate(ctx context.Context, db *sqldb.DB, p auth.Principal, u Update, now time.Time) error {
 	return db.InTx(ctx, func(tx *sqldb.DB) error {
+		if u.Begin != nil {
+			if err := u.Begin(tx); err != nil {
+				return err
+			}
+		}
 		if err := u.Table.Lock(ctx, tx, p.Tenant, u.Key); err != nil {
 			return err
 		}
