@@ -25,12 +25,15 @@ func TestTheApplicationReconnectsAfterTheServerWasDown(t *testing.T) {
 	page.Must(page.program.Start(page.Ctx))
 	page.All().ExpectNoText("You are offline")
 	page.WaitFor(`$.code()`)
-	saved, err := page.account.Owner.Must(page.Ctx, http.MethodGet, path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if saved["name"] != "Written while away" {
-		t.Errorf("the draft's name is %q", saved["name"])
+	name := e2etest.Eventually(t, func() (any, bool) { // the page saves a moment after it has reconnected
+		saved, err := page.account.Owner.Must(page.Ctx, http.MethodGet, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return saved["name"], saved["name"] == "Written while away"
+	})
+	if name != "Written while away" {
+		t.Errorf("the draft's name is %q", name)
 	}
 	for _, problem := range page.Problems() {
 		if !strings.Contains(problem, "ERR_CONNECTION") && !strings.Contains(problem, "ERR_INCOMPLETE") && !strings.HasSuffix(problem, "/api/auth/session") {

@@ -96,6 +96,7 @@ func (page appPage) dragByFinger(handle, to string) {
 	page.T.Helper()
 	page.WaitFor(handle)
 	page.Evaluate(handle + `.scrollIntoView({ block: 'center' })`)
+	page.Evaluate(`(top => top < 100 && scrollBy(0, top - 100))(` + to + `.getBoundingClientRect().top)`) // a finger reaches what is in view
 	var at []float64
 	page.EvaluateInto(`(() => { const [a, b] = [`+handle+`.getBoundingClientRect(), `+to+`.getBoundingClientRect()]; return [a.left + a.width / 2, a.top + a.height / 2, b.top + 8] })()`, &at)
 	page.Must(page.Touch(page.Ctx, at[0], at[1], at[0], at[2]))

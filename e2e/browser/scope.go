@@ -127,13 +127,14 @@ func (p *Page) ClickElement(expression string) {
 }
 
 // FillElement replaces the text of the field that an expression finds, once it is there and has the focus: a page may
-// replace a field that gets the focus.
+// replace a field that gets the focus. The frame in which the page scrolls to the field has to pass, as it does for people
+// before they type: choices that are open when a page scrolls are closed.
 func (p *Page) FillElement(expression, text string) {
 	p.T.Helper()
 	p.WaitFor(expression)
 	p.Evaluate(expression + `.focus()`)
 	p.WaitFor(expression + ` === document.activeElement`)
-	p.Evaluate(`document.activeElement.select?.()`)
+	p.Evaluate(`(document.activeElement.select?.(), new Promise(done => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 1000) }))`)
 	p.Type(text)
 }
 
