@@ -16,7 +16,7 @@ import (
 const (
 	// smallAccount is the number of contacts up to which segments are counted whenever they are read, and
 	// sendableAccount up to which all contacts that could be mailed are: these are counted fast.
-	smallAccount, sendableAccount = 10_000, 100_000
+	smallAccount, sendableAccount = 5_000, 100_000
 
 	currentFor  = time.Second            // how long these counts are used again, if contacts are as many as before
 	currentTime = 500 * time.Millisecond // how long a reader waits for them
