@@ -55,7 +55,7 @@ func (api Jobs) Register(r *endpoint.Router) {
 	undo.Status = http.StatusAccepted
 	undo.Description = `For seven days after an import has ended, also one that failed or was cancelled: undo in its result says until when. The answer names a job of type import_undo, which can be cancelled and then started again. An undo needs the scopes of the import.
 
-Contacts that the import created are deleted, except for those that since got a mail, have an event, a form submission, an enrollment or a change; a contact that is deleted so is new when it is created again. Of other contacts, the fields, tags, lists, subscriptions and stages that the import changed go back unless they have another value since. A refusal stays: a worse status, do_not_contact, and subscriptions that the import turned off.
+Contacts that the import created are deleted, except for those that since got a mail, have an event, a form submission, an enrollment or a change. A deleted contact whose address comes again is a new contact with the same id. Of other contacts, the fields, tags, lists, subscriptions and stages that the import changed go back unless they have another value since. A refusal stays: a worse status, do_not_contact, and subscriptions that the import turned off.
 
 The job's result has deleted, restored and, by reason, kept: contacts of which something stays as the import left it (changed, mailed, event, submitted, enrolled, refusal, deleted, anonymized, invalid).`
 	endpoint.Handle(r, "POST /t/{tenant}/api/jobs/{id}/undo", undo.Once(), wire.Once(api, api.db, Jobs.undoImport))
