@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -52,13 +52,9 @@ func (page appPage) fillRule(json string) {
 // waitForRecord waits until a record of the API is as wanted.
 func (page appPage) waitForRecord(what, path string, want func(map[string]any) bool) {
 	page.T.Helper()
-	for page.Ctx.Err() == nil {
-		if want(page.get(path)) {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
+	if !e2etest.Eventually(page.T, func() (bool, bool) { ok := want(page.get(path)); return ok, ok }) {
+		page.T.Fatalf("never: %s", what)
 	}
-	page.T.Fatalf("never: %s", what)
 }
 
 func is(name, value string) func(map[string]any) bool {
