@@ -16,6 +16,7 @@ import (
 	"github.com/packetboat/packetboat/internal/content/template"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/mark"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/mail/textpart"
 	"github.com/packetboat/packetboat/internal/people/field"
@@ -28,8 +29,9 @@ type Author struct {
 	MJML *mjml.Compiler
 	Now  time.Time
 
-	// Lenient renders templates with bindings that do not fit, with visible notices, for previews.
-	Lenient bool
+	// For previews: Lenient renders templates with bindings that do not fit, with visible notices; Marks makes
+	// the HTML with marks, too.
+	Lenient, Marks bool
 }
 
 // Apply returns the content with the change applied, complete and validated. Bodies made from a
@@ -64,6 +66,12 @@ func (a Author) Apply(ctx context.Context, tenant id.Tenant, seed string, m Cont
 	}
 	if err := content.Check(m.Source()); err != nil {
 		return Content{}, err
+	}
+	if a.Marks && m.Marked == nil {
+		var err error
+		if m.Marked, err = a.Mark(ctx, tenant, m); err != nil {
+			return Content{}, err
+		}
 	}
 	return m, nil
 }
@@ -147,11 +155,11 @@ func (a Author) render(ctx context.Context, tenant id.Tenant, seed string, m *Co
 	if bound == nil && m.Origin != nil {
 		bound = m.Origin.Binding
 	}
-	r, err := t.Render(ctx, a.DB, a.MJML, tenant, bound, template.RenderOptions{Seed: seed, Lenient: a.Lenient}, a.Now)
+	r, err := t.Render(ctx, a.DB, a.MJML, tenant, bound, template.RenderOptions{Seed: seed, Lenient: a.Lenient, Marks: a.Marks}, a.Now)
 	if err != nil {
 		return err
 	}
-	m.HTML, m.MJML, m.Text, m.Findings = &r.HTML, r.MJML, r.Text, r.Findings
+	m.HTML, m.MJML, m.Text, m.Findings, m.Marked = &r.HTML, r.MJML, r.Text, r.Findings, r.Marked
 	m.Subject = subject
 	if subject == nil {
 		m.Subject = r.Subject
@@ -206,9 +214,39 @@ func (a Author) compile(ctx context.Context, tenant id.Tenant, m *Content) error
 	if m.Preheader != nil {
 		source = mjml.WithPreview(source, links.PreheaderText(*m.Preheader))
 	}
+	if a.Marks {
+		var err error
+		if m.Marked, err = a.Mark(ctx, tenant, *m); err != nil {
+			return err
+		}
+	}
 	r, err := content.CompileMJML(ctx, a.MJML, tenant, "content.body_mjml", source)
 	m.HTML, m.Findings = &r.HTML, r.Warnings
 	return err
+}
+
+// Mark returns the HTML of m with marks: those of its own body, or those that m has of its template's. It is
+// nil if there can be none.
+func (a Author) Mark(ctx context.Context, tenant id.Tenant, m Content) (*content.Marked, error) {
+	switch {
+	case m.Marked == nil && m.Origin != nil:
+		return nil, nil // positions in a template that may have changed
+	case m.MJML == nil && m.HTML != nil:
+		marker := mark.New(*m.HTML)
+		return &content.Marked{Marker: marker, HTML: marker.HTML(*m.HTML), Exact: true}, nil
+	case m.MJML == nil:
+		return nil, nil
+	}
+	marked := m.Marked
+	if marked == nil {
+		marker := mark.New(*m.MJML)
+		marked = &content.Marked{Marker: marker, Labelled: mjml.Label(marker, *m.MJML, false)}
+	}
+	labelled := marked.Labelled
+	if m.Preheader != nil {
+		labelled = mjml.WithPreview(labelled, links.PreheaderText(*m.Preheader))
+	}
+	return content.CompileMarked(ctx, a.MJML, tenant, marked.Marker, "content.body_mjml", labelled)
 }
 
 // Source returns the content for checking and freezing, without what only the owning record

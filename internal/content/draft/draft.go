@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 )
 
@@ -35,6 +36,9 @@ type Content struct {
 
 	// Findings are what the compiler said of the MJML.
 	Findings []mjml.Warning `json:"mjml_findings,omitempty"`
+
+	// Marked is the HTML with marks, if an Author made it.
+	Marked *content.Marked `json:"-"`
 }
 
 // Origin is the template that the bodies were made from.

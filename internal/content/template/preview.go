@@ -27,10 +27,15 @@ type Previewed struct {
 // Preview validates a template like Create, and renders it with a binding, leniently. Nothing is
 // stored, so the slug may be taken and the name absent. A random slot gets the block that it has in
 // the stored template with the same slug.
-func Preview(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ch Change, raw json.RawMessage, now time.Time) (Previewed, error) {
+func Preview(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ch Change, raw json.RawMessage, marks bool, now time.Time) (Previewed, error) {
 	t := Template{Tenant: tenant, ID: id.New[id.Template](), Name: "-", Format: binding.HTML, Tags: []string{}}
 	if err := t.apply(ch); err != nil {
 		return Previewed{}, err
+	}
+	if marks {
+		if err := t.warm(ctx, c, ch); err != nil {
+			return Previewed{}, err
+		}
 	}
 	warnings, err := t.check(ctx, db, c, ch, now)
 	if err != nil {
@@ -45,7 +50,7 @@ func Preview(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tena
 			return Previewed{}, err
 		}
 	}
-	r, err := t.Render(ctx, db, c, tenant, raw, RenderOptions{Seed: seed, Lenient: true}, now)
+	r, err := t.Render(ctx, db, c, tenant, raw, RenderOptions{Seed: seed, Lenient: true, Marks: marks}, now)
 	return Previewed{r, warnings, t.Schema.Expects}, err
 }
 
@@ -57,6 +62,7 @@ type BlockUse struct {
 	Template   string // whose slot it fills, by id or slug; empty: alone
 	Parameters json.RawMessage
 	Sections   json.RawMessage
+	Marks      bool // make the HTML with marks, too, if it is shown alone
 }
 
 // ErrNoSlot means that no slot of a template accepts a block; details are binding.Issues.
@@ -103,8 +109,14 @@ func (b Block) renderAlone(ctx context.Context, c *mjml.Compiler, use BlockUse) 
 		return Rendered{}, err
 	}
 	bound, issues := binding.Lenient(t.Schema, raw, nil, previewSeed)
+	var marked *content.Marked
+	if use.Marks {
+		if marked, err = t.markedBlock(ctx, c, b, bound); err != nil {
+			return Rendered{}, err
+		}
+	}
 	r, err := t.renderBound(ctx, c, bound)
-	r.Issues = issues
+	r.Issues, r.Marked = issues, marked
 	return r, err
 }
 

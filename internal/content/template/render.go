@@ -49,11 +49,17 @@ func (t Template) Render(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, te
 	if err != nil {
 		return Rendered{}, err
 	}
+	var marked *content.Marked
+	if o.Marks {
+		if marked, err = t.marked(ctx, c, bound); err != nil {
+			return Rendered{}, err
+		}
+	}
 	r, err := t.renderBound(ctx, c, bound)
 	if err != nil {
 		return Rendered{}, err
 	}
-	r.Issues, r.Snapshot = issues, t.Snapshot(now)
+	r.Issues, r.Snapshot, r.Marked = issues, t.Snapshot(now), marked
 	return r, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/binding"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
@@ -97,6 +98,7 @@ func (s Snapshot) MarshalJSON() ([]byte, error) {
 type RenderOptions struct {
 	Seed    string // selects blocks for random slots: the id of the record the content is for
 	Lenient bool   // fill missing values with visible markers
+	Marks   bool   // make the HTML with marks, too
 }
 
 // Rendered is the result of rendering a template with a binding.
@@ -112,6 +114,7 @@ type Rendered struct {
 	Snapshot Snapshot
 	Issues   []binding.Issue // of a lenient rendering
 	Findings []mjml.Warning  // of the compiler
+	Marked   *content.Marked // with RenderOptions.Marks; nil if there can be no marks
 }
 
 // Slot is how a slot was filled.

@@ -20,6 +20,10 @@ func TestPreviewsShowMailsAndProblems(t *testing.T) {
 		if html, size := r.str("html"), r.body["size"]; size != float64(len(html)) {
 			t.Errorf("size %v of %d bytes", size, len(html))
 		}
+		marked := s.must(200, "viewer", "POST /preview", `{"marks": true, "source": {"content": {"subject": "Hi", "body_html": "<p>a</p>"}}}`)
+		if html, mark := marked.str("html"), ` class="pb-mark-0"`; !strings.Contains(html, mark) || marked.body["size"] != float64(len(html)-len(mark)) {
+			t.Errorf("with marks: %s", marked.text)
+		}
 		r = s.must(200, "viewer", "POST /preview", `{"source": {"template": {"content_html": "{{param:x}}"}}}`)
 		if r.body["html"] != nil || r.body["size"] != nil || !strings.Contains(r.text, `"fix":"Declare what`) {
 			t.Errorf("a part that cannot be made: %s", r.text)
@@ -49,6 +53,7 @@ func TestPreviewsShowMailsAndProblems(t *testing.T) {
 			`{"source": {"message_id": 5}}`:                                                                      "source.message_id",
 			`{"source": {"message_id": "` + gone + `", "version": 0}}`:                                           "source.version",
 			`{"source": {"content": {}, "version": 1}}`:                                                          "source.version",
+			`{"source": {"content": {}}, "marks": "yes"}`:                                                        "marks",
 			`{"source": {"content": {}}, "contact_id": "x"}`:                                                     "contact_id",
 			`{"source": {"content": {}}, "variant_id": "a"}`:                                                     "variant_id",
 			`{"source": {"broadcast_id": "` + b + `"}, "variant_id": "a"}`:                                       "variant_id",

@@ -49,6 +49,14 @@ type inspector struct {
 	unknown  []Element
 
 	conditions []markup.Span // the texts of conditional comments
+	seen       func(tag)     // called for each start tag of MJML; may be nil
+}
+
+// tag is a start tag: its position, that behind its name, and its attributes.
+type tag struct {
+	name       string
+	at, end    int
+	attributes []attribute
 }
 
 // opened is an element without its end tag so far.
@@ -58,24 +66,29 @@ type opened struct {
 }
 
 func inspect(source string, fragment bool) (*inspector, error) {
+	i := &inspector{fragment: fragment}
+	return i, i.inspect(source)
+}
+
+func (i *inspector) inspect(source string) error {
 	if err := checkText(source); err != nil {
-		return nil, err
+		return err
 	}
-	i := &inspector{scanner: newScanner(source), fragment: fragment}
+	i.scanner = newScanner(source)
 	if err := i.document(); err != nil {
-		return nil, err
+		return err
 	}
 	switch {
 	case i.unknown != nil:
-		return nil, &UnknownError{i.unknown}
-	case fragment:
-		return i, nil
+		return &UnknownError{i.unknown}
+	case i.fragment:
+		return nil
 	case !i.rooted:
-		return nil, &Error{1, 1, "there is no <mjml> element"}
+		return &Error{1, 1, "there is no <mjml> element"}
 	case i.bodies == 0:
-		return nil, &Error{1, 1, "<mjml> has no <mj-body>"}
+		return &Error{1, 1, "<mjml> has no <mj-body>"}
 	}
-	return i, nil
+	return nil
 }
 
 // checkText returns an error for a source that is too long or not text.

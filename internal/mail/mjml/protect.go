@@ -2,7 +2,6 @@ package mjml
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +49,7 @@ type protected struct {
 type moved struct{ line, more int }
 
 func protect(source string, conditions []markup.Span) protected {
-	p := protected{prefix: prefix(source)}
+	p := protected{prefix: markup.WordNotIn(source, "liquid")}
 	var b strings.Builder
 	last, line, more := 0, 1, 0
 	for _, s := range outermost(spans(source), conditions) {
@@ -84,22 +83,6 @@ func outermost(liquid, conditions []markup.Span) []markup.Span {
 		end = max(end, s.End)
 		return inner
 	})
-}
-
-// prefix returns a word that does not occur in the source. It is derived from the source's hash, so
-// that a source cannot be written to contain it.
-func prefix(source string) string {
-	hash := sha256.Sum256([]byte(source))
-	for {
-		word := []byte("liquid")
-		for _, b := range hash[:8] {
-			word = append(word, 'k'+b%16)
-		}
-		if !strings.Contains(source, string(word)) {
-			return string(word)
-		}
-		hash = sha256.Sum256(hash[:])
-	}
 }
 
 // letter and digit convert digits to the letters a to j and back.

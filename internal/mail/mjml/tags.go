@@ -13,6 +13,7 @@ func (i *inspector) startTag(at int) error {
 		return i.fail(at, "a < begins no element here: write &lt; for the character")
 	}
 	name := i.until("/>")
+	end := i.pos
 	if !isName(name) {
 		return i.fail(at, "%q is no name of an element", shorten(i.source[i.pos-len(name):i.pos]))
 	}
@@ -25,6 +26,9 @@ func (i *inspector) startTag(at int) error {
 	}
 	if err := i.checkPosition(name, at); err != nil {
 		return err
+	}
+	if i.seen != nil {
+		i.seen(tag{name, at, end, attributes})
 	}
 	kind := known[name]
 	if kind == unknown {
@@ -39,7 +43,7 @@ func (i *inspector) startTag(at int) error {
 			return nil
 		}
 	}
-	shown := !slices.Contains(frames, name) && name != "mj-raw" || slices.Contains(attributes, "background-url")
+	shown := !slices.Contains(frames, name) && name != "mj-raw" || has(attributes, "background-url")
 	switch {
 	case closed:
 		i.head.noteElement(i, name, at, true)
@@ -93,7 +97,7 @@ func (i *inspector) checkPosition(name string, at int) error {
 
 // attributes reads the attributes of a start tag and moves past its >. closed means that a / precedes
 // the >.
-func (i *inspector) attributes(tag string, at int) (names []string, closed bool, err error) {
+func (i *inspector) attributes(tag string, at int) (all []attribute, closed bool, err error) {
 	for {
 		space := i.blanks()
 		switch c := i.peek(); {
@@ -101,10 +105,10 @@ func (i *inspector) attributes(tag string, at int) (names []string, closed bool,
 			return nil, false, i.fail(at, "<%s> is not closed by >", tag)
 		case c == '>':
 			i.pos++
-			return names, false, nil
+			return all, false, nil
 		case strings.HasPrefix(i.rest(), "/>"):
 			i.pos += len("/>")
-			return names, true, nil
+			return all, true, nil
 		case c == '/':
 			return nil, false, i.fail(i.pos, "a / stands inside <%s>", tag)
 		case c == '<':
@@ -114,46 +118,57 @@ func (i *inspector) attributes(tag string, at int) (names []string, closed bool,
 		case !space:
 			return nil, false, i.fail(i.pos, "a space is missing between the attributes of <%s>", tag)
 		}
-		name, err := i.attribute(tag)
+		a, err := i.attribute(tag)
 		if err != nil {
 			return nil, false, err
 		}
-		if slices.Contains(names, name) {
-			return nil, false, i.fail(i.pos, "<%s> has two attributes %s", tag, name)
+		if has(all, a.name) {
+			return nil, false, i.fail(i.pos, "<%s> has two attributes %s", tag, a.name)
 		}
-		if len(names) == maxAttributes {
+		if len(all) == maxAttributes {
 			return nil, false, i.fail(i.pos, "<%s> has more than %d attributes", tag, maxAttributes)
 		}
-		names = append(names, name)
+		all = append(all, a)
 	}
 }
 
-// attribute reads one attribute and returns its name.
-func (i *inspector) attribute(tag string) (string, error) {
+// attribute is an attribute of a start tag, and its value without quotes as offsets in the source.
+type attribute struct {
+	name       string
+	start, end int
+}
+
+// has reports whether one of the attributes has a name.
+func has(all []attribute, name string) bool {
+	return slices.ContainsFunc(all, func(a attribute) bool { return a.name == name })
+}
+
+// attribute reads one attribute.
+func (i *inspector) attribute(tag string) (attribute, error) {
 	at := i.pos
 	name := i.until("=/>")
 	if !isName(name) {
-		return "", i.fail(at, "%q is no name of an attribute of <%s>", shorten(i.source[at:i.pos]), tag)
+		return attribute{}, i.fail(at, "%q is no name of an attribute of <%s>", shorten(i.source[at:i.pos]), tag)
 	}
 	i.blanks()
 	if i.peek() != '=' {
-		return "", i.fail(at, "the attribute %s of <%s> has no value", shorten(name), tag)
+		return attribute{}, i.fail(at, "the attribute %s of <%s> has no value", shorten(name), tag)
 	}
 	i.pos++
 	i.blanks()
 	quote := i.peek()
 	if quote != '"' && quote != '\'' {
-		return "", i.fail(at, "the value of the attribute %s of <%s> is not quoted", shorten(name), tag)
+		return attribute{}, i.fail(at, "the value of the attribute %s of <%s> is not quoted", shorten(name), tag)
 	}
 	i.pos++
 	start := i.pos
 	if !i.skip(string(quote)) {
-		return "", i.fail(at, "the value of the attribute %s of <%s> has no closing quote", shorten(name), tag)
+		return attribute{}, i.fail(at, "the value of the attribute %s of <%s> has no closing quote", shorten(name), tag)
 	}
 	if n := strings.IndexByte(i.text[start:i.pos], '<'); n >= 0 {
-		return "", i.fail(start+n, "a < stands in the attribute %s of <%s>: write &lt;, or close the quotes", shorten(name), tag)
+		return attribute{}, i.fail(start+n, "a < stands in the attribute %s of <%s>: write &lt;, or close the quotes", shorten(name), tag)
 	}
-	return name, nil
+	return attribute{name, start, i.pos - 1}, nil
 }
 
 // liquidAt returns the Liquid that begins at a position.

@@ -22,7 +22,7 @@ func (w *work) loadContent(ctx context.Context, c Content) error {
 	if ch.Parts = maps.Clone(ch.Parts); ch.Parts == nil {
 		ch.Parts = map[draft.Field]*string{}
 	}
-	author := draft.Author{DB: w.db, MJML: w.mjml, Now: w.now()}
+	author := draft.Author{DB: w.db, MJML: w.mjml, Now: w.now(), Marks: w.marks}
 	w.rename = func(was, p Problem) Problem {
 		p = renameOfTemplate(was, p)
 		if body := w.authored[htmlBody].field; body != "" && p.Field == "content.body_html" {
@@ -188,6 +188,13 @@ func (w *work) adopt(ctx context.Context, m draft.Content, rename func(string) s
 		rename = func(field string) string { return field }
 	}
 	w.source = m.Source()
+	if w.marked = m.Marked; w.marks && m.Marked == nil {
+		author := draft.Author{DB: w.db, MJML: w.mjml, Now: w.now()}
+		var err error
+		if w.marked, err = author.Mark(ctx, w.tenant.ID, m); err != nil {
+			return err
+		}
+	}
 	body := "content.body_html"
 	html := authored{}
 	if m.MJML != nil {

@@ -70,6 +70,7 @@ type Request struct {
 	Event   journal.Trigger // zero: none
 	Variant *string         // of a broadcast; nil: its first
 	Sender  string          // the address of a sending identity; empty: the one that would be used
+	Marks   bool            // the HTML is to have marks
 }
 
 // Preview is a rendered mail. A part that cannot be made is nil.
@@ -78,6 +79,7 @@ type Preview struct {
 	Preheader *string
 	From      *string // nil: there is no sending identity
 	HTML      *string
+	Marked    *string // the HTML with marks, if the request asks for them; without any, where there can be none
 	Text      *string
 	Problems  []Problem    // errors first
 	Missing   []string     // paths that the Liquid names and the contact or the event lacks
@@ -110,7 +112,7 @@ func (p *Previewer) make(ctx context.Context, account id.Tenant, r Request) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	w := &work{Previewer: p, tenant: t, broken: map[string]bool{}}
+	w := &work{Previewer: p, tenant: t, marks: r.Marks, broken: map[string]bool{}}
 	if err := w.load(ctx, r); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (p *Previewer) make(ctx context.Context, account id.Tenant, r Request) (*Pr
 	}
 	out := &Preview{Missing: []string{}, Links: []links.Link{}}
 	if !w.lost {
-		if err := w.render(ctx, out, from, &to, r.Event); err != nil {
+		if err := w.show(ctx, out, from, &to, r.Event); err != nil {
 			return nil, err
 		}
 	}
@@ -238,14 +240,6 @@ func (w *work) render(ctx context.Context, out *Preview, from *render.Sender, to
 		case "body_text":
 			out.Text = &text
 		}
-	}
-	if out.HTML != nil {
-		// The problems of links that data made do not matter: the guard has removed them.
-		_, found, err := links.Rewrite(*out.HTML, links.Options{})
-		if _, bad := errors.AsType[*links.Error](err); err != nil && !bad {
-			return err
-		}
-		out.Links = append(out.Links, found...)
 	}
 	missing, err := writer.Missing(ctx, m)
 	out.Missing = missing

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,13 +50,37 @@ func each(t *testing.T, f func(s *studio)) {
 	})
 }
 
+// make returns a preview, which is the same with marks.
 func (s *studio) make(r preview.Request) *preview.Preview {
 	s.Helper()
 	p, err := s.by.Make(s.Context(), s.Tenant, r)
 	if err != nil {
 		s.Fatalf("preview: %v", err)
 	}
+	r.Marks = !r.Marks
+	q, err := s.by.Make(s.Context(), s.Tenant, r)
+	if err != nil {
+		s.Fatalf("preview: %v", err)
+	}
+	if p, q := plain(s.T, p), plain(s.T, q); p != q {
+		s.Errorf("previews with marks (%t) and without:\n%s\n%s", r.Marks, q, p)
+	}
 	return p
+}
+
+// tokens matches what is different in each mail.
+var tokens = regexp.MustCompile(`(/[a-z]+/)[\w.-]{20,}`)
+
+// plain returns a preview as JSON, without the HTML with marks.
+func plain(t *testing.T, p *preview.Preview) string {
+	t.Helper()
+	other := *p
+	other.Marked = nil
+	b, err := json.Marshal(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens.ReplaceAllString(string(b), "$1")
 }
 
 func (s *studio) template(name, html string, change ...func(*template.Change)) template.Template {

@@ -67,6 +67,9 @@ type work struct {
 	problems []Problem
 	broken   map[string]bool // parts that cannot be made
 	lost     bool            // no part can be made
+
+	marks  bool            // are asked for
+	marked *content.Marked // the HTML of the source with marks; nil: there can be none
 }
 
 // authored is the field of a part in the source, and its text if its lines are those of the part.

@@ -28,7 +28,7 @@ func (w *work) loadTemplate(ctx context.Context, t Template) error {
 	}
 	var made template.Previewed
 	err := w.attempt(func() (err error) {
-		made, err = template.Preview(ctx, w.db, w.mjml, w.tenant.ID, ch, raw, w.now())
+		made, err = template.Preview(ctx, w.db, w.mjml, w.tenant.ID, ch, raw, w.marks, w.now())
 		return err
 	}, func(p Problem) bool { return w.dropOfTemplate(&ch, p) })
 	if err != nil || w.lost {
@@ -56,7 +56,7 @@ func (w *work) notes(list []binding.Warning) {
 
 // use sets what a template has made as the source.
 func (w *work) use(made template.Previewed) error {
-	w.source = content.Source{HTML: made.HTML}
+	w.source, w.marked = content.Source{HTML: made.HTML}, made.Marked
 	if made.Subject != nil {
 		w.source.Subject = *made.Subject
 	}
@@ -125,6 +125,7 @@ func (w *work) renamePart(_, p Problem) Problem {
 
 func (w *work) loadBlock(ctx context.Context, b Block) error {
 	ch, use := b.Change, b.Use
+	use.Marks = w.marks
 	body := "content_html"
 	if ch.MJML != nil {
 		body = "content_mjml"

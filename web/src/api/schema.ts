@@ -2970,6 +2970,7 @@ export type PreviewProblem = {
 export type PreviewRequestBody = {
 	contact_id?: string | null;
 	event?: PreviewEvent | null;
+	marks?: boolean | null;
 	sending_identity_email?: string | null;
 	source: PreviewSource;
 	variant_id?: string | null;

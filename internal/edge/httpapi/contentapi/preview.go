@@ -47,6 +47,7 @@ type previewRequest struct {
 		Event   endpoint.Opt[previewEvent] `json:"event" doc:"What {{ event }} prints, as in mails of sequences."`
 		Variant endpoint.Opt[string]       `json:"variant_id" doc:"Of the broadcast. Default: the first."`
 		Sender  endpoint.Opt[string]       `json:"sending_identity_email" doc:"Default: the first sender of the broadcast, or that of the account."`
+		Marks   endpoint.Opt[bool]         `json:"marks" doc:"Adds to elements of the HTML classes pb-mark-N, where N is the position of the element in content_mjml (or content_html, body_mjml, body_html) of the source, or of the template that it names, in UTF-16 code units. What a block in a slot makes has that of the slot. size, text, links and problems are those without marks. Content that is stored and was made from a template gets none. Default: false."`
 	}
 }
 
@@ -83,7 +84,7 @@ type previewEvent struct {
 // parse returns the preview that the body describes.
 func (in *previewRequest) parse(p auth.Principal) (preview.Request, error) {
 	b := &in.Body
-	r := preview.Request{Variant: b.Variant.Pointer(), Sender: b.Sender.Value}
+	r := preview.Request{Variant: b.Variant.Pointer(), Sender: b.Sender.Value, Marks: b.Marks.Value}
 	var bad fault.Problems
 	source, err := b.Source.parse(p, &bad)
 	if err != nil {
@@ -249,6 +250,9 @@ func (api Previews) previewMail(ctx context.Context, p auth.Principal, in *previ
 	}
 	if made.HTML != nil {
 		out.Size = new(len(*made.HTML))
+		if asked.Marks {
+			out.HTML = made.Marked
+		}
 	}
 	for i, q := range made.Problems {
 		out.Problems[i] = previewProblem{q.Severity, q.Code, q.Field, positive(q.Line), positive(q.Column), q.Message, optional.Pointer(q.Fix)}

@@ -1,0 +1,44 @@
+package mark
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMarksInHTML(t *testing.T) {
+	for source, want := range map[string]string{
+		`<p>a <b>b</b></p>`:                                           `<p class="pb-mark-0">a <b>b</b></p>`,
+		`é😀<A href=x CLASS='y {{ "'>" }}'>a</A>`:                      `é😀<A href=x CLASS='y {{ "'>" }} pb-mark-3'>a</A>`,
+		`<div>a<div>b</div></div><img/>`:                              `<div>a<div class="pb-mark-6">b</div></div><img class="pb-mark-24"/>`,
+		`<p class=x>a</p><p class="">b</p><p {{ c }}>c</p><{{ p }}>d`: `<p class=x>a</p><p class="">b</p><p {{ c }}>c</p><{{ p }}>d`,
+		`<!-- <p>a</p> --><style><p>a</p></style><p>{% if "</p>" %}`:  `<!-- <p>a</p> --><style><p>a</p></style><p>{% if "</p>" %}`,
+	} {
+		m := New(source)
+		if got := m.Show(m.HTML(source)); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", source, got, want)
+		}
+	}
+}
+
+func TestWhatIsNoMarkStays(t *testing.T) {
+	m := New("")
+	for _, html := range []string{`<p class="pb-mark-5 x">pb-mark-5</p>`, m.Word(), ``} {
+		if got := m.Remove(html); got != html {
+			t.Errorf("%s became %s", html, got)
+		}
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	f.Add(`<p a='{{ "'" }}'>x</p><td class="a">b</td><A>`)
+	f.Fuzz(func(t *testing.T, source string) {
+		m := New(source)
+		marked := m.HTML(source)
+		if got := m.Remove(marked); got != source {
+			t.Fatalf("%q became %q and %q", source, marked, got)
+		}
+		if strings.Contains(m.Show(marked), m.Word()) {
+			t.Fatal("a mark is not shown")
+		}
+	})
+}
