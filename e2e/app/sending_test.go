@@ -390,6 +390,8 @@ func TestARelayIsTestedBeforeItIsSaved(t *testing.T) {
 		page.Main().ExpectText("Password")
 		page.Main().ExpectText("Changed. The value is not shown.")
 		page.expectAccessible("the audit log with what changed")
+		page.Main().Click("Export as CSV")
+		page.WaitFor(`[...document.querySelectorAll('a[download]')].some(a => a.textContent === 'Download' && a.href.endsWith('/download'))`)
 
 		// The search remembers the record over a load of the page, and finds actions by other words.
 		page.Main().Click("Ours")

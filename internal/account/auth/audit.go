@@ -91,13 +91,13 @@ func Audit(ctx context.Context, tx *sqldb.DB, e AuditEntry) error {
 
 // AuditFilter selects entries. Each field that is set must match.
 type AuditFilter struct {
-	ActorType  string // api_key, user or system
-	ActorID    string
-	Action     string // an action, or the part of actions before the dot, such as api_key
-	TargetType string
-	TargetID   string
-	Since      time.Time // entries of this time and later
-	Before     time.Time // earlier entries
+	ActorType  string    `json:"actor_type,omitempty"` // api_key, user or system
+	ActorID    string    `json:"actor_id,omitempty"`
+	Action     string    `json:"action,omitempty"` // an action, or the part of actions before the dot, such as api_key
+	TargetType string    `json:"target_type,omitempty"`
+	TargetID   string    `json:"target_id,omitempty"`
+	Since      time.Time `json:"since,omitzero"`  // entries of this time and later
+	Before     time.Time `json:"before,omitzero"` // earlier entries
 }
 
 // where returns the conditions of the filter on the columns of audit, each after AND, and their values. The
@@ -127,6 +127,15 @@ func (f AuditFilter) where(n int) (conditions string, args []any) {
 		add("created_at < ?", f.Before.UnixMicro())
 	}
 	return conditions, args
+}
+
+// CountAuditLog returns how many entries match the filter.
+func CountAuditLog(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f AuditFilter) (n int, err error) {
+	where, args := f.where(2)
+	if err := db.QueryRow(ctx, `SELECT COUNT(*) FROM audit WHERE tenant_id = $1`+where, append([]any{tenant}, args...)...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count entries of the audit log: %w", err)
+	}
+	return n, nil
 }
 
 // AuditLog returns up to n entries that match the filter before the given one, newest first; a zero time begins

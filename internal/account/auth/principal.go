@@ -88,6 +88,9 @@ func (p Principal) Has(s Scope) bool {
 // ErrScope reports a key without a scope that it needs.
 var ErrScope = fault.New(fault.Forbidden, "INSUFFICIENT_SCOPE", "the API key lacks the scope this needs")
 
+// ErrAdminsOnly refuses what only admins may do, with a session.
+var ErrAdminsOnly = fault.New(fault.Forbidden, "FORBIDDEN", "this needs the role admin, and a session")
+
 // LacksScope returns the ErrScope of a key that has none of scopes.
 func LacksScope(scopes ...Scope) error {
 	names := Set(scopes).Strings()
@@ -99,8 +102,12 @@ func LacksScope(scopes ...Scope) error {
 }
 
 // Need returns ErrScope unless the caller's key grants s. It is for what depends on the body or the
-// record of a request; the scope of an operation itself is checked before it runs. Sessions pass.
+// record of a request; the scope of an operation itself is checked before it runs. Sessions pass, except that
+// AdminsOnly needs the role.
 func (p Principal) Need(s Scope) error {
+	if s == AdminsOnly && !p.Role.AtLeast(Admin) {
+		return ErrAdminsOnly
+	}
 	if p.IsKey() && !p.Has(s) {
 		return LacksScope(s)
 	}

@@ -40,6 +40,9 @@ const (
 	TemplatesWrite        Scope = "templates:write"
 )
 
+// AdminsOnly stands in place of a scope for what no key may do, and of users only admins. Keys are not granted it.
+const AdminsOnly Scope = "admins"
+
 // ScopeInfo describes a scope to users who create keys.
 type ScopeInfo struct {
 	Scope       Scope

@@ -92,3 +92,13 @@ func searchNames(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f Filter) 
 }
 
 func one(row func(...any) error) (Entry, error) { return scan(row) }
+
+// Names returns the names of those of the entries that exist.
+func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.LibraryEntry) (map[id.LibraryEntry]string, error) {
+	rows, err := db.Query(ctx, `SELECT id, name FROM library_entry WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	names, err := sqldb.Names[id.LibraryEntry](rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the names of library entries: %w", err)
+	}
+	return names, nil
+}

@@ -75,24 +75,24 @@ func (e *Entry) write(ctx context.Context, a draft.Author, ch draft.Change) (str
 }
 
 // Update applies a change to an entry, wholly or not at all. A change of content is merged into the
-// current version and appended as the next one.
-func Update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
+// current version and appended as the next one. then is called in the transaction that stores it.
+func Update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change, then ...func(tx *sqldb.DB, before, after Entry) error) (Entry, error) {
 	if err := ch.Check(); err != nil {
 		return Entry{}, err
 	}
-	e, err := revision.Retry(func() (Entry, error) { return update(ctx, a, tenant, entry, ch) })
+	e, err := revision.Retry(func() (Entry, error) { return update(ctx, a, tenant, entry, ch, then) })
 	if err != nil {
 		return Entry{}, fmt.Errorf("change a library entry: %w", err)
 	}
 	return e, nil
 }
 
-func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change) (Entry, error) {
+func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.LibraryEntry, ch Change, then []func(tx *sqldb.DB, before, after Entry) error) (Entry, error) {
 	next, err := Load(ctx, a.DB, tenant, entry)
 	if err != nil {
 		return Entry{}, err
 	}
-	before, text := next.Version, ""
+	version, text := next.Version, ""
 	if ch.Content != nil { // rendered here, since nothing is rendered inside a transaction
 		if text, err = next.write(ctx, a, *ch.Content); err != nil {
 			return Entry{}, err
@@ -106,19 +106,27 @@ func update(ctx context.Context, a draft.Author, tenant id.Tenant, entry id.Libr
 		if err := Revisions.Check(ctx, tx, tenant, entry); err != nil {
 			return err
 		}
-		if e.Version != before { // only the content was made from what was read: ch applies to any revision
+		if e.Version != version { // only the content was made from what was read: ch applies to any revision
 			return revision.ErrOvertaken
 		}
+		before := e
 		e.Version, e.Content, e.UpdatedAt = next.Version, next.Content, sqldb.Time(sqldb.Micros(a.Now))
 		ch.apply(&e)
 		if err := e.save(ctx, tx); err != nil {
 			return err
 		}
 		next = e
-		if ch.Content == nil {
-			return nil
+		if ch.Content != nil {
+			if err := appendVersion(ctx, tx, e, text); err != nil {
+				return err
+			}
 		}
-		return appendVersion(ctx, tx, e, text)
+		for _, f := range then {
+			if err := f(tx, before, e); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return next, err
 }

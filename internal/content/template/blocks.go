@@ -73,17 +73,18 @@ func CreateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.
 	return b, warnings, nil
 }
 
-// UpdateBlock applies a change to a block and validates the result.
-func UpdateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ref string, ch BlockChange, now time.Time) (b Block, warnings []binding.Warning, err error) {
+// UpdateBlock applies a change to a block and validates the result. What compare returns runs in the transaction that stores it.
+func UpdateBlock(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ref string, ch BlockChange, now time.Time, compare ...Compare[Block]) (b Block, warnings []binding.Warning, err error) {
 	b, err = revision.Retry(func() (Block, error) {
 		b, err := BlockByRef(ctx, db, tenant, ref)
 		if err != nil {
 			return Block{}, err
 		}
+		before := b
 		warnings, err = updateRecord(ctx, db, c, "block", `
 			UPDATE block SET slug = $4, updated_at = $5, revision = revision + 1, revised_by = $6, name = $7, active = $8, tags = $9, slot_keys = $10,
 				parameters = $11, sections = $12, groups = $13, content_html = $14, content_mjml = $15, content_text = $16
-			WHERE tenant_id = $1 AND id = $2 AND revision = $3`, &b, ch, now)
+			WHERE tenant_id = $1 AND id = $2 AND revision = $3`, &b, ch, now, func() (func(context.Context, *sqldb.DB) error, error) { return compareEach(compare, before, b) })
 		return b, err
 	})
 	if err != nil {

@@ -155,10 +155,35 @@ func createRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 	return warnings, nil
 }
 
+// Compare is called with a record as an update has read it and as it is about to store it. What it returns runs in
+// the transaction that replaces exactly the revision that was read; nothing long belongs there.
+type Compare[R any] func(before, after R) (stored func(ctx context.Context, tx *sqldb.DB) error, err error)
+
+// compareEach calls functions with both forms of a record, and returns what runs in its transaction.
+func compareEach[R any](list []Compare[R], before, after R) (func(ctx context.Context, tx *sqldb.DB) error, error) {
+	var stored []func(ctx context.Context, tx *sqldb.DB) error
+	for _, compare := range list {
+		f, err := compare(before, after)
+		if err != nil {
+			return nil, err
+		}
+		stored = append(stored, f)
+	}
+	return func(ctx context.Context, tx *sqldb.DB) error {
+		for _, f := range stored {
+			if err := f(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
 // updateRecord applies a change to a record and validates the result as a whole. It is stored only
 // if the row has not changed since it was read, so that schema and bodies always fit, and the condition of
-// ctx applies to what is replaced; otherwise the error is revision.ErrOvertaken.
-func updateRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compiler, table, update string, r record[C], ch C, now time.Time) (warnings []binding.Warning, err error) {
+// ctx applies to what is replaced; otherwise the error is revision.ErrOvertaken. What compare returns runs in the
+// same transaction.
+func updateRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compiler, table, update string, r record[C], ch C, now time.Time, compare func() (func(ctx context.Context, tx *sqldb.DB) error, error)) (warnings []binding.Warning, err error) {
 	h := r.head()
 	if err := (revision.Table{Name: table}).Check(ctx, db, h.tenant, h.id); err != nil {
 		return nil, err
@@ -176,14 +201,24 @@ func updateRecord[C anyChange](ctx context.Context, db *sqldb.DB, c *mjml.Compil
 	if err != nil {
 		return nil, fmt.Errorf("write a %s: %w", table, err)
 	}
-	n, err := db.Exec(ctx, update, append([]any{h.tenant, h.id, *h.revision, *h.slug, sqldb.Micros(*h.updated), revision.By(ctx)}, values...)...)
-	switch {
-	case sqldb.IsUniqueViolation(err):
-		return nil, ErrSlug.Sayf("another %s has the slug %s", table, *h.slug)
-	case err != nil:
-		return nil, fmt.Errorf("update a %s: %w", table, err)
-	case n == 0:
-		return nil, revision.ErrOvertaken
+	stored, err := compare()
+	if err != nil {
+		return nil, fmt.Errorf("compare a %s: %w", table, err)
+	}
+	err = db.InTx(ctx, func(tx *sqldb.DB) error {
+		n, err := tx.Exec(ctx, update, append([]any{h.tenant, h.id, *h.revision, *h.slug, sqldb.Micros(*h.updated), revision.By(ctx)}, values...)...)
+		switch {
+		case sqldb.IsUniqueViolation(err):
+			return ErrSlug.Sayf("another %s has the slug %s", table, *h.slug)
+		case err != nil:
+			return fmt.Errorf("update a %s: %w", table, err)
+		case n == 0:
+			return revision.ErrOvertaken
+		}
+		return stored(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
 	}
 	*h.revision++
 	return warnings, nil

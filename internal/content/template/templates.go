@@ -76,18 +76,19 @@ func Create(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenan
 	return t, warnings, nil
 }
 
-// Update applies a change to a template and validates the result.
-func Update(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ref string, ch Change, now time.Time) (t Template, warnings []binding.Warning, err error) {
+// Update applies a change to a template and validates the result. What compare returns runs in the transaction that stores it.
+func Update(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, tenant id.Tenant, ref string, ch Change, now time.Time, compare ...Compare[Template]) (t Template, warnings []binding.Warning, err error) {
 	t, err = revision.Retry(func() (Template, error) {
 		t, err := ByRef(ctx, db, tenant, ref)
 		if err != nil {
 			return Template{}, err
 		}
+		before := t
 		warnings, err = updateRecord(ctx, db, c, "template", `
 			UPDATE template SET slug = $4, updated_at = $5, revision = revision + 1, revised_by = $6, name = $7, format = $8, tags = $9, counts = $10,
 				subject = $11, content_html = $12, content_mjml = $13, content_text = $14, inline_css = $15,
 				parameters = $16, sections = $17, slots = $18, groups = $19, expects = $20
-			WHERE tenant_id = $1 AND id = $2 AND revision = $3`, &t, ch, now)
+			WHERE tenant_id = $1 AND id = $2 AND revision = $3`, &t, ch, now, func() (func(context.Context, *sqldb.DB) error, error) { return compareEach(compare, before, t) })
 		return t, err
 	})
 	if err != nil {

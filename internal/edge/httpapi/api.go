@@ -183,5 +183,6 @@ func (a *API) Exporter() transfer.Exporter {
 			return campaignapi.EncodeRecipients(ctx, a.DB, t, list)
 		},
 		Bounces: campaignapi.EncodeBounces,
+		Audit:   accountapi.NewAuditLog(a.env()).Encode,
 	}
 }

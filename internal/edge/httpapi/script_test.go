@@ -111,6 +111,7 @@ var otherSteps = []step{
 	{op: "listSuggestions", query: "for=event_properties&event_name=order&q=or", status: 200},
 	{op: "streamChanges", status: 200},
 	{op: "listAuditLog", query: "limit=2", status: 200},
+	{op: "exportAuditLog", body: `{"format": "csv", "actor_type": "user", "action": "api_key", "since": "2026-01-01T00:00:00Z"}`, status: 202},
 	{op: "listApiKeys", status: 200},
 	{op: "listScopes", status: 200},
 	{op: "getApiKey", path: map[string]string{"id": "{apikey}"}, status: 200},

@@ -1,4 +1,5 @@
-// Package transfer imports contacts from CSV files, and exports contacts and what became of a send.
+// Package transfer imports contacts from CSV files, and exports contacts, what became of a send,
+// and the audit log.
 //
 // What an import did is kept for a week, so that it can be undone (StartUndo).
 //

@@ -144,12 +144,13 @@ type Exporter struct {
 	Encode     func(ctx context.Context, tenant id.Tenant, list []contact.Contact) ([][]byte, error)
 	Recipients func(ctx context.Context, tenant id.Tenant, list []outbox.Record) ([][]byte, error)
 	Bounces    func(list []outbox.BounceRecord) ([][]byte, error)
+	Audit      func(ctx context.Context, tenant id.Tenant, list []auth.AuditEntry) ([][]byte, error)
 }
 
 // ExportResult is the result of an export so far.
 type ExportResult struct {
 	Rows    int64   `json:"rows"`
-	Subject Subject `json:"what,omitempty"` // of a send; empty: contacts
+	Subject Subject `json:"what,omitempty"` // empty: contacts
 }
 
 // exportPage is the number of rows written in one step.
@@ -159,15 +160,17 @@ const exportPage = 1000
 type written struct {
 	After  id.Contact             `json:"after"`            // the last contact or recipient written
 	Bounce *outbox.BouncePosition `json:"bounce,omitempty"` // the last bounce written
+	Entry  *auditPosition         `json:"entry,omitempty"`  // the last entry of the audit log written
 	Rows   int64                  `json:"rows"`
 	Total  int64                  `json:"total"`
 	Done   bool                   `json:"done"`
 }
 
-// exportParams are the parameters of an export job: of contacts, unless Send is given.
+// exportParams are the parameters of an export job: of contacts, unless another is given.
 type exportParams struct {
 	ExportRequest
-	Send *SendExport `json:"send,omitempty"`
+	Send  *SendExport  `json:"send,omitempty"`
+	Audit *AuditExport `json:"audit,omitempty"`
 }
 
 // listing is what an export writes.
@@ -190,10 +193,14 @@ func (e Exporter) Run(ctx context.Context, w *job.Work) error {
 		return nil
 	}
 	x := &export{Work: w, format: r.Format, bom: r.BOM, fields: r.Fields}
-	if r.Send != nil {
+	switch {
+	case r.Audit != nil:
+		x.subject, x.format, x.bom, x.fields = AuditLog, r.Audit.Format, r.Audit.BOM, r.Audit.fields()
+		x.listing = auditEntries{w, r.Audit.Filter, e}
+	case r.Send != nil:
 		x.subject, x.format, x.bom, x.fields = r.Send.Subject, r.Send.Format, r.Send.BOM, r.Send.fields()
 		x.listing = r.Send.listing(w, e)
-	} else {
+	default:
 		sel, err := segment.SelectQueued(ctx, w.DB, w.Job.Tenant, r.Selector, w.Job.CreatedAt)
 		if err != nil {
 			return err

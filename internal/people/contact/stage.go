@@ -248,6 +248,12 @@ func (s *Stage) insert(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ch S
 	return n == 1, err
 }
 
+// LockStages takes the locks of a change of stages: of all of a tenant's, in the order of their ids.
+func LockStages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+	_, err := lockStages(ctx, tx, tenant)
+	return err
+}
+
 // lockStages returns the tenant's stages and locks them until the transaction ends, since
 // exactly one is the default and their number is limited.
 func lockStages(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) ([]Stage, error) {

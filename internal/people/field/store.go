@@ -100,6 +100,12 @@ func ByID(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field) (
 	return loadOne(ctx, db, tenant, field, " ")
 }
 
+// Lock locks a field until the transaction ends.
+func Lock(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, field id.Field) error {
+	_, err := loadOne(ctx, tx, tenant, field, tx.ForUpdate())
+	return err
+}
+
 func loadOne(ctx context.Context, db *sqldb.DB, tenant id.Tenant, field id.Field, lock string) (Field, error) {
 	f, err := scan(db.QueryRow(ctx, `
 		SELECT `+columns+` FROM custom_field

@@ -7,12 +7,17 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/audience/form"
+	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/automation"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
 	"github.com/packetboat/packetboat/internal/campaign/sequence"
 	"github.com/packetboat/packetboat/internal/campaign/webhook"
+	"github.com/packetboat/packetboat/internal/content/library"
+	"github.com/packetboat/packetboat/internal/content/template"
 	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/senders/lane"
 	"github.com/packetboat/packetboat/internal/senders/seedlist"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -31,11 +36,28 @@ type find func(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []string
 // Names returns the names or addresses that records have now, without those that are gone or have none.
 func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, records []Record, now time.Time) (map[Record]string, error) {
 	types := map[string]find{
-		"contact":          byID(contact.Emails),
-		"broadcast":        byID(broadcast.Names),
-		"sequence":         byID(sequence.Names),
-		"automation":       byID(automation.Names),
-		"seed_list":        byID(seedlist.Names),
+		"contact":    byID(contact.Emails),
+		"broadcast":  byID(broadcast.Names),
+		"sequence":   byID(sequence.Names),
+		"automation": byID(automation.Names),
+		"seed_list":  byID(seedlist.Names),
+		"message":    byID(library.Names),
+		"template": among(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]template.Template, error) {
+			return template.List(ctx, db, tenant, template.Filter{}, false)
+		}, func(t template.Template) (id.Template, string) { return t.ID, t.Name }),
+		"block": among(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]template.Block, error) {
+			return template.ListBlocks(ctx, db, tenant, template.Filter{}, false)
+		}, func(b template.Block) (id.Block, string) { return b.ID, b.Name }),
+		"form": among(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]form.Form, error) {
+			return form.List(ctx, db, tenant, form.Draft, form.Published, form.Archived)
+		}, func(f form.Form) (id.Form, string) { return f.ID, f.Name }),
+		"segment": among(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]segment.Segment, error) {
+			return segment.List(ctx, db, tenant, segment.Filter{})
+		}, func(s segment.Segment) (id.Segment, string) { return s.ID, s.Name }),
+		"stage":            among(contact.Stages, func(s contact.Stage) (id.Stage, string) { return s.ID, s.Name }),
+		"custom_field":     among(field.List, func(f field.Field) (id.Field, string) { return f.ID, f.Name }),
+		"email_type":       among(sender.EmailTypes, func(t sender.EmailType) (id.EmailType, string) { return t.ID, t.DisplayName }),
+		"email_category":   among(sender.Categories, func(c sender.Category) (id.Category, string) { return c.ID, c.Name }),
 		"sending_domain":   among(sender.Domains, func(d sender.Domain) (id.Domain, string) { return d.ID, d.Name }),
 		"sending_identity": among(sender.Identities, func(i sender.Identity) (id.Identity, string) { return i.ID, i.Address }),
 		"mta_config":       among(lane.List, func(c lane.Config) (id.Lane, string) { return c.ID, c.Name }),

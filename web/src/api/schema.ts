@@ -246,6 +246,12 @@ export type AuditChange = {
 	after: unknown;
 	before: unknown;
 	field: string;
+	length?: AuditLength;
+};
+
+export type AuditLength = {
+	after: number;
+	before: number;
 };
 
 export type AuditRow = {
@@ -1484,6 +1490,18 @@ export type ExpectEntry = {
 	required: boolean;
 	sample: string | number | boolean | null | unknown[] | { [key: string]: unknown };
 	type: "string" | "number" | "boolean" | "date" | "datetime" | "array" | "object";
+};
+
+export type ExportAuditLogRequestBody = {
+	action?: string;
+	actor_id?: string;
+	actor_type?: "user" | "api_key" | "system";
+	before?: string;
+	bom?: boolean;
+	format?: "csv" | "ndjson";
+	since?: string;
+	target_id?: string;
+	target_type?: string;
 };
 
 export type ExportBroadcastError400 = Error & {
@@ -4688,6 +4706,7 @@ export type Routes = {
 	"POST /assets": { path: never; query: never; body: globalThis.FormData; answer: AssetRow };
 	"DELETE /assets/{id}": { path: { id: string }; query: never; body: never; answer: undefined };
 	"GET /audit-log": { path: never; query: { actor_type?: "user" | "api_key" | "system"; actor_id?: string; action?: string; target_type?: string; target_id?: string; since?: string; before?: string; cursor?: string; limit?: number }; body: never; answer: ListAuditRow };
+	"POST /audit-log/export": { path: never; query: never; body: ExportAuditLogRequestBody; answer: Accepted };
 	"GET /auth/api-keys": { path: never; query: never; body: never; answer: ListAPIKey };
 	"POST /auth/api-keys": { path: never; query: never; body: CreateAPIKeyRequestBody; answer: NewAPIKey };
 	"GET /auth/api-keys/scopes": { path: never; query: never; body: never; answer: ListScopeRow };
@@ -4987,6 +5006,7 @@ export const roles: { [route: string]: "viewer" | "editor" | "admin" | "owner" }
 	"PATCH /contacts/{id}": "editor",
 	"PATCH /messages/{id}": "editor",
 	"POST /assets": "editor",
+	"POST /audit-log/export": "admin",
 	"POST /auth/api-keys": "admin",
 	"POST /auth/api-keys/{id}/rotate": "admin",
 	"POST /automations": "editor",

@@ -87,6 +87,7 @@ type Parameters = {
 	form: "tab";
 	suppressions: "q" | "add";
 	webhooks: "new";
+	audit: "job";
 	templates: "new";
 	entry: "edit" | "v" | "compare";
 	library: "new";

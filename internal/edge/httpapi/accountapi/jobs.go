@@ -72,7 +72,7 @@ type Job struct {
 	Type       job.Kind        `json:"type" enum:"import,export,bulk,import_undo"`
 	Status     job.Status      `json:"status" enum:"queued,running,completed,failed,cancelled"`
 	Progress   jobProgress     `json:"progress"`
-	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, unfit, errors_url (null without invalid and unfit rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, the options that are not about columns, its columns with samples, where each went, and the faults of rows in groups; undo (until, and job_id once it is undone) if it can be undone or was. repeated counts rows with the address of an earlier row. An export: rows, download_url (null until it is completed). A bulk action: what POST /contacts/bulk answers with. The undo of an import: deleted, restored, and kept by reason."`
+	Result     any             `json:"result,omitempty" doc:"An import: rows, created, updated, skipped, invalid, unfit, errors_url (null without invalid and unfit rows), dry_run if it was one, and of a single completed import for 7 days its report: how the file was read, the options that are not about columns, its columns with samples, where each went, and the faults of rows in groups; undo (until, and job_id once it is undone) if it can be undone or was. repeated counts rows with the address of an earlier row. An export: rows, what (recipients or bounces of a broadcast, or audit_log; absent: contacts), download_url (null until it is completed, and for those who may not have the file). A bulk action: what POST /contacts/bulk answers with. The undo of an import: deleted, restored, and kept by reason."`
 	Error      *jobError       `json:"error,omitempty"`
 	CreatedAt  endpoint.Stamp  `json:"created_at"`
 	FinishedAt *endpoint.Stamp `json:"finished_at,omitempty"`
@@ -152,7 +152,7 @@ func (api Jobs) SessionRows(ctx context.Context, p auth.Principal, list ...job.J
 	rows := make([]JobSession, len(list))
 	for i, j := range list {
 		rows[i] = JobSession{Job: public[i], Title: cmp.Or(j.Title, defaultTitles[j.Kind]), CreatedBy: j.CreatedBy}
-		if at, ok := until[j.ID]; ok {
+		if at, ok := until[j.ID]; ok && p.Need(j.Scope) == nil {
 			rows[i].FilesUntil = new(endpoint.At(at))
 		}
 	}
@@ -283,7 +283,7 @@ func (api Jobs) rowOfJob(p auth.Principal, j job.Job) (Job, error) {
 		if err := json.Unmarshal(j.Result, &r.ExportResult); err != nil {
 			return row, err
 		}
-		if j.Status == job.Completed {
+		if j.Status == job.Completed && p.Need(j.Scope) == nil {
 			r.DownloadURL = &download
 		}
 		row.Result = r
@@ -338,7 +338,7 @@ func fileName(j job.Job, f job.File) string {
 	case f.Name == transfer.ErrorsFile:
 		what = "import-errors"
 	case json.Unmarshal(j.Result, &r) == nil && r.Subject != "":
-		what = string(r.Subject)
+		what = strings.ReplaceAll(string(r.Subject), "_", "-")
 	}
 	name := what + "-" + j.CreatedAt.UTC().Format("2006-01-02")
 	if strings.HasPrefix(f.MediaType, "application/x-ndjson") {

@@ -170,7 +170,19 @@ func (api CustomFields) updateCustomField(ctx context.Context, p auth.Principal,
 	if err != nil {
 		return CustomFieldRow{}, err
 	}
-	f, err := contact.UpdateField(ctx, api.db, p.Tenant, key, in.change())
+	var f field.Field
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Begin:  func(tx *sqldb.DB) error { return field.Lock(ctx, tx, p.Tenant, key) },
+		Action: "update", Target: "custom_field", ID: key.String(),
+		Show: func(tx *sqldb.DB) (any, error) {
+			f, err := field.ByID(ctx, tx, p.Tenant, key)
+			return rowOfCustomField(p.Tenant, f), err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			f, err = contact.UpdateField(ctx, tx, p.Tenant, key, in.change())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return CustomFieldRow{}, err
 	}

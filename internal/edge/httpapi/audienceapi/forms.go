@@ -193,6 +193,10 @@ func summaryOfForm(f forms.Form, keys map[id.Segment]string) FormSummary {
 func (api Forms) rowOf(ctx context.Context, f forms.Form) (formRow, error) {
 	endpoint.SetRevision(ctx, f.Revision)
 	keys, err := segment.Keys(ctx, api.db, f.Tenant, f.Lists)
+	return wholeForm(f, keys), err
+}
+
+func wholeForm(f forms.Form, keys map[id.Segment]string) formRow {
 	row := formRow{summaryOfForm(f, keys), make([]formField, len(f.Fields))}
 	for i, one := range f.Fields {
 		row.Fields[i] = formField{
@@ -200,7 +204,7 @@ func (api Forms) rowOf(ctx context.Context, f forms.Form) (formRow, error) {
 			Required: one.Required, Input: optional.Pointer(one.Input), Options: one.Options, DefaultValue: fieldDefault{one.Default}, Param: optional.Pointer(one.Param), SortOrder: one.SortOrder,
 		}
 	}
-	return row, err
+	return row
 }
 
 func (api Forms) getForm(ctx context.Context, p auth.Principal, in *wire.RecordPath) (formRow, error) {
@@ -324,7 +328,27 @@ func (api Forms) updateForm(ctx context.Context, p auth.Principal, in *updateFor
 	if err != nil {
 		return formRow{}, err
 	}
-	f, err := forms.Update(ctx, api.db, api.box, p.Tenant, formID, in.Body.change(), api.now())
+	var secrets []string
+	if c := in.Body.Captcha; c.Value.SecretKey.Set {
+		secrets = []string{"captcha.secret_key"}
+	}
+	var f forms.Form
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "form", ID: formID.String(), Table: forms.Revisions, Key: formID, Secrets: secrets,
+		Show: func(tx *sqldb.DB) (any, error) {
+			f, err := forms.ByID(ctx, tx, p.Tenant, formID)
+			if err != nil {
+				return nil, err
+			}
+			f.SubmissionCount, f.LastSubmissionAt = 0, nil
+			keys, err := segment.Keys(ctx, tx, p.Tenant, f.Lists)
+			return wholeForm(f, keys), err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			f, err = forms.Update(ctx, tx, api.box, p.Tenant, formID, in.Body.change(), api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return formRow{}, err
 	}

@@ -129,7 +129,23 @@ func (api Stages) orderStages(ctx context.Context, p auth.Principal, in *orderSt
 	for i, text := range in.Body.IDs {
 		ids[i], _ = id.Parse[id.Stage](text)
 	}
-	list, err := contact.OrderStages(ctx, api.db, p.Tenant, ids, api.now())
+	var list []contact.Stage
+	err := wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Begin:  func(tx *sqldb.DB) error { return contact.LockStages(ctx, tx, p.Tenant) },
+		Action: "order", Target: "stage",
+		Show: func(tx *sqldb.DB) (any, error) {
+			list, err := contact.Stages(ctx, tx, p.Tenant)
+			names := make([]string, len(list))
+			for i, s := range list {
+				names[i] = s.Name
+			}
+			return map[string]any{"order": names}, err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			list, err = contact.OrderStages(ctx, tx, p.Tenant, ids, api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return endpoint.List[StageRow]{}, err
 	}
@@ -148,7 +164,19 @@ func (api Stages) updateStage(ctx context.Context, p auth.Principal, in *updateS
 	if err != nil {
 		return StageRow{}, err
 	}
-	s, err := contact.UpdateStage(ctx, api.db, p.Tenant, stage, in.Body.change(), api.now())
+	var s contact.Stage
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Begin:  func(tx *sqldb.DB) error { return contact.LockStages(ctx, tx, p.Tenant) },
+		Action: "update", Target: "stage", ID: stage.String(),
+		Show: func(tx *sqldb.DB) (any, error) {
+			s, err := contact.StageByID(ctx, tx, p.Tenant, stage)
+			return rowOfStage(p.Tenant, s), err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			s, err = contact.UpdateStage(ctx, tx, p.Tenant, stage, in.Body.change(), api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return StageRow{}, err
 	}

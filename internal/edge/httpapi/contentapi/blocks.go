@@ -214,7 +214,10 @@ func (api Templates) getBlock(ctx context.Context, p auth.Principal, in *getBloc
 func checkBlock(_ auth.Principal, in *updateBlockRequest) error { return in.change().Check() }
 
 func (api Templates) updateBlock(ctx context.Context, p auth.Principal, in *updateBlockRequest) (savedBlock, error) {
-	b, warnings, err := template.UpdateBlock(ctx, api.db, api.mjml, p.Tenant, in.ID, in.change(), api.now())
+	b, warnings, err := template.UpdateBlock(ctx, api.db, api.mjml, p.Tenant, in.ID, in.change(), api.now(), func(before, after template.Block) (func(context.Context, *sqldb.DB) error, error) {
+		u := wire.Update{Action: "update", Target: "block", ID: after.ID.String()}
+		return wire.AuditRevision(p, u, rowOfBlock(before, nil), rowOfBlock(after, nil), api.now())
+	})
 	if err != nil {
 		return savedBlock{}, err
 	}

@@ -289,7 +289,13 @@ func (api Messages) updateMessage(ctx context.Context, p auth.Principal, in *upd
 	if err != nil {
 		return messageForm{}, err
 	}
-	e, err := library.Update(ctx, AuthorOf(api.db, api.mjml, api.now()), p.Tenant, entry, ch)
+	e, err := library.Update(ctx, AuthorOf(api.db, api.mjml, api.now()), p.Tenant, entry, ch, func(tx *sqldb.DB, before, after library.Entry) error {
+		audit, err := wire.AuditRevision(p, wire.Update{Action: "update", Target: "message", ID: entry.String()}, rowOfMessage(before), rowOfMessage(after), api.now())
+		if err != nil {
+			return err
+		}
+		return audit(ctx, tx)
+	})
 	if err != nil {
 		return messageForm{}, err
 	}

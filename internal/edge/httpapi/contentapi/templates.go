@@ -196,7 +196,13 @@ func (api Templates) getTemplate(ctx context.Context, p auth.Principal, in *getT
 func checkTemplate(_ auth.Principal, in *updateTemplateRequest) error { return in.change().Check() }
 
 func (api Templates) updateTemplate(ctx context.Context, p auth.Principal, in *updateTemplateRequest) (savedTemplate, error) {
-	t, warnings, err := template.Update(ctx, api.db, api.mjml, p.Tenant, in.ID, in.change(), api.now())
+	t, warnings, err := template.Update(ctx, api.db, api.mjml, p.Tenant, in.ID, in.change(), api.now(), func(before, after template.Template) (func(context.Context, *sqldb.DB) error, error) {
+		if after.Format == binding.MJML && in.Body.MJML.Set && !in.Body.HTML.Set {
+			before.HTML, after.HTML = "", "" // compiled from the MJML
+		}
+		u := wire.Update{Action: "update", Target: "template", ID: after.ID.String()}
+		return wire.AuditRevision(p, u, rowOfTemplate(before, nil), rowOfTemplate(after, nil), api.now())
+	})
 	if err != nil {
 		return savedTemplate{}, err
 	}

@@ -248,7 +248,18 @@ func (api EmailTypes) updateEmailCategory(ctx context.Context, p auth.Principal,
 	if err != nil {
 		return EmailCategoryRow{}, err
 	}
-	c, err := sender.UpdateCategory(ctx, api.db, p.Tenant, category, in.Body.fields(), api.now())
+	var c sender.Category
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "email_category", ID: category.String(), Table: sender.CategoryRevisions, Key: category,
+		Show: func(tx *sqldb.DB) (any, error) {
+			c, err := sender.CategoryByID(ctx, tx, p.Tenant, category)
+			return rowOfEmailCategory(c), err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			c, err = sender.UpdateCategory(ctx, tx, p.Tenant, category, in.Body.fields(), api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return EmailCategoryRow{}, err
 	}

@@ -205,7 +205,20 @@ func (api SeedLists) updateSeedList(ctx context.Context, p auth.Principal, in *u
 	if err != nil {
 		return SeedListRow{}, err
 	}
-	l, err := seedlist.Edit(ctx, api.db, p.Tenant, list, in.Body.change(), api.now())
+	var l seedlist.List
+	err = wire.AuditedUpdate(ctx, api.db, p, wire.Update{
+		Action: "update", Target: "seed_list", ID: list.String(), Table: seedlist.Revisions, Key: list,
+		Show: func(tx *sqldb.DB) (any, error) {
+			l, err := seedlist.Find(ctx, tx, p.Tenant, list)
+			row := api.rowOf(l)
+			row.RotatesAt, row.StaleAt, row.Freshness = nil, nil, ""
+			return row, err
+		},
+		Do: func(tx *sqldb.DB) (err error) {
+			l, err = seedlist.Edit(ctx, tx, p.Tenant, list, in.Body.change(), api.now())
+			return err
+		},
+	}, api.now())
 	if err != nil {
 		return SeedListRow{}, err
 	}

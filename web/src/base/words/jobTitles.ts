@@ -8,6 +8,7 @@ const words = catalogue("shell.jobTitles", {
 	undo: "Undo: {title}",
 	contacts: "contacts",
 	export: "Export of contacts",
+	auditLog: "Export of the audit log",
 	recipients: "Recipients of {name}",
 	bounces: "Bounces of {name}",
 	bulk: {
@@ -39,6 +40,7 @@ export function jobTitle(title: string): string {
 		return (dry ? words.check : words.import)({ name: name === "contacts" ? words.contacts : name });
 	if (what) return (what === "Recipients" ? words.recipients : words.bounces)({ name: name + (dry ?? "") });
 	if (title === "Export of contacts") return words.export;
+	if (title === "Export of the audit log") return words.auditLog;
 	const action = title.replace(/^Bulk action: /, "");
 	return (words.bulk as { [action: string]: string })[action] ?? title;
 }

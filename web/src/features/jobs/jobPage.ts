@@ -1,4 +1,9 @@
 import { to } from "../../base/paths";
+
 /** pageOf is the page that shows a job with its first errors. */
-export const pageOf = (j: { id: string; type: string }) =>
-	j.type === "import" || j.type === "import_undo" ? to.contactImport({ job: j.id }) : to.contacts({ job: j.id });
+export function pageOf({ id: job, type, result }: { id: string; type: string; result?: unknown }): string {
+	if (type === "import" || type === "import_undo") return to.contactImport({ job });
+	return (result as { what?: string } | null | undefined)?.what === "audit_log"
+		? to.audit({ job })
+		: to.contacts({ job });
+}

@@ -1,7 +1,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ListFilter } from "lucide-react";
+import { Suspense } from "react";
 import { Link } from "wouter";
-import { useParams } from "../../base/params";
+import { lazyComponent } from "../../base/lazy";
+import { useParam, useParams } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { Button, IconButton } from "../../ui/Button";
 import { Select, TextField } from "../../ui/Field";
@@ -16,6 +18,8 @@ import { AuditChanges } from "./AuditChanges";
 import { AuditExport } from "./AuditExport";
 import { apiKeysQuery, auditQuery, membersQuery } from "./queries";
 import { to } from "../../base/paths";
+
+const BulkJob = lazyComponent(() => import("../jobs/BulkJob").then((module) => ({ default: module.BulkJob })));
 
 const words = catalogue("settings.audit", {
 	title: "Audit log",
@@ -52,6 +56,14 @@ const words = catalogue("settings.audit", {
 		mta_config: "Sending servers",
 		segment: "Segments",
 		email_type: "Email types",
+		email_category: "Categories",
+		template: "Templates",
+		block: "Blocks",
+		message: "Library",
+		form: "Forms",
+		seed_list: "Seed lists",
+		custom_field: "Custom fields",
+		stage: "Stages",
 		webhook: "Webhooks",
 		webhook_secret: "Webhook secret",
 		identity_secret: "Identity secret",
@@ -59,7 +71,13 @@ const words = catalogue("settings.audit", {
 		scoring: "Scoring",
 		tenant: "Workspace",
 	},
-	whole: { login: "Signed in", "demo.complete": "Demo completed", "member.accept": "Invitation accepted" },
+	whole: {
+		login: "Signed in",
+		"demo.complete": "Demo completed",
+		"member.accept": "Invitation accepted",
+		"stage.order": "Stages reordered",
+	},
+	allStages: "All stages",
 	nouns: {
 		login_link: "Sign-in link",
 		api_key: "API key",
@@ -73,6 +91,14 @@ const words = catalogue("settings.audit", {
 		mta_config: "Sending server",
 		segment: "Segment",
 		email_type: "Email type",
+		email_category: "Category",
+		template: "Template",
+		block: "Block",
+		message: "Library entry",
+		form: "Form",
+		seed_list: "Seed list",
+		custom_field: "Custom field",
+		stage: "Stage",
 		webhook: "Webhook",
 		webhook_secret: "Webhook secret",
 		identity_secret: "Identity secret",
@@ -129,6 +155,10 @@ const pages: { [type: string]: (id: string) => string } = {
 	sending_identity: () => to.senders(),
 	email_type: () => to.emailTypes(),
 	seed_list: to.seedList,
+	form: (id) => to.form(id),
+	email_category: () => to.emailTypes(),
+	custom_field: () => to.fields(),
+	stage: () => to.stages(),
 	webhook: to.webhook,
 	user: () => to.members(),
 	api_key: () => to.apiKeys(),
@@ -145,14 +175,18 @@ function known(selected: string) {
 }
 
 /** targetOf names what was acted on: by its name, or such as "sending domain …b081ac". */
-const targetOf = (type: string, id: string, name?: string | null) =>
-	name ??
-	`${(words.nouns as { [type: string]: string })[type] ?? type.replaceAll("_", " ")} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
+function targetOf(type: string, id: string, name?: string | null): string {
+	if (name) return name;
+	if (type === "stage" && !id) return words.allStages;
+	const noun = (words.nouns as { [type: string]: string })[type] ?? type.replaceAll("_", " ");
+	return `${noun} ${id.length > 20 ? `…${id.slice(-6)}` : id}`;
+}
 
 /** Audit lists who did what. */
 export default function Audit() {
 	const disabledReason = useDisabledReason("GET /audit-log");
 	const [params, set] = useParams();
+	const [job, setJob] = useParam("job");
 	const param = (name: string) => params.get(name) ?? "";
 	const query = {
 		actor_type: (["system", "api_key"] as const).find((type) => type === param("who")),
@@ -204,9 +238,10 @@ export default function Audit() {
 						onChange={(until) => set({ until }, { replace: true })}
 					/>
 					{filtered && <Button onClick={clear}>{words.clear}</Button>}
-					<AuditExport query={query} />
+					<AuditExport query={query} onStarted={setJob} />
 				</div>
 			)}
+			<Suspense>{!disabledReason && job && <BulkJob key={job} id={job} onClose={() => setJob("")} />}</Suspense>
 			{param("target") && (
 				<p role="status">
 					{words.only({

@@ -10,6 +10,7 @@ const words = catalogue("settings.auditChanges", {
 	before: "Before",
 	after: "After",
 	secret: "Changed. The value is not shown.",
+	part: "Only the part that changed is shown. The whole text had {before, plural, one {# character} other {# characters}} and now has {after, plural, one {# character} other {# characters}}.",
 	yes: "Yes",
 	no: "No",
 	fields: {
@@ -85,6 +86,47 @@ const words = catalogue("settings.auditChanges", {
 		category_id: "Category",
 		sort_order: "Order",
 		list_key: "List label",
+		subject: "Subject",
+		format: "Format",
+		content_html: "HTML",
+		content_mjml: "MJML",
+		content_text: "Plain text",
+		inline_css: "CSS inlined",
+		parameters_schema: "Fields",
+		sections_schema: "Sections",
+		slots_schema: "Places for blocks",
+		groups_schema: "Groups of fields",
+		expects_schema: "Expected data",
+		slot_keys: "Places",
+		current_version: "Version",
+		slug: "Short name",
+		category: "Category",
+		color: "Color",
+		is_default: "Default",
+		order: "Order",
+		enum_values: "Choices",
+		value_constraint: "Other values",
+		default_value: "Default",
+		allowed_origins: "Websites",
+		submit_label: "Text of the button",
+		success_mode: "After sending",
+		success_message: "Message after sending",
+		redirect_url: "Page after sending",
+		double_opt_in: "Double opt-in",
+		confirm_message_id: "Confirmation email",
+		confirm_redirect_url: "Page after confirmation",
+		list_segment_keys: "Lists",
+		stage_id: "Stage",
+		captcha_provider: "Captcha",
+		captcha_site_key: "Captcha site key",
+		captcha_secret_key: "Captcha secret key",
+		fields: "Fields",
+		vendor_label: "Vendor",
+		vendor_dashboard_url: "Page of the vendor",
+		include_by_default: "Included by default",
+		rotation_days: "Days until rotation",
+		rotation_grace_days: "Days of grace",
+		sending_identities: "Senders",
 	},
 });
 
@@ -138,6 +180,7 @@ export function AuditChanges({ changes }: { changes: Change[] }) {
 									</td>
 									<td>
 										<Value value={change.after} />
+										{change.length && <small>{words.part(change.length)}</small>}
 									</td>
 								</>
 							)}
