@@ -1,14 +1,16 @@
 import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { outside } from "../base/paths";
+import type { Reports } from "./frame/reports";
 
 /** Link is a link in what a frame shows, and where it stands in it. */
 export type Link = { address: string; x: number; y: number; width: number; height: number };
 type FrameMessage =
 	| { kind: "ready" }
 	| { kind: "size"; height: number; links: Link[] }
-	| { kind: "hover"; address: string };
+	| { kind: "hover"; address: string }
+	| { kind: "report" };
 
-type Props = {
+type Props = Reports & {
 	title: string;
 	html: string;
 	dark: boolean;
@@ -33,6 +35,9 @@ export function SandboxedFrame({
 	width = "100%",
 	onHover,
 	onLinks,
+	onMarks,
+	onPress,
+	onPoint,
 }: Props) {
 	const frame = useRef<HTMLIFrameElement>(null);
 	const [ready, setReady] = useState(false);
@@ -41,6 +46,9 @@ export function SandboxedFrame({
 	hover.current = onHover;
 	const links = useRef(onLinks);
 	links.current = onLinks;
+	const marks = onMarks !== undefined || onPress !== undefined || onPoint !== undefined;
+	const reports = useRef({ onMarks, onPress, onPoint });
+	reports.current = { onMarks, onPress, onPoint };
 	useEffect(() => {
 		const listen = (event: MessageEvent<FrameMessage>) => {
 			if (event.source !== frame.current?.contentWindow) return;
@@ -49,13 +57,16 @@ export function SandboxedFrame({
 				setHeight(Math.min(20_000, Math.max(120, event.data.height)));
 				links.current?.(event.data.links);
 			} else if (event.data.kind === "hover") hover.current?.(event.data.address);
+			// Few pages ask for marks: only those load what reads them.
+			else if (event.data.kind === "report") import("./frame/reports").then((m) => m.read(event.data, reports.current));
 		};
 		window.addEventListener("message", listen);
 		return () => window.removeEventListener("message", listen);
 	}, []);
 	useEffect(() => {
-		if (ready) frame.current?.contentWindow?.postMessage({ kind: "show", html, dark, forced, images, opens }, "*");
-	}, [ready, html, dark, forced, images, opens]);
+		const message = { kind: "show", html, dark, forced, images, opens, marks };
+		if (ready) frame.current?.contentWindow?.postMessage(message, "*");
+	}, [ready, html, dark, forced, images, opens, marks]);
 	return (
 		<iframe
 			ref={frame}

@@ -1,8 +1,19 @@
 // The script of the page that shows a mail. The mail's HTML is parsed and inserted; nothing in it runs,
 // because the page's policy allows this script alone. It sends the application the height of the mail and
-// the address under the pointer. Links lead nowhere, or open in a new tab if the application says so.
+// the address under the pointer. Links lead nowhere, or open in a new tab if the application says so. If it asks for
+// marks, it is told where the elements with marks are, which of them is under the pointer and which is pressed.
 
-type Show = { kind: "show"; html: string; dark: boolean; forced: boolean; images: boolean; opens: boolean };
+import { markOf, maxRects } from "./reports";
+
+type Show = {
+	kind: "show";
+	html: string;
+	dark: boolean;
+	forced: boolean;
+	images: boolean;
+	opens: boolean;
+	marks: boolean;
+};
 
 /** What programs that force dark colours do, about: they turn light into dark and leave pictures. */
 const forcedDark =
@@ -12,7 +23,15 @@ const noPictures = "* { background-image: none !important }";
 
 const send = (message: object) => parent.postMessage(message, "*");
 
+const sizes = new ResizeObserver(() => oncePerFrame("marks", reportMarks));
+
+/** Whether the application asks for marks. */
+let marks = false;
+let pointed = -1;
+
 function show(message: Show) {
+	marks = message.marks;
+	pointed = -1;
 	const mail = new DOMParser().parseFromString(message.html, "text/html");
 	for (const el of mail.querySelectorAll("script, meta, base, link[rel=preload], iframe, object, embed, form")) {
 		if (el.tagName === "FORM") el.replaceWith(...el.childNodes);
@@ -56,6 +75,8 @@ function show(message: Show) {
 	for (const { sheet } of document.querySelectorAll("style")) if (sheet) choose(sheet.cssRules, message.dark);
 	report();
 	for (const img of document.images) img.addEventListener("load", report);
+	sizes.disconnect();
+	if (marks) sizes.observe(body); // fonts that arrive move elements without a resize of the window
 }
 
 /** isPage reports whether an address is that of a page on the web: nothing else is opened. */
@@ -96,6 +117,65 @@ function report() {
 		};
 	});
 	send({ kind: "size", height: Math.ceil(document.documentElement.getBoundingClientRect().height), links });
+	if (marks) oncePerFrame("marks", reportMarks);
+}
+
+/** The reports that the next animation frame makes, by their kinds. */
+const waiting = new Map<string, () => void>();
+
+/** oncePerFrame makes a report in the next animation frame, which makes the last of each kind. */
+function oncePerFrame(kind: string, make: () => void) {
+	if (waiting.size === 0) {
+		requestAnimationFrame(() => {
+			const due = [...waiting.values()];
+			waiting.clear();
+			for (const make of due) make();
+		});
+	}
+	waiting.set(kind, make);
+}
+
+function reportMarks() {
+	const rects = [];
+	for (const element of document.querySelectorAll('body[class*="pb-mark-"], body [class*="pb-mark-"]')) {
+		const mark = markOf(element.getAttribute("class") ?? "");
+		if (mark < 0) continue;
+		const rect = element.getBoundingClientRect();
+		if (rect.width === 0 && rect.height === 0) continue; // it is hidden
+		rects.push({ mark, x: rect.x + scrollX, y: rect.y + scrollY, width: rect.width, height: rect.height });
+		if (rects.length === maxRects) break;
+	}
+	send({ kind: "report", rects });
+}
+
+/** markAround returns the mark of the nearest element around what an event is about, -1 if none has one. */
+function markAround(target: EventTarget | null) {
+	for (let el = target instanceof Element ? target : null; el; el = el.parentElement) {
+		const mark = markOf(el.getAttribute("class") ?? "");
+		if (mark >= 0) return mark;
+	}
+	return -1;
+}
+
+function reportPress(event: MouseEvent) {
+	if (!marks) return;
+	const link = event.target instanceof Element ? event.target.closest("[data-address]") : null;
+	send({
+		kind: "report",
+		press: {
+			mark: markAround(event.target),
+			x: event.pageX,
+			y: event.pageY,
+			double: event.type === "dblclick",
+			address: link?.getAttribute("data-address") ?? undefined,
+		},
+	});
+}
+
+function reportPoint(mark: number) {
+	if (!marks || mark === pointed) return;
+	pointed = mark;
+	oncePerFrame("point", () => send({ kind: "report", point: pointed }));
 }
 
 addEventListener("message", (event: MessageEvent<Show>) => {
@@ -109,10 +189,14 @@ addEventListener(
 	},
 	true,
 );
+addEventListener("click", reportPress);
+addEventListener("dblclick", reportPress);
+document.documentElement.addEventListener("pointerleave", () => reportPoint(-1));
 addEventListener("submit", (e) => e.preventDefault(), true);
 addEventListener("resize", report);
 addEventListener("pointerover", (event) => {
 	const link = (event.target as HTMLElement).closest?.("[data-address]");
 	send({ kind: "hover", address: link?.getAttribute("data-address") ?? "" });
+	reportPoint(markAround(event.target));
 });
 send({ kind: "ready" });

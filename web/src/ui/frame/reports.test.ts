@@ -1,0 +1,65 @@
+import { equals, type Tests } from "../../base/testing";
+import { markOf, read, readPoint, readPress, readRects } from "./reports";
+
+const tests: Tests = {
+	"a mark is one of the classes of an element"() {
+		equals(markOf("pb-mark-12"), 12, "alone");
+		equals(markOf("a pb-mark-0 b"), 0, "between others");
+		equals(markOf("a\tpb-mark-7"), 7, "behind a tab");
+		for (const classes of [
+			"",
+			"pb-mark-",
+			"pb-mark--1",
+			"xpb-mark-1",
+			"pb-mark-1x",
+			"pb-mark-1.5",
+			"pb-mark-9999999999",
+		])
+			equals(markOf(classes), -1, classes);
+	},
+
+	"what is no rectangle is not read"() {
+		const rect = { mark: 3, x: 1, y: 2.5, width: 3, height: 4 };
+		equals(readRects([rect, { ...rect, extra: true }]), [rect, rect], "rectangles");
+		const bad = [null, 5, [], {}, { ...rect, mark: -1 }, { ...rect, mark: 1.5 }, { ...rect, x: "1" }];
+		equals(
+			readRects([...bad, { ...rect, y: NaN }, { ...rect, width: Infinity }, { ...rect, height: undefined }]),
+			[],
+			"none",
+		);
+		for (const value of [undefined, null, "rects", { length: 1, 0: rect }]) equals(readRects(value), [], String(value));
+	},
+
+	"what is no press is not read"() {
+		const press = { mark: -1, x: 1, y: 2, double: false };
+		equals(readPress(press), press, "a press");
+		equals(readPress({ ...press, address: "https://example.org/" })?.address, "https://example.org/", "of a link");
+		equals(readPress({ ...press, address: {} }), press, "of no link");
+		for (const value of [
+			undefined,
+			null,
+			5,
+			[],
+			{ ...press, mark: "1" },
+			{ ...press, double: 1 },
+			{ ...press, y: null },
+		])
+			equals(readPress(value), undefined, JSON.stringify(value));
+		for (const value of ["1", null, NaN, -2, 0.5]) equals(readPoint(value), -1, String(value));
+		equals(readPoint(5), 5, "a point");
+	},
+
+	"a message tells what is in it"() {
+		const heard: unknown[] = [];
+		const to = {
+			onMarks: (value: unknown) => heard.push(value),
+			onPress: (value: unknown) => heard.push(value),
+			onPoint: (value: unknown) => heard.push(value),
+		};
+		for (const message of [{}, { press: 5 }, { rects: 5 }, { point: 3 }]) read(message, to);
+		read({ point: 3 }, {});
+		equals(heard, [[], 3], "messages");
+	},
+};
+
+export default tests;
