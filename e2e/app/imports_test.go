@@ -100,8 +100,18 @@ func (page appPage) importPeople() appPage {
 // foreign is a file as spreadsheets in Germany write it, in Windows-1252.
 const foreign = `Uint8Array.from('Kontakt;Vorname;Nachname;Firma;Geburtstag;Kunde seit;Newsletter\nbjoern@example.com;Björn;Müller;Öl AG;31.12.1979;01.02.2020;ja\nzoe@example.com;Zoë;Groß;Öl AG;01.02.1985;03.04.2021;nein\nkai@example.com;Kai;Öztürk;Öl AG;geb. 1980;05.06.2022;ja\nlea@example.com;Lea;Weiß;Öl AG;unbekannt;;nein\n', c => c.charCodeAt(0))`
 
-// importForeignFile imports that file on a phone, without one of its columns, and undoes that. The next time the file is
-// imported as before.
+// noteUploads has the page note of each form that it sends whether there is a file in it.
+const noteUploads = `(() => {
+	const send = window.fetch;
+	window.uploads = [];
+	window.fetch = (to, with_) => {
+		if (with_?.body instanceof FormData) uploads.push(with_.body.has('file') ? 'sent' : 'named');
+		return send(to, with_);
+	};
+})()`
+
+// importForeignFile imports that file on a phone, without one of its columns, and undoes that. The file is sent once, and
+// again when the server has deleted it. The next time the file is imported as before.
 func (page appPage) importForeignFile() {
 	page.T.Helper()
 	for _, name := range []string{"Geburtstag", "Kunde seit"} {
@@ -110,6 +120,7 @@ func (page appPage) importForeignFile() {
 	page.call(http.MethodPost, "/settings/custom-fields", map[string]any{"name": "Newsletter", "field_key": "newsletter", "field_type": "boolean"})
 	page.SetScreen(390, 844, "light")
 	page.open("/contacts/import")
+	page.Evaluate(noteUploads)
 	page.SetInputFile("kunden.txt", foreign)
 	const read = `['Encoding', 'Separator', 'Quotes'].map(name => [...document.querySelectorAll('label')].find(l => l.textContent === name)?.control.value).join(' ')`
 	page.WaitFor(read + ` === 'windows-1252 ; "'`)
@@ -118,6 +129,8 @@ func (page appPage) importForeignFile() {
 	page.In("region", "Columns").ExpectText("Bjцrn")
 	page.selectByName("Encoding", "Windows-1252 (Western Europe)")
 	page.In("region", "Columns").ExpectText("Björn · Zoë · Kai")
+	gone := page.call(http.MethodPost, "/contacts", map[string]any{"email": "gone@example.com"})["id"]
+	page.call(http.MethodPost, fmt.Sprintf("/contacts/%s/anonymize", gone), map[string]any{})
 	page.selectByName("Import as: Firma", "Not imported")
 	page.expectCheck("Would be created 4 Would be updated 0 Would be skipped 0 Invalid 0 2 rows are imported without values that do not fit their fields.")
 	page.expectCheck("2 rows: Geburtstag must be a date, such as 2026-05-09. “geb. 1980” (row 4) · “unbekannt” (row 5)")
@@ -129,6 +142,9 @@ func (page appPage) importForeignFile() {
 	page.Fill("Tags for everybody", "kunden")
 	page.Click("Import")
 	page.Main().ExpectText("Created 4 Updated 0 Skipped 0 Invalid 0")
+	if uploads := page.EvaluateString(`uploads.join(' ').replace(/( named)+/g, ' named')`); uploads != "sent named sent named" {
+		page.T.Errorf("the file was %s, want it sent once before the server deleted it and once after that", uploads)
+	}
 	page.Click("View these contacts")
 	page.Main().ExpectText("4 contacts")
 	page.checkImported()

@@ -35,8 +35,8 @@ func TestContactsAreImportedFilteredAndGroupedInTheApplication(t *testing.T) {
 		page.repairContact()
 		page.buildSegment()
 		page.importForeignFile()
-		for _, problem := range page.Problems() { // browsers log answers with an error: of unfinished rules, and of the segment in use
-			if !strings.Contains(problem, "/segments/") && !strings.HasSuffix(problem, "/api/auth/session") {
+		for _, problem := range page.Problems() { // browsers log answers with an error: of unfinished rules, of the segment in use, and of a file that is gone
+			if !strings.Contains(problem, "/segments/") && !strings.HasSuffix(problem, "/contacts/import") && !strings.HasSuffix(problem, "/api/auth/session") {
 				t.Errorf("the console says: %s", problem)
 			}
 		}

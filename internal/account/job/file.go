@@ -15,8 +15,8 @@ import (
 // ChunkSize is the maximum number of bytes in one row of a file.
 const ChunkSize = 256 << 10
 
-// The names of files that are not for download. Input is what a job reads; it is removed when the job has ended, and
-// other files are kept for KeepFor. Report is what a job says about its input, which may hold people's data.
+// The names of files that are not for download. Input is what a job reads; it is removed when the job has ended, unless it
+// is kept for others (Keep). Other files are kept for KeepFor. Report is what a job says about its input, which may hold people's data.
 const (
 	Input  = "input"
 	Report = "report"
@@ -67,20 +67,6 @@ func FileOf(ctx context.Context, db *sqldb.DB, tenant id.Tenant, job id.Job, nam
 		return File{}, fmt.Errorf("find a file: %w", err)
 	}
 	return f, nil
-}
-
-// Assign assigns an upload to a job.
-func (f *File) Assign(ctx context.Context, tx *sqldb.DB, job id.Job) error {
-	n, err := tx.Exec(ctx, `
-		UPDATE job_file SET job_id = $3 WHERE tenant_id = $1 AND id = $2 AND job_id IS NULL`, f.Tenant, f.ID, job)
-	if err != nil {
-		return fmt.Errorf("assign an upload: %w", err)
-	}
-	if n == 0 {
-		return ErrNoFile
-	}
-	f.Job = job
-	return nil
 }
 
 // Append adds p to the end of the file, in chunks. Within Step, it is rolled back with the step.

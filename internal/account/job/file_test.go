@@ -43,7 +43,7 @@ func TestFilesReadAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Assign(ctx, db, j.ID); err != nil {
+		if err := f.Assign(ctx, db, j.ID, nil, noon); err != nil {
 			t.Fatal(err)
 		}
 		found, err := job.FileOf(ctx, db, tenant, j.ID, job.Input)

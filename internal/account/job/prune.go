@@ -28,8 +28,9 @@ func Prune(ctx context.Context, db *sqldb.DB, now time.Time) (more bool, err err
 		UNION ALL
 		SELECT f.tenant_id, f.id, f.job_id, f.name, f.media_type, f.size, f.created_at
 		FROM job_file f JOIN job j ON j.tenant_id = f.tenant_id AND j.id = f.job_id
-		WHERE j.finished_at IS NOT NULL AND (f.name = 'input' OR j.kind = 'export' AND j.status <> 'completed' OR j.finished_at < $2)
-		LIMIT $3`, now.Add(-keepStray).UnixMicro(), now.Add(-KeepFor).UnixMicro(), pruneBatch)
+		WHERE j.finished_at IS NOT NULL AND (f.name = 'input' AND (f.kept_until IS NULL OR f.kept_until < $4)
+			OR j.kind = 'export' AND j.status <> 'completed' OR j.finished_at < $2)
+		LIMIT $3`, now.Add(-keepStray).UnixMicro(), now.Add(-KeepFor).UnixMicro(), pruneBatch, now.Add(-uploadMaxAge).UnixMicro())
 	files, err := sqldb.Collect(rows, err, scanFile)
 	if err != nil {
 		return false, fmt.Errorf("find old files: %w", err)
@@ -66,7 +67,7 @@ func (f File) erase(ctx context.Context, db *sqldb.DB) error {
 }
 
 // uploadMaxAge is the age from which the request that created an upload without a job has certainly
-// ended.
+// ended, or one that takes an upload that was kept until then.
 const uploadMaxAge = 10 * time.Minute
 
 // EraseFiles removes every file of the tenant that may contain personal data, in the caller's
@@ -74,7 +75,7 @@ const uploadMaxAge = 10 * time.Minute
 // all files, since the persons in a file are unknown. Files become inaccessible at once, and Prune
 // deletes their contents within a minute.
 //
-// Running jobs of the kinds in restart, which may have read the data of a person that their file
+// Uploads are not kept for other jobs any more. Running jobs of the kinds in restart, which may have read the data of a person that their file
 // must not contain, start over. The input of other jobs that are queued or running remains until
 // they end.
 func EraseFiles(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, restart []Kind, now time.Time) error {
@@ -83,6 +84,9 @@ func EraseFiles(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, restart []K
 		WHERE tenant_id = $1 AND status = 'running' AND kind`+tx.In(2), tenant, sqldb.List(tx, restart))
 	if err != nil {
 		return fmt.Errorf("restart jobs: %w", err)
+	}
+	if _, err = tx.Exec(ctx, `UPDATE job_file SET kept_until = NULL WHERE tenant_id = $1 AND kept_until IS NOT NULL`, tenant); err != nil {
+		return fmt.Errorf("remove kept uploads of jobs: %w", err)
 	}
 	// Prune removes old uploads that belong to no job.
 	_, err = tx.Exec(ctx, `

@@ -207,7 +207,7 @@ func (d *documentWriter) operation(rt *route) (object, error) {
 		}
 		content := object{jsonType: object{"schema": s}}
 		if rt.upload != nil {
-			content = formSchema(s)
+			content = formSchema(s, rt.mayNameFile)
 		}
 		op["requestBody"] = object{"required": !rt.bodyOptional, "content": content}
 	}

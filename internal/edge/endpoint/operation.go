@@ -51,6 +51,7 @@ type route struct {
 	bodyIndex      []int     // the field of In for the body
 	bodyOptional   bool
 	upload         []int   // the field of In for an Upload; nil without one
+	mayNameFile    bool    // whether the options of the upload may name its file
 	responseSchema *Schema // nil for a response that is not JSON
 	eventSchema    *Schema // of the data of the events of a stream
 	beginsSession  bool    // the response sets a cookie

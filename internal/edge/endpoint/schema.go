@@ -58,6 +58,7 @@ func (r *Router) describe(rt *route, in, out reflect.Type) {
 	var body reflect.Type
 	if f, t, ok := uploadOf(in); ok {
 		rt.upload, body = f.Index, t
+		rt.mayNameFile = t.Implements(reflect.TypeFor[FileNamer]())
 		rt.bodySchema = r.schemas.Schema(t, true, "")
 	} else if f, ok := in.FieldByName("Body"); ok {
 		hint := rt.Name + "Request"

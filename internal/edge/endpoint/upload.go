@@ -18,6 +18,12 @@ import (
 // In, and is read while the operation runs, so that the file is never completely in memory.
 type Upload[Options any] struct{ x *call }
 
+// FileNamer is implemented by Options that may name a stored file instead of the one that is sent.
+type FileNamer interface {
+	// NamedFile returns the path and the value of the option that names the file, which is empty if it names none.
+	NamedFile() (path, file string)
+}
+
 // uploader is implemented by every *Upload[Options].
 type uploader interface {
 	options() reflect.Type
@@ -28,18 +34,35 @@ func (u *Upload[Options]) options() reflect.Type { return reflect.TypeFor[Option
 func (u *Upload[Options]) attach(x *call)        { u.x = x }
 
 // Receive reads the body: keep is called once with the file, and reads it to its end or returns an error,
-// which Receive returns. Every problem of the form is a fault; then the caller must discard what keep has
-// stored. A form without options has the zero Options.
+// which Receive returns; it is not called if the options name a file (FileNamer). Every problem of the form is a fault;
+// then the caller must discard what keep has stored. A form without options has the zero Options.
 func (u *Upload[Options]) Receive(keep func(file io.Reader) error) (Options, error) {
 	var options Options
-	raw, err := u.x.readForm(keep)
-	if err != nil || raw == nil {
+	raw, sent, err := u.x.readForm(keep)
+	if err != nil {
 		return options, err
 	}
-	if err := json.Unmarshal(raw, &options); err != nil {
-		return options, fault.Input(fault.Field{Path: optionsPart, Message: "a value does not fit its field"}).Because(err)
+	if raw != nil {
+		if err := json.Unmarshal(raw, &options); err != nil {
+			return options, fault.Input(fault.Field{Path: optionsPart, Message: "a value does not fit its field"}).Because(err)
+		}
+	}
+	path, named := namedFile(options)
+	switch {
+	case sent && named != "":
+		return options, fault.Input(fault.Field{Path: path, Message: "leave it out, or send no file"})
+	case !sent && named == "":
+		return options, fault.Input(fault.Field{Path: filePart, Message: "required"})
 	}
 	return options, nil
+}
+
+// namedFile returns the file that options name, if any.
+func namedFile(options any) (path, file string) {
+	if n, ok := options.(FileNamer); ok {
+		return n.NamedFile()
+	}
+	return "", ""
 }
 
 // FileName returns the name that the caller gave the file, without a path; empty without one. It is known once
@@ -91,23 +114,21 @@ func tooLarge(limit int64) error {
 	return ErrTooLarge.Sayf("the body may have at most %d bytes", limit)
 }
 
-// readForm reads the parts of the form, passes the file on and returns the normalized options; nil if there
-// are none.
-func (x *call) readForm(keep func(io.Reader) error) ([]byte, error) {
-	var options []byte
-	var kept bool
+// readForm reads the parts of the form, passes the file on and returns the normalized options, nil if there
+// are none, and whether there was a file.
+func (x *call) readForm(keep func(io.Reader) error) (options []byte, kept bool, err error) {
 	for {
 		part, err := x.parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, formError(err)
+			return nil, false, formError(err)
 		}
 		switch part.FormName() {
 		case filePart:
 			if kept {
-				return nil, fault.Input(fault.Field{Path: filePart, Message: "send one file"})
+				return nil, false, fault.Input(fault.Field{Path: filePart, Message: "send one file"})
 			}
 			kept = true
 			if name := part.FileName(); textProblem(name) == "" {
@@ -116,24 +137,21 @@ func (x *call) readForm(keep func(io.Reader) error) ([]byte, error) {
 			source := &fileReader{r: part}
 			if err := keep(source); err != nil {
 				if source.err != nil {
-					return nil, formError(source.err)
+					return nil, false, formError(source.err)
 				}
-				return nil, err
+				return nil, false, err
 			}
 		case optionsPart:
 			if options != nil {
-				return nil, fault.Input(fault.Field{Path: optionsPart, Message: "send them once"})
+				return nil, false, fault.Input(fault.Field{Path: optionsPart, Message: "send them once"})
 			}
 			if options, err = x.readOptions(part); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 	}
-	if !kept {
-		return nil, fault.Input(fault.Field{Path: filePart, Message: "required"})
-	}
 	x.clearReadDeadline()
-	return options, nil
+	return options, kept, nil
 }
 
 // fileReader stores the error of reading, to distinguish it from an error of storing.
@@ -192,16 +210,17 @@ func (x *call) readOptions(r io.Reader) ([]byte, error) {
 	return clean, nil
 }
 
-// formSchema returns the schema of a form with options of the given schema.
-func formSchema(options object) object {
-	return object{formType: object{
-		"schema": object{
-			"type": "object", "required": []string{filePart},
-			"properties": object{
-				filePart:    object{"type": "string", "contentMediaType": "application/octet-stream"},
-				optionsPart: options,
-			},
+// formSchema returns the schema of a form with options of the given schema, which may name the file.
+func formSchema(options object, mayName bool) object {
+	schema := object{
+		"type": "object",
+		"properties": object{
+			filePart:    object{"type": "string", "contentMediaType": "application/octet-stream"},
+			optionsPart: options,
 		},
-		"encoding": object{optionsPart: object{"contentType": jsonType}},
-	}}
+	}
+	if !mayName {
+		schema["required"] = []string{filePart}
+	}
+	return object{formType: object{"schema": schema, "encoding": object{optionsPart: object{"contentType": jsonType}}}}
 }

@@ -18,7 +18,11 @@ type loadOptions struct {
 	Mode string            `json:"mode,omitempty" enum:"a,b"`
 	Map  map[string]string `json:"map,omitempty"`
 	Deep []owner           `json:"deep,omitempty"`
+	Of   string            `json:"of,omitempty"` // a load whose file is loaded again
 }
+
+// NamedFile names the file of an earlier load.
+func (o loadOptions) NamedFile() (path, file string) { return "options.of", o.Of }
 
 type load struct {
 	Bytes int64       `json:"bytes"`
@@ -89,6 +93,11 @@ func TestFormsWithAFile(t *testing.T) {
 			want: load{1, "a", loadOptions{Mode: "b", Map: map[string]string{"É": "x"}}}},
 		{name: "other parts are passed over", body: formBody("comment", strings.Repeat("z", 5000), "file", "", "more", ""), status: 200, want: load{}},
 		{name: "no file", body: formBody("options", `{}`), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "required"}},
+		{name: "a file that is named", body: formBody("options", `{"of": "x"}`), status: 200, want: load{}},
+		{name: "a file that is named, and one that is sent", body: formBody("options", `{"of": "x"}`, "file", "a"), status: 400, code: "INVALID_INPUT",
+			fields: map[string]string{"options.of": "leave it out, or send no file"}},
+		{name: "a named file, with another mistake", body: formBody("options", `{"of": "x", "mode": "c"}`), status: 400, code: "INVALID_INPUT",
+			fields: map[string]string{"options.mode": "must be one of a, b"}},
 		{name: "an empty form", body: formBody(), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "required"}},
 		{name: "two files", body: formBody("file", "a", "file", "b"), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "send one file"}},
 		{name: "options twice", body: formBody("options", "{}", "options", "{}", "file", ""), status: 400, code: "INVALID_INPUT", fields: map[string]string{"options": "send them once"}},

@@ -134,6 +134,55 @@ func TestAnImportFromUploadToErrorsFile(t *testing.T) {
 	})
 }
 
+// A dry run keeps its file, which the import then names.
+func TestAFileIsSentOnceForItsDryRunsAndItsImport(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		_, body := s.importFile("editor", "email\nann@example.org\n", `{"dry_run": true}`)
+		file, _ := body["file_id"].(string)
+		name := func(caller, tenant, options string) *httptest.ResponseRecorder {
+			form := "--x\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n" + fmt.Sprintf(options, file) + "\r\n--x--\r\n"
+			return s.rawCall(caller, "POST", "/t/"+tenant+"/api/contacts/import", formType, form)
+		}
+		if w := name("editor", "acme", `{"file_id": %q, "dry_run": true, "strict": true}`); w.Code != 202 || !strings.Contains(w.Body.String(), `"file_id":"`+file+`"`) {
+			t.Errorf("a second dry run = %d %s", w.Code, w.Body)
+		}
+		s.runJobs()
+		for _, tt := range []struct {
+			name, caller, tenant, options string
+			status                        int
+			text                          string
+		}{
+			{"of another tenant", "key", "other", `{"file_id": %q}`, 404, `"path":"options.file_id"`},
+			{"by who may not import", "viewer", "acme", `{"file_id": %q}`, 403, "FORBIDDEN"},
+			{"with a mistake", "key", "acme", `{"file_id": %q, "mapping": {"x": "city"}}`, 400, "options.mapping.x"},
+			{"of another type", "key", "acme", `{"file_id": [%q]}`, 400, "options.file_id"},
+			{"without a value", "key", "acme", `{"file_id": null, "mode": %q}`, 400, `"options.mode"`},
+			{"with a sheet", "key", "acme", `{"file_id": %q, "sheet": "x"}`, 400, "options.sheet"},
+		} {
+			if w := name(tt.caller, tt.tenant, tt.options); w.Code != tt.status || !strings.Contains(w.Body.String(), tt.text) {
+				t.Errorf("a file %s: %d %s, want %d %s", tt.name, w.Code, w.Body, tt.status, tt.text)
+			}
+		}
+		if status, body := s.importFile("editor", "email\n", fmt.Sprintf(`{"file_id": %q}`, file)); status != 400 {
+			t.Errorf("a file that is named and one that is sent = %d %v", status, body)
+		}
+		first := name("editor", "acme", `{"file_id": %q}`)
+		if first.Code != 202 || strings.Contains(first.Body.String(), "file_id") {
+			t.Fatalf("the import = %d %s", first.Code, first.Body)
+		}
+		if w := name("editor", "acme", `{"file_id": %q}`); w.Code != 404 || !strings.Contains(w.Body.String(), `"path":"options.file_id"`) {
+			t.Errorf("a second import = %d %s", w.Code, w.Body)
+		}
+		s.runJobs()
+		if got := s.must(200, "key", "GET /contacts", ""); len(got.body["data"].([]any)) != 1 {
+			t.Errorf("the contacts = %s", got.text)
+		}
+		if n := s.storedFiles(); n != 4 {
+			t.Errorf("%d files are stored, want the one that was sent and three reports", n)
+		}
+	})
+}
+
 func TestAnExportFromRequestToFile(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "first_name": "=1+1", "tags": ["a"]}`)

@@ -92,60 +92,60 @@ func encodedLen(text []byte, encoding string) (n int64) {
 
 // census counts what the bytes of a file say about its encoding.
 type census struct {
-	size    int64
-	zeros   [2]int64 // NUL bytes at even and odd offsets
-	valid   int64    // characters of UTF-8 beyond ASCII
-	invalid int64    // bytes that are no UTF-8
-	control int64    // of these, those that are control characters in ISO-8859-15
-	letters int64    // of these, those that are letters of words in ISO-8859-15, and signs in Windows-1252
-	last    byte     // before rest
-	rest    []byte   // an incomplete character at the end
+	Size    int64    `json:"size"`
+	Zeros   [2]int64 `json:"zeros"`          // NUL bytes at even and odd offsets
+	Valid   int64    `json:"valid"`          // characters of UTF-8 beyond ASCII
+	Invalid int64    `json:"invalid"`        // bytes that are no UTF-8
+	Control int64    `json:"control"`        // of these, those that are control characters in ISO-8859-15
+	Letters int64    `json:"letters"`        // of these, those that are letters of words in ISO-8859-15, and signs in Windows-1252
+	Last    byte     `json:"last"`           // before Rest
+	Rest    []byte   `json:"rest,omitempty"` // an incomplete character at the end
 }
 
 // Write counts p.
 func (c *census) Write(p []byte) (int, error) {
-	text, at := p, c.size
-	if len(c.rest) > 0 {
-		text, at = slices.Concat(c.rest, p), at-int64(len(c.rest))
-		c.rest = nil
+	text, at := p, c.Size
+	if len(c.Rest) > 0 {
+		text, at = slices.Concat(c.Rest, p), at-int64(len(c.Rest))
+		c.Rest = nil
 	}
 	for i := 0; i < len(text); {
 		b := text[i]
 		if b < utf8.RuneSelf {
 			if b == 0 {
-				c.zeros[(at+int64(i))&1]++
-			} else if c.last == 0xA6 && isLetter(b) { // a word with a capital Š
-				c.letters++
+				c.Zeros[(at+int64(i))&1]++
+			} else if c.Last == 0xA6 && isLetter(b) { // a word with a capital Š
+				c.Letters++
 			}
-			c.last = b
+			c.Last = b
 			i++
 			continue
 		}
 		if !utf8.FullRune(text[i:]) {
-			c.rest = slices.Clone(text[i:])
+			c.Rest = slices.Clone(text[i:])
 			break
 		}
 		r, n := utf8.DecodeRune(text[i:])
 		if r == utf8.RuneError && n == 1 {
 			c.stray(b)
 		} else {
-			c.valid++
+			c.Valid++
 		}
-		c.last = b
+		c.Last = b
 		i += n
 	}
-	c.size += int64(len(p))
+	c.Size += int64(len(p))
 	return len(p), nil
 }
 
 // stray counts a byte that is no UTF-8.
 func (c *census) stray(b byte) {
-	c.invalid++
+	c.Invalid++
 	switch {
 	case b < 0xA0:
-		c.control++
-	case b == 0xA4, isLetter(c.last) && strings.IndexByte("\xA6\xA8\xB8\xBC\xBD\xBE", b) >= 0:
-		c.letters++
+		c.Control++
+	case b == 0xA4, isLetter(c.Last) && strings.IndexByte("\xA6\xA8\xB8\xBC\xBD\xBE", b) >= 0:
+		c.Letters++
 	}
 }
 
@@ -161,16 +161,16 @@ func (c *census) encoding(begin []byte) string {
 			return name
 		}
 	}
-	switch even, odd := c.zeros[0], c.zeros[1]; {
-	case odd > c.size/8 && even < odd/8:
+	switch even, odd := c.Zeros[0], c.Zeros[1]; {
+	case odd > c.Size/8 && even < odd/8:
 		return utf16LE
-	case even > c.size/8 && odd < even/8:
+	case even > c.Size/8 && odd < even/8:
 		return utf16BE
 	}
-	switch invalid := c.invalid + int64(min(len(c.rest), 1)); {
-	case invalid <= c.valid: // so many are valid that the others are damage
+	switch invalid := c.Invalid + int64(min(len(c.Rest), 1)); {
+	case invalid <= c.Valid: // so many are valid that the others are damage
 		return utf8Text
-	case c.letters > 0 && c.control == 0:
+	case c.Letters > 0 && c.Control == 0:
 		return latin9
 	}
 	return windows1252

@@ -54,7 +54,7 @@ func TestEncodingsAreRecognisedByContent(t *testing.T) {
 	} {
 		for _, step := range []int{1, 2, 3, 1000} {
 			c := countBytes(tt.text, step)
-			if got := c.encoding([]byte(tt.text)); got != tt.want || c.size != int64(len(tt.text)) {
+			if got := c.encoding([]byte(tt.text)); got != tt.want || c.Size != int64(len(tt.text)) {
 				t.Errorf("%s, %d bytes at a time: %s, want %s; %+v", tt.name, step, got, tt.want, c)
 			}
 		}

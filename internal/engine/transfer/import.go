@@ -74,6 +74,7 @@ const maxFileName = 100
 
 // importParams are the parameters of an import's job.
 type importParams struct {
+	File          id.JobFile      `json:"file_id,omitzero"` // zero: of an earlier version, which has the file as the job's input
 	Format        Format          `json:"format"`
 	Columns       []column        `json:"columns"`
 	At            int64           `json:"at"`  // offset of the first row
@@ -92,32 +93,17 @@ type importParams struct {
 	Given         reading         `json:"given,omitzero"`
 }
 
-// Received is a stored file to import, with what its bytes say about its encoding.
-type Received struct {
-	job.File
-	seen   census
-	sheet  string   // of the workbook that it was
-	sheets []string // all of that workbook, the first maxNames
-}
-
-// Upload stores a file to import, as it is received. A caller that does not continue with
-// StartImport must delete it.
-func Upload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file io.Reader, now time.Time) (Received, error) {
-	return newUpload(ctx, db, tenant, now, func(_ *Received, w io.Writer) error {
-		if _, err := io.Copy(w, file); err != nil {
-			return fmt.Errorf("store an upload: %w", err)
-		}
-		return nil
-	})
-}
-
 // StartImport validates the options of an import against the file's header and the tenant's schema,
 // reports all problems together, and queues the job. The error is auth.ErrScope if an option needs a
-// scope that the caller's key lacks.
+// scope that the caller's key lacks. The file of a dry run is kept for other imports (Kept).
 func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received, o Options, by auth.Principal, now time.Time) (job.Job, error) {
 	if err := o.admit(by); err != nil {
 		return job.Job{}, err
 	}
+	if o.FileName != "" {
+		file.about.Name = o.FileName
+	}
+	o.FileName = file.about.Name
 	in, err := prepare(ctx, db, tenant, file, o)
 	if err != nil {
 		return job.Job{}, err
@@ -129,7 +115,7 @@ func StartImport(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Recei
 		if err != nil {
 			return err
 		}
-		return file.Assign(ctx, tx, j.ID)
+		return file.assign(ctx, tx, j, o.DryRun, now)
 	})
 	return j, err
 }
@@ -150,7 +136,7 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 		how = reading{}
 	}
 	open := func(at int64) io.Reader { return file.Reader(ctx, db, at) }
-	key, err := headerKey(open, file.seen)
+	key, err := headerKey(open, file.about.Seen)
 	if err != nil {
 		return importParams{}, err
 	}
@@ -159,13 +145,14 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 		return importParams{}, err
 	}
 	how = how.or(before.Reading)
-	head, err := readHeader(open, file.seen, how)
+	head, err := readHeader(open, file.about.Seen, how)
 	if p.addAll("", err) != nil {
 		return importParams{}, err
 	}
 	in := importParams{
+		File:   file.ID,
 		Format: head.format, At: head.at, Row: head.number,
-		Mode: cmp.Or(o.Mode, Upsert), Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun, Sheet: file.sheet, Sheets: file.sheets,
+		Mode: cmp.Or(o.Mode, Upsert), Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun, Sheet: file.about.Sheet, Sheets: file.about.Sheets,
 		Header: key, Given: how,
 	}
 	if !slices.Contains([]Mode{Upsert, Create, Update}, in.Mode) {

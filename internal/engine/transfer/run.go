@@ -70,7 +70,7 @@ func Import(ctx context.Context, w *job.Work) error {
 	if at.Done {
 		return nil
 	}
-	file, err := job.FileOf(ctx, w.DB, w.Job.Tenant, w.Job.ID, job.Input)
+	file, err := im.inputOf(ctx, w.DB, w.Job)
 	if err != nil {
 		return err
 	}

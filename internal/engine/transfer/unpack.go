@@ -90,7 +90,7 @@ func newUpload(ctx context.Context, db *sqldb.DB, tenant id.Tenant, now time.Tim
 		return Received{}, err
 	}
 	w := out.Writer(ctx, db)
-	if err = write(&out, io.MultiWriter(w, &out.seen)); err == nil {
+	if err = write(&out, io.MultiWriter(w, &out.about.Seen)); err == nil {
 		err = w.Close()
 	}
 	if err != nil {
@@ -193,7 +193,7 @@ func readWorkbook(out *Received, w io.Writer, archive *zip.Reader, packed []byte
 	}
 	defer book.Close()
 	names := book.GetSheetList()
-	out.sheets = names[:min(len(names), maxNames)]
+	out.about.Sheets = names[:min(len(names), maxNames)]
 	switch {
 	case len(names) == 0:
 		return badFile("is a workbook without sheets")
@@ -202,7 +202,7 @@ func readWorkbook(out *Received, w io.Writer, archive *zip.Reader, packed []byte
 	case !slices.Contains(names, sheet):
 		return fault.Input(fault.Field{Path: "options.sheet", Message: "the workbook has no such sheet"})
 	}
-	out.sheet = sheet
+	out.about.Sheet = sheet
 	props, err := book.GetWorkbookProps()
 	if err != nil {
 		return badFile(damaged)

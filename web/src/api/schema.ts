@@ -1861,6 +1861,11 @@ export type IdentitySession = {
 	unsubscribed: number;
 };
 
+export type ImportAccepted = {
+	file_id?: string;
+	job_id: string;
+};
+
 export type ImportContactsError400 = Error & {
 	error?: {
 		code?: "INVALID_EMAIL_TYPE" | "INVALID_INPUT" | "INVALID_SEGMENT" | "LIMIT_EXCEEDED";
@@ -1870,6 +1875,7 @@ export type ImportContactsError400 = Error & {
 export type ImportOptions = {
 	dry_run?: boolean;
 	encoding?: string | null;
+	file_id?: string | null;
 	forms?: { [key: string]: string };
 	mapping?: { [key: string]: string | null };
 	mode?: "create" | "update" | "upsert";
@@ -4774,7 +4780,7 @@ export type Routes = {
 	"GET /contacts/count": { path: never; query: { status?: string | ("active" | "pending" | "unsubscribed" | "bounced" | "complained" | "suppressed")[]; search?: string; filters?: string; definition?: string }; body: never; answer: Count };
 	"POST /contacts/count": { path: never; query: never; body: CountRequestBody; answer: SelectorCount };
 	"POST /contacts/export": { path: never; query: never; body: ExportContactsRequestBody; answer: Accepted };
-	"POST /contacts/import": { path: never; query: never; body: globalThis.FormData; answer: Accepted };
+	"POST /contacts/import": { path: never; query: never; body: globalThis.FormData; answer: ImportAccepted };
 	"GET /contacts/lookup": { path: never; query: { email?: string; external_id?: string }; body: never; answer: Contact };
 	"POST /contacts/search": { path: never; query: never; body: SearchContactsRequestBody; answer: ListContact };
 	"DELETE /contacts/{id}": { path: { id: string }; query: never; body: never; answer: undefined };

@@ -29,9 +29,11 @@ Dates, numbers and booleans are read as the file writes them: 31.12.1999 or 12/3
 
 A global_status, or a column named status that is not mapped, is applied where it is worse than the contact's own: unsubscribed, bounced, complained, suppressed, and pending for new contacts. The usual words of other systems for these are known, such as blocklisted and cleaned. stopped in the result counts such contacts. A row with an unknown word is invalid.
 
+The file of a dry run is kept for an hour, or until the same user or key sends another one for a dry run: the answer has its file_id, and further dry runs and the import name it in the option file_id instead of sending the file again, each dry run for another hour. The import uses it up. If it is gone, or a contact was anonymised, the answer is 404 with a problem of options.file_id; then send the file.
+
 Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), as are rows with values that do not fit; the file can be corrected and imported.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
-		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit},
+		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit, job.ErrNoFile},
 	}.ExampleUpload("contacts.csv", "email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`).Once(), api.importContacts)
 	endpoint.Handle(r, "POST /t/{tenant}/api/contacts/export", endpoint.Op{
 		Name: "exportContacts", Summary: "Export contacts to a file, in a job.",
@@ -47,6 +49,7 @@ type importContactsRequest struct {
 }
 
 type importOptions struct {
+	FileID        endpoint.Opt[string]            `json:"file_id" doc:"The file of a dry run, which is kept for an hour, instead of a file in the form."`
 	Mapping       map[string]endpoint.Opt[string] `json:"mapping,omitempty" doc:"By column; null leaves the column out, whatever its name."`
 	Mode          transfer.Mode                   `json:"mode,omitempty" enum:"create,update,upsert" doc:"create skips addresses that a contact has, update those that no contact has; upsert when absent."`
 	Tags          []string                        `json:"tags,omitempty" doc:"For every contact."`
@@ -63,23 +66,39 @@ type importOptions struct {
 	DryRun        bool                            `json:"dry_run,omitempty" doc:"Only count what would happen, and write the refused rows to the errors file."`
 }
 
-func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out wire.Accepted, err error) {
-	var file transfer.Received
+// NamedFile is that of endpoint.FileNamer.
+func (o importOptions) NamedFile() (path, file string) { return "options.file_id", o.FileID.Or("") }
+
+// importAccepted is the answer to an import.
+type importAccepted struct {
+	wire.Accepted
+	FileID *id.JobFile `json:"file_id,omitempty" format:"uuid" doc:"Of a dry run: its file, which is kept for an hour for the option file_id."`
+}
+
+func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *importContactsRequest) (out importAccepted, err error) {
+	var sent transfer.Received
 	defer func() {
-		if err != nil && !file.ID.IsZero() {
-			if err := file.Delete(context.WithoutCancel(ctx), api.db); err != nil {
+		if err != nil && !sent.ID.IsZero() {
+			if err := sent.Delete(context.WithoutCancel(ctx), api.db); err != nil {
 				api.log.Warn("remove upload failed", "err", err)
 			}
 		}
 	}()
 	o, err := in.Upload.Receive(func(r io.Reader) (err error) {
-		file, err = transfer.Upload(ctx, api.db, p.Tenant, r, api.now())
+		sent, err = transfer.Upload(ctx, api.db, p.Tenant, r, api.now())
 		return err
 	})
 	if err != nil {
 		return out, err
 	}
-	if file, err = transfer.Unpack(ctx, api.db, file, o.Sheet.Or(""), api.now()); err != nil {
+	var file transfer.Received
+	if name := o.FileID.Or(""); name != "" {
+		file, err = transfer.Kept(ctx, api.db, p.Tenant, name, o.Sheet.Or(""), api.now())
+	} else {
+		sent, err = transfer.Unpack(ctx, api.db, sent, o.Sheet.Or(""), api.now())
+		file = sent
+	}
+	if err != nil {
 		return out, err
 	}
 	err = api.db.InTx(ctx, func(tx *sqldb.DB) error {
@@ -92,7 +111,10 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 		if err != nil {
 			return err
 		}
-		out = wire.Accepted{JobID: j.ID}
+		out = importAccepted{Accepted: wire.Accepted{JobID: j.ID}}
+		if o.DryRun {
+			out.FileID = &file.ID
+		}
 		return endpoint.Remember(ctx, tx, out)
 	})
 	return out, err

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api, newKey } from "../../api/client";
-import type { JobSession } from "../../api/schema";
+import { ApiError, api, newKey } from "../../api/client";
+import type { ImportOptions, JobSession } from "../../api/schema";
 import { isRunning } from "../../base/shell";
 import { catalogue } from "../../base/words/catalogue";
 import { sentenceFor } from "../../base/words/errors";
@@ -15,20 +15,47 @@ const words = catalogue("imports.dryRun", {
 	noRoom: "The result of the check cannot be kept, because the workspace has no room for more files.",
 });
 
-/** sendImport sends a file with the options of its import, and returns the id of the job. */
-export async function sendImport(file: File, options: object, signal?: AbortSignal): Promise<string> {
-	try {
-		await file.slice(0, 1).arrayBuffer(); // a file that was changed on the disk is no failure of the connection
-	} catch {
-		throw new Error(words.changed);
+/** The files that the server keeps, with the sheet that it has read of a workbook. */
+const kept = new WeakMap<File, { id: string; sheet: ImportOptions["sheet"] }>();
+
+/**
+ * sendImport has the server import a file with these options, and returns the id of the job. The file of a dry run is not
+ * sent again as long as the server has it.
+ */
+export async function sendImport(file: File, options: ImportOptions, signal?: AbortSignal): Promise<string> {
+	const known = kept.get(file);
+	if (known && known.sheet === options.sheet) {
+		try {
+			return await send(file, { ...options, file_id: known.id }, signal);
+		} catch (error) {
+			if (!isGone(error)) throw error;
+		}
 	}
-	const body = new FormData();
-	body.set("file", file);
-	body.set("options", JSON.stringify(options));
-	return (await api("POST /contacts/import", { body, idempotencyKey: newKey(), signal })).job_id;
+	return send(file, options, signal);
 }
 
-/** How long options have to stay the same before the file is sent again, and how often its job is read, in milliseconds. */
+async function send(file: File, options: ImportOptions, signal?: AbortSignal): Promise<string> {
+	const body = new FormData();
+	body.set("options", JSON.stringify(options));
+	if (!options.file_id) {
+		try {
+			await file.slice(0, 1).arrayBuffer(); // a file that was changed on the disk is no failure of the connection
+		} catch {
+			throw new Error(words.changed);
+		}
+		body.set("file", file);
+	}
+	const { job_id, file_id } = await api("POST /contacts/import", { body, idempotencyKey: newKey(), signal });
+	if (file_id) kept.set(file, { id: file_id, sheet: options.sheet });
+	else kept.delete(file);
+	return job_id;
+}
+
+/** isGone reports whether the server does not have a file any more. */
+const isGone = (error: unknown) =>
+	error instanceof ApiError && error.status === 404 && error.fields.some(({ path }) => path === "options.file_id");
+
+/** How long options have to stay the same before the file is checked again, and how often its job is read, in milliseconds. */
 const pause = 250;
 const pace = 400;
 
