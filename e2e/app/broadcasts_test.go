@@ -316,7 +316,7 @@ func TestContentErrorsLinkToTheirFields(t *testing.T) {
 	page.WaitFor(clean)
 }
 
-// Seed lists that are stale, and variants of a test that are not complete, lead to their fields; the list empties once they
+// Seed lists that are stale, and variants of a test that are not complete or are the same, lead to their fields; the list empties once they
 // are corrected.
 func TestStaleSeedListsAndIncompleteVariantsLinkToTheirFields(t *testing.T) {
 	t.Parallel()
@@ -366,7 +366,10 @@ func TestStaleSeedListsAndIncompleteVariantsLinkToTheirFields(t *testing.T) {
 		clean := `document.querySelector('aside [data-ready]')?.innerText.includes('Ready to send') && !document.querySelector('aside').innerText.includes('Not saved')`
 		page.Click("Compare versions")
 		page.WaitFor(`document.querySelector('[data-path="variants[1].name"]')`)
-		for path, good := range map[string]string{"variants[1].name": "Second", "variants[1].weight": "2", "variants[1].content_overrides.subject": "Another"} {
+		leads(`document.querySelector('aside li[data-code=INVALID_VARIANTS]')`, "variants")
+		page.Main().ExpectText("Versions “A” and “B” are the same. Change one of them, or remove it.")
+		for _, of := range [][2]string{{"variants[1].content_overrides.subject", "Another"}, {"variants[1].name", "Second"}, {"variants[1].weight", "2"}} {
+			path, good := of[0], of[1]
 			page.WaitFor(fmt.Sprintf(`document.querySelector('[data-path=%q]')`, path))
 			page.Evaluate(fmt.Sprintf(`document.querySelector('[data-path=%q]').focus(), document.activeElement.select?.()`, path))
 			page.Press("Control+a")

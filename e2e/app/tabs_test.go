@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
@@ -28,7 +29,7 @@ func jsonOf(t *testing.T, texts []string) string {
 }
 
 // The tabs of a broadcast's report (time, breakdown, bounces, people) show what the API answers, in their tables and
-// in their files; people are searched and filtered.
+// in their files; people are searched and filtered. The overview names a version only when it is ahead.
 func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
@@ -37,7 +38,10 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 			map[string]any{"pattern": "reader3@example.org", "response": "550 5.1.1 no such user"},
 			map[string]any{"pattern": "reader4@example.org", "response": "550 5.7.1 refused by policy"},
 		}}})
-		broadcast := page.createDraft(map[string]any{"mta_config_key": lane["key"]})
+		version := func(id, name string) map[string]any {
+			return map[string]any{"id": id, "name": name, "weight": 1, "content_overrides": map[string]any{"subject": name}}
+		}
+		broadcast := page.createDraft(map[string]any{"mta_config_key": lane["key"], "variants": []any{version("a", "Short"), version("b", "Long")}})
 		page.startSend(broadcast)
 		page.waitForStatus(broadcast, "completed")
 		at := "/broadcasts/" + broadcast
@@ -54,6 +58,12 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 			t.Helper()
 			page.WaitFor(fmt.Sprintf(`JSON.stringify(%s) === %s`, column(label, n), jsonOf(t, want)))
 		}
+
+		page.open(at)
+		versions := page.In("region", "Which version")
+		versions.ExpectText("No difference yet.")
+		versions.ExpectText("0.0 % to ")
+		page.expectAccessible("a comparison of versions")
 
 		page.open(at + "?tab=time&per=day")
 		page.Click("As a table")
@@ -128,6 +138,21 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 		page.WaitFor(people + `.join() === 'reader17@example.org'`)
 		page.Evaluate(`document.querySelector('main [role=row] a, main tbody a').click()`)
 		page.expectURL("/recipients/")
+
+		db := e2etest.Database(t, page.program)
+		for _, statement := range []string{
+			`UPDATE outbox_mix_sum SET total = 1000 /* all tenants: there is one */`,
+			`INSERT INTO engagement_sum (tenant_id, send_id, part, mix, verified_opened)
+				SELECT tenant_id, send_id, 99, n, CASE variant_id WHEN 'a' THEN 300 ELSE 200 END FROM outbox_mix WHERE variant_id IS NOT NULL /* all tenants: there is one */`,
+		} {
+			if _, err := db.Exec(page.Ctx, statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		page.open(at)
+		versions.ExpectText("Version Short is ahead: 30.0 % of its recipients opened it, and 20.0 % of those of version Long.")
+		versions.ExpectText("27.2 % to 32.9 %")
+		versions.ExpectText("No difference yet in clicks.")
 	})
 }
 

@@ -19,7 +19,7 @@ var floors = []string{"api", "base", "sync", "ui", "features", "app"}
 var features = []string{
 	"assets", "rules", "reports", "mailbox", "signin", "sending",
 	"binding", "settings",
-	"source", "jobs", "imports",
+	"source", "jobs", "imports", "audit",
 	"activity", "blocks", "forms", "sequences", "templates",
 	"contacts", "automations", "library",
 	"home", "suppressions",

@@ -89,7 +89,7 @@ func (p Principal) Has(s Scope) bool {
 var ErrScope = fault.New(fault.Forbidden, "INSUFFICIENT_SCOPE", "the API key lacks the scope this needs")
 
 // ErrAdminsOnly refuses what only admins may do, with a session.
-var ErrAdminsOnly = fault.New(fault.Forbidden, "FORBIDDEN", "this needs the role admin, and a session")
+var ErrAdminsOnly = fault.New(fault.Forbidden, "FORBIDDEN", "this needs the role admin")
 
 // LacksScope returns the ErrScope of a key that has none of scopes.
 func LacksScope(scopes ...Scope) error {

@@ -101,6 +101,8 @@ func Check(b Broadcast, f Preconditions) Readiness {
 	}
 	if err, ok := fault.As(f.Content); ok {
 		refuse(GuardContent, err)
+	} else if first, second, same := b.alike(); same {
+		refuse(GuardContent, ErrVariants.Sayf("%s", b.alikeText(first, second)))
 	}
 	if len(f.Candidates) == 0 {
 		refuse(GuardIdentity, ErrNoIdentity)
@@ -121,7 +123,11 @@ func Check(b Broadcast, f Preconditions) Readiness {
 		r.Warnings = append(r.Warnings, ScheduleWarning{Code: "EXPECTED_DATA_MISSING", Field: l.Path, Message: l.String()})
 	}
 	warn(f.UnknownAudience, "AUDIENCE_UNKNOWN", "loading the audience took too long: it may be empty, or lack data that the template expects")
-	r.Warnings = append(r.Warnings, f.Troubles...)
+	for _, t := range f.Troubles {
+		if t.Code != variantsAlike { // it is a reason
+			r.Warnings = append(r.Warnings, t)
+		}
+	}
 	warn(f.EmptyAudience, "EMPTY_AUDIENCE", "the audience is currently empty")
 	for _, name := range f.StaleSeedLists {
 		warn(true, "SEED_LIST_STALE", fmt.Sprintf("the seed list %q was not updated in time: it gets no copies until its next update", name))
@@ -169,6 +175,9 @@ func Ready(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) (Readi
 	return Check(b, f), nil
 }
 
+// variantsAlike is the code of the warning about variants that do not differ.
+const variantsAlike = "VARIANTS_ALIKE"
+
 // Troubles returns what the author of b should look at in its contents. The field of a variant's
 // content is prefixed by its index among the variants.
 func Troubles(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]ScheduleWarning, error) {
@@ -190,6 +199,9 @@ func Troubles(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]
 			seen[t] = true
 			list = append(list, ScheduleWarning{Code: t.Code, Field: b.fieldOf(i, t.Field), Line: t.Line, Message: t.Message})
 		}
+	}
+	if first, second, same := b.alike(); same {
+		list = append(list, ScheduleWarning{Code: variantsAlike, Field: fmt.Sprintf("variants[%d]", second), Message: b.alikeText(first, second)})
 	}
 	return list, nil
 }

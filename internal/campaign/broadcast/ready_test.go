@@ -85,6 +85,19 @@ func TestGuards(t *testing.T) {
 			b.Lane, f.Candidates = id.Lane{}, []sender.Candidate{with(news, idtest.Named[id.Lane]("off")), with(news, mine)}
 		}, nil, nil},
 		{"no content", func(_ *broadcast.Broadcast, f *broadcast.Preconditions) { f.Content = content.ErrNoContent }, []string{"NO_CONTENT"}, nil},
+		{"variants that differ", func(b *broadcast.Broadcast, _ *broadcast.Preconditions) {
+			b.Variants = []broadcast.Variant{
+				{ID: "a", Name: "A", Overrides: map[draft.Field]string{draft.Subject: "Hi"}}, {ID: "b", Name: "B", Overrides: map[draft.Field]string{draft.Subject: "Hi", draft.FromName: "Ann"}},
+			}
+		}, nil, nil},
+		{"variants that do not differ", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
+			b.Content.Subject = new("Hi")
+			b.Variants = []broadcast.Variant{
+				{ID: "a", Name: "A", Overrides: map[draft.Field]string{draft.FromName: "Ann"}}, {ID: "b", Name: "B", Overrides: map[draft.Field]string{draft.Subject: "Hi"}},
+				{ID: "c", Name: "C", Overrides: map[draft.Field]string{draft.Subject: "Hi", draft.Preheader: ""}},
+			}
+			f.Troubles = []broadcast.ScheduleWarning{{Code: "VARIANTS_ALIKE"}}
+		}, []string{"INVALID_VARIANTS"}, nil},
 		{"no identity", func(_ *broadcast.Broadcast, f *broadcast.Preconditions) { f.Candidates = nil }, []string{"NO_IDENTITY"}, nil},
 		{"nothing at all", func(b *broadcast.Broadcast, f *broadcast.Preconditions) {
 			b.Plan, *f = broadcast.Plan{}, broadcast.Preconditions{Content: content.ErrNoContent, HasAddress: true}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/base/optional"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/content/draft"
 	"github.com/packetboat/packetboat/internal/mail/mjml"
@@ -163,6 +164,37 @@ func (b Broadcast) VariantContents() []VariantContent {
 		contents[i] = VariantContent{v.ID, v.content(b.Content)}
 	}
 	return contents
+}
+
+// alike returns two variants by which all recipients get the same mail, as positions in the list: comparing them tells
+// nothing. ok is false if any two differ.
+func (b Broadcast) alike() (first, second int, ok bool) {
+	if len(b.Variants) == 0 {
+		return 0, 0, false
+	}
+	contents := b.VariantContents()
+	for second := range contents {
+		for first := range second {
+			if sameMail(contents[first].Content, contents[second].Content) {
+				return first, second, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// sameMail reports whether two contents say the same. An absent text is like an empty one.
+func sameMail(a, b draft.Content) bool {
+	return slices.EqualFunc(shownParts(a), shownParts(b), func(x, y *string) bool { return optional.Value(x) == optional.Value(y) })
+}
+
+func shownParts(m draft.Content) []*string {
+	return []*string{m.Subject, m.Preheader, m.FromName, m.ReplyTo, m.HTML, m.MJML, m.Text}
+}
+
+// alikeText says which two variants do not differ.
+func (b Broadcast) alikeText(first, second int) string {
+	return fmt.Sprintf("the variants %q and %q do not differ: change one of them, or remove it", b.Variants[first].Name, b.Variants[second].Name)
 }
 
 // Assign returns the id of a contact's variant, or "" without variants. It depends on the two ids

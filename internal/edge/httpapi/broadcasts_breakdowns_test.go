@@ -258,7 +258,7 @@ func TestReportsOfABroadcastAgree(t *testing.T) {
 			}
 		}
 		if d := cmp.Diff(map[string]any{
-			"broadcast_id": b.id, "by_variant": []any{}, "by_identity": pick(t, e, "by_identity"), "by_provider": pick(t, e, "by_provider"),
+			"broadcast_id": b.id, "by_variant": []any{}, "ahead": nil, "by_identity": pick(t, e, "by_identity"), "by_provider": pick(t, e, "by_provider"),
 			"by_client":  []any{map[string]any{"client": "apple_mail", "opens": 1.0, "clicks": 1.0}, map[string]any{"client": "chrome", "opens": 1.0, "clicks": 0.0}},
 			"by_device":  []any{map[string]any{"device": "mobile", "opens": 1.0, "clicks": 1.0}, map[string]any{"device": "desktop", "opens": 1.0, "clicks": 0.0}},
 			"by_country": []any{map[string]any{"country": nil, "opens": 2.0, "clicks": 1.0}},

@@ -28,6 +28,12 @@ import (
 // sendTo schedules and prepares a broadcast to n contacts.
 func (s *sendingTest) sendTo(t *testing.T, n int) (at string, records []outbox.Record) {
 	t.Helper()
+	return s.send(t, `{"scheduled_at": "2026-01-01"}`, n)
+}
+
+// send begins to send a broadcast with some fields to new contacts.
+func (s *sendingTest) send(t *testing.T, fields string, n int) (at string, records []outbox.Record) {
+	t.Helper()
 	ctx := t.Context()
 	contacts := make([]id.Contact, n)
 	for i := range n {
@@ -40,7 +46,7 @@ func (s *sendingTest) sendTo(t *testing.T, n int) (at string, records []outbox.R
 	if _, err := segment.Add(ctx, s.db, s.acme, s.list.ID, segment.People{IDs: contacts}, s.now); err != nil {
 		t.Fatal(err)
 	}
-	made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, `{"scheduled_at": "2026-01-01"}`)).str("id")
+	made := s.must(201, "key", "POST /broadcasts", broadcastJSON(t, fields)).str("id")
 	s.must(200, "key", "POST /broadcasts/"+made+"/schedule", "")
 	engine := dispatch.Engine{DB: s.db, Owner: "test", Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler)}
 	for range 5 {

@@ -51,8 +51,10 @@ func rate(n, of int) float64 {
 	if of == 0 {
 		return 0
 	}
-	return math.Round(float64(n)/float64(of)*10000) / 10000
+	return rounded(float64(n) / float64(of))
 }
+
+func rounded(rate float64) float64 { return math.Round(rate*10000) / 10000 }
 
 // Link is the result of one link of a send; only human clicks count.
 type Link struct {

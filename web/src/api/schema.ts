@@ -1913,6 +1913,12 @@ export type InternalErrorError = Error & {
 	};
 };
 
+export type IntervalRate = {
+	high: number;
+	low: number;
+	rate: number;
+};
+
 export type InvalidCredentialsError = Error & {
 	error?: {
 		code?: "INVALID_CREDENTIALS";
@@ -3892,6 +3898,7 @@ export type SessionBegun = {
 };
 
 export type SessionEngagement = {
+	ahead: VariantsAhead | null;
 	broadcast_id: string;
 	by_client: ClientFigures[];
 	by_country: CountryFigures[];
@@ -4601,14 +4608,28 @@ export type VariantFigures = {
 	name: string;
 	open_rate: number;
 	opened: number;
+	rates: VariantRates;
 	recipients: number;
 	unsubscribed: number;
 	variant_id: string;
 };
 
+export type VariantRates = {
+	bounced: IntervalRate;
+	clicked: IntervalRate;
+	delivered: IntervalRate;
+	opened: IntervalRate;
+	unsubscribed: IntervalRate;
+};
+
 export type VariantShareRow = {
 	expected: number;
 	id: string;
+};
+
+export type VariantsAhead = {
+	clicked: string | null;
+	opened: string | null;
 };
 
 export type VerifiedLane = {

@@ -32,7 +32,7 @@ const code: { [N in PageName]: () => Promise<Module> } = {
 	webhooks: () => import("../features/settings/Webhooks"),
 	webhook: () => import("../features/settings/Webhook"),
 	website: () => import("../features/settings/Website"),
-	audit: () => import("../features/settings/Audit"),
+	audit: () => import("../features/audit/Audit"),
 	jobs: () => import("../features/jobs/Jobs"),
 	job: () => import("../features/jobs/Job"),
 	templates: () => import("../features/templates/Templates"),

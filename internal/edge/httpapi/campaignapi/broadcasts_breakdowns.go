@@ -261,6 +261,55 @@ type variantFigures struct {
 	VariantID string `json:"variant_id"`
 	Name      string `json:"name"`
 	GroupFigures
+	Rates VariantRates `json:"rates" doc:"Each with its 95 % Wilson score interval."`
+}
+
+// VariantRates are the rates of a variant.
+type VariantRates struct {
+	Delivered    IntervalRate `json:"delivered"`
+	Opened       IntervalRate `json:"opened"`
+	Clicked      IntervalRate `json:"clicked"`
+	Unsubscribed IntervalRate `json:"unsubscribed"`
+	Bounced      IntervalRate `json:"bounced"`
+}
+
+// IntervalRate is a rate with its interval.
+type IntervalRate struct {
+	Rate float64 `json:"rate" doc:"Over the recipients of the variant."`
+	Low  float64 `json:"low"`
+	High float64 `json:"high" doc:"Without recipients the interval is from 0 to 1."`
+}
+
+func ratesOf(g report.Group) VariantRates {
+	rate := func(n int) IntervalRate {
+		i := g.Interval(n).Rounded()
+		return IntervalRate{g.Rate(n), i.Low, i.High}
+	}
+	return VariantRates{rate(g.Delivered), rate(g.Opened), rate(g.Clicked), rate(g.Unsubscribed), rate(g.Bounced)}
+}
+
+// VariantsAhead are the variants that are better than all others.
+type VariantsAhead struct {
+	Opened  *string `json:"opened" doc:"The id of the variant whose interval of the open rate lies above those of all others; null: intervals overlap, so that chance may explain the difference."`
+	Clicked *string `json:"clicked" doc:"The same of the click rate."`
+}
+
+// variantsAhead returns the variants that are better than all others; nil without variants.
+func variantsAhead(b broadcast.Broadcast, e report.Breakdown) *VariantsAhead {
+	if len(b.Variants) == 0 {
+		return nil
+	}
+	groups := make([]report.Group, len(b.Variants))
+	for i, v := range b.Variants {
+		groups[i] = e.Variants[v.ID]
+	}
+	best := func(count func(report.Group) int) *string {
+		if i := report.Ahead(groups, count); i >= 0 {
+			return &b.Variants[i].ID
+		}
+		return nil
+	}
+	return &VariantsAhead{best(func(g report.Group) int { return g.Opened }), best(func(g report.Group) int { return g.Clicked })}
 }
 
 type IdentityFigures struct {
@@ -299,6 +348,7 @@ type countryFigures struct {
 type EngagementGroups[Identity any] struct {
 	BroadcastID id.Broadcast      `json:"broadcast_id" format:"uuid"`
 	ByVariant   []variantFigures  `json:"by_variant" doc:"Empty without variants."`
+	Ahead       *VariantsAhead    `json:"ahead" doc:"Which variant is better; null without variants."`
 	ByIdentity  []Identity        `json:"by_identity"`
 	ByProvider  []providerFigures `json:"by_provider"`
 	ByClient    []clientFigures   `json:"by_client"`
@@ -337,7 +387,7 @@ func (api Broadcasts) broadcastEngagement(ctx context.Context, p auth.Principal,
 		return engagementForm{}, err
 	}
 	public := engagementOf[IdentityFigures](b, e)
-	session := EngagementGroups[identitySession]{public.BroadcastID, public.ByVariant, []identitySession{}, public.ByProvider, public.ByClient, public.ByDevice, public.ByCountry}
+	session := EngagementGroups[identitySession]{public.BroadcastID, public.ByVariant, public.Ahead, []identitySession{}, public.ByProvider, public.ByClient, public.ByDevice, public.ByCountry}
 	for _, g := range e.Identities {
 		row := IdentityFigures{wire.NameOf(names, g.Value), figuresOf(g.Group)}
 		public.ByIdentity = append(public.ByIdentity, row)
@@ -349,11 +399,11 @@ func (api Broadcasts) broadcastEngagement(ctx context.Context, p auth.Principal,
 // engagementOf returns the answer without the identities.
 func engagementOf[Identity any](b broadcast.Broadcast, e report.Breakdown) EngagementGroups[Identity] {
 	out := EngagementGroups[Identity]{
-		BroadcastID: b.ID, ByVariant: []variantFigures{}, ByIdentity: []Identity{}, ByProvider: []providerFigures{},
+		BroadcastID: b.ID, ByVariant: []variantFigures{}, Ahead: variantsAhead(b, e), ByIdentity: []Identity{}, ByProvider: []providerFigures{},
 		ByClient: []clientFigures{}, ByDevice: []deviceFigures{}, ByCountry: []countryFigures{},
 	}
 	for _, v := range b.Variants {
-		out.ByVariant = append(out.ByVariant, variantFigures{v.ID, v.Name, figuresOf(e.Variants[v.ID])})
+		out.ByVariant = append(out.ByVariant, variantFigures{v.ID, v.Name, figuresOf(e.Variants[v.ID]), ratesOf(e.Variants[v.ID])})
 	}
 	for _, g := range e.Providers {
 		out.ByProvider = append(out.ByProvider, providerFigures{g.Value, figuresOf(g.Group)})

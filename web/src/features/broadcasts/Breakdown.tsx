@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import type { BroadcastSessionView } from "../../api/schema";
+import type { BroadcastSessionView, VariantRates } from "../../api/schema";
 import { CsvButton } from "../../ui/CsvButton";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Page";
@@ -11,6 +11,7 @@ import { exactNumber, percent } from "../../base/words/formats";
 import { term } from "../../base/words/glossary";
 import css from "./Report.module.css";
 import { engagementQuery } from "./queries";
+import { Interval, scaleOf } from "./VersionRates";
 import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.breakdown", {
@@ -78,7 +79,12 @@ type Figures = {
 	bounced: number;
 	open_rate: number;
 	click_rate: number;
+	/** Of versions: the rates with their ranges. */
+	rates?: VariantRates;
 };
+
+/** ranges are the rates of versions in files. */
+const ranges = ["delivered", "opened", "clicked", "unsubscribed", "bounced"] as const;
 
 /** Groups compares parts of the recipients; each has the number that its rates are over. */
 function Groups({
@@ -93,6 +99,17 @@ function Groups({
 	people?: (row: Figures, event: string) => string;
 }) {
 	if (rows.length === 0) return null;
+	const rate = (row: Figures, value: number, metric: "opened" | "clicked") =>
+		row.rates ? (
+			<Interval
+				value={row.rates[metric]}
+				scale={scaleOf(rows.map((other) => (other.recipients > 0 ? other.rates?.[metric] : undefined)))}
+				empty={row.recipients === 0}
+			/>
+		) : (
+			percent(row.recipients ? value : null)
+		);
+	const withRanges = rows.some((row) => row.rates);
 	const count = (row: Figures, value: number, event: string) =>
 		people && value > 0 ? <Link href={people(row, event)}>{exactNumber(value)}</Link> : exactNumber(value);
 	return (
@@ -111,6 +128,7 @@ function Groups({
 						"click_rate",
 						"unsubscribed",
 						"bounced",
+						...(withRanges ? ranges.flatMap((metric) => [`${metric}_low`, `${metric}_high`]) : []),
 					]}
 					rows={rows.map((row) => [
 						row.name,
@@ -122,6 +140,7 @@ function Groups({
 						row.click_rate,
 						row.unsubscribed,
 						row.bounced,
+						...(row.rates ? ranges.flatMap((metric) => [row.rates?.[metric].low, row.rates?.[metric].high]) : []),
 					])}
 				/>
 			}
@@ -158,7 +177,7 @@ function Groups({
 						name: words.openRate,
 						description: term("opened").definition,
 						end: true,
-						cell: (row) => percent(row.recipients ? row.open_rate : null),
+						cell: (row) => rate(row, row.open_rate, "opened"),
 					},
 					{
 						id: "clicked",
@@ -172,7 +191,7 @@ function Groups({
 						name: words.clickRate,
 						description: term("clicked").definition,
 						end: true,
-						cell: (row) => percent(row.recipients ? row.click_rate : null),
+						cell: (row) => rate(row, row.click_rate, "clicked"),
 					},
 					{
 						id: "unsubscribed",

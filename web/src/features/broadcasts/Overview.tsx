@@ -13,13 +13,15 @@ import { timeOfDay, day, exactNumber, inSentence, percent, pointsOf } from "../.
 import { partOf, type TermName, term } from "../../base/words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
-import { metricsQuery, reportQuery } from "./queries";
+import { engagementQuery, metricsQuery, reportQuery } from "./queries";
+import { VersionRates } from "./VersionRates";
 import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.overview", {
 	figures: "Results",
 	of: "of",
 	funnel: "From the audience to clicks",
+	versions: "Which version",
 	opened: "Opened",
 	clickedWord: "Clicked",
 	who: "People and machines",
@@ -87,6 +89,7 @@ export function Overview({
 }) {
 	const report = useReport(broadcast.id, live);
 	const earlier = useEarlier(broadcast);
+	const versions = useQuery({ ...engagementQuery(broadcast.id, live), enabled: (broadcast.variants?.length ?? 0) > 0 });
 	if (report.isPending) return <Skeleton rows={6} />;
 	if (report.isError) return <Failure error={report.error} retry={() => void report.refetch()} />;
 	const r = report.data;
@@ -164,6 +167,11 @@ export function Overview({
 					</p>
 				)}
 			</Card>
+			{versions.data && versions.data.by_variant.length > 0 && (
+				<Card title={words.versions}>
+					<VersionRates engagement={versions.data} />
+				</Card>
+			)}
 			<Card title={words.funnel}>
 				<Bars
 					total={matched}

@@ -2,7 +2,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { exactNumber } from "../../base/words/formats";
 import css from "./Broadcasts.module.css";
 
-const words = catalogue("broadcasts.sparkline", { label: "Opens and clicks by day: {all}" });
+const words = catalogue("broadcasts.sparkline", { label: "First opens in each of six hours: {all}" });
 
 /** Sparkline draws a few values as a line without axes; screen readers get the values. */
 export function Sparkline({ values }: { values: number[] }) {

@@ -6,6 +6,7 @@ import { Columns, TextArea, TextField } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
 import { Callout } from "../../ui/Page";
 import { catalogue } from "../../base/words/catalogue";
+import { sentenceFor } from "../../base/words/errors";
 import { percent } from "../../base/words/formats";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
@@ -88,6 +89,7 @@ export function Variants({
 		);
 	}
 	const general = draft.problem("variants");
+	const alike = broadcast.warnings.find((warning) => warning.code === "VARIANTS_ALIKE");
 	const change = (i: number, part: Partial<BroadcastVariant>) =>
 		set(variants.map((variant, j) => (i === j ? { ...variant, ...part } : variant)));
 	return (
@@ -96,6 +98,7 @@ export function Variants({
 			{general && !variants.some((_, i) => draft.problem(`variants[${i}]`)) && (
 				<Callout tone="danger">{general}</Callout>
 			)}
+			{alike && <Callout tone="warning">{sentenceFor(alike.code, alike.message)}</Callout>}
 			<div className={css.variants} data-path="variants">
 				{variants.map((variant, i) => {
 					const own = fields.filter((field) => field in variant.content_overrides);

@@ -2,11 +2,14 @@ import type { BroadcastSessionView, PreviewSendAnswer, ScheduleWarning } from ".
 
 // What is said of a draft before it is sent.
 
-/** warningsOf returns the warnings of a draft, each once. That no start is chosen is none here: Send chooses one. */
+/** Warnings that are none here: Send chooses a start, and versions that are the same keep the draft from being sent. */
+const silent = ["NO_SCHEDULED_AT", "VARIANTS_ALIKE"];
+
+/** warningsOf returns the warnings of a draft, each once. */
 export function warningsOf(broadcast: Pick<BroadcastSessionView, "view_model" | "warnings">): ScheduleWarning[] {
 	const all = new Map<string, ScheduleWarning>();
 	for (const warning of [...(broadcast.view_model.schedule_readiness?.warnings ?? []), ...broadcast.warnings])
-		if (warning.code !== "NO_SCHEDULED_AT")
+		if (!silent.includes(warning.code))
 			all.set(`${warning.code} ${warning.field ?? ""} ${warning.line ?? ""} ${warning.message}`, warning);
 	return [...all.values()];
 }

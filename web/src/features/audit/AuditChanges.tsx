@@ -2,9 +2,9 @@ import type { Answer } from "../../api/client";
 import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import { NotSet } from "../../ui/Page";
-import css from "./Settings.module.css";
+import css from "../settings/Settings.module.css";
 
-const words = catalogue("settings.auditChanges", {
+const words = catalogue("audit.changes", {
 	count: "{count, plural, one {# change} other {# changes}}",
 	field: "Field",
 	before: "Before",

@@ -7,7 +7,7 @@ import { explain } from "../../base/words/errors";
 import { Button } from "../../ui/Button";
 import { toast } from "../../ui/Toast";
 
-const words = catalogue("settings.auditExport", { export: "Export as CSV" });
+const words = catalogue("audit.export", { export: "Export as CSV" });
 
 type Props = {
 	/** What the filters of the page select. */

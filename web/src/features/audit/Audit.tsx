@@ -13,15 +13,15 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { dayTime, exact, timeZone } from "../../base/words/formats";
 import { addDays, startOfDay } from "../../base/words/zone";
-import css from "./Settings.module.css";
+import css from "../settings/Settings.module.css";
 import { AuditChanges } from "./AuditChanges";
 import { AuditExport } from "./AuditExport";
-import { apiKeysQuery, auditQuery, membersQuery } from "./queries";
+import { apiKeysQuery, auditQuery, membersQuery } from "../settings/queries";
 import { to } from "../../base/paths";
 
 const BulkJob = lazyComponent(() => import("../jobs/BulkJob").then((module) => ({ default: module.BulkJob })));
 
-const words = catalogue("settings.audit", {
+const words = catalogue("audit.audit", {
 	title: "Audit log",
 	settings: "Settings",
 	who: "Who",
