@@ -60,6 +60,7 @@ func TestBroadcastsAreManagedFromTheirList(t *testing.T) {
 		row("First")
 		page.Press("Space")
 		page.WaitFor(`document.querySelector("[role=dialog] iframe")`)
+		page.expectMarksReported()
 		page.Press("Escape")
 		page.WaitFor(`document.activeElement.matches('[role=row]') && document.activeElement.innerText.startsWith('First')`)
 

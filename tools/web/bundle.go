@@ -168,7 +168,9 @@ func (b bundle) manifest() (manifest, error) {
 				}
 			}
 		case "src/ui/frame/frame.ts":
-			m.Frame = filepath.Base(name)
+			if m.Frame = filepath.Base(name); len(out.Imports) > 0 {
+				return m, fmt.Errorf("the script of the frame imports %s: its page has no other scripts", out.Imports[0].Path)
+			}
 		}
 	}
 	slices.Sort(m.Preload)

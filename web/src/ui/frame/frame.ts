@@ -3,7 +3,7 @@
 // the address under the pointer. Links lead nowhere, or open in a new tab if the application says so. If it asks for
 // marks, it is told where the elements with marks are, which of them is under the pointer and which is pressed.
 
-import { markOf, maxRects } from "./reports";
+// The page contains this file alone, so that it imports nothing.
 
 type Show = {
 	kind: "show";
@@ -24,6 +24,15 @@ const noPictures = "* { background-image: none !important }";
 const send = (message: object) => parent.postMessage(message, "*");
 
 const sizes = new ResizeObserver(() => oncePerFrame("marks", reportMarks));
+
+/** What of an element's classes is its mark, as the server writes it. */
+const marked = /(?:^|\s)pb-mark-(\d{1,9})(?:\s|$)/;
+
+/** markOf returns the mark of an element, -1 if it has none. */
+const markOf = (element: Element) => Number(marked.exec(element.getAttribute("class") ?? "")?.[1] ?? -1);
+
+/** More rectangles than these are not reported. */
+const maxRects = 10_000;
 
 /** Whether the application asks for marks. */
 let marks = false;
@@ -138,7 +147,7 @@ function oncePerFrame(kind: string, make: () => void) {
 function reportMarks() {
 	const rects = [];
 	for (const element of document.querySelectorAll('body[class*="pb-mark-"], body [class*="pb-mark-"]')) {
-		const mark = markOf(element.getAttribute("class") ?? "");
+		const mark = markOf(element);
 		if (mark < 0) continue;
 		const rect = element.getBoundingClientRect();
 		if (rect.width === 0 && rect.height === 0) continue; // it is hidden
@@ -151,7 +160,7 @@ function reportMarks() {
 /** markAround returns the mark of the nearest element around what an event is about, -1 if none has one. */
 function markAround(target: EventTarget | null) {
 	for (let el = target instanceof Element ? target : null; el; el = el.parentElement) {
-		const mark = markOf(el.getAttribute("class") ?? "");
+		const mark = markOf(el);
 		if (mark >= 0) return mark;
 	}
 	return -1;

@@ -1,23 +1,7 @@
 import { equals, type Tests } from "../../base/testing";
-import { markOf, read, readPoint, readPress, readRects } from "./reports";
+import { read, readPoint, readPress, readRects } from "./reports";
 
 const tests: Tests = {
-	"a mark is one of the classes of an element"() {
-		equals(markOf("pb-mark-12"), 12, "alone");
-		equals(markOf("a pb-mark-0 b"), 0, "between others");
-		equals(markOf("a\tpb-mark-7"), 7, "behind a tab");
-		for (const classes of [
-			"",
-			"pb-mark-",
-			"pb-mark--1",
-			"xpb-mark-1",
-			"pb-mark-1x",
-			"pb-mark-1.5",
-			"pb-mark-9999999999",
-		])
-			equals(markOf(classes), -1, classes);
-	},
-
 	"what is no rectangle is not read"() {
 		const rect = { mark: 3, x: 1, y: 2.5, width: 3, height: 4 };
 		equals(readRects([rect, { ...rect, extra: true }]), [rect, rect], "rectangles");

@@ -16,14 +16,8 @@ export type Reports = {
 	onPoint?: (mark: number) => void;
 };
 
-/** What of an element's classes is its mark, as the server writes it. */
-const marked = /(?:^|\s)pb-mark-(\d{1,9})(?:\s|$)/;
-
-/** markOf returns the mark in the classes of an element, -1 if there is none. */
-export const markOf = (classes: string) => Number(marked.exec(classes)?.[1] ?? -1);
-
 /** More rectangles than these are not read. */
-export const maxRects = 10_000;
+const maxRects = 10_000;
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 const isMark = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= -1;
