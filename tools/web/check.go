@@ -20,6 +20,7 @@ const (
 	budgetPage   = 60_000    // script that one more page loads
 	budgetEditor = 160_000   // the code editor, loaded on first use
 	budgetAria   = 84_000    // one of the parts on React Aria, loaded on first use or when idle
+	budgetText   = 86_000    // the editor of formatted text, loaded on first use
 	budgetPlots  = 25_000    // plots
 	budgetCanvas = 80_000    // the canvas of sequences
 	budgetAll    = 1_000_000 // all scripts, without translations
@@ -27,7 +28,7 @@ const (
 )
 
 // lazyBudgets are the budgets of parts that are loaded on first use, by the names of their chunks.
-var lazyBudgets = map[string]int{"editor": budgetEditor, "aria": budgetAria, "plots": budgetPlots, "canvas": budgetCanvas}
+var lazyBudgets = map[string]int{"editor": budgetEditor, "aria": budgetAria, "plots": budgetPlots, "richtext": budgetText, "canvas": budgetCanvas}
 
 // check holds the application against its budgets, the API's description, the rules of messages, the type checker, the linter and the formatter, the
 // scripts of browser tests against the type checker, and the packages against the registry's advisories.

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useRef, useState } from "react";
+import { type ReactNode, type RefObject, Suspense, useRef, useState } from "react";
 import { Module } from "../base/lazy";
 import button from "./Button.module.css";
 
@@ -13,13 +13,18 @@ type Props = {
 	button: ReactNode;
 	className?: string;
 	end?: boolean;
+	/** Whether what it is about is on. */
+	pressed?: boolean;
+	/** The button, for those who open it by keys. */
+	triggerRef?: RefObject<HTMLButtonElement | null>;
 	children: (close: () => void) => ReactNode;
 };
 
 /** Popup is a button that opens a small panel beside it. */
-export function Popup({ label, buttonLabel, button: content, className, end, children }: Props) {
+export function Popup({ label, buttonLabel, button: content, className, end, pressed, triggerRef, children }: Props) {
 	const [open, setOpen] = useState(false);
-	const trigger = useRef<HTMLButtonElement>(null);
+	const own = useRef<HTMLButtonElement>(null);
+	const trigger = triggerRef ?? own;
 	const close = () => setOpen(false);
 	return (
 		<>
@@ -29,6 +34,7 @@ export function Popup({ label, buttonLabel, button: content, className, end, chi
 				aria-label={buttonLabel}
 				aria-haspopup="dialog"
 				aria-expanded={open}
+				data-pressed={pressed || undefined}
 				className={className ?? `${button.button} ${button.quiet} ${button.small}`}
 				onPointerEnter={panels.preload}
 				onFocus={panels.preload}

@@ -10,7 +10,7 @@ import { Thumb } from "../../ui/Thumb";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Binding.module.css";
 import { fromText, nameOf, optionsOf, textOf } from "./binding";
-import { RichText } from "./RichText";
+import { RichTextField } from "./RichText";
 import { TokenField } from "./Tokens";
 
 const words = catalogue("binding.control", {
@@ -102,7 +102,7 @@ function Input({ parameter: p, path, value, onChange, error, readOnly }: Props) 
 				<TextField {...common} value={text} onChange={write} inputMode="email" autoComplete="off" spellCheck={false} />
 			);
 		case "rich_text":
-			return <RichText {...common} value={text} onChange={write} maxLength={mostOf(p)} />;
+			return <RichTextField {...common} value={text} onChange={write} maxLength={mostOf(p)} />;
 		case "html":
 			return <Markup {...common} value={text} onChange={write} />;
 		case "image":

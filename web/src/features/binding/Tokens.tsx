@@ -1,5 +1,5 @@
 import { Braces } from "lucide-react";
-import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useCallback, useEffect, useId, useRef, useState } from "react";
 import { useFields } from "../rules/useFields";
 import { described, Frame } from "../../ui/Field";
 import field from "../../ui/Field.module.css";
@@ -48,18 +48,38 @@ export function MergeMenu({ label, onInsert }: MenuProps) {
 	);
 }
 
-function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
-	const [search, setSearch] = useState("");
-	const first = useRef<HTMLInputElement>(null);
-	useEffect(() => first.current?.focus(), []);
+type MergeField = { name: string; group: string; text: string };
+
+function useMergeFields(): MergeField[] {
 	const fields = useFields();
-	const all = [
+	return [
 		...fields
 			.filter((field) => !unprintableFields.includes(field.field))
 			.map((field) => ({ name: field.name, group: field.group, text: `{{ contact.${field.field} }}` })),
 		{ name: words.unsubscribe, group: words.links, text: "{{ unsubscribe_url }}" },
 		{ name: words.preferences, group: words.links, text: "{{ preferences_url }}" },
 	];
+}
+
+/** useMergeNames returns what merge fields are called, by their paths. */
+export function useMergeNames(): (path: string) => string | undefined {
+	const fields = useFields();
+	return useCallback(
+		(path: string) => {
+			if (path === "unsubscribe_url") return words.unsubscribe;
+			if (path === "preferences_url") return words.preferences;
+			const field = path.replace(/^contact\./, "");
+			return fields.find((known) => known.field === field)?.name;
+		},
+		[fields],
+	);
+}
+
+function MergeFields({ onChoose }: { onChoose: (text: string) => void }) {
+	const [search, setSearch] = useState("");
+	const first = useRef<HTMLInputElement>(null);
+	useEffect(() => first.current?.focus(), []);
+	const all = useMergeFields();
 	const matches = all.filter((token) =>
 		`${token.name} ${token.text}`.toLowerCase().includes(search.trim().toLowerCase()),
 	);

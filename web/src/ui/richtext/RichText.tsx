@@ -1,0 +1,41 @@
+import type { CSSProperties, ReactNode } from "react";
+import { Module } from "../../base/lazy";
+import type { Allowed } from "./allowed";
+import type { Names } from "./chips";
+import css from "./RichText.module.css";
+
+const editors = new Module(() => import("./Editor"));
+
+export type RichTextProps = {
+	/** What the text is, for screen readers. */
+	label: string;
+	/** HTML with Liquid. What is not edited in it stays as it is. */
+	value: string;
+	onChange: (value: string) => void;
+	/** What the text may have; what a rich text parameter may, if missing. */
+	allowed?: Allowed;
+	readOnly?: boolean;
+	/** Called on Escape, and on Control or Command with Enter. */
+	onDone?: () => void;
+	/** Without a frame, with the tools above, over the place that it edits. */
+	inline?: boolean;
+	/** The styles of that place. */
+	look?: CSSProperties;
+	autoFocus?: boolean;
+	/** What Liquid prints is called. */
+	names?: Names;
+	/** A button that chooses a merge field for a place. */
+	mergeMenu?: (place: string, insert: (source: string) => void) => ReactNode;
+	/** The id of the field, and the path of its value in the request. */
+	id?: string;
+	path?: string;
+	describedBy?: string;
+	invalid?: boolean;
+};
+
+/** RichText edits text with its formatting, or as its source. The editor is loaded on first use. */
+export function RichText(props: RichTextProps) {
+	const editor = editors.useLoaded();
+	if (editor) return <editor.Editor {...props} />;
+	return <div className={props.inline ? css.inline : css.waiting} aria-busy />;
+}
