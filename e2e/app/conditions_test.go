@@ -1,7 +1,9 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// A rule with conditions of all types is shown, each as one of its type.
+// A rule with conditions of all types is shown, each as a sentence of its type.
 func TestConditionsOfAllTypesAreShown(t *testing.T) {
 	t.Parallel()
 	page := openApp(t, "")
@@ -45,7 +47,14 @@ func TestConditionsOfAllTypesAreShown(t *testing.T) {
 	}
 	page.call(http.MethodPost, "/segments", map[string]any{"name": "All", "definition": map[string]any{"logic": "or", "conditions": conditions}})
 	page.open("/segments/all")
-	page.WaitFor(`[...document.querySelectorAll('fieldset[data-path]:not([data-depth])')].map(f => f.querySelector('select').value).join(' ') === '` + strings.Join(names, " ") + `'`)
+	const rows = `[...document.querySelectorAll('fieldset[data-path]:not([data-depth])')]`
+	page.WaitFor(rows + `.map(f => f.dataset.kind).join(' ') === '` + strings.Join(names, " ") + `'`)
+	page.WaitFor(rows + `.map(f => $.text(f.querySelector('p'))).join() === ` + strconv.Quote(strings.Join([]string{
+		"Email is set", "Is in list Crew", "Is in segment All sendable contacts", "Opened any email", "Opened (deleted)",
+		"Opened an email of sequence (deleted)", "paid happened", "Did paid, then paid within 7 days",
+		"Visited a page whose URL is https://example.com/", "Submitted the form signup", "Is subscribed to Newsletter",
+		"Is in sequence (deleted)", "Is on the suppression list",
+	}, ",")))
 	page.expectNoProblems()
 }
 
@@ -72,12 +81,18 @@ func TestConditionsOnEventsAreEdited(t *testing.T) {
 		page.call(http.MethodPost, "/segments", map[string]any{"name": "Carts", "definition": map[string]any{"logic": "and", "conditions": []any{leaf}}})
 
 		page.open("/segments/carts")
-		page.In("region", "Rule").ExpectText("cart_updated (value is more than 50), but not order_placed within 2 days")
+		page.In("region", "Rule").ExpectText("Did cart_updated between 1 Jan 2026 and 1 Jan 2100 where value is more than 50, but not order_placed within 2 days")
 		page.In("region", "Matches now").ExpectText("Nobody matches.")
 		page.expectAccessible("a condition on two events")
-		page.SelectByKeys("Afterwards", "was f", "was followed by")
-		page.Fill("Within", "3")
-		page.In("region", "Rule").ExpectText("cart_updated (value is more than 50), then order_placed within 3 days")
+		page.choosePart("Afterwards", "then")
+		page.expectFocusOnPart("Afterwards: then")
+		page.openPart("Within")
+		page.expectAccessible("a part of a condition")
+		page.Press("Control+a")
+		page.Type("3")
+		page.Press("Enter")
+		page.expectFocusOnPart("Within: 3 days")
+		page.In("region", "Rule").ExpectText("where value is more than 50, then order_placed within 3 days")
 		page.In("region", "Matches now").ExpectText("1 match")
 		page.Click("Save")
 		leaf["operator"], leaf["within"].(map[string]any)["amount"] = "followed", 3.0
@@ -91,16 +106,53 @@ func TestConditionsOnEventsAreEdited(t *testing.T) {
 		})
 		page.open("/segments/orders")
 		page.In("region", "Matches now").ExpectText("1 match")
-		page.Click("Add property condition")
+		page.choosePart("Add to the condition", "Property condition")
+		page.expectOpenPart()
 		page.SelectOption("Property", "value")
-		page.WaitFor(`[...document.querySelectorAll('fieldset select')].some(s => s.value === 'number')`)
-		page.Fill("Value", "61")
+		page.WaitFor(`document.activeElement.matches('[data-of] input[type=number]')`) // the value, as what was recorded
+		page.Type("61")
+		page.Press("Enter")
+		page.expectFocusOnPart("Value: 61")
+		page.In("region", "Rule").ExpectText("order_placed happened where value is 61")
 		page.In("region", "Matches now").ExpectText("Nobody matches.")
 		page.expectAccessible("a condition on a property")
 		page.Click("Save")
 		order["filters"] = []any{map[string]any{"property": "value", "operator": "equals", "value": 61.0}}
 		page.expectConditions("orders", order)
 	})
+}
+
+// openPart goes to the part of a condition whose name begins with a text, and opens what changes it.
+func (page appPage) openPart(name string, keys ...string) {
+	page.T.Helper()
+	page.PressEnterOn(name, keys...)
+	page.expectOpenPart()
+}
+
+// clickPart opens the part of a condition whose name begins with a text by the mouse.
+func (page appPage) clickPart(name string) {
+	page.T.Helper()
+	page.ClickElement(fmt.Sprintf(`[...document.querySelectorAll('[data-part]')].find(p => $.name(p).startsWith(%q))`, name))
+	page.expectOpenPart()
+}
+
+// choosePart opens the part of a condition whose name begins with a text, and chooses from its list.
+func (page appPage) choosePart(name, choice string, keys ...string) {
+	page.T.Helper()
+	page.openPart(name, keys...)
+	page.ChooseMenuItem(choice)
+}
+
+// expectOpenPart waits until a field or a choice of a part of a condition has the focus.
+func (page appPage) expectOpenPart() {
+	page.T.Helper()
+	page.WaitFor(`document.activeElement.closest('[data-of]')?.matches('form, :has([role=menu])') && document.activeElement.matches('input, select, [role=spinbutton], [role^=menuitem]')`)
+}
+
+// expectFocusOnPart waits until nothing is open and the part of a condition whose name begins with a text has the focus.
+func (page appPage) expectFocusOnPart(name string) {
+	page.T.Helper()
+	page.WaitFor(fmt.Sprintf(`document.activeElement.matches('[data-part][aria-expanded=false]') && $.name(document.activeElement).startsWith(%q)`, name))
 }
 
 // expectConditions waits until the saved rule of a segment has these conditions.

@@ -59,7 +59,7 @@ func TestErrorsAreSentences(t *testing.T) {
 	page.Type(`{"logic": "or", "conditions": [{"field": "country", "operator": "equals", "value": ""}, {"field": "custom_fields.birthday", "operator": "before", "value": "soon"}]}`)
 	page.expectSentences("the rule of a segment as JSON", "Condition 1, value must be filled in.")
 	page.Click("Builder")
-	page.Evaluate(`for (const f of document.querySelectorAll('fieldset select')) { f.focus(); f.blur() }`)
+	page.Evaluate(`for (const f of document.querySelectorAll('fieldset [data-part]')) { f.focus(); f.blur() }`)
 	page.expectSentences("the rule of a segment", "Value must be")
 
 	made := page.call(http.MethodPost, "/templates", map[string]any{"name": "News", "format": "html", "subject": "News", "content_html": "<p>News</p>"})

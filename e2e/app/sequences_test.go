@@ -144,13 +144,13 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.chooseStep("Yes or no")
 		page.expectSuggestedProperty("plan")
 		page.fillRule(`{"logic": "and", "conditions": [{"field": "country", "operator": "in", "value": ["DE"]}]}`)
-		page.closeStep("Country is any of DE")
+		page.closeStep("Country is any of Germany")
 		page.Press("a")
 		page.chooseStep("Change tags")
 		page.Fill("Tags", "german")
 		page.closeStep("Add german")
 		page.Press("ArrowUp")
-		page.expectFocusedStep("Country is any of DE")
+		page.expectFocusedStep("Country is any of Germany")
 		page.Press("a") // on the way that ends
 		page.chooseStep("Wait for a time")
 		page.closeStep("Wait 1 day")
@@ -182,7 +182,7 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.Evaluate(step(", Country is") + `.focus()`)
 		page.Press("Delete")
 		page.Check("Takes the path “No” to: Wait 1 day")
-		page.In("dialog", "Delete step “Country is any of DE?”?").ExpectText("1 step is deleted with it")
+		page.In("dialog", "Delete step “Country is any of Germany?”?").ExpectText("1 step is deleted with it")
 		page.Dialog().Click("Delete")
 		page.WaitFor(`[...document.querySelectorAll('[data-step]')].map(s => s.querySelector('b').textContent).join() === 'Send Hello,Wait 1 day,Goal: Tags has any of customer'`)
 		page.expectFocusedStep("Send Hello, As Newsletter, then Wait 1 day")
@@ -360,9 +360,10 @@ func (page appPage) expectSuggestedProperty(name string) {
 	page.T.Helper()
 	page.fillRule(`{"logic": "and", "conditions": [{"type": "trigger_event", "property": "", "operator": "equals", "value": ""}]}`)
 	page.Click("Builder")
-	page.Fill("Property", "")
-	page.Press("ArrowDown")
+	page.clickPart("Property")
 	page.WaitFor(fmt.Sprintf(`[...document.querySelectorAll('[role=option]')].some(o => o.textContent.startsWith(%q))`, name))
+	page.Press("Escape")
+	page.expectFocusOnPart("Property")
 }
 
 // addPeople adds a contact that is there and one that it creates to the sequence Onboarding by their addresses, and
@@ -406,7 +407,7 @@ func (page appPage) followSteps() {
 	}
 	page.Dialog().Click("Show the path in the flow")
 	page.expectNoDialog()
-	page.WaitFor(`[...document.querySelectorAll('[data-step][data-passed]')].map(s => s.querySelector('b').textContent).join() === 'Send Hello,Country is any of DE?,Wait 1 day'`)
+	page.WaitFor(`[...document.querySelectorAll('[data-step][data-passed]')].map(s => s.querySelector('b').textContent).join() === 'Send Hello,Country is any of Germany?,Wait 1 day'`)
 	page.WaitFor(`document.querySelectorAll('svg [data-passed]').length === 3`)
 	page.WaitFor(step("Wait 1 day") + `.getAttribute('aria-label').includes('on the path')`)
 	page.expectAccessible("the path of a person")

@@ -66,9 +66,9 @@ func TestTouchReordersListsAndScrollsTheCanvas(t *testing.T) {
 			map[string]any{"type": "field", "field": "country", "operator": "eq", "value": "AT"},
 		}}})
 		page.open("/segments/two")
-		page.WaitFor(shape + ` === 'DE AT'`)
+		page.WaitFor(shape + ` === 'Germany Austria'`)
 		page.dragByFinger(`document.querySelector('[data-path="1"] > button')`, `document.querySelector('[data-path="0"]')`)
-		page.WaitFor(shape + ` === 'AT DE'`)
+		page.WaitFor(shape + ` === 'Austria Germany'`)
 
 		sequence := page.call(http.MethodPost, "/sequences", map[string]any{"name": "Long"})["id"].(string)
 		nodes, edges := []any{}, []any{}

@@ -72,7 +72,7 @@ func (p *Page) ChooseMenuItem(text string) {
 	p.T.Helper()
 	p.WaitFor(`document.activeElement.closest('[role=menu]')`)
 	for range 30 {
-		if strings.HasPrefix(p.EvaluateString(`document.activeElement.matches('[role=menuitem]') ? document.activeElement.textContent.trim() : ''`), text) {
+		if strings.HasPrefix(p.EvaluateString(`document.activeElement.matches('[role^=menuitem]') ? document.activeElement.textContent.trim() : ''`), text) {
 			p.Press("Enter")
 			return
 		}

@@ -2,8 +2,8 @@ import { type ReactNode, type RefObject, Suspense, useRef, useState } from "reac
 import { Module } from "../base/lazy";
 import button from "./Button.module.css";
 
-const panels = new Module(() => import("./aria/PopupPanel"));
-const PopupPanel = panels.component((module) => module.PopupPanel);
+export const panels = new Module(() => import("./aria/PopupPanel"));
+export const PopupPanel = panels.component((module) => module.PopupPanel);
 
 type Props = {
 	/** What the panel is for. */

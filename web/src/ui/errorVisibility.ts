@@ -57,13 +57,23 @@ export function useShownError(id: string, value: unknown, error: string | undefi
 	return shown ? error : undefined;
 }
 
-/** useTouched reports the same of a part of the page that has several controls: whether somebody has left it, or has pressed a button elsewhere. */
+/**
+ * useTouched reports the same of a part of the page that has several controls: whether somebody has left it, or has pressed
+ * a button elsewhere. The panels that it opens name its id in data-of.
+ */
 export function useTouched(part: RefObject<HTMLElement | null>): boolean {
 	const [touched, setTouched] = useState(false);
 	useEffect(() => {
 		if (touched) return;
-		const contains = (target: EventTarget | null) => target instanceof Node && part.current?.contains(target);
-		const leave = (e: FocusEvent) => contains(e.target) && !contains(e.relatedTarget) && setTouched(true);
+		const contains = (target: EventTarget | null) =>
+			target instanceof Element &&
+			(part.current?.contains(target) || target.closest<HTMLElement>("[data-of]")?.dataset.of === part.current?.id);
+		// A panel that closes takes its field away, and gives the focus back.
+		const leave = (e: FocusEvent) =>
+			contains(e.target) &&
+			!contains(e.relatedTarget) &&
+			(e.relatedTarget || part.current?.contains(e.target as Element)) &&
+			setTouched(true);
 		const press = (event: MouseEvent) =>
 			!contains(event.target) && event.target instanceof Element && event.target.closest("button") && setTouched(true);
 		document.addEventListener("focusout", leave);

@@ -21,6 +21,8 @@ export type FieldInfo = {
 	group: string;
 	kind: FieldKind;
 	choices?: { value: string; label: string }[];
+	/** Its values are codes that have names. */
+	codes?: "country";
 };
 
 const words = catalogue("rules.fields", {
@@ -278,7 +280,7 @@ function standard(stages: Pick<StageRow, "slug" | "name">[], lists: { value: str
 		field("city", g.address, "text"),
 		field("state", g.address, "text"),
 		field("postal_code", g.address, "text"),
-		field("country", g.address, "choice"),
+		{ ...field("country", g.address, "choice"), codes: "country" },
 		field("timezone", g.address, "choice"),
 		field("prospect_score", g.activity, "number"),
 		field("customer_score", g.activity, "number"),
@@ -327,6 +329,7 @@ export function fieldsOf(
 			group: words.groups.custom,
 			kind: kinds[field.field_type],
 			choices: field.enum_values?.map((value) => ({ value, label: value })),
+			codes: field.field_type === "country" ? "country" : undefined,
 		}),
 	);
 	return [...standard(stages, lists), ...own];

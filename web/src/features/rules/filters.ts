@@ -1,6 +1,7 @@
 import { catalogue } from "../../base/words/catalogue";
 import { and, calendarDay } from "../../base/words/formats";
 import { type FieldInfo, operatorName, shapeOf } from "./fields";
+import { choiceName } from "./choiceName";
 
 // Filters of a list: conditions on fields of contacts, all of which must match.
 
@@ -19,14 +20,23 @@ const words = catalogue("rules.filters", {
 
 export type Filter = { field?: string; operator?: string; value?: unknown };
 
+/** nameOfValue writes one value of a field. */
+export function nameOfValue(value: unknown, field: Pick<FieldInfo, "kind" | "choices" | "codes"> | undefined): string {
+	if (typeof value === "boolean") return value ? words.yes : words.no;
+	const text = String(value ?? "");
+	return field?.kind === "date" && /^\d{4}-\d\d-\d\d/.test(text)
+		? calendarDay(text.slice(0, 10))
+		: choiceName(field, text);
+}
+
+/** periodText writes a length of time: "30 days". */
+export function periodText({ amount = 0, unit = "day" }: { amount?: number; unit?: string }): string {
+	return unit in words.ago ? words.ago[unit as keyof typeof words.ago]({ count: amount }) : `${amount} ${unit}`;
+}
+
 /** valueText writes the value of a filter, with the names of what it names. */
 function valueText(filter: Filter, field: FieldInfo | undefined): string {
-	const name = (value: unknown) =>
-		(typeof value === "boolean" ? (value ? words.yes : words.no) : undefined) ??
-		field?.choices?.find((choice) => choice.value === value)?.label ??
-		(field?.kind === "date" && typeof value === "string" && value
-			? calendarDay(value.slice(0, 10))
-			: String(value ?? ""));
+	const name = (value: unknown) => nameOfValue(value, field);
 	switch (shapeOf(filter.operator ?? "")) {
 		case "none":
 			return "";
@@ -34,12 +44,8 @@ function valueText(filter: Filter, field: FieldInfo | undefined): string {
 			return Array.isArray(filter.value) ? filter.value.map(name).join(", ") : name(filter.value);
 		case "two":
 			return Array.isArray(filter.value) ? and(filter.value.map(name)) : "";
-		case "period": {
-			const period = filter.value as { amount?: number; unit?: string } | undefined;
-			const unit = period?.unit ?? "day";
-			const count = period?.amount ?? 0;
-			return unit in words.ago ? words.ago[unit as keyof typeof words.ago]({ count }) : `${count} ${unit}`;
-		}
+		case "period":
+			return periodText((filter.value ?? {}) as { amount?: number; unit?: string });
 		default:
 			return name(filter.value);
 	}

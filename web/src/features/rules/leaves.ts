@@ -1,5 +1,4 @@
 import { catalogue } from "../../base/words/catalogue";
-import { type FieldInfo, initialValue, operators } from "./fields";
 import type { Filter } from "./filters";
 import type { PropertyFilter } from "./propertyFilters";
 
@@ -20,6 +19,8 @@ export type Leaf = Filter & {
 	email_type_keys?: string[];
 	broadcast_id?: string;
 	link_url?: string;
+	variant_id?: string;
+	node_id?: string;
 	event_name?: string;
 	/** Of the event that started a sequence or an automation. */
 	property?: string;
@@ -35,6 +36,8 @@ export type Leaf = Filter & {
 	sequence_id?: string;
 	count?: Count;
 	window?: Window;
+	/** When somebody was put on a list. */
+	added?: Window;
 	level?: string;
 };
 
@@ -55,37 +58,6 @@ export const leafWords = catalogue("rules.leaves", {
 		suppression: "Suppression list",
 		trigger_event: "Event that started it",
 	},
-	operators: {
-		in: "is in",
-		not_in: "is not in",
-		did: "did",
-		did_not: "did not",
-		subscribed: "is subscribed to",
-		unsubscribed: "is not subscribed to",
-		active: "is in",
-		ever: "was ever in",
-		never: "was never in",
-		completed: "completed",
-		exited: "left early",
-		followed: "was followed by",
-		not_followed: "was not followed by",
-		listed: "is on the list",
-		not_listed: "is not on the list",
-	},
-	events: {
-		recipient: "was a recipient",
-		sent: "was sent",
-		delivered: "received",
-		opened: "opened",
-		clicked: "clicked",
-		engaged: "opened or clicked",
-		bounced: "bounced",
-		complained: "reported as spam",
-		unsubscribed: "unsubscribed",
-	},
-	counts: { at_least: "at least", at_most: "at most", exactly: "exactly" },
-	levels: { verified: "by people", confirmed: "confirmed", apparent: "including machines" },
-	matches: { equals: "is", contains: "contains", starts_with: "starts with" },
 });
 
 export type Kind = keyof typeof leafWords.kinds;
@@ -110,13 +82,9 @@ export const leafOperators: { [K in Exclude<Kind, "field">]: string[] } = {
 	trigger_event: ["equals"],
 };
 
-/** newLeaf returns a leaf of a type with initial values. */
-export function newLeaf(kind: Kind, fields: FieldInfo[]): Leaf {
-	if (kind === "field") {
-		const field = fields.find((field) => field.field === "country") ?? fields[0];
-		const operator = field ? (operators[field.kind][0] ?? "equals") : "equals";
-		return { field: field?.field ?? "email", operator, value: field && initialValue(operator, field.kind) };
-	}
+/** newLeaf returns a leaf of a type with initial values. What it is about has to be chosen. */
+export function newLeaf(kind: Kind): Leaf {
+	if (kind === "field") return { field: "", operator: "equals" };
 	const operator = leafOperators[kind][0] ?? "did";
 	const month: Window = { in_the_last: { amount: 30, unit: "day" } };
 	switch (kind) {
@@ -153,3 +121,31 @@ const negative = ["not_in", "not_equals", "did_not", "never", "unsubscribed", "n
 
 /** isNegative reports whether a leaf matches those to whom something does not apply. */
 export const isNegative = (leaf: Leaf) => negative.includes(leaf.operator ?? "");
+
+/** The events of mails that conditions ask about. */
+export type MailEvent =
+	| "recipient"
+	| "sent"
+	| "delivered"
+	| "opened"
+	| "clicked"
+	| "engaged"
+	| "bounced"
+	| "complained"
+	| "unsubscribed";
+
+const ofEachMail: MailEvent[] = ["sent", "delivered", "opened", "clicked", "bounced", "complained", "unsubscribed"];
+const ofBroadcasts: MailEvent[] = [
+	"recipient",
+	"sent",
+	"delivered",
+	"opened",
+	"clicked",
+	"engaged",
+	"bounced",
+	"complained",
+	"unsubscribed",
+];
+
+/** mailEvents returns the events that a type of condition on mails can ask about. */
+export const mailEvents = (kind: Kind): MailEvent[] => (kind === "broadcast" ? ofBroadcasts : ofEachMail);

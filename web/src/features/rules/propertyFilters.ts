@@ -11,7 +11,7 @@ export function propertyKind({ operator, value }: PropertyFilter): PropertyKind 
 	const includes = (all: readonly string[]) => all.includes(operator);
 	if (includes(operators.boolean.slice(0, 2))) return "boolean";
 	const sample = Array.isArray(value) ? value[0] : value;
-	if (typeof sample === "number") return "number";
+	if (typeof sample === "number" || sample === null) return "number"; // null: it is not filled in yet
 	if (includes(operators.text)) return "text";
 	return includes(operators.number) && operator !== "between" ? "number" : "date";
 }

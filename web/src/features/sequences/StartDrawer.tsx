@@ -2,7 +2,7 @@ import { Plus, X } from "lucide-react";
 import { fieldSentence } from "../../base/words/errors";
 import { ownName } from "../../base/words/fieldNames";
 import { catalogue } from "../../base/words/catalogue";
-import { EventName } from "../rules/EventParts";
+import { EventName } from "../rules/EventName";
 import type { Group } from "../rules/groups";
 import { Button, IconButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";

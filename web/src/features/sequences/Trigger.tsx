@@ -1,5 +1,5 @@
 import { useCollection } from "../../base/collections";
-import { EventName } from "../rules/EventParts";
+import { EventName } from "../rules/EventName";
 import { Properties } from "../rules/Properties";
 import type { PropertyFilter } from "../rules/propertyFilters";
 import { Combo } from "../../ui/Combo";

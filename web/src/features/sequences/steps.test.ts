@@ -160,7 +160,7 @@ const tests: Tests = {
 			[rule({ type: "segment", operator: "not_in", segment_keys: [] }), "is none of segment"],
 			[rule({ type: "event", event_name: "paid" }), "event paid"],
 			[rule({ type: "event" }), "event …"],
-			[rule({ ...newLeaf("event_sequence", []), operator: "not_followed" }), "…, but not … within 7 days"],
+			[rule({ ...newLeaf("event_sequence"), operator: "not_followed" }), "…, but not … within 7 days"],
 			[rule({ type: "page_view", url: "/prices" }), "page view /prices"],
 			[
 				rule({ type: "trigger_event", property: "plan", operator: "equals", value: "pro" }),

@@ -1,3 +1,4 @@
+import { choiceName } from "../rules/choiceName";
 import { type FieldInfo, operatorName, shapeOf } from "../rules/fields";
 import { eventSequenceWords } from "../rules/eventSequence";
 import { type Condition, type Group, isGroup } from "../rules/groups";
@@ -334,7 +335,7 @@ export const fieldWords = (names: Names, field: unknown): string =>
 const valueWords = (field: FieldInfo | undefined, value: unknown): string => {
 	if (Array.isArray(value)) return value.map((item) => valueWords(field, item)).join(", ");
 	if (typeof value === "object" && value !== null) return spanWords(value);
-	return field?.choices?.find((choice) => choice.value === value)?.label ?? String(value ?? "");
+	return choiceName(field, String(value ?? ""));
 };
 
 function leafWords(leaf: Leaf, names: Names): string {

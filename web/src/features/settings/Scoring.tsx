@@ -5,7 +5,7 @@ import { ApiError, api, type FieldProblem, request } from "../../api/client";
 import type { ScoringView } from "../../api/schema";
 import { useDisabledReason, useWorkspace } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
-import { EventName } from "../rules/EventParts";
+import { EventName } from "../rules/EventName";
 import { filterWords, type PropertyFilter } from "../rules/propertyFilters";
 import { Properties } from "../rules/Properties";
 import { Button, IconButton } from "../../ui/Button";

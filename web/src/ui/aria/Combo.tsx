@@ -1,5 +1,5 @@
 import { Check, ChevronDown, X } from "lucide-react";
-import { type ReactNode, useContext, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useContext, useEffect, useId, useRef, useState } from "react";
 import { Button as AriaButton } from "react-aria-components/Button";
 import { Collection } from "react-aria-components/Collection";
 import { ComboBox, type ComboBoxProps, ComboBoxStateContext } from "react-aria-components/ComboBox";
@@ -13,6 +13,7 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Combo.module.css";
 import field from "../Field.module.css";
 import { ImmediateErrors, useShownError } from "../errorVisibility";
+import { PartDone } from "../partDone";
 
 const words = catalogue("shell.combo", {
 	none: "Nothing matches.",
@@ -68,9 +69,11 @@ export type ComboProps = {
 	hideLabel?: boolean;
 	path?: string;
 	autoFocus?: boolean;
+	/** More can be chosen after the first choice. */
+	several?: boolean;
 };
 
-export type PicksProps = Omit<ComboProps, "value" | "onChange"> & {
+export type PicksProps = Omit<ComboProps, "value" | "onChange" | "several"> & {
 	values: string[];
 	onChange: (values: string[]) => void;
 	nameOf?: (id: string) => string;
@@ -86,8 +89,8 @@ function rank(id: string, label: string, search: string): number {
 	return normalized(label).startsWith(text) ? 1 : 2;
 }
 
-/** FirstMatch makes the best choice active that is left by what was typed, so that Enter takes it. */
-function FirstMatch({ search }: { search: string }) {
+/** FirstMatch makes the best choice active that is left by what was typed, so that Enter takes it; or only the same. */
+function FirstMatch({ search, isExact }: { search: string; isExact?: boolean }) {
 	const state = useContext(ComboBoxStateContext);
 	useEffect(() => {
 		const choose = () => {
@@ -96,7 +99,9 @@ function FirstMatch({ search }: { search: string }) {
 			if (focusedKey !== null && state.collection.getItem(focusedKey)) return; // of former choices it may be one that is gone
 			const items = [...state.collection.getKeys()].flatMap((key) => {
 				const item = state.collection.getItem(key);
-				return item?.type === "item" ? [{ key, rank: rank(String(key), item.textValue, search) }] : [];
+				return item?.type === "item" && (!isExact || key === search)
+					? [{ key, rank: rank(String(key), item.textValue, search) }]
+					: [];
 			});
 			const [best] = items.sort((a, b) => a.rank - b.rank);
 			if (best) state.selectionManager.setFocusedKey(best.key);
@@ -107,6 +112,20 @@ function FirstMatch({ search }: { search: string }) {
 		return () => clearTimeout(timer);
 	});
 	return null;
+}
+
+/** usePartKeys returns what closes the panel of a part: by Enter where there is nothing else to choose, and by Escape. */
+function usePartKeys(isComplete: () => boolean) {
+	const part = useContext(PartDone);
+	return (event: KeyboardEvent<HTMLInputElement>) => {
+		const active = document.getElementById(event.currentTarget.getAttribute("aria-activedescendant") ?? "");
+		const isChosen = active ? active.ariaSelected === "true" : isComplete();
+		const act = event.key === "Escape" ? part?.close : event.key === "Enter" && isChosen && part?.done;
+		if (!act) return;
+		event.preventDefault();
+		event.stopPropagation();
+		act();
+	};
 }
 
 /** Combo is a field with a list of choices that typing narrows. */
@@ -125,14 +144,20 @@ export function Combo({
 	hideLabel,
 	path,
 	autoFocus,
+	several,
 }: ComboProps) {
 	const id = useId();
+	const part = useContext(PartDone);
 	const error = useShownError(id, value, message);
 	const [search, setSearch] = useState<string | null>(null);
 	const selected = options.find((option) => option.id === value)?.label ?? (allowsCustomValue ? (value ?? "") : "");
 	const shown: (Option | Section)[] = options.some((option) => option.group) ? sections(options) : options;
 	const props: Partial<ComboBoxProps<Option | Section>> = onSearch ? { items: shown } : { defaultItems: shown };
 	const ids = new Map(options.map((option) => [option.label, option.id]));
+	const onPartKey = usePartKeys(() => Boolean(allowsCustomValue || !search));
+	// What is typed is a value of its own, and chooses nothing: the choices would close.
+	const chosen = useRef(value);
+	if (search === null || !allowsCustomValue) chosen.current = value;
 	return (
 		<ComboBox
 			{...props}
@@ -148,7 +173,7 @@ export function Combo({
 			onOpenChange={(open) => open && onOpen?.()}
 			onFocus={onOpen}
 			menuTrigger="focus"
-			selectedKey={value}
+			selectedKey={chosen.current}
 			inputValue={search ?? selected}
 			isInvalid={Boolean(error)}
 			onInputChange={(text) => {
@@ -161,6 +186,7 @@ export function Combo({
 				// Leaving the field chooses again what is chosen; what was typed stays.
 				const next = key === null ? (allowsCustomValue ? (search ?? value) || null : null) : String(key);
 				if (next !== value) onChange(next);
+				if (key !== null && key !== chosen.current && !several) part?.done();
 			}}
 			onBlur={() => {
 				const exact =
@@ -171,10 +197,10 @@ export function Combo({
 				setSearch(null);
 			}}
 		>
-			{!allowsCustomValue && search && <FirstMatch search={search} />}
+			{search && <FirstMatch search={search} isExact={allowsCustomValue} />}
 			<Label className={hideLabel ? "visually-hidden" : field.label}>{label}</Label>
 			<div className={css.box}>
-				<Input className={field.input} placeholder={placeholder} data-path={path} />
+				<Input className={field.input} placeholder={placeholder} data-path={path} onKeyDownCapture={onPartKey} />
 				<AriaButton className={css.arrow} aria-label={words.open}>
 					<ChevronDown aria-hidden size={16} />
 				</AriaButton>
@@ -224,6 +250,7 @@ export function Picks({ label, options, values, onChange, nameOf, autoFocus, ...
 				<Combo
 					key={key}
 					{...rest}
+					several
 					autoFocus={ownValues.current === null ? autoFocus : ownValues.current === key}
 					allowsCustomValue={false}
 					label={label}

@@ -14,11 +14,11 @@ type Props = {
 };
 
 /** focusItem moves the focus from a list to its current item. */
-function focusItem(event: FocusEvent<HTMLElement>) {
+export function focusItem(event: FocusEvent<HTMLElement>) {
 	if (event.target.role !== "menu") return;
 	(
-		event.target.querySelector<HTMLElement>('[role=menuitem][tabindex="0"]') ??
-		event.target.querySelector<HTMLElement>("[role=menuitem]")
+		event.target.querySelector<HTMLElement>('[role^=menuitem][tabindex="0"]') ??
+		event.target.querySelector<HTMLElement>("[role^=menuitem]")
 	)?.focus();
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
-import { EventName } from "../../rules/EventParts";
+import { EventName } from "../../rules/EventName";
 import { Button, IconButton } from "../../../ui/Button";
 import { Picks } from "../../../ui/Combo";
 import { NumberField, TextArea, TextField } from "../../../ui/Field";

@@ -1,4 +1,4 @@
-import { EventName } from "../../rules/EventParts";
+import { EventName } from "../../rules/EventName";
 import { Properties } from "../../rules/Properties";
 import type { PropertyFilter } from "../../rules/propertyFilters";
 import { Combo } from "../../../ui/Combo";
