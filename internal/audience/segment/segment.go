@@ -206,6 +206,16 @@ func Known(ctx context.Context, db *sqldb.DB, tenant id.Tenant, keys []string) (
 	return list, nil
 }
 
+// Names returns the names of those of the segments that exist.
+func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segment) (map[id.Segment]string, error) {
+	rows, err := db.Query(ctx, `SELECT id, name FROM segment WHERE tenant_id = $1 AND id`+db.In(2), tenant, sqldb.List(db, ids))
+	names, err := sqldb.Names[id.Segment](rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the names of segments: %w", err)
+	}
+	return names, nil
+}
+
 // Keys returns the keys of those segments that exist.
 func Keys(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Segment) (map[id.Segment]string, error) {
 	if len(ids) == 0 {

@@ -51,9 +51,7 @@ func Names(ctx context.Context, db *sqldb.DB, tenant id.Tenant, records []Record
 		"form": among(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]form.Form, error) {
 			return form.List(ctx, db, tenant, form.Draft, form.Published, form.Archived)
 		}, func(f form.Form) (id.Form, string) { return f.ID, f.Name }),
-		"segment": among(func(ctx context.Context, db *sqldb.DB, tenant id.Tenant) ([]segment.Segment, error) {
-			return segment.List(ctx, db, tenant, segment.Filter{})
-		}, func(s segment.Segment) (id.Segment, string) { return s.ID, s.Name }),
+		"segment":          byID(segment.Names),
 		"stage":            among(contact.Stages, func(s contact.Stage) (id.Stage, string) { return s.ID, s.Name }),
 		"custom_field":     among(field.List, func(f field.Field) (id.Field, string) { return f.ID, f.Name }),
 		"email_type":       among(sender.EmailTypes, func(t sender.EmailType) (id.EmailType, string) { return t.ID, t.DisplayName }),

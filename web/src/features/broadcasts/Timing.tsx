@@ -31,7 +31,6 @@ const words = catalogue("broadcasts.timing", {
 	table: "As a table",
 	plot: "As a plot",
 	period: "Period",
-	auto: "Hours or days",
 	hour: "Per hour",
 	day: "Per day",
 	reading: "Opens and clicks",
@@ -113,11 +112,10 @@ export default function Timing({ broadcast, live }: { broadcast: BroadcastSessio
 					<Select
 						label={words.period}
 						hideLabel
-						value={interval}
+						value={daily ? "day" : ""}
 						onChange={setInterval}
 						choices={[
-							{ value: "", label: words.auto },
-							{ value: "hour", label: words.hour },
+							{ value: "", label: words.hour },
 							{ value: "day", label: words.day },
 						]}
 					/>
