@@ -65,7 +65,9 @@ func (page appPage) importPeople() appPage {
 	page.TabTo("Download rows with errors")
 	var file string
 	page.EvaluateInto(`fetch(document.activeElement.href).then(r => r.text())`, &file)
-	rows, err := csv.NewReader(strings.NewReader(file)).ReadAll()
+	semicolons := csv.NewReader(strings.NewReader(file))
+	semicolons.Comma = ';' // as in the file that was imported
+	rows, err := semicolons.ReadAll()
 	if err != nil || len(rows) != 16 {
 		page.T.Fatalf("the file of errors has %d rows, want 16: %v in %.200s", len(rows), err, file)
 	}
@@ -75,7 +77,7 @@ func (page appPage) importPeople() appPage {
 		page.T.Errorf("rows that are all invalid cannot be imported because %q", why)
 	}
 	for i, row := range rows[1:] {
-		row[4] = fmt.Sprintf("corrected%d@example.net", i)
+		row[0] = fmt.Sprintf("corrected%d@example.net", i)
 	}
 	var corrected strings.Builder
 	if err := csv.NewWriter(&corrected).WriteAll(rows); err != nil {
@@ -98,7 +100,7 @@ func (page appPage) importPeople() appPage {
 }
 
 // foreign is a file as spreadsheets in Germany write it, in Windows-1252.
-const foreign = `Uint8Array.from('Kontakt;Vorname;Nachname;Firma;Geburtstag;Kunde seit;Newsletter\nbjoern@example.com;Björn;Müller;Öl AG;31.12.1979;01.02.2020;ja\nzoe@example.com;Zoë;Groß;Öl AG;01.02.1985;03.04.2021;nein\nkai@example.com;Kai;Öztürk;Öl AG;geb. 1980;05.06.2022;ja\nlea@example.com;Lea;Weiß;Öl AG;unbekannt;;nein\n', c => c.charCodeAt(0))`
+const foreign = `Uint8Array.from('Kontakt;Vorname;Nachname;Firma;Geburtstag;Kunde seit;Newsletter;Notiz;Notiz\nbjoern@example.com;Björn;Müller;Öl AG;31.12.1979;01.02.2020;ja;a;Berlin\nzoe@example.com;Zoë;Groß;Öl AG;01.02.1985;03.04.2021;nein;b;Bonn\nkai@example.com;Kai;Öztürk;Öl AG;geb. 1980;05.06.2022;ja;;Rom\nlea@example.com;Lea;Weiß;Öl AG;unbekannt;;nein;;\n', c => c.charCodeAt(0))`
 
 // noteUploads has the page note of each form that it sends whether there is a file in it.
 const noteUploads = `(() => {
@@ -131,6 +133,7 @@ func (page appPage) importForeignFile() {
 	page.In("region", "Columns").ExpectText("Björn · Zoë · Kai")
 	gone := page.call(http.MethodPost, "/contacts", map[string]any{"email": "gone@example.com"})["id"]
 	page.call(http.MethodPost, fmt.Sprintf("/contacts/%s/anonymize", gone), map[string]any{})
+	page.selectByName("Import as: Notiz (column 9)", "City")
 	page.selectByName("Import as: Firma", "Not imported")
 	page.expectCheck("Would be created 4 Would be updated 0 Would be skipped 0 Invalid 0 2 rows are imported without values that do not fit their fields.")
 	page.expectCheck("2 rows: Geburtstag must be a date, such as 2026-05-09. “geb. 1980” (row 4) · “unbekannt” (row 5)")
@@ -168,7 +171,7 @@ func (page appPage) checkImported() {
 	page.T.Helper()
 	search := page.call(http.MethodPost, "/contacts/search", map[string]any{"filters": []any{map[string]any{"field": "email", "operator": "equals", "value": "bjoern@example.com"}}})
 	got := search["data"].([]any)[0].(map[string]any)
-	if want := "Björn Müller <nil> map[geburtstag:1979-12-31 kunde_seit:2020-02-01 newsletter:true]"; fmt.Sprint(got["first_name"], " ", got["last_name"], " ", got["company"], " ", got["custom_fields"]) != want {
+	if want := "Björn Müller <nil> Berlin map[geburtstag:1979-12-31 kunde_seit:2020-02-01 newsletter:true]"; fmt.Sprint(got["first_name"], " ", got["last_name"], " ", got["company"], " ", got["city"], " ", got["custom_fields"]) != want {
 		page.T.Errorf("the contact is %v, want %s", got, want)
 	}
 }

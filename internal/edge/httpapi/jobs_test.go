@@ -95,7 +95,7 @@ func (s *apiTest) storedFiles() (n int) {
 
 func TestAnImportFromUploadToErrorsFile(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
-		status, body := s.importFile("key contacts:write", "email,first_name\nann@example.org,Ann\nnonsense,X\n", `{"tags": ["new"]}`)
+		status, body := s.importFile("key contacts:write", "email;first_name\nann@example.org;Ann\nnonsense;X\n", `{"tags": ["new"]}`)
 		job, _ := body["job_id"].(string)
 		if status != 202 || len(body) != 1 || !id.Valid(job) {
 			t.Fatalf("POST /contacts/import = %d %v", status, body)
@@ -118,7 +118,7 @@ func TestAnImportFromUploadToErrorsFile(t *testing.T) {
 		}
 		w := s.rawCall("key contacts:write", "GET", strings.TrimPrefix(url, "http://127.0.0.1:8080"), "", "")
 		if w.Code != 200 || w.Header().Get("Content-Type") != "text/csv; charset=utf-8" || w.Header().Get("Content-Disposition") != `attachment; filename="import-errors-2026-03-01.csv"` ||
-			w.Body.String() != "error_row,error_column,error_code,error_message,email,first_name\n3,email,INVALID_INPUT,the address has no @,nonsense,X\n" {
+			w.Body.String() != "\ufeffemail;first_name;error_row;error_column;error_code;error_message\nnonsense;X;3;email;INVALID_INPUT;the address has no @\n" {
 			t.Errorf("the errors file = %d %v\n%s", w.Code, w.Header(), w.Body)
 		}
 		if w := s.rawCall("viewer", "HEAD", "/t/acme/api/jobs/"+job+"/download", "", ""); w.Code != 200 || w.Body.Len() != 0 {

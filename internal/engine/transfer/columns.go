@@ -1,11 +1,13 @@
 package transfer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -19,6 +21,7 @@ import (
 // column is one column of a file and the field it maps to.
 type column struct {
 	Name   string `json:"name"`
+	Key    string `json:"key,omitempty"`    // what options call it; empty in jobs of earlier versions: the name
 	Target string `json:"target,omitempty"` // empty: left out
 	By     mapper `json:"by,omitempty"`     // empty: by nothing, and left out
 	Form   form   `json:"form,omitempty"`   // that the caller gave
@@ -51,42 +54,109 @@ const (
 	consentPrefix = "subscriptions."
 )
 
-// of maps columns to targets: by the mapping, or else as before, or else by name. Unknown columns are ignored.
-func (t targets) of(names []string, mapping map[string]string, before memory, p *problems) []column {
+// newColumns returns the columns of a header. Options call a column by its name, or by its position if others have the name
+// as well: "#3".
+func newColumns(names []string) []column {
+	count := map[string]int{}
+	for _, name := range names {
+		count[name]++
+	}
 	columns := make([]column, len(names))
-	given := map[string]bool{}
 	for i, name := range names {
-		columns[i].Name = name
-		target, mapped := mapping[name]
-		if past, ok := before.Columns[name]; !mapped && ok && t.usable(past, mapping) {
-			columns[i].Target, columns[i].By = past, byMemory
-			continue
-		}
-		if !mapped {
-			if columns[i].Target = t.named(name); columns[i].Target != "" {
-				columns[i].By = byName
-			}
-			continue
-		}
-		given[name] = true
-		columns[i].Target, columns[i].By = target, byMapping
-		if why := t.refusal(target); why != "" {
-			p.Add("options.mapping."+name, why)
-			columns[i].Target = ""
+		columns[i] = column{Name: name, Key: name}
+		if count[name] > 1 {
+			columns[i].Key = positionKey(i)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(mapping)) {
-		if !given[name] {
-			p.Add("options.mapping."+name, "the file has no such column")
+	return columns
+}
+
+// key returns what options call the column.
+func (c column) key() string { return cmp.Or(c.Key, c.Name) }
+
+func positionKey(i int) string { return "#" + strconv.Itoa(i+1) }
+
+// ownColumns returns how many columns of a header are not those that an errors file has behind the others.
+func ownColumns(names []string) int {
+	if own := len(names) - len(errorColumns); own > 0 && slices.Equal(names[own:], errorColumns) {
+		return own
+	}
+	return len(names)
+}
+
+// namesOf returns the names of columns.
+func namesOf(columns []column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// columnsOf returns the indexes of the columns that options call by a key: all with the name, or the one at the position.
+func columnsOf(columns []column, key string) (found []int) {
+	for i, c := range columns {
+		if c.Name == key {
+			found = append(found, i)
+		}
+	}
+	if position, ok := strings.CutPrefix(key, "#"); ok && found == nil {
+		if n, err := strconv.Atoi(position); err == nil && n >= 1 && n <= len(columns) && key == positionKey(n-1) {
+			found = append(found, n-1)
+		}
+	}
+	return found
+}
+
+// assigned returns the targets that a mapping gives to columns, by their indexes. A position goes before a name.
+func assigned(columns []column, mapping map[string]string, p *problems) map[int]string {
+	targets, byPosition := map[int]string{}, map[int]bool{}
+	for _, key := range slices.Sorted(maps.Keys(mapping)) {
+		found := columnsOf(columns, key)
+		if found == nil {
+			p.Add("options.mapping."+key, "the file has no such column")
+		}
+		for _, i := range found {
+			named := columns[i].Name == key
+			if named && byPosition[i] {
+				continue
+			}
+			targets[i] = mapping[key]
+			byPosition[i] = byPosition[i] || !named
+		}
+	}
+	return targets
+}
+
+// of maps columns to targets: by the mapping, or else as before, or else by name. Unknown columns are ignored.
+func (t targets) of(names []string, mapping map[string]string, before memory, p *problems) []column {
+	columns, own := newColumns(names), ownColumns(names)
+	given := assigned(columns, mapping, p)
+	for i, was := range before.of(columns) {
+		c := &columns[i]
+		target, mapped := given[i]
+		switch {
+		case mapped:
+			c.Target, c.By = target, byMapping
+			if why := t.refusal(target); why != "" {
+				p.Add("options.mapping."+c.key(), why)
+				c.Target = ""
+			}
+		case was.known && t.usable(was.target, mapping):
+			c.Target, c.By = was.target, byMemory
+		case i < own:
+			if c.Target = t.named(c.Name); c.Target != "" {
+				c.By = byName
+			}
 		}
 	}
 	first := map[string]string{}
 	for _, c := range columns {
 		if before, twice := first[c.Target]; twice && c.Target != "" && c.Target != tagsTarget && c.Target != statusTarget {
-			p.Add("options.mapping."+c.Name, fmt.Sprintf("%s is what the column %q is about already", c.Target, before))
+			p.Add("options.mapping."+c.key(), fmt.Sprintf("%s is what the column %q is about already", c.Target, before))
 			continue
 		}
-		first[c.Target] = c.Name
+		first[c.Target] = c.key()
 	}
 	return columns
 }
@@ -108,7 +178,8 @@ const (
 // findAddress maps a column to the address if it is the only one that is full of addresses, among those of which
 // nothing else is known. It reads the first rows.
 func findAddress(columns []column, rows *Rows) error {
-	filled, addresses := make([]float64, len(columns)), make([]float64, len(columns))
+	own := ownColumns(namesOf(columns))
+	filled, addresses := make([]float64, own), make([]float64, own)
 	for range searchedRows {
 		row, err := rows.Next()
 		if errors.Is(err, io.EOF) {
@@ -117,7 +188,7 @@ func findAddress(columns []column, rows *Rows) error {
 		if err != nil {
 			return fmt.Errorf("look for the column of addresses: %w", err)
 		}
-		for i, cell := range row.Cells {
+		for i, cell := range row.Cells[:min(len(row.Cells), own)] {
 			if cell = trimmed(unescapeFormula(cell)); cell == "" || row.Flaw != "" || columns[i].By != "" {
 				continue
 			}
@@ -128,7 +199,7 @@ func findAddress(columns []column, rows *Rows) error {
 		}
 	}
 	best, only := -1, false
-	for i := range columns {
+	for i := range addresses {
 		if addresses[i] == 0 || addresses[i] < searchedPart*filled[i] {
 			continue
 		}
@@ -214,16 +285,25 @@ func kindOf(target string, fields field.Catalog) kind {
 
 // setForms adds the forms that the caller gave.
 func (t targets) setForms(columns []column, forms map[string]string, p *problems) {
-	for _, name := range slices.Sorted(maps.Keys(forms)) {
-		path := "options.forms." + name
-		i := slices.IndexFunc(columns, func(c column) bool { return c.Name == name })
-		if i < 0 {
+	byPosition := map[int]bool{}
+	for _, key := range slices.Sorted(maps.Keys(forms)) {
+		path := "options.forms." + key
+		found := columnsOf(columns, key)
+		if found == nil {
 			p.Add(path, "the file has no such column")
 			continue
 		}
-		k := kindOf(columns[i].Target, t.fields)
-		if columns[i].Form = k.parseForm(forms[name]); columns[i].Form == "" {
-			p.Add(path, k.choices())
+		fits := false
+		for _, i := range found {
+			k := kindOf(columns[i].Target, t.fields)
+			f := k.parseForm(forms[key])
+			if fits = fits || f != ""; f != "" && !(columns[i].Name == key && byPosition[i]) {
+				columns[i].Form = f
+				byPosition[i] = columns[i].Name != key
+			}
+		}
+		if !fits {
+			p.Add(path, kindOf(columns[found[0]].Target, t.fields).choices())
 		}
 	}
 }

@@ -20,8 +20,8 @@ type drafter struct {
 	forms  map[int]form // by column
 }
 
-// rowError is why a row was not imported, or not one of its cells: the code and message of a fault, and the column if
-// it concerns one.
+// rowError is why a row was not imported, or not one of its cells: the code and message of a fault, and the key of the
+// column if it concerns one.
 type rowError struct {
 	column, code, message string
 	value                 string // of the cell, if it concerns one
@@ -60,7 +60,7 @@ func (d *drafter) draft(cells []string) (out contact.Draft, unfit []rowError, _ 
 		if why == nil {
 			continue
 		}
-		why.column, why.value = c.Name, cell
+		why.column, why.value = c.key(), cell
 		if d.Strict || needed(c.Target) {
 			return out, nil, why
 		}
@@ -264,7 +264,7 @@ func (d *drafter) rowErrorOf(err *fault.Error) *rowError {
 		for _, c := range d.Columns {
 			path, _, _ := strings.Cut(details.Fields[0].Path, "[")
 			if c.Target == path {
-				m.column = c.Name
+				m.column = c.key()
 				break
 			}
 		}

@@ -154,12 +154,20 @@ func isLetter(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || b >= 0xC0 && b != 0xD7 && b != 0xF7
 }
 
-// encoding returns the most likely encoding of the file, whose beginning is given.
-func (c *census) encoding(begin []byte) string {
+// markedEncoding returns the encoding whose byte order mark begins a file, if there is one.
+func markedEncoding(begin []byte) string {
 	for name, mark := range marks {
 		if bytes.HasPrefix(begin, []byte(mark)) {
 			return name
 		}
+	}
+	return ""
+}
+
+// encoding returns the most likely encoding of the file, whose beginning is given.
+func (c *census) encoding(begin []byte) string {
+	if name := markedEncoding(begin); name != "" {
+		return name
 	}
 	switch even, odd := c.Zeros[0], c.Zeros[1]; {
 	case odd > c.Size/8 && even < odd/8:

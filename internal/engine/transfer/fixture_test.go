@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func (d *fixture) upload(text string) transfer.Received {
 // start queues an import.
 func (d *fixture) start(text string, o transfer.Options) (job.Job, error) {
 	d.Helper()
-	file, err := transfer.Unpack(d.Context(), d.db, d.upload(text), "", d.now)
+	file, err := transfer.Unpack(d.Context(), d.db, d.upload(text), o.Sheet, d.now)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -146,17 +147,25 @@ func (d *fixture) resultText(j job.Job) string {
 	return fmt.Sprintf("%s %d: %d+%d+%d+%d", j.Status, r.Rows, r.Created, r.Updated, r.Skipped, r.Invalid)
 }
 
-// errors returns the rows of a job's errors file; nil without one.
+// errors returns the rows of a job's errors file, each with what is wrong before its cells; nil without one.
 func (d *fixture) errors(j job.Job) [][]string {
 	d.Helper()
-	text := d.file(j, transfer.ErrorsFile)
+	text, marked := strings.CutPrefix(d.file(j, transfer.ErrorsFile), "\ufeff")
 	if text == "" {
 		return nil
 	}
+	before, _, found := strings.Cut(text, "error_row")
+	if !marked || !found || before == "" {
+		d.Fatalf("the errors file begins with %.200q", text)
+	}
 	r := csv.NewReader(strings.NewReader(text))
-	r.FieldsPerRecord = -1
+	r.Comma = rune(before[len(before)-1])
 	rows, err := r.ReadAll()
 	d.ok(err)
+	for i, row := range rows {
+		n := len(row) - 4
+		rows[i] = slices.Concat(row[n:], row[:n])
+	}
 	return rows
 }
 

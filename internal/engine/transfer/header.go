@@ -68,7 +68,7 @@ func readHeader(open func(at int64) io.Reader, seen census, o reading) (header, 
 	}
 	var h header
 	h.format.Encoding, _ = parseEncoding(o.Encoding)
-	if o.Encoding == "" {
+	if o.Encoding == "" || markedEncoding(raw) != "" { // a mark goes before what is declared, as on the web
 		h.format.Encoding = seen.encoding(raw)
 	}
 	if mark := marks[h.format.Encoding]; mark != "" && bytes.HasPrefix(raw, []byte(mark)) {
@@ -88,7 +88,7 @@ func readHeader(open func(at int64) io.Reader, seen census, o reading) (header, 
 	} else if n > 0 {
 		h.format.Comma = declared
 	}
-	row, err := NewRows(open, h.format, maxColumns, h.at, h.number).Next()
+	row, err := NewRows(open, h.format, maxColumns+len(errorColumns), h.at, h.number).Next()
 	switch {
 	case errors.Is(err, io.EOF):
 		return header{}, badFile("is empty; it must begin with a header row that names the columns")
@@ -106,6 +106,9 @@ func readHeader(open func(at int64) io.Reader, seen census, o reading) (header, 
 		if utf8.RuneCountInString(h.names[i]) > maxColumnName {
 			return header{}, badFile(fmt.Sprintf("has a header row whose column %d has a name of more than %d characters", i+1, maxColumnName))
 		}
+	}
+	if ownColumns(h.names) > maxColumns {
+		return header{}, badFile(fmt.Sprintf("has more than %d columns", maxColumns))
 	}
 	return h, nil
 }

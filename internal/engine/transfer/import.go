@@ -47,6 +47,7 @@ type Options struct {
 	Encoding      string            // of the file, by a name of the WHATWG's list; empty: recognised by content
 	Separator     string            // a comma, semicolon, tab or |; empty: recognised by the header
 	Quote         string            // " or '; empty: recognised by the header
+	Sheet         string            // that Unpack was told, which is for workbooks and their errors files
 	FileName      string            // what the caller calls the file; may be empty
 	DryRun        bool              // count what would happen, and change nothing
 }
@@ -154,6 +155,9 @@ func prepare(ctx context.Context, db *sqldb.DB, tenant id.Tenant, file Received,
 		Format: head.format, At: head.at, Row: head.number,
 		Mode: cmp.Or(o.Mode, Upsert), Tags: o.Tags, Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, Strict: o.Strict, DryRun: o.DryRun, Sheet: file.about.Sheet, Sheets: file.about.Sheets,
 		Header: key, Given: how,
+	}
+	if o.Sheet != "" && in.Sheet == "" && ownColumns(head.names) == len(head.names) {
+		p.Add("options.sheet", "is for workbooks only")
 	}
 	if !slices.Contains([]Mode{Upsert, Create, Update}, in.Mode) {
 		p.Add("options.mode", "must be create, update or upsert")

@@ -23,12 +23,43 @@ const maxMemories = 100
 // memory is what the caller of an import said about a file, as it is kept for the next one with the same header. It has
 // nothing of the file's rows.
 type memory struct {
-	Columns map[string]string `json:"columns,omitempty"` // by name; an empty target leaves the column out
-	Forms   map[string]form   `json:"forms,omitempty"`
+	Columns map[string]string `json:"columns,omitempty"` // by their keys of memoryKeys; an empty target leaves the column out
+	Forms   map[string]form   `json:"forms,omitempty"`   // likewise
 	Reading reading           `json:"reading,omitzero"`
 }
 
-// headerKey returns a hash of the names of a file's columns, whatever their order; nil if the header cannot be read.
+// memoryKeys returns under what the columns of a file are remembered, whatever their order: their names, with a number for
+// those that have one name.
+func memoryKeys(columns []column) []string {
+	keys, times := namesOf(columns), map[string]int{}
+	for i, c := range columns {
+		if c.key() != c.Name {
+			times[c.Name]++
+			keys[i] = fmt.Sprintf("%s\n%d", c.Name, times[c.Name])
+		}
+	}
+	return keys
+}
+
+// remembered is where a column went before.
+type remembered struct {
+	target string
+	known  bool
+}
+
+// of returns where each of the columns went before.
+func (m memory) of(columns []column) []remembered {
+	list := make([]remembered, len(columns))
+	for i, key := range memoryKeys(columns) {
+		if list[i].target, list[i].known = m.Columns[key]; !list[i].known {
+			list[i].target, list[i].known = m.Columns[columns[i].Name] // by an earlier version
+		}
+	}
+	return list
+}
+
+// headerKey returns a hash of the names of a file's columns, whatever their order; nil if the header cannot be read. The
+// errors file of an import has the key of the file that was imported.
 // They are read as the file is recognised, since what the caller says about the file may be what is remembered.
 func headerKey(open func(at int64) io.Reader, seen census) ([]byte, error) {
 	head, err := readHeader(open, seen, reading{})
@@ -38,7 +69,7 @@ func headerKey(open func(at int64) io.Reader, seen census) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(head.names)), "\n")))
+	hash := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(head.names[:ownColumns(head.names)])), "\n")))
 	return hash[:], nil
 }
 
@@ -67,12 +98,13 @@ func (in importParams) memorize(ctx context.Context, tx *sqldb.DB, tenant id.Ten
 		return nil
 	}
 	m := memory{Columns: map[string]string{}, Forms: map[string]form{}, Reading: in.Given}
-	for _, c := range in.Columns {
+	keys := memoryKeys(in.Columns)
+	for i, c := range in.Columns {
 		if c.By == byMapping || c.By == byMemory {
-			m.Columns[c.Name] = c.Target
+			m.Columns[keys[i]] = c.Target
 		}
 		if c.Form != "" {
-			m.Forms[c.Name] = c.Form
+			m.Forms[keys[i]] = c.Form
 		}
 	}
 	text, err := json.Marshal(m)
@@ -102,8 +134,9 @@ func (t targets) usable(target string, mapping map[string]string) bool {
 
 // recallForms adds the forms that columns had before, to those that may still have them.
 func (t targets) recallForms(columns []column, before memory) {
+	keys := memoryKeys(columns)
 	for i, c := range columns {
-		if was := before.Forms[c.Name]; was != "" && kindOf(c.Target, t.fields).parseForm(string(was)) == was {
+		if was := before.Forms[keys[i]]; was != "" && kindOf(c.Target, t.fields).parseForm(string(was)) == was {
 			columns[i].Form = was
 		}
 	}

@@ -1,11 +1,8 @@
 package transfer
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -16,7 +13,8 @@ import (
 )
 
 // ErrorsFile is the name of the file with the rows that an import refused, or imported without cells whose values do
-// not fit. Each row is unchanged, after the columns errorColumns, so the file can be corrected and imported as it is.
+// not fit. It is written like the file that was sent, though in UTF-8 with a byte order mark, with errorColumns behind the
+// unchanged cells: with the same options the rows are imported again, as they are or corrected.
 const ErrorsFile = "errors"
 
 // errorColumns describe what is wrong with a row: its number as spreadsheets count, the column if
@@ -47,57 +45,47 @@ func (e *errorRows) write(ctx context.Context, tx *sqldb.DB, im *importRun, at *
 	if err != nil && !fresh {
 		return err
 	}
-	var text bytes.Buffer
-	w := csv.NewWriter(&text)
+	own := ownColumns(namesOf(im.Columns))
+	var text []byte
 	if fresh {
-		names := slices.Clone(errorColumns)
-		for _, c := range im.Columns {
-			names = append(names, escapeFormula(c.Name))
-		}
-		if err := w.Write(names); err != nil {
-			return fmt.Errorf("write the errors file: %w", err)
-		}
-		w.Flush()
+		text = im.Format.appendHeader([]byte(marks[utf8Text]), slices.Concat(namesOf(im.Columns[:own]), errorColumns))
 	}
 	omitted := at.Sum.Omitted
 	full := omitted > 0
 	listed := at.Sum.Invalid + at.Sum.Unfit - at.Sum.Omitted - int64(len(e.rows)) // rows in the file so far
 	for i, t := range e.rows {
-		before := text.Len()
+		before := len(text)
 		if full = full || listed == maxErrorRows; !full {
-			if err := w.Write(t.errorCells()); err != nil {
-				return fmt.Errorf("write the errors file: %w", err)
-			}
-			w.Flush()
-			full = file.Size+int64(text.Len()) > maxErrorBytes
+			text = im.Format.appendRow(text, t.errorCells(own))
+			full = file.Size+int64(len(text)) > maxErrorBytes
 		}
 		if full {
-			text.Truncate(before)
+			text = text[:before]
 			at.Sum.Omitted += int64(len(e.rows) - i)
 			break
 		}
 		listed++
 	}
-	if text.Len() > 0 && fresh {
+	if len(text) > 0 && fresh {
 		file, err = job.NewFile(ctx, tx, im.Job.Tenant, im.Job.ID, ErrorsFile, "text/csv; charset=utf-8", im.Now())
 		if err != nil {
 			return err
 		}
 	}
-	if err = file.Append(ctx, tx, text.Bytes()); errors.Is(err, quota.ErrFull) {
+	if err = file.Append(ctx, tx, text); errors.Is(err, quota.ErrFull) {
 		at.Sum.Omitted = omitted + int64(len(e.rows)) // the import goes on
 		return nil
 	}
 	return err
 }
 
-// errorCells returns the row as it is in the errors file.
-func (t row) errorCells() []string {
-	cells := append([]string{
-		strconv.FormatInt(t.number, 10), escapeFormula(t.err.column), t.err.code, escapeFormula(clip.Ellipsis(t.err.message, maxMessage)),
-	}, t.cells...)
-	for i := len(errorColumns); i < len(cells); i++ {
-		cells[i] = escapeFormula(unescapeFormula(cells[i]))
+// errorCells returns the row as it is in the errors file of a file with some columns.
+func (t row) errorCells(columns int) []string {
+	cells := make([]string, columns, columns+len(errorColumns))
+	copy(cells, t.cells)
+	for i, cell := range cells {
+		cells[i] = escapeFormula(unescapeFormula(cell))
 	}
-	return cells
+	return append(cells,
+		strconv.FormatInt(t.number, 10), escapeFormula(t.err.column), t.err.code, escapeFormula(clip.Ellipsis(t.err.message, maxMessage)))
 }

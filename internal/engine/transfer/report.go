@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,7 @@ type Report struct {
 
 // FaultReport is a problem that rows of a file have in common.
 type FaultReport struct {
-	Column  string        `json:"column,omitempty"` // empty: the problem is with the whole row
+	Column  string        `json:"column,omitempty"` // its key; empty: the problem is with the whole row
 	Code    string        `json:"code"`
 	Message string        `json:"message"`
 	Rows    int64         `json:"rows"`
@@ -98,6 +99,7 @@ type FileRead struct {
 // ColumnReport is a column of an imported file, and where it went.
 type ColumnReport struct {
 	Name    string   `json:"name"`
+	Key     string   `json:"key"`              // what options call it: its name, or "#3" if others have the name
 	Target  *string  `json:"target"`           // null: left out
 	By      mapper   `json:"by,omitempty"`     // what decided that; empty: nothing knows the column
 	Form    form     `json:"form,omitempty"`   // how its dates, numbers or booleans are read
@@ -122,6 +124,10 @@ func ReportOf(ctx context.Context, db *sqldb.DB, j job.Job, now time.Time) (*Rep
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the report of job %s: %w", j.ID, err)
+	}
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		c.Key = cmp.Or(c.Key, c.Name) // of an earlier version
 	}
 	return r, nil
 }

@@ -17,22 +17,6 @@ const rawShown = 1000
 // extraCells is the flaw of a row with non-empty cells beyond the last column.
 const extraCells = "the row has more cells than the header"
 
-// Format is the format of a file's rows.
-type Format struct {
-	Comma    byte   `json:"comma"`              // the delimiter
-	Quote    byte   `json:"quote,omitempty"`    // 0: the double one
-	CR       bool   `json:"cr,omitempty"`       // rows end with CR alone
-	Encoding string `json:"encoding,omitempty"` // empty: utf-8
-}
-
-// quote returns the character that quotes cells.
-func (f Format) quote() byte {
-	if f.Quote == 0 {
-		return '"'
-	}
-	return f.Quote
-}
-
 // Row is one row of a file, or the readable part of it.
 type Row struct {
 	Number int64    // in the file, as spreadsheets count: the header is 1, empty rows count

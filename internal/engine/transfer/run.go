@@ -146,7 +146,7 @@ func (im *importRun) look(ctx context.Context) (checkpoint, error) {
 		Report: Report{
 			File:    FileRead{Encoding: cmp.Or(im.Format.Encoding, utf8Text), Separator: string(im.Format.Comma), Quote: string(im.Format.quote()), Sheet: im.Sheet, Sheets: im.Sheets},
 			Options: ReportOptions{im.Mode, im.Tags, im.SegmentKey, im.Subscriptions, im.UpdateBlank, im.Strict},
-			Columns: found.columns, ColumnsOmitted: len(im.Columns) - len(found.columns), Questions: unclear.Fields().Fields,
+			Columns: found.columns, ColumnsOmitted: found.omitted, Questions: unclear.Fields().Fields,
 			Warnings: warnings.Fields().Fields, Faults: []FaultReport{},
 		},
 	}

@@ -25,6 +25,7 @@ const (
 // survey is what a pass through all rows finds out before any is saved.
 type survey struct {
 	columns []ColumnReport // the first maxListed
+	omitted int            // the others
 	tallies map[int]*tally // of columns that have forms
 	unknown map[int]*words // of columns that nothing knows
 	rows    int64
@@ -33,9 +34,10 @@ type survey struct {
 
 // takeSurvey reads all rows, which takes little time compared with saving them.
 func takeSurvey(rows *Rows, columns []column, fields field.Catalog) (survey, error) {
-	s := survey{columns: make([]ColumnReport, min(len(columns), maxListed)), tallies: map[int]*tally{}, unknown: map[int]*words{}, left: maxSampleBytes}
+	own := ownColumns(namesOf(columns))
+	s := survey{columns: make([]ColumnReport, min(own, maxListed)), omitted: own - min(own, maxListed), tallies: map[int]*tally{}, unknown: map[int]*words{}, left: maxSampleBytes}
 	for i, c := range columns {
-		if c.By == "" && len(s.unknown) < maxListed {
+		if c.By == "" && i < own && len(s.unknown) < maxListed {
 			s.unknown[i] = &words{}
 		}
 		if k := kindOf(c.Target, fields); k != plainKind {
@@ -44,7 +46,7 @@ func takeSurvey(rows *Rows, columns []column, fields field.Catalog) (survey, err
 	}
 	for i := range s.columns {
 		c := columns[i]
-		s.columns[i] = ColumnReport{Name: c.Name, By: c.By, Samples: []string{}}
+		s.columns[i] = ColumnReport{Name: c.Name, Key: c.key(), By: c.By, Samples: []string{}}
 		if c.Target != "" {
 			s.columns[i].Target = &c.Target
 		}
@@ -87,7 +89,7 @@ func (s *survey) forms(columns []column, separator byte) (map[int]form, fault.Pr
 			likely, either = c.Form, nil
 		}
 		if len(either) > 0 {
-			p.Add("options.forms."+c.Name, fmt.Sprintf("%s and %s are both possible: say which", either[0], either[1]))
+			p.Add("options.forms."+c.key(), fmt.Sprintf("%s and %s are both possible: say which", either[0], either[1]))
 		}
 		if t.kind != booleanKind || c.Form != "" { // without a form any word for true and false is read
 			forms[i] = likely
@@ -122,7 +124,7 @@ func (s *survey) warnings(columns []column) fault.Problems {
 	var p fault.Problems
 	for _, i := range slices.Sorted(maps.Keys(s.unknown)) {
 		if s.unknown[i].worse > 0 {
-			p.Add("options.mapping."+columns[i].Name, "looks like a status, and is left out; map it to global_status, or to null if it is about something else")
+			p.Add("options.mapping."+columns[i].key(), "looks like a status, and is left out; map it to global_status, or to null if it is about something else")
 		}
 	}
 	return p

@@ -52,7 +52,7 @@ const workbookMark = "PK\x03\x04"
 func Unpack(ctx context.Context, db *sqldb.DB, in Received, sheet string, now time.Time) (Received, error) {
 	mark := make([]byte, len(workbookMark))
 	if _, err := io.ReadFull(in.Reader(ctx, db, 0), mark); err != nil || string(mark) != workbookMark {
-		return in, noSheet(sheet)
+		return in, nil
 	}
 	if in.Size > maxArchive {
 		return in, badFile(fmt.Sprintf("is a workbook or an archive of more than %d MB; save it as CSV", maxArchive>>20))
@@ -72,14 +72,6 @@ func Unpack(ctx context.Context, db *sqldb.DB, in Received, sheet string, now ti
 		return in, err
 	}
 	return out, in.Delete(ctx, db)
-}
-
-// noSheet reports a sheet that is named for a file that has none.
-func noSheet(sheet string) error {
-	if sheet == "" {
-		return nil
-	}
-	return fault.Input(fault.Field{Path: "options.sheet", Message: "is for workbooks only"})
 }
 
 // newUpload stores what write writes. If that fails, nothing is left.
@@ -133,9 +125,6 @@ func unpack(out *Received, w io.Writer, packed []byte, sheet string) error {
 			return badFile(damaged)
 		}
 		return readWorkbook(out, w, archive, inner, sheet)
-	}
-	if err := noSheet(sheet); err != nil {
-		return err
 	}
 	_, err = io.Copy(&limitedWriter{w, maxUnpacked}, packedReader{f})
 	return err

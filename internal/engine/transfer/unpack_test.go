@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
+	"github.com/packetboat/packetboat/internal/account/auth"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/engine/transfer"
 )
@@ -111,6 +112,9 @@ func TestPackedFiles(t *testing.T) {
 			{"a workbook with a large picture", archive(t, "xl/workbook.xml", "<", "xl/media/a.png", strings.Repeat("x", 17<<20)), "", "file: is a workbook that is too large; save the sheet as CSV"},
 		} {
 			file, err := transfer.Unpack(d.Context(), d.db, d.upload(tt.text), tt.sheet, d.now)
+			if err == nil {
+				_, err = transfer.StartImport(d.Context(), d.db, d.tenant, file, transfer.Options{Sheet: tt.sheet}, auth.Principal{}, d.now)
+			}
 			got := ""
 			if f, ok := fault.As(err); ok {
 				got = f.Message

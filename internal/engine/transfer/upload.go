@@ -66,13 +66,7 @@ func Kept(ctx context.Context, db *sqldb.DB, tenant id.Tenant, fileID, sheet str
 	if err := json.Unmarshal(text, &in.about); err != nil {
 		return in, fmt.Errorf("what is known of file %s: %w", file, err)
 	}
-	switch in.about.Sheet {
-	case "":
-		return in, noSheet(sheet)
-	case sheet:
-		return in, nil
-	}
-	if sheet != "" {
+	if in.about.Sheet != "" && sheet != "" && sheet != in.about.Sheet {
 		return in, fault.Input(fault.Field{Path: "options.sheet", Message: "is not the sheet that was read; send the file again for another one"})
 	}
 	return in, nil

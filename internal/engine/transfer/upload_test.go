@@ -21,6 +21,7 @@ func (d *fixture) startKept(file, sheet string, o transfer.Options) (job.Job, er
 	if err != nil {
 		return job.Job{}, err
 	}
+	o.Sheet = sheet
 	return transfer.StartImport(d.Context(), d.db, d.tenant, in, o, auth.Principal{}, d.now)
 }
 

@@ -23,7 +23,7 @@ func (api Contacts) contactsTransfer(r *endpoint.Router) {
 		Name: "importContacts", Summary: "Import contacts from a CSV file, in a job.",
 		Description: `The file has a header row. Its encoding (UTF-8, UTF-16, Windows-1252 or ISO-8859-15, with or without a byte order mark), its separator (comma, semicolon, tab or |, which a line sep=; may announce) and its quotes are recognised, unless encoding, separator and quote say them. A row may have 1 MB, the body 100 MB. It may also be a workbook (.xlsx), or a zip archive of one file, of at most 16 MB.
 
-mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. The address is looked for in the cells if no column is called so. The job's result, also of a dry run, has a report: how the file was read, and of each column where it went, what decided that, and a sample of its values. What a completed import was told about the columns is kept under the file's header, in whatever order its columns are, and remembered applies it.
+mapping names the target of a column: a field of contacts, custom_fields.<key>, subscriptions.<type_key>, tags (comma separated, with members that hold commas in quotes; of any number of columns), stage_id (the slug, name or id of a stage), do_not_contact, global_status; null leaves the column out, whatever its name. Columns that have one name are called by their position, such as #3, in mapping and forms, or all by the name. A column that is not mapped is written to the field of the same name, ignoring case and with spaces for underscores; if there is none, it is left out. The address is looked for in the cells if no column is called so. The job's result, also of a dry run, has a report: how the file was read, and of each column where it went, what decided that, and a sample of its values. What a completed import was told about the columns is kept under the file's header, in whatever order its columns are, and remembered applies it.
 
 Dates, numbers and booleans are read as the file writes them: 31.12.1999 or 12/31/1999, 1.234,50, ja or nein. How a column writes them is guessed from all rows and said in the report, unless forms says it; if two forms are as likely, an import fails before it saves a row, and the report of a dry run asks in questions. A value that does not fit its field leaves its cell empty, and unfit in the result counts such rows, unless strict is true; an address, a status, do_not_contact or consent that cannot be read always makes the row invalid.
 
@@ -31,7 +31,7 @@ A global_status, or a column named status that is not mapped, is applied where i
 
 The file of a dry run is kept for an hour, or until the same user or key sends another one for a dry run: the answer has its file_id, and further dry runs and the import name it in the option file_id instead of sending the file again, each dry run for another hour. The import uses it up. If it is gone, or a contact was anonymised, the answer is 404 with a problem of options.file_id; then send the file.
 
-Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), as are rows with values that do not fit; the file can be corrected and imported.`,
+Each row is saved as by PUT /contacts, but a file never turns a refused subscription into consent, and never reactivates a contact that unsubscribed, bounced, complained or was deleted. An invalid row does not stop the others: it is written to the errors file (errors_url of the result), as are rows with values that do not fit, in the format of the file and with what is wrong in four columns behind its own; corrected, it is imported with the same options.`,
 		Tag: "contacts", Scope: auth.ContactsWrite, Status: http.StatusAccepted, MaxBody: 100 * endpoint.Megabyte,
 		Faults: []*fault.Error{segment.ErrInvalid, segment.ErrNotStatic, contact.ErrInvalidEmailType, job.ErrLimit, job.ErrNoFile},
 	}.ExampleUpload("contacts.csv", "email,First name\nada@example.com,Ada\ngrace@example.com,Grace\n", `{"mapping": {"First name": "first_name"}, "mode": "upsert", "tags": ["import"]}`).Once(), api.importContacts)
@@ -50,16 +50,16 @@ type importContactsRequest struct {
 
 type importOptions struct {
 	FileID        endpoint.Opt[string]            `json:"file_id" doc:"The file of a dry run, which is kept for an hour, instead of a file in the form."`
-	Mapping       map[string]endpoint.Opt[string] `json:"mapping,omitempty" doc:"By column; null leaves the column out, whatever its name."`
+	Mapping       map[string]endpoint.Opt[string] `json:"mapping,omitempty" doc:"By column, which is its name, or its position such as #3 if others have the name; null leaves the column out, whatever its name."`
 	Mode          transfer.Mode                   `json:"mode,omitempty" enum:"create,update,upsert" doc:"create skips addresses that a contact has, update those that no contact has; upsert when absent."`
 	Tags          []string                        `json:"tags,omitempty" doc:"For every contact."`
 	SegmentKey    endpoint.Opt[string]            `json:"segment_key" doc:"A static list to which every contact is added. An API key needs lists:write for it."`
 	Subscriptions map[string]bool                 `json:"subscriptions,omitempty" doc:"By email type key, for every contact that has not refused the type."`
-	Encoding      endpoint.Opt[string]            `json:"encoding" doc:"Such as utf-8, utf-16le, windows-1252 or iso-8859-15; recognised by content when absent."`
+	Encoding      endpoint.Opt[string]            `json:"encoding" doc:"Such as utf-8, utf-16le, windows-1252 or iso-8859-15; recognised by content when absent, and by a byte order mark in any case."`
 	Separator     endpoint.Opt[string]            `json:"separator" doc:"A comma, a semicolon, a tab or |; recognised by the header when absent."`
 	Quote         endpoint.Opt[string]            `json:"quote" doc:"A double or a single quote; recognised by the header when absent."`
 	Sheet         endpoint.Opt[string]            `json:"sheet" doc:"The sheet of a workbook; the first when absent."`
-	Forms         map[string]string               `json:"forms,omitempty" doc:"By column: how it writes dates (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY), numbers (1,234.50 or 1.234,50) or booleans (two words such as yes/no); guessed from all rows when absent."`
+	Forms         map[string]string               `json:"forms,omitempty" doc:"By column as in mapping: how it writes dates (YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY), numbers (1,234.50 or 1.234,50) or booleans (two words such as yes/no); guessed from all rows when absent."`
 	Strict        bool                            `json:"strict,omitempty" doc:"Whether a value that does not fit its field makes the row invalid; otherwise its cell is left empty."`
 	Remembered    bool                            `json:"remembered,omitempty" doc:"Whether columns that mapping does not name go where they went when a file with the same header was imported last, and forms, encoding, separator and quote that are absent are those of that import."`
 	UpdateBlank   bool                            `json:"update_blank,omitempty" doc:"Whether a blank cell clears the field."`
@@ -106,7 +106,7 @@ func (api Contacts) importContacts(ctx context.Context, p auth.Principal, in *im
 			Mapping: mappingOf(o.Mapping), Mode: o.Mode, Tags: o.Tags, SegmentKey: o.SegmentKey.Or(""),
 			Subscriptions: o.Subscriptions, UpdateBlank: o.UpdateBlank, FileName: in.Upload.FileName(), DryRun: o.DryRun,
 			Forms: o.Forms, Strict: o.Strict, Remembered: o.Remembered,
-			Encoding: o.Encoding.Or(""), Separator: o.Separator.Or(""), Quote: o.Quote.Or(""),
+			Encoding: o.Encoding.Or(""), Separator: o.Separator.Or(""), Quote: o.Quote.Or(""), Sheet: o.Sheet.Or(""),
 		}, p, api.now())
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ export function Check({
 	children: ReactNode;
 }) {
 	const change = (fault: FaultReport) => {
-		const column = report.columns.find((column) => column.name === fault.column);
+		const column = report.columns.find((column) => column.key === fault.column);
 		return (
 			column && (
 				<div className={css.controls}>
@@ -40,7 +40,7 @@ export function Check({
 		<Card title={words.title} actions={<span className={css.muted}>{words.help}</span>}>
 			<div className={css.found} aria-busy={!isCurrent} data-old={!isCurrent || undefined}>
 				<Counts result={result} would />
-				<Faults faults={report.faults} action={change} />
+				<Faults report={report} action={change} />
 			</div>
 			{children}
 		</Card>

@@ -12,6 +12,7 @@ const words = catalogue("imports.columns", {
 	ignore: "Not imported",
 	newField: "New field …",
 	unnamed: "Column without a name",
+	numbered: "{name} (column {position, number})",
 	dates: "Dates in {column}",
 	numbers: "Numbers in {column}",
 	booleans: "Words for yes and no in {column}",
@@ -44,15 +45,19 @@ export type Mapper = {
 	choose: (column: string, target: string | null) => void;
 	setForm: (column: string, form: string) => void;
 	/** Makes a custom field of a column; missing where the person may not. */
-	onNew?: (column: string) => void;
+	onNew?: (column: ColumnReport) => void;
 	problemsOf: (column: string) => { errors: Problem[]; warnings: Problem[] };
 };
 
 /** targetOf returns where a column goes: as it was chosen, or else as the server has it. */
 const targetOf = (column: ColumnReport, { chosen }: Mapper) =>
-	column.name in chosen.mapping ? chosen.mapping[column.name] : column.target;
+	column.key in chosen.mapping ? chosen.mapping[column.key] : column.target;
 
-const nameOf = (column: ColumnReport) => column.name || words.unnamed;
+/** nameOf returns what people call a column: its name, with its position if others have the name. */
+export function nameOf({ name, key }: ColumnReport) {
+	const shown = name || words.unnamed;
+	return key === name ? shown : words.numbered({ name: shown, position: Number(key.slice(1)) });
+}
 
 /** MappedColumns lists the columns of a file with where they go, and what is to be said about each. */
 export function MappedColumns({ columns, mapper }: { columns: ColumnReport[]; mapper: Mapper }) {
@@ -77,7 +82,7 @@ export function MappedColumns({ columns, mapper }: { columns: ColumnReport[]; ma
 
 /** Remarks says what decided where a column goes, and what is wrong with that. */
 function Remarks({ column, mapper }: { column: ColumnReport; mapper: Mapper }) {
-	const { errors, warnings } = mapper.problemsOf(column.name);
+	const { errors, warnings } = mapper.problemsOf(column.key);
 	const by = mapper.decidedBy(column);
 	const say = (problem: Problem) => fieldSentence(problem, nameOf(column));
 	return (
@@ -106,9 +111,7 @@ export function Target({ column, mapper, label }: { column: ColumnReport; mapper
 			label={words.targetOf({ target: label, column: nameOf(column) })}
 			hideLabel
 			value={targetOf(column, mapper) ?? ""}
-			onChange={(value) =>
-				value === newField ? mapper.onNew?.(column.name) : mapper.choose(column.name, value || null)
-			}
+			onChange={(value) => (value === newField ? mapper.onNew?.(column) : mapper.choose(column.key, value || null))}
 			choices={[
 				{ value: "", label: words.ignore },
 				...mapper.fields.map((field) => ({ value: field.field, label: field.name })),
@@ -123,8 +126,8 @@ export function Form({ column, mapper }: { column: ColumnReport; mapper: Mapper 
 	const target = targetOf(column, mapper);
 	const kind = mapper.fields.find((field) => field.field === target)?.kind;
 	const name = nameOf(column);
-	const chosen = mapper.chosen.forms[column.name];
-	const set = (form: string) => mapper.setForm(column.name, form);
+	const chosen = mapper.chosen.forms[column.key];
+	const set = (form: string) => mapper.setForm(column.key, form);
 	if (kind === "boolean" || kind === "subscription")
 		return <Booleans label={words.booleans({ column: name })} value={chosen ?? column.form ?? ""} onChange={set} />;
 	if (kind === "date" && (chosen || column.form))

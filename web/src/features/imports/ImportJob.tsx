@@ -16,7 +16,7 @@ import { jobQuery } from "../jobs/queries";
 import { Counts } from "./Counts";
 import { Faults } from "./Faults";
 import css from "./Import.module.css";
-import { choicesOf, type ImportResult, type Report, resultOf } from "./report";
+import { type ImportResult, type Report, resultOf } from "./report";
 import { Running } from "./Running";
 import { UndoButton, UndoJob, UndoneBy } from "./Undo";
 import type { Preset } from "./Wizard";
@@ -72,7 +72,7 @@ export function ImportJob({
 				{isRunning(j) && <Running job={j} label={words.running} help={words.leave} />}
 				{j.error && <Failure error={new Error(sentenceFor(j.error.code, j.error.message))} />}
 				{result && <Counts result={result} would={result.dry_run} />}
-				{result?.report && <Faults faults={result.report.faults} />}
+				{result?.report && <Faults report={result.report} />}
 				{!isRunning(j) && <Ended job={j} result={result} onAgain={onAgain} onRetry={onRetry} />}
 			</Card>
 			{undoneBy && <UndoneBy id={undoneBy} of={id} />}
@@ -117,13 +117,7 @@ function Ended({
 	);
 }
 
-/** presetOf returns the columns and options of an import, for its rows to be imported again. */
-const presetOf = (report: Report): Preset => ({
-	choices: choicesOf(report),
-	settings: { ...report.options, tags: report.options?.tags ?? [] },
-});
-
-/** Retry begins another import, of the rows that this one refused, with its columns and options. */
+/** Retry begins another import, of the rows that this one refused, with its options. The server knows their columns. */
 function Retry({
 	id,
 	report,
@@ -139,7 +133,7 @@ function Retry({
 			if (!answer.ok) throw new Error(answer.statusText);
 			return new File([await answer.blob()], words.fileName, { type: "text/csv" });
 		},
-		onSuccess: (rows) => onRetry(rows, report ? presetOf(report) : null),
+		onSuccess: (rows) => onRetry(rows, report ? { ...report.options, tags: report.options?.tags ?? [] } : null),
 		onError: (error) => toast(explain(error), { tone: "danger" }),
 	});
 	return (

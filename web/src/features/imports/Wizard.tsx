@@ -16,11 +16,10 @@ import {
 	type Choices,
 	type ColumnReport,
 	columnOf,
-	isOfErrors,
 	problemsOf,
 	type Reading,
 	type Settings,
-	shownMapping,
+	shownChoices,
 	suggestionsFor,
 	within,
 } from "./report";
@@ -49,8 +48,8 @@ const words = catalogue("imports.wizard", {
 	run: "Import",
 });
 
-/** What another import began with. */
-export type Preset = { choices: Choices; settings: Partial<Settings> };
+/** What another import of the rows began with. */
+export type Preset = Partial<Settings>;
 
 const noChoices: Choices = { mapping: {}, forms: {} };
 
@@ -70,18 +69,18 @@ const isAddress = (text: string) => /^\S+@\S+\.\S+$/.test(text);
 type Columns = { reading: string; columns: ColumnReport[] };
 
 /** useMapping holds how a file is to be read and where its columns go, and what the server says about that. */
-function useMapping(file: File, preset: Preset | null, settings: Settings) {
+function useMapping(file: File, settings: Settings) {
 	const fields = useTargets();
 	const [reading, setReading] = useState<Reading>({});
-	const [choices, setChoices] = useState(preset?.choices ?? noChoices);
+	const [choices, setChoices] = useState(noChoices);
 	const [first, setFirst] = useState<Columns | null>(null); // as the server maps them, when read in this way
-	const [clashes, setClashes] = useState<{ reading: string; names: string[] } | null>(null);
+	const [clashes, setClashes] = useState<{ reading: string; keys: string[] } | null>(null);
 	const as = JSON.stringify(reading);
 	const columns = first?.reading === as ? first.columns : null;
-	const leftOut = Object.fromEntries((clashes?.reading === as ? clashes.names : []).map((name) => [name, null]));
+	const leftOut = Object.fromEntries((clashes?.reading === as ? clashes.keys : []).map((key) => [key, null]));
 	const suggested = useMemo(() => suggestionsFor(columns ?? [], fields), [columns, fields]);
 	const chosen = { mapping: { ...suggested, ...leftOut, ...choices.mapping }, forms: choices.forms };
-	// Names of columns depend on how the file is read: those of another reading would be refused.
+	// Keys of columns depend on how the file is read: those of another reading would be refused.
 	const sent = columns ? within(chosen, columns) : { mapping: leftOut, forms: {} };
 	const { mode, update_blank, strict } = settings;
 	const options = { ...reading, ...sent, mode, update_blank, strict, remembered: true };
@@ -92,34 +91,34 @@ function useMapping(file: File, preset: Preset | null, settings: Settings) {
 	}, [check.isCurrent, report, columns, as]);
 	const refused = check.error instanceof ApiError ? check.error.fields.filter((problem) => columnOf(problem)) : [];
 	// Columns that map themselves to the same field are refused before there is a report to choose in: one is left out.
-	const clash = columns ? undefined : refused.map(columnOf).find((name) => !(name in leftOut));
+	const clash = columns ? undefined : refused.map(columnOf).find((key) => !(key in leftOut));
 	useEffect(() => {
 		if (clash === undefined) return;
-		setClashes((old) => ({ reading: as, names: [...(old?.reading === as ? old.names : []), clash] }));
+		setClashes((old) => ({ reading: as, keys: [...(old?.reading === as ? old.keys : []), clash] }));
 	}, [clash, as]);
 	// What was said about a column goes at once when it is mapped elsewhere. About the others it stays until there is news.
-	const isAsShown = (name: string) =>
-		!(name in chosen.mapping) ||
-		report?.columns.some((column) => column.name === name && column.target === chosen.mapping[name]);
+	const isAsShown = (key: string) =>
+		!(key in chosen.mapping) ||
+		report?.columns.some((column) => column.key === key && column.target === chosen.mapping[key]);
 	const mapper: Mapper = {
 		fields,
 		chosen,
-		decidedBy: ({ name, by }) =>
-			name in choices.mapping ? "mapping" : name in leftOut ? "clash" : name in suggested ? "suggestion" : by,
-		choose: (name, target) => {
-			const { [name]: _, ...forms } = choices.forms; // of another kind of field
-			setChoices({ mapping: { ...choices.mapping, [name]: target }, forms });
+		decidedBy: ({ key, by }) =>
+			key in choices.mapping ? "mapping" : key in leftOut ? "clash" : key in suggested ? "suggestion" : by,
+		choose: (key, target) => {
+			const { [key]: _, ...forms } = choices.forms; // of another kind of field
+			setChoices({ mapping: { ...choices.mapping, [key]: target }, forms });
 		},
-		setForm: (name, form) => {
-			const { [name]: _, ...forms } = choices.forms;
-			setChoices({ ...choices, forms: form ? { ...forms, [name]: form } : forms });
+		setForm: (key, form) => {
+			const { [key]: _, ...forms } = choices.forms;
+			setChoices({ ...choices, forms: form ? { ...forms, [key]: form } : forms });
 		},
-		problemsOf: (name) => ({
+		problemsOf: (key) => ({
 			errors: [
-				...problemsOf(name, refused),
-				...(isAsShown(name) && !(name in chosen.forms) ? problemsOf(name, report?.questions) : []),
+				...problemsOf(key, refused),
+				...(isAsShown(key) && !(key in chosen.forms) ? problemsOf(key, report?.questions) : []),
 			],
-			warnings: isAsShown(name) ? problemsOf(name, report?.warnings) : [],
+			warnings: isAsShown(key) ? problemsOf(key, report?.warnings) : [],
 		}),
 	};
 	return { check, report, mapper, reading, setReading, options, refused };
@@ -138,11 +137,11 @@ export function Wizard({
 	onOther: () => void;
 }) {
 	const fieldDisabledReason = useDisabledReason("POST /settings/custom-fields");
-	const [settings, setSettings] = useState<Settings>(() => ({ ...defaultSettings(), ...preset?.settings }));
-	const [adding, setAdding] = useState<string | null>(null); // the column that becomes a new field
+	const [settings, setSettings] = useState<Settings>(() => ({ ...defaultSettings(), ...preset }));
+	const [adding, setAdding] = useState<ColumnReport | null>(null); // that becomes a new field
 	const [busy, setBusy] = useState(false);
 	const [error, setError] = useState<unknown>(null);
-	const { check, report, mapper: own, reading, setReading, options, refused } = useMapping(file, preset, settings);
+	const { check, report, mapper: own, reading, setReading, options, refused } = useMapping(file, settings);
 	const mapper = fieldDisabledReason ? own : { ...own, onNew: setAdding };
 	const questions = report?.questions ?? [];
 	const needEmail = questions.some((question) => !columnOf(question));
@@ -153,8 +152,9 @@ export function Wizard({
 		setError(null);
 		const { segment_key, tags, subscriptions } = settings;
 		try {
-			const mapping = shownMapping(report.columns);
-			onStarted(await sendImport(file, { ...options, mapping, segment_key, tags, subscriptions }));
+			const { mapping, forms } = shownChoices(report.columns);
+			const chosen = { mapping, forms: { ...forms, ...options.forms } };
+			onStarted(await sendImport(file, { ...options, ...chosen, segment_key, tags, subscriptions }));
 		} catch (error) {
 			setError(error);
 		} finally {
@@ -213,7 +213,7 @@ export function Wizard({
 							<Callout tone="warning">{words.noHeader}</Callout>
 						)}
 						{needEmail && <Callout tone="warning">{words.needEmail}</Callout>}
-						<MappedColumns columns={report.columns.filter((column) => !isOfErrors(column.name))} mapper={mapper} />
+						<MappedColumns columns={report.columns} mapper={mapper} />
 						{report.columns_omitted && <p className={css.muted}>{words.omitted({ count: report.columns_omitted })}</p>}
 					</Card>
 					<SettingsFields settings={settings} onChange={setSettings} />
@@ -231,9 +231,9 @@ export function Wizard({
 			)}
 			{adding !== null && (
 				<AddField
-					name={adding}
+					name={adding.name}
 					onClose={() => setAdding(null)}
-					onAdded={(field) => mapper.choose(adding, `custom_fields.${field.field_key}`)}
+					onAdded={(field) => mapper.choose(adding.key, `custom_fields.${field.field_key}`)}
 				/>
 			)}
 		</>

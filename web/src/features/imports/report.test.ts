@@ -1,9 +1,10 @@
 import { equals, type Tests } from "../../base/testing";
 import type { FieldInfo } from "../rules/fields";
-import { choicesOf, type ColumnReport, columnOf, shownMapping, suggestionsFor, within } from "./report";
+import { type ColumnReport, columnOf, shownChoices, suggestionsFor, within } from "./report";
 
 const column = (name: string, target: string | null = null, more: Partial<ColumnReport> = {}): ColumnReport => ({
 	name,
+	key: name,
 	target,
 	samples: [],
 	...(target && { by: "name" }),
@@ -23,10 +24,12 @@ const tests: Tests = {
 			column("Tag"),
 			column("Labels"),
 			column("Colour"),
-			column("error_message"),
 		];
 		equals(suggestionsFor(columns, fields), { Mail: "email", Surname: "last_name", Tag: "tags", Labels: "tags" });
 		equals(suggestionsFor([column("Mail"), column("email", "email")], fields), {});
+		equals(suggestionsFor([column("Mail", null, { key: "#1" }), column("Mail", null, { key: "#2" })], fields), {
+			"#1": "email",
+		});
 		equals(suggestionsFor([column("Surname", null, { by: "mapping" })], fields), {});
 	},
 
@@ -38,21 +41,17 @@ const tests: Tests = {
 		});
 	},
 
-	"an import names the target of each column that is known, but for those of the file of errors"() {
-		const columns = [column("error_row"), column("a", "email"), column("b", null, { by: "mapping" }), column("c")];
-		equals(shownMapping(columns), { a: "email", b: null });
-	},
-
-	"rows are imported again as they were, with their dates and numbers but with any words for yes and no"() {
+	"an import does what is shown, with the dates and numbers of the file but with any words for yes and no"() {
 		const columns = [
 			column("Mail", "email"),
-			column("Born", "custom_fields.born", { form: "MM/DD/YYYY" }),
+			column("Born", "custom_fields.born", { key: "#2", form: "MM/DD/YYYY" }),
+			column("Born", null, { key: "#3", by: "mapping" }),
 			column("Vip", "custom_fields.vip", { form: "ja/nein" }),
-			column("Note", null, { by: "mapping" }),
+			column("Unknown"),
 		];
-		equals(choicesOf({ file: { encoding: "utf-8", separator: ",", quote: '"' }, columns, faults: [] }), {
-			mapping: { Mail: "email", Born: "custom_fields.born", Vip: "custom_fields.vip", Note: null },
-			forms: { Born: "MM/DD/YYYY" },
+		equals(shownChoices(columns), {
+			mapping: { Mail: "email", "#2": "custom_fields.born", "#3": null, Vip: "custom_fields.vip" },
+			forms: { "#2": "MM/DD/YYYY" },
 		});
 	},
 

@@ -7,7 +7,7 @@ import { guessField } from "../rules/guessField";
 /** How a file is read, where a person says it. */
 export type Reading = { encoding?: string; separator?: string; quote?: string; sheet?: string };
 
-/** What people have chosen for columns, by name. A target of null leaves the column out. */
+/** What people have chosen for columns, by their keys. A target of null leaves the column out. */
 export type Choices = { mapping: { [column: string]: string | null }; forms: { [column: string]: string } };
 
 /** Settings are the options of an import that are not about its columns. */
@@ -23,6 +23,8 @@ export type Settings = {
 
 export type ColumnReport = {
 	name: string;
+	/** What options call the column: its name, or its position if others have the name, such as #3. */
+	key: string;
 	target: string | null;
 	by?: "mapping" | "name" | "content" | "remembered";
 	form?: string;
@@ -72,9 +74,6 @@ export const resultOf = (job: JobSession) => job.result as ImportResult | undefi
 /** changesNothing reports whether an import changes no contact. */
 export const changesNothing = (result: ImportResult) => result.created + result.updated === 0;
 
-/** isOfErrors reports whether a column is one that the file of refused rows has besides those of the first file. */
-export const isOfErrors = (name: string) => /^error_(?:row|column|code|message)$/.test(name);
-
 /** What several columns can be imported as. */
 const repeatable = ["tags", "global_status"];
 
@@ -82,47 +81,40 @@ const repeatable = ["tags", "global_status"];
 export function suggestionsFor(columns: ColumnReport[], fields: FieldInfo[]): Choices["mapping"] {
 	const taken = new Set(columns.map((column) => column.target));
 	const suggested: Choices["mapping"] = {};
-	for (const { name, by } of columns) {
-		const guess = by || isOfErrors(name) ? "" : guessField(name, fields);
+	for (const { name, key, by } of columns) {
+		const guess = by ? "" : guessField(name, fields);
 		if (!guess || (taken.has(guess) && !repeatable.includes(guess))) continue;
 		taken.add(guess);
-		suggested[name] = guess;
+		suggested[key] = guess;
 	}
 	return suggested;
 }
 
 /** within returns the choices for columns that a file has. */
 export function within(choices: Choices, columns: ColumnReport[]): Choices {
-	const names = new Set(columns.map((column) => column.name));
+	const keys = new Set(columns.map((column) => column.key));
 	const kept = <T>(all: { [column: string]: T }) =>
-		Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
+		Object.fromEntries(Object.entries(all).filter(([key]) => keys.has(key)));
 	return { mapping: kept(choices.mapping), forms: kept(choices.forms) };
 }
-
-/**
- * shownMapping returns where each column of a report goes, so that an import does what its check has shown. Columns that
- * nothing knows are not named: they would be left out the next time, too, when they may be known.
- */
-export const shownMapping = (columns: ColumnReport[]): Choices["mapping"] =>
-	Object.fromEntries(
-		columns.filter((column) => column.by && !isOfErrors(column.name)).map((column) => [column.name, column.target]),
-	);
 
 export const dateForms = ["DD.MM.YYYY", "MM/DD/YYYY", "YYYY-MM-DD"];
 export const numberForms = ["1,234.50", "1.234,50"];
 
-/** choicesOf returns the choices that have rows of a file imported again as they were. */
-export function choicesOf(report: Report): Choices {
-	const fixed = [...dateForms, ...numberForms]; // words for yes and no are not: the rows may have failed for them
+/**
+ * shownChoices returns where each column of a report goes and how it writes dates and numbers, so that an import does what
+ * its check has shown, and the next one of such a file, too. Columns that nothing knows are not named: they would be left
+ * out the next time, too, when they may be known. Nor are words for yes and no: other rows may have others.
+ */
+export function shownChoices(columns: ColumnReport[]): Choices {
+	const fixed = [...dateForms, ...numberForms];
 	return {
-		mapping: shownMapping(report.columns),
-		forms: Object.fromEntries(
-			report.columns.flatMap(({ name, form }) => (form && fixed.includes(form) ? [[name, form]] : [])),
-		),
+		mapping: Object.fromEntries(columns.filter((column) => column.by).map((column) => [column.key, column.target])),
+		forms: Object.fromEntries(columns.flatMap(({ key, form }) => (form && fixed.includes(form) ? [[key, form]] : []))),
 	};
 }
 
-/** columnOf returns the column that a problem of the options is about; "" if it is about none. */
+/** columnOf returns the key of the column that a problem of the options is about; "" if it is about none. */
 export const columnOf = (problem: Problem) => /^options\.(?:mapping|forms)\.(.*)$/s.exec(problem.path)?.[1] ?? "";
 
 /** problemsOf returns the problems of a column. */
