@@ -18,7 +18,7 @@ type content struct{ template, block, entry string }
 const shopMJML = `<mjml><mj-body><mj-section><mj-column>
 <mj-text>{{param:headline}}</mj-text>
 {{#section products}}<mj-text>{{item:name}} {{item:price}}</mj-text>{{/section}}
-</mj-column></mj-section>{{slot:promo}}</mj-body></mjml>`
+<mj-text>{{param:closing}}</mj-text></mj-column></mj-section>{{slot:promo}}</mj-body></mjml>`
 
 func (page appPage) createContent() content {
 	page.T.Helper()
@@ -37,7 +37,7 @@ func (page appPage) createContent() content {
 	})
 	c.template = make("/templates", map[string]any{
 		"name": "Shop news", "format": "mjml", "content_html": "", "content_mjml": shopMJML, "subject": "{{param:headline}}",
-		"parameters_schema": []any{map[string]any{"name": "headline", "type": "text", "label": "Headline", "required": true, "validation": map[string]any{"max_length": 40}, "sample": "A second shop"}},
+		"parameters_schema": []any{map[string]any{"name": "headline", "type": "text", "label": "Headline", "required": true, "validation": map[string]any{"max_length": 40}, "sample": "A second shop"}, map[string]any{"name": "closing", "type": "rich_text", "label": "Closing", "default": "<p>See you soon.</p>"}},
 		"sections_schema": []any{map[string]any{"name": "products", "label": "Products", "min": 2, "max": 10, "item_schema": []any{
 			map[string]any{"name": "name", "type": "text", "label": "Product", "required": true}, map[string]any{"name": "price", "type": "number", "label": "Price", "required": true},
 		}}},

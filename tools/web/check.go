@@ -20,7 +20,7 @@ const (
 	budgetPage   = 60_000    // script that one more page loads
 	budgetEditor = 160_000   // the code editor, loaded on first use
 	budgetAria   = 84_000    // one of the parts on React Aria, loaded on first use or when idle
-	budgetText   = 86_000    // the editor of formatted text, loaded on first use
+	budgetText   = 88_000    // the editor of formatted text, loaded on first use
 	budgetPlots  = 25_000    // plots
 	budgetCanvas = 80_000    // the canvas of sequences
 	budgetAll    = 1_000_000 // all scripts, without translations

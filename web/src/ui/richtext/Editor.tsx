@@ -1,6 +1,6 @@
 import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { catalogue } from "../../base/words/catalogue";
 import { Code } from "../Code";
 import { useFixed } from "../Locked";
@@ -33,7 +33,7 @@ export function Editor(props: RichTextProps) {
 	const isSource = asksForSource || !isKept;
 
 	// biome-ignore lint/correctness/useExhaustiveDependencies: the view is made once; what changes is passed to it below
-	useEffect(() => {
+	useLayoutEffect(() => {
 		const doc = isSource ? null : documentOf(value, allowed);
 		if (!place.current || !doc) return;
 		edited.current = value;
@@ -109,7 +109,12 @@ export function Editor(props: RichTextProps) {
 
 /** The attributes of the element that is edited. */
 function attributesOf({ id, label, path, describedBy, invalid, readOnly, allowed }: RichTextProps) {
-	const attributes: { [name: string]: string } = { role: "textbox", "aria-label": label, tabindex: "0" };
+	const attributes: { [name: string]: string } = {
+		class: css.area ?? "",
+		role: "textbox",
+		"aria-label": label,
+		tabindex: "0",
+	};
 	if (!allowed?.isLine) attributes["aria-multiline"] = "true";
 	if (id) attributes.id = id;
 	if (path) attributes["data-path"] = path;

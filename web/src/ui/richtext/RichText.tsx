@@ -1,6 +1,7 @@
 import type { CSSProperties, ReactNode } from "react";
 import { Module } from "../../base/lazy";
-import type { Allowed } from "./allowed";
+import { useFixed } from "../Locked";
+import { type Allowed, richText, toolCount } from "./allowed";
 import type { Names } from "./chips";
 import css from "./RichText.module.css";
 
@@ -37,5 +38,26 @@ export type RichTextProps = {
 export function RichText(props: RichTextProps) {
 	const editor = editors.useLoaded();
 	if (editor) return <editor.Editor {...props} />;
-	return <div className={props.inline ? css.inline : css.waiting} aria-busy />;
+	return props.inline ? <div className={css.inline} aria-busy /> : <Waiting {...props} />;
+}
+
+/** Waiting takes the room of the editor. */
+function Waiting({ allowed = richText, readOnly, mergeMenu }: RichTextProps) {
+	const isReadOnly = useFixed() || readOnly;
+	return (
+		<div className={`${css.editor} ${css.waiting}`} aria-busy>
+			{!isReadOnly && (
+				<div className={css.toolbar} aria-hidden>
+					{allowed.blocks.length > 1 && <span className={css.style} />}
+					{Array.from({ length: toolCount(allowed) + (mergeMenu ? 1 : 0) }, (_, i) => (
+						<span key={i} className={css.tool} />
+					))}
+					<span className={css.toggle} />
+				</div>
+			)}
+			<div className={css.place}>
+				<div className={css.area} />
+			</div>
+		</div>
+	);
 }

@@ -29,3 +29,7 @@ export const mjmlText: Allowed = { ...richText, blocks: ["", "p", "h1", "h2", "h
 
 /** The content of an element that holds a line of text: a button, a link, a cell. */
 export const line: Allowed = { ...richText, blocks: [""], lists: false, align: false, looks: true, isLine: true };
+
+/** toolCount returns how many buttons a text has, without those that the place adds. */
+export const toolCount = ({ underline, strike, lists, align, looks }: Allowed) =>
+	6 + Number(underline) + Number(strike) + 2 * Number(lists) + 3 * Number(align) + Number(looks);
