@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -156,6 +157,38 @@ func TestAuditEntriesHaveWhatChanged(t *testing.T) {
 		}
 		if other := s.must(200, "admin", "GET /t/other/api/audit-log", ""); len(other.data("id")) != 0 {
 			t.Errorf("another account has %s", other.text)
+		}
+	})
+}
+
+// Entries of a template that several people save at once have what each of them replaced.
+func TestAuditEntriesHaveWhatAnUpdateReplaced(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *apiTest) {
+		template := s.must(201, "editor", "POST /templates", `{"name": "first", "content_html": "<p>Hi</p>"}`).str("id")
+		const writers = 6
+		var all sync.WaitGroup
+		for i := range writers {
+			all.Go(func() {
+				if w := s.rawCall("editor", "PUT", "/t/acme/api/templates/"+template, "application/json", fmt.Sprintf(`{"name": "by %d", "content_html": "<p>%d</p>"}`, i, i)); w.Code != 200 {
+					t.Errorf("the update of %d answers %d %s", i, w.Code, w.Body)
+				}
+			})
+		}
+		all.Wait()
+		after := map[any]any{}
+		for _, e := range s.must(200, "admin", "GET /audit-log?action=template.update", "").body["data"].([]any) {
+			for _, c := range e.(map[string]any)["changes"].([]any) {
+				if change := c.(map[string]any); change["field"] == "name" {
+					after[change["before"]] = change["after"]
+				}
+			}
+		}
+		name := any("first")
+		for range writers {
+			name = after[name]
+		}
+		if last := s.must(200, "editor", "GET /templates/"+template, "").body["name"]; len(after) != writers || name != last {
+			t.Errorf("the entries lead from first to %v, want %v: %v", name, last, after)
 		}
 	})
 }
