@@ -354,7 +354,7 @@ func (page appPage) buildSegment() {
 	page.expectFocusOnPart("Event: purchase")
 	page.WaitFor(faulty + ` === 'Condition 1 of depth 1'`)
 	page.openPart("Field: choose a field", "Shift+Tab")
-	page.WaitFor(`$.text(document.getElementById(document.querySelector('[data-part=field][data-bad]').getAttribute('aria-describedby'))) === 'Field must be filled in.'`)
+	page.WaitFor(`$.text(document.getElementById(document.querySelector('[data-part=field][data-invalid]').getAttribute('aria-describedby'))) === 'Field must be filled in.'`)
 	page.ChooseOption("Country")
 	page.expectOpenPart() // the value, which the new field needs
 	page.ChooseOption("France")

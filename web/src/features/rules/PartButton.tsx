@@ -58,7 +58,7 @@ export function PartButton({ part, icon, control, error, describedBy, isOpen, of
 				data-joins={part.joins}
 				data-short={part.text.length < 4 || undefined}
 				data-unset={part.unset}
-				data-bad={describedBy ? true : undefined}
+				data-invalid={describedBy ? true : undefined}
 				aria-label={name}
 				title={icon ? name : undefined}
 				aria-describedby={describedBy}
