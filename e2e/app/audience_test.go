@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// given are the names of records on the pages, which are in no catalogue.
-const given = `["acme", "news@example.com", "Newsletter newsletter"]`
+// given are the names of records and of countries on the pages, which are in no catalogue.
+const given = `["acme", "news@example.com", "Newsletter newsletter", "Germany"]`
 
 // In the pseudo-locale, whose texts are a third longer, each text of a page is of a catalogue, and no page is wider
 // than a phone.

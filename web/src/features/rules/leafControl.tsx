@@ -1,45 +1,22 @@
 import { catalogue } from "../../base/words/catalogue";
-import { TextField } from "../../ui/Field";
 import * as edits from "./edits";
-import { EventName } from "./EventName";
-import { unitsWithin } from "./eventSequence";
-import { type FieldInfo, operatorName, operators } from "./fields";
+import { operatorName, operators } from "./fields";
 import { leafIcon } from "./leafIcons";
 import { type Kind, kindOf, type Leaf, leafOperators, leafWords, mailEvents } from "./leaves";
 import type { Control } from "./PartButton";
+import { type Edited, partFields } from "./partFields";
 import { propertyControl } from "./PropertyFields";
-import { Broadcasts, Consents, FieldChoice, Forms, Lists, Sequences, Types } from "./RecordFields";
 import { sentenceWords } from "./sentences";
-import { ValueEditor } from "./ValueEditor";
-import { Duration, HowOften, When } from "./WhenFields";
 
-const words = catalogue("rules.leafEditor", {
+const words = catalogue("rules.leafControl", {
 	about: "Type",
 	condition: "Condition",
-	field: "Field",
-	value: "Value",
+	afterwards: "Afterwards",
 	event: "What happened",
 	happened: "Happened",
 	didNotHappen: "Did not happen",
-	lists: "Lists",
-	segments: "Segments",
-	types: "Email types",
-	type: "Email type",
-	broadcast: "Broadcast",
-	link: "Link",
-	url: "URL",
 	match: "Match",
-	form: "Form",
-	sequence: "Sequence",
 	level: "Counted",
-	count: "How often",
-	window: "When",
-	added: "Added",
-	name: "Event",
-	first: "First event",
-	afterwards: "Afterwards",
-	next: "Event that follows",
-	within: "Within",
 	/** What can be added to a condition. */
 	additions: {
 		filters: "Property condition",
@@ -53,12 +30,9 @@ const words = catalogue("rules.leafEditor", {
 	},
 });
 
-type Context = {
-	leaf: Leaf;
-	fields: FieldInfo[];
+type Context = Edited & {
 	/** The name of the event that starts what the rule belongs to; null where rules cannot ask about it. */
 	startEvent: string | null;
-	onChange: (leaf: Leaf) => void;
 };
 
 /** additionChoices returns what can be added to a condition, as choices. */
@@ -135,176 +109,6 @@ function filterControl(id: string, place: number, { leaf, onChange }: Context): 
 	);
 }
 
-/** otherControl changes a part by fields of its own. */
-function otherControl(id: string, { leaf, fields, onChange }: Context): Control {
-	const set = (part: Partial<Leaf>) => onChange({ ...leaf, ...part });
-	const kind = kindOf(leaf);
-	switch (id) {
-		case "field":
-			return {
-				label: words.field,
-				fields: (error) => (
-					<FieldChoice
-						label={words.field}
-						fields={fields}
-						value={leaf.field}
-						onChange={(field) => onChange(edits.withField(field))}
-						error={error}
-					/>
-				),
-			};
-		case "value": {
-			const field = fields.find((field) => field.field === leaf.field);
-			return {
-				label: words.value,
-				fields: (error) => (
-					<ValueEditor
-						autoFocus
-						field={field ?? { field: leaf.field ?? "", name: "", group: "", kind: "reference" }}
-						operator={leaf.operator ?? ""}
-						value={leaf.value}
-						onChange={(value) => set({ value })}
-						error={error}
-					/>
-				),
-			};
-		}
-		case "segment_keys": {
-			const label = kind === "list" ? words.lists : words.segments;
-			return {
-				label,
-				fields: (error) => (
-					<Lists
-						label={label}
-						isStatic={kind === "list"}
-						values={leaf.segment_keys ?? []}
-						onChange={(segment_keys) => set({ segment_keys })}
-						error={error}
-					/>
-				),
-			};
-		}
-		case "email_type_keys":
-			return {
-				label: words.types,
-				fields: (error) => (
-					<Types
-						label={words.types}
-						values={leaf.email_type_keys ?? []}
-						onChange={(keys) => set({ email_type_keys: keys.length ? keys : undefined })}
-						error={error}
-					/>
-				),
-			};
-		case "email_type_key":
-			return {
-				label: words.type,
-				fields: (error) => (
-					<Consents
-						label={words.type}
-						type={leaf.email_type_key}
-						category={leaf.category_id}
-						onChange={set}
-						error={error}
-					/>
-				),
-			};
-		case "broadcast_id":
-			return {
-				label: words.broadcast,
-				fields: (error) => (
-					<Broadcasts
-						label={words.broadcast}
-						value={leaf.broadcast_id}
-						onChange={(broadcast_id) => set({ broadcast_id })}
-						error={error}
-					/>
-				),
-			};
-		case "sequence_id":
-			return {
-				label: words.sequence,
-				fields: (error) => (
-					<Sequences
-						label={words.sequence}
-						value={leaf.sequence_id}
-						onChange={(sequence_id) => set({ sequence_id })}
-						error={error}
-					/>
-				),
-			};
-		case "form_slug":
-			return {
-				label: words.form,
-				fields: (error) => (
-					<Forms label={words.form} value={leaf.form_slug} onChange={(form_slug) => set({ form_slug })} error={error} />
-				),
-			};
-		case "url":
-		case "link_url": {
-			const label = id === "url" ? words.url : words.link;
-			return {
-				label,
-				fields: (error) => (
-					<TextField
-						autoFocus
-						label={label}
-						value={leaf[id] ?? ""}
-						onChange={(url) => set({ [id]: url })}
-						error={error}
-					/>
-				),
-			};
-		}
-		case "count":
-			return {
-				label: words.count,
-				fields: (error) =>
-					leaf.count && <HowOften count={leaf.count} onChange={(count) => set({ count })} error={error} />,
-			};
-		case "window":
-		case "added":
-			return {
-				label: id === "window" ? words.window : words.added,
-				fields: (error) => {
-					const window = leaf[id];
-					return window && <When window={window} onChange={(window) => set({ [id]: window })} error={error} />;
-				},
-			};
-		case "within":
-			return {
-				label: words.within,
-				fields: (error) => (
-					<Duration
-						autoFocus
-						label={words.within}
-						units={unitsWithin}
-						value={leaf.within ?? { amount: 7, unit: "day" }}
-						onChange={(within) => set({ within })}
-						error={error}
-					/>
-				),
-			};
-		default: {
-			// The name of an event: that of the condition, or one of two.
-			const match = edits.matchAt(leaf, id);
-			const label = id.startsWith("first.") ? words.first : id.startsWith("then.") ? words.next : words.name;
-			return {
-				label,
-				fields: (error) => (
-					<EventName
-						autoFocus
-						label={label}
-						leaf={match}
-						set={({ event_name }) => onChange(edits.withMatch(leaf, id, { ...match, event_name }))}
-						error={error}
-					/>
-				),
-			};
-		}
-	}
-}
-
 /** leafControl returns what changes a part of a condition. */
 export function leafControl(id: string, context: Context): Control {
 	const { leaf, startEvent, onChange } = context;
@@ -344,8 +148,8 @@ export function leafControl(id: string, context: Context): Control {
 				choose: (level) => onChange(level === "verified" ? edits.remove(leaf, "level") : { ...leaf, level }),
 			};
 		default: {
-			const control = otherControl(id, context);
-			return edits.canRemove(id) ? { ...control, remove: () => onChange(edits.remove(leaf, id)) } : control;
+			const remove = edits.canRemove(id) ? () => onChange(edits.remove(leaf, id)) : undefined;
+			return { ...partFields(id, context), remove };
 		}
 	}
 }
