@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"sync"
 
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/audience/segment"
 	"github.com/packetboat/packetboat/internal/base/fault"
-	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -23,7 +21,7 @@ import (
 const (
 	batchRows  = 1000
 	batchBytes = 4 << 20
-	batchCells = 100_000 // an empty cell is one byte of a file, and some thirty in memory
+	batchCells = 12_500 // an empty cell is one byte of a file, and some thirty in memory
 )
 
 // batch is some rows and the drafts made from them.
@@ -87,7 +85,6 @@ func Import(ctx context.Context, w *job.Work) error {
 	if im.stages, err = contact.Stages(ctx, w.DB, w.Job.Tenant); err != nil {
 		return err
 	}
-	im.seen = map[uint64]struct{}{}
 	if err := im.readAgain(at.At); err != nil {
 		return err
 	}
@@ -120,9 +117,9 @@ type importRun struct {
 	drafter
 	open    func(at int64) io.Reader
 	guess   modeGuess
-	traced  traced              // the steps so far
-	pending step                // that is not committed yet
-	seen    map[uint64]struct{} // hashes of the addresses of earlier batches, up to maxSeen
+	traced  traced  // the steps so far
+	pending step    // that is not committed yet
+	seen    hashSet // of the addresses of earlier batches, up to maxSeen
 }
 
 // maxSeen is how many addresses of a file are known apart, to count repeats.
@@ -275,8 +272,8 @@ func (im *importRun) writeFiles(ctx context.Context, tx *sqldb.DB, errs errorRow
 // remember keeps the addresses of a batch.
 func (im *importRun) remember(b batch) {
 	for _, t := range b.rows {
-		if t.hash != 0 && len(im.seen) < maxSeen {
-			im.seen[t.hash] = struct{}{}
+		if t.hash != 0 && im.seen.size < maxSeen {
+			im.seen.add(t.hash)
 		}
 	}
 }
@@ -300,16 +297,6 @@ func (im *importRun) readAgain(before int64) error {
 		}
 	}
 	return nil
-}
-
-// hashOf returns a hash of a valid address, never 0.
-func hashOf(email string) uint64 {
-	h := fnv.New64a()
-	if normal, err := address.Normalize(email); err == nil {
-		email = normal
-	}
-	_, _ = h.Write([]byte(email))
-	return max(h.Sum64(), 1)
 }
 
 // applyBatch saves a batch's drafts and counts the results. It returns the rows that were refused.
@@ -387,7 +374,7 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 // countKept counts a row that was saved or skipped, and returns the hash of its address; here has those of the batch.
 func (im *importRun) countKept(sum *ImportResult, email string, o contact.Outcome, here map[uint64]bool) uint64 {
 	hash := hashOf(email)
-	_, before := im.seen[hash]
+	before := im.seen.has(hash)
 	if before || here[hash] {
 		sum.Repeated++
 	}

@@ -155,7 +155,7 @@ func (t traced) after(s step) traced {
 
 // traceRow adds a row that was saved, whose address has a hash, to a trace.
 func (im *importRun) traceRow(t *trace, o contact.Outcome, hash uint64) {
-	_, again := im.seen[hash]
+	again := im.seen.has(hash)
 	t.add(o, again, again && im.traced.times[sqldb.Micros(o.Contact.CreatedAt)])
 }
 
