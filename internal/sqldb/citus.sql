@@ -12,6 +12,7 @@ DECLARE
 		'audit', 'idempotency', 'working_copy', 'test_mail', 'traffic', 'traffic_provider', 'custom_field',
 		'contact_stage', 'contact', 'contact_version', 'contact_activity', 'contact_count', 'contact_turn', 'identity_secret',
 		'contact_search_queue', 'contact_search_range', 'contact_search_segment', 'contact_search_postings', 'contact_search_block', 'contact_search_rebuild', 'contact_search_removed',
+		'contact_log', 'contact_log_end',
 		'suppression', 'score_settings', 'score_day',
 		'mta_config', 'mta_health', 'bounce_mailbox', 'email_category', 'email_type', 'sending_domain', 'sending_domain_key', 'domain_warning', 'tracked_host', 'sending_identity', 'identity_email_type', 'identity_lane',
 		'seed_list', 'seed_list_identity', 'seed', 'seed_sync', 'seed_sync_sample',

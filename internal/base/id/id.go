@@ -78,6 +78,7 @@ type (
 	holder         struct{}
 	hint           struct{}
 	asset          struct{}
+	logRow         struct{}
 )
 
 // The identifiers of each kind of record.
@@ -132,6 +133,7 @@ type (
 	Holder         = UUID[holder]   // of a trigger: a sequence or an automation
 	Hint           = UUID[hint]     // of what changed
 	Asset          = UUID[asset]    // an image of a tenant
+	LogRow         = UUID[logRow]   // of the log of changed contacts
 	Outage         = UUID[outage]   // a time at which a provider reported existing recipients as unknown
 )
 

@@ -42,6 +42,7 @@ import (
 	"github.com/packetboat/packetboat/internal/message/outbox"
 	"github.com/packetboat/packetboat/internal/message/track"
 	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/people/contactsearch"
 	"github.com/packetboat/packetboat/internal/people/maildomain"
 	"github.com/packetboat/packetboat/internal/people/outage"
@@ -150,6 +151,7 @@ func (s *Server) engines(registry prometheus.Registerer, jobs *job.Engine, t too
 		{"sequences", flowing.Run},
 		{"automations", automating.Run},
 		{"notify", notifying.Run},
+		s.every("trim the log of changed contacts", 30*time.Second, func(ctx context.Context) error { return contactlog.Trim(ctx, db, t.now()) }),
 		s.every("prune form spam", time.Hour, func(ctx context.Context) error { return form.Prune(ctx, db, t.now()) }),
 		s.every("prune mailboxes", 10*time.Minute, func(ctx context.Context) error {
 			for {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/people/contactsearch"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
@@ -147,6 +148,9 @@ func clearContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, ids []id
 			revision = contact.revision + 1, revised_by = $3
 		FROM `+t.As("v", 4)+` WHERE contact.tenant_id = $1 AND contact.id = v.id`, t.Args(tenant, sqldb.Micros(now), revision.By(ctx))...)
 	if err != nil {
+		return err
+	}
+	if err := contactlog.Append(ctx, tx, tenant, ids); err != nil {
 		return err
 	}
 	if err := eraseVersions(ctx, tx, tenant, ids); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
@@ -57,7 +58,8 @@ func splitConsentPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, categ
 		return 0, err
 	}
 	t := tx.Table("id UUID", "subscriptions JSONB", "category_subscriptions JSONB")
-	for _, c := range page {
+	ids := make([]id.Contact, len(page))
+	for i, c := range page {
 		for _, key := range typeKeys {
 			c.types[key] = c.categories[category]
 		}
@@ -71,6 +73,10 @@ func splitConsentPage(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, categ
 			return 0, err
 		}
 		t.Add(c.contact, string(types), string(categories))
+		ids[i] = c.contact
+	}
+	if err := contactlog.Append(ctx, tx, tenant, ids); err != nil {
+		return 0, err
 	}
 	_, err = tx.Exec(ctx, `
 		UPDATE contact SET subscriptions = v.subscriptions, category_subscriptions = v.category_subscriptions, updated_at = $2,

@@ -10,6 +10,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -145,6 +146,7 @@ func (e *erasure) erasePage(ctx context.Context, db *sqldb.DB) (more bool, err e
 			more = n == erasePageSize
 		}
 		t := tx.Table("id UUID", "custom_fields JSONB")
+		var changed []id.Contact
 		for _, h := range page {
 			delete(h.fields, e.Key)
 			b, err := json.Marshal(h.fields)
@@ -153,6 +155,10 @@ func (e *erasure) erasePage(ctx context.Context, db *sqldb.DB) (more bool, err e
 			}
 			t.Add(h.contact, string(b))
 			last = h.contact
+			changed = append(changed, h.contact)
+		}
+		if err := contactlog.Append(ctx, tx, e.Tenant, changed); err != nil {
+			return err
 		}
 		if t.Len() > 0 {
 			_, err := tx.Exec(ctx, `

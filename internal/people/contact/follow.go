@@ -9,6 +9,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/people/outage"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -144,6 +145,7 @@ func changeStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, restore
 	for c, s := range after {
 		moved.move(before[c], s)
 	}
+	contactlog.QueueContacts(b, tenant, slices.Collect(maps.Keys(after)))
 	queueCounts(b, tx, tenant, moved)
 	return b.Run(ctx)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
@@ -146,7 +147,9 @@ func saveStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*C
 	}
 	t := tx.Table("id UUID", "global_status TEXT", "status_before_suppress TEXT", "suppressed_at BIGINT", "unsubscribed_at BIGINT",
 		"subscriptions JSONB", "category_subscriptions JSONB", "withdrawn BOOLEAN")
-	for _, c := range list {
+	ids := make([]id.Contact, len(list))
+	for i, c := range list {
+		ids[i] = c.ID
 		types, err := json.Marshal(c.Subscriptions)
 		if err != nil {
 			return err
@@ -157,6 +160,9 @@ func saveStatuses(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []*C
 		}
 		t.Add(c.ID, c.Status, sqldb.Null(c.StatusBeforeSuppress), sqldb.NullMicros(c.SuppressedAt), sqldb.NullMicros(c.UnsubscribedAt),
 			string(types), string(categories), c.Withdrawn)
+	}
+	if err := contactlog.Append(ctx, tx, tenant, ids); err != nil {
+		return err
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE contact SET global_status = v.global_status, status_before_suppress = v.status_before_suppress,

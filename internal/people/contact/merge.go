@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/people/contactsearch"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
@@ -356,6 +357,7 @@ func (p *mergeState) save(ctx context.Context, tx *sqldb.DB, last bool) (taken m
 		q.Call(func(ctx context.Context) error { return p.saveActivities(ctx, tx, reevaluated) })
 	}
 	var entries []journal.Entry
+	var written []id.Contact
 	var moved ByStatus
 	for _, one := range p.order {
 		if taken[one.c.ID] {
@@ -363,9 +365,11 @@ func (p *mergeState) save(ctx context.Context, tx *sqldb.DB, last bool) (taken m
 		}
 		entries = append(entries, one.entries...)
 		if one.isNew || len(one.parts) > 0 {
+			written = append(written, one.c.ID)
 			moved.move(one.stored, one.c.Status)
 		}
 	}
+	contactlog.QueueContacts(q, p.b.tenant, written)
 	if err := journal.QueueEntries(q, tx, entries...); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -94,8 +95,13 @@ func SaveScores(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, list []Scor
 		return nil
 	}
 	t := tx.Table("id UUID", "prospect DOUBLE PRECISION", "customer DOUBLE PRECISION")
-	for _, s := range list {
+	ids := make([]id.Contact, len(list))
+	for i, s := range list {
 		t.Add(s.Contact, s.Prospect, s.Customer)
+		ids[i] = s.Contact
+	}
+	if err := contactlog.Append(ctx, tx, tenant, ids); err != nil {
+		return err
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE contact SET prospect_score = v.prospect, customer_score = v.customer, score_updated_at = $2

@@ -9,6 +9,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/base/id"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/revision"
 )
@@ -144,6 +145,9 @@ func moveContacts(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, from, to 
 			UPDATE contact SET stage_id = $3, updated_at = $4, revision = revision + 1, revised_by = $6`+reset+`
 			WHERE tenant_id = $1 AND stage_id = $2 AND id`+tx.In(5), tenant, from, to, sqldb.Micros(now), sqldb.List(tx, ids), revision.By(ctx))
 		if err != nil {
+			return err
+		}
+		if err := contactlog.Append(ctx, tx, tenant, ids); err != nil {
 			return err
 		}
 		if err := journal.Append(ctx, tx, entries...); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/journal"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -90,6 +91,9 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 		for _, p := range people {
 			last = append(last, p.Addresses[0])
 			all = append(all, p.Addresses...)
+		}
+		if err := contactlog.AppendAddresses(ctx, tx, tenant, all); err != nil {
+			return err
 		}
 		if !suppress {
 			_, err := tx.Exec(ctx, `DELETE FROM suppression WHERE tenant_id = $1 AND email`+tx.In(2), tenant, sqldb.List(tx, all))

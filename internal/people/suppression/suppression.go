@@ -28,6 +28,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/mail/address"
 	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/sqldb"
 )
 
@@ -142,6 +143,9 @@ func put(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, r
 func moved(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, emails []string, t journal.Type, reason string, now time.Time) error {
 	if len(emails) == 0 {
 		return nil
+	}
+	if err := contactlog.AppendAddresses(ctx, tx, tenant, emails); err != nil {
+		return err
 	}
 	if err := contact.MarkListed(ctx, tx, tenant, emails, t == journal.SuppressionAdded, now); err != nil {
 		return err
