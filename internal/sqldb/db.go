@@ -78,6 +78,7 @@ type shared struct {
 	trace            func(text string, args []any)
 	subscribers      subscribers
 	watch            atomic.Pointer[writeWatch] // see WatchWrites
+	attached         sync.Map                   // by type: see Attached
 }
 
 type transaction struct {

@@ -105,6 +105,9 @@ func (db *DB) WithDeadline(ctx context.Context) (context.Context, context.Cancel
 	return fault.Within(context.WithValue(ctx, hasDeadline{}, true), db.evaluations.timeout)
 }
 
+// InEvaluation reports whether db is an evaluation, which sees one state of the database and no changes of its own.
+func (db *DB) InEvaluation() bool { return db.tx != nil && db.tx.reads }
+
 func (db *DB) evaluate(ctx context.Context, owner string, fn func(ctx context.Context, db *DB) error) error {
 	if db.dialect == SQLite {
 		return db.evaluateSQLite(ctx, fn)

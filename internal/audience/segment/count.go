@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/packetboat/packetboat/internal/audience/columnar"
 	"github.com/packetboat/packetboat/internal/audience/rule"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/people/contact"
@@ -69,7 +70,16 @@ func Try(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, no
 // withActivity joins the activity of contacts.
 const withActivity = contact.WithActivity
 
-// count returns both counts of a rule with one statement.
+// countInMemory counts by a rule about attributes alone, within an evaluation, if they are in memory; ok is false
+// otherwise.
+func countInMemory(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, env rule.Env) (n columnar.Counts, ok bool, err error) {
+	if f, ok := tree.Formula(env); ok {
+		return columnar.Of(db).Count(ctx, db, tenant, f)
+	}
+	return columnar.Counts{}, false, nil
+}
+
+// count returns both counts of a rule.
 func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, env rule.Env) (Counts, error) {
 	c, err := tree.Condition(db, env)
 	if err != nil {
@@ -86,6 +96,10 @@ func count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, tree rule.Tree, 
 	}
 	var n Counts
 	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
+		found, ok, err := countInMemory(ctx, db, tenant, tree, env)
+		if n = (Counts{found.Sendable, found.Members}); ok || err != nil {
+			return err
+		}
 		return db.ScanTx(ctx, func() error {
 			return db.QueryRow(ctx, `
 				SELECT COUNT(*), COUNT(CASE WHEN c.global_status = 'active' AND NOT c.do_not_contact AND x.email IS NULL THEN 1 END)

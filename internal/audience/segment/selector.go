@@ -98,6 +98,43 @@ func (c Choice) Selector(db *sqldb.DB, now time.Time) (contact.Selector, error) 
 	return sel, nil
 }
 
+// Count returns the number of the chosen contacts, evaluated at a time.
+func (c Choice) Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, now time.Time) (n int, err error) {
+	sel, err := c.Selector(db, now)
+	if err != nil {
+		return 0, err
+	}
+	if len(sel.Where) == 0 || c.Search != "" {
+		return contact.Count(ctx, db, tenant, sel)
+	}
+	err = db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
+		found, ok, err := countInMemory(ctx, db, tenant, c.tree(), rule.Env{Now: now, Schema: c.schema})
+		if n = found.All; !ok && err == nil {
+			n, err = contact.Count(ctx, db, tenant, sel)
+		}
+		return err
+	})
+	return n, err
+}
+
+// tree returns the choice as one rule, without the search.
+func (c Choice) tree() rule.Tree {
+	status := rule.Field{Name: "global_status", Operator: rule.NotEquals, Value: rule.Value{Texts: []string{string(contact.Suppressed)}}}
+	if len(c.Statuses) > 0 {
+		status.Operator, status.Value.Texts = rule.In, nil
+		for _, s := range c.Statuses {
+			status.Value.Texts = append(status.Value.Texts, string(s))
+		}
+	}
+	t := all(status)
+	for _, part := range []*rule.Tree{c.Filters, c.Definition} {
+		if part != nil {
+			t.Root.Conditions = append(t.Root.Conditions, part.Root)
+		}
+	}
+	return t
+}
+
 // restrictStatuses restricts a selector as a rule does that is about statuses alone, so that contacts are counted by
 // their stored numbers. It returns false for other rules, of which it may apply a part.
 func restrictStatuses(sel *contact.Selector, g rule.Group) bool {

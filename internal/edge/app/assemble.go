@@ -19,6 +19,7 @@ import (
 	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/account/usage"
 	"github.com/packetboat/packetboat/internal/account/workingcopy"
+	"github.com/packetboat/packetboat/internal/audience/columnar"
 	"github.com/packetboat/packetboat/internal/audience/event"
 	"github.com/packetboat/packetboat/internal/audience/form"
 	"github.com/packetboat/packetboat/internal/audience/savedfilter"
@@ -198,6 +199,10 @@ func (s *Server) assemble(ctx context.Context, registry prometheus.Registerer) (
 			out.loops = append(out.loops, s.hosts())
 		}
 		out.handler = front(mux, router)
+	}
+	if s.has(RoleAPI) || s.has(RoleApp) || s.has(RoleWorker) {
+		loader := &columnar.Loader{DB: s.Store.DB, Log: s.Log.With("engine", "columns"), Now: time.Now}
+		out.loops = append(out.loops, loop{"columns", loader.Run})
 	}
 	if s.has(RoleApp) {
 		if err := s.pages(ctx, mux, api, t); err != nil {

@@ -264,11 +264,11 @@ func (api Contacts) countContacts(ctx context.Context, p auth.Principal, in *Con
 
 // countSelected counts the contacts that a selector selects.
 func (api Contacts) countSelected(ctx context.Context, p auth.Principal, in segment.SelectorInput) (count, error) {
-	sel, err := segment.Select(ctx, api.db, p.Tenant, in, api.now())
+	chosen, err := segment.Choose(ctx, api.db, p.Tenant, in)
 	if err != nil {
 		return count{}, err
 	}
-	n, err := contact.Count(ctx, api.db, p.Tenant, sel)
+	n, err := chosen.Count(ctx, api.db, p.Tenant, api.now())
 	return count{n}, err
 }
 
