@@ -15,6 +15,7 @@ type question struct {
 	relaxed      bool          // SQLite may take four times as long
 	depth        float64       // how far into the list the page is, of 1
 	segment      any           // definition of the segment that the path is about, whose key is appended
+	warm         bool          // asked before it is measured, until attributes are in memory
 	texts        []string      // texts that the box of the search is asked for in turn, as the owner
 }
 
@@ -93,6 +94,10 @@ func questions() []question {
 	count := func(name string, rule any, target time.Duration) question {
 		return question{name: "count, " + name, method: "GET", path: "/contacts/count?" + chosen(rule), target: target, relaxed: true}
 	}
+	warmed := func(q question) question {
+		q.name, q.warm = q.name+", again", true
+		return q
+	}
 	refresh := func(name string, rule any) question {
 		return question{name: "refresh, " + name, method: "POST", path: "/segments/", segment: rule, target: treeTarget, relaxed: true}
 	}
@@ -118,8 +123,8 @@ func questions() []question {
 		question{name: "count, everybody", method: "GET", path: "/contacts/count", target: countTarget, relaxed: true},
 		question{name: "count, two statuses", method: "GET", path: "/contacts/count?status=active,bounced", target: countTarget, relaxed: true},
 		question{name: "count, search", method: "GET", path: "/contacts/count?search=anna"},
-		count("2 columns, few", pairSelective, countTarget), count("2 columns, many", pairBroad, countTarget),
-		count("2 fields, few", pairFields, countTarget), count("2 fields, many", pairFieldsAll, countTarget), count("tags, column", pairTags, countTarget),
+		warmed(count("2 columns, few", pairSelective, countTarget)), warmed(count("2 columns, many", pairBroad, countTarget)),
+		warmed(count("2 fields, few", pairFields, countTarget)), warmed(count("2 fields, many", pairFieldsAll, countTarget)), warmed(count("tags, column", pairTags, countTarget)),
 		count("5 leaves, few", buyers, treeTarget), count("5 leaves, many", browsers, treeTarget), count("5 leaves, not", sleepers, treeTarget),
 		page("list of 5 leaves, few", chosen(buyers)), page("list of 5 leaves, many", chosen(browsers)), page("list of 5 leaves, not", chosen(sleepers)),
 		page("list of 2 fields, few", chosen(pairFields)),
