@@ -50,7 +50,7 @@ func (u *Upload[Options]) Receive(keep func(file io.Reader) error) (Options, err
 	path, named := namedFile(options)
 	switch {
 	case sent && named != "":
-		return options, fault.Input(fault.Field{Path: path, Message: "leave it out, or send no file"})
+		return options, fault.Input(fault.Field{Path: path, Message: "is for forms without a file only"})
 	case !sent && named == "":
 		return options, fault.Input(fault.Field{Path: filePart, Message: "required"})
 	}

@@ -95,7 +95,7 @@ func TestFormsWithAFile(t *testing.T) {
 		{name: "no file", body: formBody("options", `{}`), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "required"}},
 		{name: "a file that is named", body: formBody("options", `{"of": "x"}`), status: 200, want: load{}},
 		{name: "a file that is named, and one that is sent", body: formBody("options", `{"of": "x"}`, "file", "a"), status: 400, code: "INVALID_INPUT",
-			fields: map[string]string{"options.of": "leave it out, or send no file"}},
+			fields: map[string]string{"options.of": "is for forms without a file only"}},
 		{name: "a named file, with another mistake", body: formBody("options", `{"of": "x", "mode": "c"}`), status: 400, code: "INVALID_INPUT",
 			fields: map[string]string{"options.mode": "must be one of a, b"}},
 		{name: "an empty form", body: formBody(), status: 400, code: "INVALID_INPUT", fields: map[string]string{"file": "required"}},

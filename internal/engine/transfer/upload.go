@@ -67,7 +67,7 @@ func Kept(ctx context.Context, db *sqldb.DB, tenant id.Tenant, fileID, sheet str
 		return in, fmt.Errorf("what is known of file %s: %w", file, err)
 	}
 	if in.about.Sheet != "" && sheet != "" && sheet != in.about.Sheet {
-		return in, fault.Input(fault.Field{Path: "options.sheet", Message: "is not the sheet that was read; send the file again for another one"})
+		return in, fault.Input(fault.Field{Path: "options.sheet", Message: "names no sheet that was read; send the file again for another one"})
 	}
 	return in, nil
 }
