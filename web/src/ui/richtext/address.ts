@@ -20,7 +20,8 @@ export function asAddress(typed: string): string {
 	if (text === "" || isAddress(text)) return text;
 	if (/^[^\s@/:]+@[^\s@/:]+\.[a-z]{2,}$/i.test(text)) return `mailto:${text}`;
 	if (/^\/\/[^\s/]/.test(text)) return `https:${text}`;
-	if (/^[a-z0-9-]+(\.[a-z0-9-]+)+([:/?#]\S*)?$/i.test(text)) return `https://${text}`;
+	const plain = text.replace(/\{\{.*?\}\}/g, "x");
+	if (/^[a-z0-9-]+(\.[a-z0-9-]+)+([:/?#]\S*)?$/i.test(plain)) return `https://${text}`;
 	return text;
 }
 

@@ -25,11 +25,12 @@ const splitParagraph: Command = (state, dispatch) => {
 	const $at = tr.doc.resolve(tr.mapping.map($from.pos));
 	const isPlain = nameOf(String($at.parent.attrs.open)) === "";
 	// Text without an element is followed by a paragraph only if it is one itself.
-	if (isPlain) tr.setNodeMarkup($at.before(), null, retagged($at.parent.attrs, "p"));
-	const first = tr.doc.resolve($at.pos).parent;
-	const isAtEnd = $at.parentOffset === first.content.size;
-	const attrs = isAtEnd ? retagged(first.attrs, "p") : first.attrs;
-	tr.split($at.pos, 1, [{ type: first.type, attrs: { ...attrs, fill: null } }]);
+	const whole = isPlain ? retagged($at.parent.attrs, "p") : $at.parent.attrs;
+	// The space after the paragraph follows the new one.
+	tr.setNodeMarkup($at.before(), null, { ...whole, close: String(whole.close).trimEnd() });
+	const isAtEnd = $at.parentOffset === $at.parent.content.size;
+	const attrs = isAtEnd ? retagged(whole, "p") : whole;
+	tr.split($at.pos, 1, [{ type: $at.parent.type, attrs: { ...attrs, fill: null } }]);
 	dispatch?.(tr.scrollIntoView());
 	return true;
 };
@@ -77,7 +78,7 @@ export function keys(allowed: Allowed, actions: KeyActions): Plugin {
 		},
 		isLeaving: () => leaves,
 	});
-	const isMac = /Mac|iP(hone|[oa]d)/.test(navigator.platform);
+	const isMac = /Mac|iP(hone|[oa]d)/.test(globalThis.navigator?.platform ?? "");
 	return new Plugin({
 		props: {
 			handleKeyDown(view, event) {

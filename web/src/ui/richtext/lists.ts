@@ -114,6 +114,8 @@ export const splitItem: Command = (state, dispatch, view) => {
 		return lift(state, dispatch, view);
 	const { tr } = state;
 	tr.deleteSelection();
+	// The space after the item follows the new one.
+	tr.setNodeMarkup($from.before(-1), null, { ...item.attrs, close: String(item.attrs.close).trimEnd() });
 	tr.split(tr.mapping.map($from.pos), 2, [
 		{ type: item.type, attrs: item.attrs },
 		{ type: $from.parent.type, attrs: { ...$from.parent.attrs, fill: null } },

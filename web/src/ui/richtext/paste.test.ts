@@ -115,8 +115,9 @@ const tests: Tests = {
 			holds(isAddress(good), good);
 		for (const bad of ["javascript:x", "java\tscript:x", "{{ a }}:x", "{{ a", "x.test", "data:,", "", "https:"])
 			holds(!isAddress(bad), `not ${bad}`);
-		equals(["x.test/a", "a@x.test", "//x.test", "{{ a }}", "javascript:x", "hm"].map(asAddress), [
+		equals(["x.test/a", "x.test/?a={{ b }}", "a@x.test", "//x.test", "{{ a }}", "javascript:x", "hm"].map(asAddress), [
 			"https://x.test/a",
+			"https://x.test/?a={{ b }}",
 			"mailto:a@x.test",
 			"https://x.test",
 			"{{ a }}",
