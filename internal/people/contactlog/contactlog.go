@@ -166,6 +166,26 @@ func load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, list []id.LogRow)
 	return c, nil
 }
 
+// Erase removes all addresses from a tenant's log, when people are erased. Readers have then missed changes, whatever they
+// have read.
+func Erase(ctx context.Context, tx *sqldb.DB, tenant id.Tenant) error {
+	n, err := tx.Exec(ctx, `DELETE FROM contact_log WHERE tenant_id = $1 AND addresses <> '[]' /* reads the tenant: changes of some minutes */`, tenant)
+	if err == nil {
+		err = countDeleted(ctx, tx, tenant, n+1)
+	}
+	if err != nil {
+		return fmt.Errorf("erase addresses from the log of changed contacts: %w", err)
+	}
+	return nil
+}
+
+func countDeleted(ctx context.Context, tx *sqldb.DB, tenant id.Tenant, n int64) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO contact_log_end (tenant_id, deleted) VALUES ($1, $2)
+		ON CONFLICT (tenant_id) DO UPDATE SET deleted = contact_log_end.deleted + excluded.deleted`, tenant, n)
+	return err
+}
+
 // trimAtOnce is the number of rows that Trim deletes in one transaction.
 const trimAtOnce = 2000
 
@@ -199,10 +219,7 @@ func trim(ctx context.Context, db *sqldb.DB, tenant id.Tenant, before id.LogRow)
 		if err != nil || n == 0 {
 			return err
 		}
-		_, err := tx.Exec(ctx, `
-			INSERT INTO contact_log_end (tenant_id, deleted) VALUES ($1, $2)
-			ON CONFLICT (tenant_id) DO UPDATE SET deleted = contact_log_end.deleted + excluded.deleted`, tenant, n)
-		return err
+		return countDeleted(ctx, tx, tenant, n)
 	})
 	return n, err
 }

@@ -175,3 +175,25 @@ func TestRecentChangesAreKept(t *testing.T) {
 		l.wantNow(contactlog.Current, ann)
 	})
 }
+
+func TestErasedAddressesAreGone(t *testing.T) {
+	each(t, func(l *log) {
+		if err := contactlog.AppendAddresses(l.Context(), l.db, acme, []string{"ann@example.org"}); err != nil {
+			l.Fatal(err)
+		}
+		l.within(l.Context(), func(ctx context.Context, db *sqldb.DB) {
+			m, _, err := contactlog.Read(ctx, db, acme)
+			if l.mark = m; err != nil {
+				l.Fatal(err)
+			}
+		})
+		if err := contactlog.Erase(l.Context(), l.db, acme); err != nil {
+			l.Fatal(err)
+		}
+		l.wantNow(contactlog.Lost) // though it has read all
+		var left int
+		if err := l.db.QueryRow(l.Context(), `SELECT COUNT(*) FROM contact_log WHERE tenant_id = $1`, acme).Scan(&left); err != nil || left != 0 {
+			l.Errorf("%d rows are left, %v", left, err)
+		}
+	})
+}

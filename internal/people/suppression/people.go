@@ -92,7 +92,7 @@ func Anonymize(ctx context.Context, db *sqldb.DB, tenant id.Tenant, ids []id.Con
 			last = append(last, p.Addresses[0])
 			all = append(all, p.Addresses...)
 		}
-		if err := contactlog.AppendAddresses(ctx, tx, tenant, all); err != nil {
+		if err := contactlog.Erase(ctx, tx, tenant); err != nil {
 			return err
 		}
 		if !suppress {

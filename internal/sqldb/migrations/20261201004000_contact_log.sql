@@ -10,7 +10,7 @@ CREATE TABLE contact_log (
 	PRIMARY KEY (tenant_id, id) -- WITHOUT ROWID
 );
 
--- How many rows of a tenant's log were ever deleted.
+-- How many rows of a tenant's log were ever deleted, and one more for each time that addresses were erased from it.
 CREATE TABLE contact_log_end (
 	deleted   BIGINT  NOT NULL,
 	tenant_id INTEGER NOT NULL,
