@@ -110,7 +110,7 @@ func TestEveryErrorOfTheServerHasASentence(t *testing.T) {
 		Text    string
 		Unknown bool
 	}
-	if err := json.Unmarshal(fmt.Append(nil, answer), &shown); err != nil || len(shown) != len(texts) {
+	if err := json.Unmarshal([]byte(fmt.Sprint(answer)), &shown); err != nil || len(shown) != len(texts) {
 		t.Fatalf("%d sentences for %d texts: %v", len(shown), len(texts), err)
 	}
 	unknown := 0
