@@ -17,7 +17,7 @@ func TestEveryTextOfAPageIsInACatalogue(t *testing.T) {
 	sequence, automation := page.createFlows()
 	for _, route := range []string{
 		"/", "/contacts", "/contacts?new=1", "/contacts/import", "/contacts/" + page.firstID("/contacts?limit=1"), "/segments", "/segments/new", "/forms", "/forms?new=1", "/suppressions", "/templates", "/broadcasts",
-		"/sending", "/sending/senders", "/sending/types", "/sending/seeds?new=1", "/sending/mta/new", "/mailbox", "/settings", "/settings/account", "/settings/members", "/settings/api-keys",
+		"/sending", "/sending/senders", "/sending/types", "/sending/seeds?new=1", "/sending/mta/new", "/mailbox", "/settings", "/settings/account", "/settings/brand", "/settings/members", "/settings/api-keys",
 		"/settings/webhooks?new=1", "/settings/website", "/settings/fields", "/settings/stages", "/settings/scoring", "/settings/audit", "/jobs",
 		"/sequences", "/sequences/new", sequence, sequence + "?node=decide", sequence + "?node=~start", sequence + "?tab=report", "/automations", "/automations/new", automation,
 	} {

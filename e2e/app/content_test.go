@@ -170,12 +170,19 @@ func (page appPage) completeCode() {
 	page.WaitFor(root + fmt.Sprintf(`.querySelector('.cm-content').textContent === %q`, before))
 }
 
-// A template is begun from a starter, names something that it does not declare, is corrected by a quick fix, is
+// The brand is chosen, beside a mail that shows it. A template begins with it, names something that it does not declare, is corrected by a quick fix, is
 // previewed to a contact and saved; the draft that uses it says that it changed.
 func TestATemplateIsWrittenInTheApplication(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
 		page := openApp(t, address)
+		page.open("/settings/brand")
+		page.Fill("Main colour", "#a03")
+		page.Fill("Rounded corners", "3")
+		page.WaitFor(`document.querySelector('main iframe')`)
+		page.expectAccessible("the brand")
+		page.Click("Save")
+		page.ExpectMessage("Saved")
 		page.open("/templates")
 		page.Click("New template")
 		blank := `[...document.querySelectorAll('[role=dialog] li button')].find(b => b.textContent.startsWith('Empty MJML'))`
@@ -206,6 +213,9 @@ func TestATemplateIsWrittenInTheApplication(t *testing.T) {
 		page.Dialog().Click("Save")
 		page.expectNoDialog()
 		saved := page.get("/templates/" + template)
+		if code, _ := saved["content_mjml"].(string); !strings.Contains(code, `<mj-button background-color="#aa0033" color="#ffffff" border-radius="3px"`) {
+			t.Errorf("a new template begins with %s", code)
+		}
 		parameters, _ := saved["parameters_schema"].([]any)
 		if len(parameters) != 1 || parameters[0].(map[string]any)["name"] != "price" || parameters[0].(map[string]any)["type"] != "number" || !strings.Contains(saved["subject"].(string), "{{param:price}}") {
 			t.Errorf("saved the template %v", saved)

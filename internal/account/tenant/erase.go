@@ -30,7 +30,7 @@ func Erasable(ctx context.Context, db *sqldb.DB, now time.Time) ([]Tenant, error
 func Erase(ctx context.Context, db *sqldb.DB, t id.Tenant, now time.Time) error {
 	n, err := db.Exec(ctx, `
 		UPDATE tenant SET erased_at = $2, name = slug, pause_reason = NULL, website_url = NULL, logo_url = NULL, postal_address = '{}',
-			default_identity_id = NULL, default_email_type_id = NULL, default_mta_config_id = NULL, tracked_domains = '[]'
+			default_identity_id = NULL, default_email_type_id = NULL, default_mta_config_id = NULL, tracked_domains = '[]', brand = '{}'
 		WHERE tenant_id = $1 AND status = 'deleted' AND erased_at IS NULL`, t, sqldb.Micros(now))
 	if err != nil {
 		return fmt.Errorf("erase the settings of a deleted tenant: %w", err)

@@ -45,6 +45,8 @@ type Settings struct {
 	DoubleOptInDefault bool
 	TrackedDomains     []string
 	Retention          Retention
+
+	Brand Brand // SaveBrand stores it, SaveSettings does not
 }
 
 // PostalAddress is the sender's postal address; the footer of mails shows it, as many laws require.
@@ -118,6 +120,7 @@ func Defaults(timezone string) Settings {
 		DoubleOptInDefault: true,
 		TrackedDomains:     []string{},
 		Retention:          DefaultRetention(),
+		Brand:              DefaultBrand(),
 	}
 }
 

@@ -19,7 +19,7 @@ const columns = `
 	default_identity_id, default_email_type_id, default_mta_config_id,
 	auto_create_on_event, tracking_enabled, utm_enabled, honeypot_links,
 	send_window_start, send_window_end, sunset_days, sunset_min_sends,
-	unsubscribe_scope, double_opt_in_default, tracked_domains,
+	unsubscribe_scope, double_opt_in_default, tracked_domains, brand,
 	events_days, engagement_days, deliveries_days, raw_requests_days, retention_at, created_at, updated_at, revision`
 
 // changeable returns the columns of the settings, in the order of insert and save.
@@ -92,7 +92,7 @@ func scan(row func(...any) error) (Tenant, error) {
 	var t Tenant
 	var reason sql.NullString
 	var limit sql.NullInt64
-	var address, domains string
+	var address, domains, brand string
 	var created, updated, retentionAt int64
 	s := &t.Settings
 	err := row(
@@ -101,7 +101,7 @@ func scan(row func(...any) error) (Tenant, error) {
 		&s.DefaultIdentity, &s.DefaultEmailType, &s.DefaultLane,
 		&s.AutoCreateOnEvent, &s.Tracking.Enabled, &s.Tracking.UTM, &s.Tracking.Honeypot,
 		&s.SendWindow.Start, &s.SendWindow.End, &s.SunsetDays, &s.SunsetMinSends,
-		&s.UnsubscribeScope, &s.DoubleOptInDefault, &domains,
+		&s.UnsubscribeScope, &s.DoubleOptInDefault, &domains, &brand,
 		&s.Retention.Events, &s.Retention.Engagement, &s.Retention.Deliveries, &s.Retention.RawRequests, &retentionAt, &created, &updated, &t.Revision)
 	if err != nil {
 		return Tenant{}, err
@@ -111,6 +111,10 @@ func scan(row func(...any) error) (Tenant, error) {
 	}
 	if err := json.Unmarshal([]byte(domains), &s.TrackedDomains); err != nil {
 		return Tenant{}, fmt.Errorf("tracked domains of %s: %w", t.ID, err)
+	}
+	s.Brand = DefaultBrand()
+	if err := json.Unmarshal([]byte(brand), &s.Brand); err != nil {
+		return Tenant{}, fmt.Errorf("brand of %s: %w", t.ID, err)
 	}
 	if limit.Valid {
 		t.ContactLimit = new(int(limit.Int64))

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/base/fault"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -22,7 +23,7 @@ import (
 // Faults besides problems with fields.
 var (
 	ErrNotFound = fault.New(fault.NotFound, "NOT_FOUND", "there is no such asset")
-	ErrInUse    = fault.New(fault.Conflict, "IN_USE", "templates, blocks or unfinished broadcasts name the image")
+	ErrInUse    = fault.New(fault.Conflict, "IN_USE", "the brand, templates, blocks or unfinished broadcasts name the image")
 	ErrLimit    = fault.New(fault.Invalid, "LIMIT_EXCEEDED", "the tenant has no room for the image")
 )
 
@@ -148,12 +149,25 @@ type Usage struct {
 	Templates  int `json:"templates"`
 	Blocks     int `json:"blocks"`
 	Broadcasts int `json:"broadcasts"`
+	Brand      int `json:"brand"` // 1 if it is the logo of the account's brand
 }
 
-// Delete deletes an image that no template, no block and no unfinished broadcast names.
+// Lock returns an image, which is not deleted before the transaction ends.
+func Lock(ctx context.Context, tx *sqldb.DB, t id.Tenant, asset id.Asset) (Asset, error) {
+	a, err := scanner(t)(tx.QueryRow(ctx, `SELECT `+columns+` FROM asset WHERE tenant_id = $1 AND id = $2`+tx.ForUpdate(), t, asset).Scan)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return Asset{}, ErrNotFound
+	}
+	if err != nil {
+		return Asset{}, fmt.Errorf("lock an asset: %w", err)
+	}
+	return a, nil
+}
+
+// Delete deletes an image that no brand, no template, no block and no unfinished broadcast names.
 func Delete(ctx context.Context, db *sqldb.DB, t id.Tenant, asset id.Asset) error {
 	err := db.InTx(ctx, func(tx *sqldb.DB) error {
-		a, err := ByID(ctx, tx, t, asset)
+		a, err := Lock(ctx, tx, t, asset) // as whoever makes it the logo
 		if err != nil {
 			return err
 		}
@@ -184,6 +198,13 @@ func Delete(ctx context.Context, db *sqldb.DB, t id.Tenant, asset id.Asset) erro
 
 // usageOf counts the records whose texts contain the identifier of the image, which is part of its address.
 func usageOf(ctx context.Context, tx *sqldb.DB, a Asset) (u Usage, err error) {
+	account, err := tenant.ByID(ctx, tx, a.Tenant)
+	if err != nil && !errors.Is(err, tenant.ErrNotFound) {
+		return u, err
+	}
+	if account.Settings.Brand.Logo == a.ID {
+		u.Brand = 1
+	}
 	name := "%" + a.ID.String() + "%"
 	for _, one := range []struct {
 		count *int

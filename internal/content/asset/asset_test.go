@@ -148,7 +148,7 @@ func TestImagesAreStoredUntilNothingNamesThem(t *testing.T) {
 		if !errors.Is(err, asset.ErrInUse) || !ok {
 			t.Fatalf("an image that a block names: %v", err)
 		}
-		if details, _ := json.Marshal(f.Details); string(details) != `{"usage":{"templates":0,"blocks":1,"broadcasts":0}}` {
+		if details, _ := json.Marshal(f.Details); string(details) != `{"usage":{"templates":0,"blocks":1,"broadcasts":0,"brand":0}}` {
 			t.Errorf("the details are %s", details)
 		}
 		if _, err := db.Exec(t.Context(), `DELETE FROM block WHERE tenant_id = $1`, acme); err != nil {

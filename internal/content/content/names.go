@@ -16,10 +16,16 @@ import (
 var objects = map[string][]string{
 	"unsubscribe_url": {}, "preferences_url": {}, "view_in_browser_url": {}, "subscribe_confirm_url": {},
 	"account":   {"name", "website_url", "logo_url", "postal_address"},
+	"brand":     {"colors", "fonts", "logo_url", "button", "width", "footer"},
 	"broadcast": {"id", "name"},
 	"sequence":  {"id", "name"},
 	"email":     {"subject", "preheader", "type"},
 	"event":     nil, "now": nil,
+}
+
+// ofBrand are the names in the parts of brand.
+var ofBrand = map[string][]string{
+	"colors": {"primary", "secondary", "text", "background", "surface"}, "fonts": {"heading", "body"}, "button": {"color", "text_color", "radius"},
 }
 
 // ofAny are the fields that texts and lists have.
@@ -64,6 +70,11 @@ func (tr trial) knows(path string) bool {
 	}
 	if inner, ok := objects[root]; ok {
 		name, _, _ := strings.Cut(rest, ".")
+		if part, ok := ofBrand[name]; ok && root == "brand" {
+			_, of, deeper := strings.Cut(rest, ".")
+			of, _, _ = strings.Cut(of, ".")
+			return !deeper || slices.Contains(part, of)
+		}
 		return !deep || inner == nil || slices.Contains(inner, name) || slices.Contains(ofAny, name)
 	}
 	if tr.hasField(root) {

@@ -158,6 +158,12 @@ func (e trialEnv) Lookup(name string) (any, bool) {
 		return trialContact{e}, true
 	case "account":
 		return map[string]any{"name": "Example", "website_url": "https://example.com/", "logo_url": "https://example.com/logo.png", "postal_address": "1 High Street, Amsterdam"}, true
+	case "brand":
+		return map[string]any{
+			"colors": map[string]any{"primary": "#12507b", "secondary": "#12507b", "text": "#1f2a35", "background": "#f5f3ee", "surface": "#ffffff"},
+			"fonts":  map[string]any{"heading": "Georgia, serif", "body": "Arial, sans-serif"}, "logo_url": "https://example.com/logo.png",
+			"button": map[string]any{"color": "#12507b", "text_color": "#ffffff", "radius": int64(8)}, "width": int64(600), "footer": "Footer",
+		}, true
 	case "broadcast":
 		return map[string]any{"id": "b", "name": "News"}, true
 	case "email":

@@ -117,7 +117,7 @@ func (a *API) Register(r *endpoint.Router) {
 
 	// The documents list the operations in this order.
 	for _, resource := range []interface{ Register(*endpoint.Router) }{
-		account, contentapi.NewAssets(e), audienceapi.NewActivity(e), accountapi.NewAPIKeys(e, a.Gate), accountapi.NewAuditLog(e),
+		account, contentapi.NewAssets(e), audienceapi.NewActivity(e), accountapi.NewAPIKeys(e, a.Gate), accountapi.NewAuditLog(e), accountapi.NewBrand(e),
 		campaignapi.NewAutomations(e, rules), broadcasts, contacts, customFields, sendingapi.NewDomains(e, a.Hosts, a.Verifier), emailTypes,
 		audienceapi.NewEvents(e, a.Recorder), forms, identities, jobs, sendingapi.NewMailbox(e), messages, mtaConfigs,
 		contentapi.NewPreviews(previewer), contentapi.NewThumbnails(e, previewer), savedFilters, overviewAPI{db: a.DB, reader: reader, now: a.Now},

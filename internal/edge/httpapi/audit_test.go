@@ -88,6 +88,8 @@ func TestAuditEntriesHaveWhatChanged(t *testing.T) {
 		if got := changes("account.update"); len(got) != 2 || got[1] != "timezone: UTC > Europe/Berlin" || !strings.HasPrefix(got[0], "send_window.start: ") {
 			t.Errorf("account.update has %q", got)
 		}
+		s.must(200, "admin", "PUT /settings/brand", `{"colors": {"primary": "#abc"}, "width": 640}`)
+		expect("brand.update", "colors.primary: #12507b > #aabbcc", "width: 600 > 640")
 		key := s.must(201, "admin", "POST /auth/api-keys", `{"name": "CRM", "scopes": ["lists:read"]}`).str("id")
 		s.must(200, "admin", "PATCH /auth/api-keys/"+key, `{"scopes": ["contacts:read"]}`)
 		expect("api_key.update", "scopes: [lists:read] > [contacts:read]")

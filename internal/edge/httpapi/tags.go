@@ -8,6 +8,7 @@ var tags = map[string]string{
 	"audit log":          "Who has done what.",
 	"automations":        "Actions that follow when something happens to a contact.",
 	"blocks":             "Parts of content that fill the slots of templates.",
+	"brand":              "How the mails of the account look.",
 	"broadcasts":         "Mail to many contacts: drafts, schedules, recipients and results.",
 	"contacts":           "The people that mail goes to.",
 	"custom fields":      "Fields of contacts that the account has defined.",

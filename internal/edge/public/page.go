@@ -1,6 +1,7 @@
 package public
 
 import (
+	"cmp"
 	"embed"
 	"html/template"
 	"net/http"
@@ -64,7 +65,9 @@ func personOf(r *http.Request, t *tenant.Tenant) person {
 	if u := t.Settings.WebsiteURL; u != nil {
 		b.Website = *u
 	}
-	if u := t.Settings.LogoURL; u != nil && originOfImage(*u) != "" {
+	if path := t.Settings.Brand.LogoPath; path != "" {
+		b.Logo = path // every host of ours has it
+	} else if u := t.Settings.LogoURL; u != nil && originOfImage(*u) != "" {
 		b.Logo = *u
 	}
 	return person{language.Choose(accept, t.Settings.Locale), b}
@@ -96,7 +99,7 @@ func (p person) show(w http.ResponseWriter, r *http.Request, status int, v pageV
 	v.Lang, v.Brand = p.lang, p.brand
 	images := ""
 	if p.brand != nil && p.brand.Logo != "" {
-		images = " img-src " + originOfImage(p.brand.Logo) + ";"
+		images = " img-src " + cmp.Or(originOfImage(p.brand.Logo), "'self'") + ";"
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -33,6 +33,7 @@ type env struct {
 	err      error          // of a link that could not be rendered
 
 	inPreheader bool
+	inFooter    bool
 
 	unread []string // what Liquid left as it is, of the part being rendered
 
@@ -88,6 +89,8 @@ func (e *env) Lookup(name string) (any, bool) {
 		return person{e}, true
 	case "account":
 		return account{e}, true
+	case "brand":
+		return brand{e}, true
 	case "broadcast":
 		return campaign{e}, true
 	case "sequence":

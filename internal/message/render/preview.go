@@ -153,7 +153,7 @@ func isData(path string) bool {
 	case "contact", "event":
 		return rest != ""
 	case "unsubscribe_url", "preferences_url", "view_in_browser_url", "subscribe_confirm_url", content.PixelVariable, content.HoneypotVariable,
-		"account", "broadcast", "sequence", "email", "param", "now", "packetboat_target":
+		"account", "brand", "broadcast", "sequence", "email", "param", "now", "packetboat_target":
 		return false
 	}
 	_, ours := content.LinkVariable(root)

@@ -59,6 +59,11 @@ func addPath(r *contact.FieldSet, path string) {
 	switch root {
 	case "unsubscribe_url", "preferences_url", "view_in_browser_url", content.PixelVariable, content.HoneypotVariable, "account", "broadcast", "sequence", "event", "email", "param", "now":
 		return
+	case "brand":
+		if part, _, _ := strings.Cut(rest, "."); part == "footer" || part == "" {
+			r.AddAll() // its text is not known here
+		}
+		return
 	case "contact":
 		if root, _, _ = strings.Cut(rest, "."); root == "" {
 			r.AddAll()

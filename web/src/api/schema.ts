@@ -383,6 +383,54 @@ export type BounceSummary = {
 	soft: number;
 };
 
+export type BrandButton = {
+	color: string | null;
+	radius: number;
+	text_color: string;
+};
+
+export type BrandButtonChange = {
+	color?: string | null;
+	radius?: number | null;
+	text_color?: string | null;
+};
+
+export type BrandColors = {
+	background: string;
+	primary: string;
+	secondary: string | null;
+	surface: string;
+	text: string;
+};
+
+export type BrandColorsChange = {
+	background?: string | null;
+	primary?: string | null;
+	secondary?: string | null;
+	surface?: string | null;
+	text?: string | null;
+};
+
+export type BrandFonts = {
+	body: string;
+	heading: string;
+};
+
+export type BrandFontsChange = {
+	body?: string | null;
+	heading?: string | null;
+};
+
+export type BrandView = {
+	button: BrandButton;
+	colors: BrandColors;
+	fonts: BrandFonts;
+	footer: string;
+	logo_asset_id: string | null;
+	logo_url: string | null;
+	width: number;
+};
+
 export type BroadcastBody = {
 	content?: BroadcastContent;
 	delivery_lanes?: LaneShareBody[];
@@ -4383,6 +4431,15 @@ export type UpdateBlockRequestBody = {
 	tags?: string[];
 };
 
+export type UpdateBrandRequestBody = {
+	button?: BrandButtonChange | null;
+	colors?: BrandColorsChange | null;
+	fonts?: BrandFontsChange | null;
+	footer?: string | null;
+	logo_asset_id?: string | null;
+	width?: number | null;
+};
+
 export type UpdateBroadcastError400 = Error & {
 	error?: {
 		code?: "ADVANCED_SPLIT_TEST_UNSUPPORTED" | "INVALID_BINDING" | "INVALID_EMAIL_TYPE" | "INVALID_INPUT" | "INVALID_JSON" | "INVALID_METADATA" | "INVALID_MTA_CONFIG" | "INVALID_SEGMENT" | "INVALID_SENDING_IDENTITY" | "INVALID_TEMPLATE" | "INVALID_VARIANTS" | "LIMIT_EXCEEDED" | "LIQUID_INVALID" | "MJML_COMPILE_FAILED" | "MJML_INVALID" | "MJML_UNKNOWN_ELEMENT" | "NO_CONTENT" | "VARIANT_DELIVERY_OVERRIDE_UNSUPPORTED";
@@ -4937,6 +4994,8 @@ export type Routes = {
 	"DELETE /settings/account/identity-secret": { path: never; query: never; body: never; answer: undefined };
 	"POST /settings/account/identity-secret": { path: never; query: never; body: never; answer: IdentitySecretRow };
 	"POST /settings/account/webhook-secret": { path: never; query: never; body: never; answer: WebhookSecretRow };
+	"GET /settings/brand": { path: never; query: never; body: never; answer: BrandView };
+	"PUT /settings/brand": { path: never; query: never; body: UpdateBrandRequestBody; answer: BrandView };
 	"GET /settings/custom-fields": { path: never; query: never; body: never; answer: ListCustomFieldRow };
 	"POST /settings/custom-fields": { path: never; query: never; body: CreateCustomFieldRequestBody; answer: CustomFieldRow };
 	"DELETE /settings/custom-fields/{id}": { path: { id: string }; query: never; body: never; answer: undefined };
@@ -5131,6 +5190,7 @@ export const roles: { [route: string]: "viewer" | "editor" | "admin" | "owner" }
 	"PUT /sequences/{id}": "editor",
 	"PUT /sequences/{id}/graph": "editor",
 	"PUT /settings/account": "admin",
+	"PUT /settings/brand": "admin",
 	"PUT /settings/custom-fields/{id}": "admin",
 	"PUT /settings/scoring": "admin",
 	"PUT /settings/stages/order": "admin",

@@ -15,6 +15,7 @@ export const patterns = {
 	suppressions: "/suppressions",
 	settings: "/settings",
 	account: "/settings/account",
+	brand: "/settings/brand",
 	members: "/settings/members",
 	apiKeys: "/settings/api-keys",
 	fields: "/settings/fields",

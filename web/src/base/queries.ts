@@ -89,6 +89,8 @@ export const table = {
 	}),
 	search: kind<[text: string, types: string | undefined]>({ staleTime: 5000, unannounced: "computed" }),
 	scoring: kind({ hints: ["account"] }),
+	brand: kind({ staleTime: minute, hints: ["account", "asset"] }),
+	"brand.preview": kind<[code: string]>({ unannounced: "computed" }),
 	custom_fields: rows({ staleTime: minute, hints: ["account"], persisted: true }),
 	"custom_fields.usage": kind<[id: string]>({ hints: ["account", "form", "segment", "sequence"] }),
 	stages: rows({ staleTime: minute, hints: ["account"], persisted: true }),

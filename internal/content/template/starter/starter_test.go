@@ -172,6 +172,7 @@ func (l letter) reader(known bool) liquid.Values {
 			"name": "Harbour Books", "postal_address": "Quay 7, 3011 AA Rotterdam, NL",
 			"website_url": "https://www.example.com", "logo_url": "https://www.example.com/logo.png",
 		}
+		vars["brand"] = map[string]any{"logo_url": "https://www.example.com/logo.png"}
 		vars["first_name"], vars["last_name"] = "Zoë", "van Dijk & Co"
 		vars["contact"] = map[string]any{"custom_fields": map[string]any{"interests": []any{"history", "travel", "poetry"}}}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/packetboat/packetboat/internal/account/auth"
+	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/content/template/starter"
 	"github.com/packetboat/packetboat/internal/edge/endpoint"
 	"github.com/packetboat/packetboat/internal/mail/binding"
@@ -14,7 +15,7 @@ import (
 func (api Templates) starters(r *endpoint.Router) {
 	endpoint.Handle(r, "GET /t/{tenant}/api/template-starters", endpoint.Op{
 		Name: "listTemplateStarters", Summary: "List templates to start with: create one from the fields of a row.",
-		Description: "Rows have the fields of POST /templates, and a sample: a binding with a value for each placeholder.",
+		Description: "Rows have the fields of POST /templates, and a sample: a binding with a value for each placeholder. They are in the brand of the account.",
 		Tag:         "templates", Session: true,
 	}, api.listStarters)
 }
@@ -38,9 +39,14 @@ type TemplateStarter struct {
 	Sample     anyJSON                    `json:"sample"`
 }
 
-func (api Templates) listStarters(context.Context, auth.Principal, *struct{}) (endpoint.List[TemplateStarter], error) {
+func (api Templates) listStarters(ctx context.Context, p auth.Principal, _ *struct{}) (endpoint.List[TemplateStarter], error) {
+	account, err := tenant.ByID(ctx, api.db, p.Tenant)
+	if err != nil {
+		return endpoint.List[TemplateStarter]{}, err
+	}
 	rows := []TemplateStarter{}
 	for _, s := range starter.All() {
+		s = s.Branded(account.Settings.Brand)
 		schema, err := binding.Schema{}.With(s.Change().Schema)
 		if err != nil {
 			return endpoint.List[TemplateStarter]{}, err

@@ -68,6 +68,7 @@ const words = catalogue("audit.audit", {
 		webhook_secret: "Webhook secret",
 		identity_secret: "Identity secret",
 		account: "Workspace",
+		brand: "Brand",
 		scoring: "Scoring",
 		tenant: "Workspace",
 	},
@@ -103,6 +104,7 @@ const words = catalogue("audit.audit", {
 		webhook_secret: "Webhook secret",
 		identity_secret: "Identity secret",
 		account: "Workspace",
+		brand: "Brand",
 		scoring: "Scoring",
 		tenant: "Workspace",
 	},
@@ -162,6 +164,7 @@ const pages: { [type: string]: (id: string) => string } = {
 	webhook: to.webhook,
 	user: () => to.members(),
 	api_key: () => to.apiKeys(),
+	brand: () => to.brand(),
 	scoring: () => to.scoring(),
 	tenant: () => to.account(),
 };

@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { ApiError, api, newKey } from "../../api/client";
 import type { BroadcastContent } from "../../api/schema";
 import { collection, useCollection } from "../../base/collections";
-import { blankMjml } from "../templates/blankMjml";
+import { newMjml } from "../templates/blankMjml";
 import { aboutOf, createFromStarter, useStarters } from "../templates/fromStarter";
 import { Combo } from "../../ui/Combo";
 import { Dialog } from "../../ui/Dialog";
@@ -103,7 +103,7 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 				body: {
 					name,
 					email_type_key: types.data.find((emailType) => emailType.active)?.type_key,
-					content: { subject: name, body_mjml: blankMjml },
+					content: { subject: name, body_mjml: await newMjml(client) },
 					...audience,
 				},
 			});
@@ -134,7 +134,7 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 			try {
 				const created =
 					kind === "own"
-						? await create({ subject: words.untitled, body_mjml: blankMjml }, words.untitled)
+						? await create({ subject: words.untitled, body_mjml: await newMjml(client) }, words.untitled)
 						: kind === "starter"
 							? await ofStarter(template ?? "", name)
 							: kind === "template"

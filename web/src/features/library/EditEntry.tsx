@@ -29,7 +29,7 @@ import { Card, Callout, Page } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
-import { blankMjml } from "../templates/blankMjml";
+import { newMjml } from "../templates/blankMjml";
 import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import { bodyOf, type Content, contentCodes, contentNames, editable } from "./content";
@@ -280,9 +280,12 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 							value={origin}
 							onChange={(value) => {
 								setKind(value as "template" | "own");
-								if (value === "own")
-									set({ template: "", binding: {}, mjml: values.mjml || (values.html ? "" : blankMjml) });
-								else set({ mjml: "", html: "", text: "" });
+								if (value === "own") {
+									const { mjml, html } = values;
+									const begin = async () =>
+										set({ template: "", binding: {}, mjml: mjml || (html ? "" : await newMjml(client)) });
+									void begin();
+								} else set({ mjml: "", html: "", text: "" });
 							}}
 							choices={[
 								{ value: "template", label: words.template },

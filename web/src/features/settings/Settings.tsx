@@ -7,6 +7,7 @@ import { to } from "../../base/paths";
 const words = catalogue("settings.settings", {
 	title: "Settings",
 	account: { name: "Workspace", about: "Name, postal address, time zone, tracking" },
+	brand: { name: "Brand", about: "Colours, fonts, logo and footer of your emails" },
 	members: { name: "Members", about: "Who works here and what they can do" },
 	keys: { name: "API keys", about: "For programs that use this workspace" },
 	webhooks: { name: "Webhooks", about: "Notify your programs of what happens" },
@@ -20,6 +21,7 @@ const words = catalogue("settings.settings", {
 
 const pages = [
 	[to.account(), words.account],
+	[to.brand(), words.brand],
 	[to.members(), words.members],
 	[to.apiKeys(), words.keys],
 	[to.webhooks(), words.webhooks],

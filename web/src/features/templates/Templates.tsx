@@ -16,7 +16,7 @@ import { toast } from "../../ui/Toast";
 import { Tools } from "../../ui/Tools";
 import { catalogue } from "../../base/words/catalogue";
 import { explain } from "../../base/words/errors";
-import { blankMjml } from "./blankMjml";
+import { newMjml } from "./blankMjml";
 import { Starters } from "./Starters";
 import own from "./Starters.module.css";
 import { templateOf } from "./fromStarter";
@@ -61,7 +61,11 @@ export default function Templates() {
 	const all = templates.data?.data ?? [];
 	const rows = all.filter((template) => template.name.toLowerCase().includes(search.toLowerCase()));
 	const make = useMutation({
-		mutationFn: (body: CreateTemplateRequestBody) => api("POST /templates", { body, idempotencyKey: newKey() }),
+		mutationFn: async (body: CreateTemplateRequestBody | null) =>
+			api("POST /templates", {
+				body: body ?? { name: words.blank, format: "mjml", content_mjml: await newMjml(client), content_html: "" },
+				idempotencyKey: newKey(),
+			}),
 		onSuccess: (template) => {
 			void client.invalidateQueries(within("templates"));
 			navigate(to.template(template.id));
@@ -81,7 +85,7 @@ export default function Templates() {
 			own={{
 				name: words.blank,
 				text: words.blankText,
-				onChoose: () => make.mutate({ name: words.blank, format: "mjml", content_mjml: blankMjml, content_html: "" }),
+				onChoose: () => make.mutate(null),
 			}}
 			onChoose={(starter) => make.mutate({ ...templateOf(starter), slug: undefined })}
 		/>
