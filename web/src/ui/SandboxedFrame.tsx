@@ -33,32 +33,24 @@ export function SandboxedFrame({
 	opens = false,
 	className,
 	width = "100%",
-	onHover,
-	onLinks,
-	onMarks,
-	onPress,
-	onPoint,
+	...callbacks
 }: Props) {
 	const frame = useRef<HTMLIFrameElement>(null);
 	const [ready, setReady] = useState(false);
 	const [height, setHeight] = useState(400);
-	const hover = useRef(onHover);
-	hover.current = onHover;
-	const links = useRef(onLinks);
-	links.current = onLinks;
-	const marks = onMarks !== undefined || onPress !== undefined || onPoint !== undefined;
-	const reports = useRef({ onMarks, onPress, onPoint });
-	reports.current = { onMarks, onPress, onPoint };
+	const latest = useRef(callbacks);
+	latest.current = callbacks;
+	const marks = Boolean(callbacks.onMarks || callbacks.onPress || callbacks.onPoint);
 	useEffect(() => {
 		const listen = (event: MessageEvent<FrameMessage>) => {
 			if (event.source !== frame.current?.contentWindow) return;
 			if (event.data.kind === "ready") setReady(true);
 			else if (event.data.kind === "size") {
 				setHeight(Math.min(20_000, Math.max(120, event.data.height)));
-				links.current?.(event.data.links);
-			} else if (event.data.kind === "hover") hover.current?.(event.data.address);
+				latest.current.onLinks?.(event.data.links);
+			} else if (event.data.kind === "hover") latest.current.onHover?.(event.data.address);
 			// Few pages ask for marks: only those load what reads them.
-			else if (event.data.kind === "report") import("./frame/reports").then((m) => m.read(event.data, reports.current));
+			else if (event.data.kind === "report") import("./frame/reports").then((m) => m.read(event.data, latest.current));
 		};
 		window.addEventListener("message", listen);
 		return () => window.removeEventListener("message", listen);
