@@ -1,9 +1,11 @@
-import { useState } from "react";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { useParam } from "../base/params";
 import { catalogue } from "../base/words/catalogue";
 import { bytes } from "../base/words/formats";
 import { Checkbox, Select } from "./Field";
+import type { Reports } from "./frame/reports";
 import { SandboxedFrame } from "./SandboxedFrame";
+import { useNarrow } from "./useNarrow";
 import css from "./MailFrame.module.css";
 
 const words = catalogue("shell.mailFrame", {
@@ -29,6 +31,9 @@ const words = catalogue("shell.mailFrame", {
 	nothing: "Nothing to show.",
 });
 
+/** The width of the column in which programs on a desktop show most mails, in pixels. Where there is less room it is shown smaller. */
+const desktop = "600";
+
 /** Above this many bytes some programs cut a mail. */
 const clipped = 102_000;
 const nearlyClipped = 90_000;
@@ -38,22 +43,30 @@ type Props = {
 	text: string | null /** Name and value of each, in their order. */;
 	headers?: string[][];
 	size?: number | null;
-	fullHeight?: boolean /** Links open in a new tab. */;
+	fullHeight?: boolean /** It fills the height that it is given. */;
+	fill?: boolean /** Links open in a new tab. */;
 	opens?: boolean;
+	/** The source, if it is not html. */
+	source?: string | null;
+	/** What is drawn over it, in its coordinates, and what is heard of the marks in it. */
+	overlay?: ReactNode;
+	reports?: Reports;
 };
 
 /** MailFrame shows a mail in a page with an origin of its own, in which nothing of the mail runs. */
-export function MailFrame({ html, text, headers, size, fullHeight, opens }: Props) {
+export function MailFrame({ html, text, headers, size, fullHeight, fill, opens, source, overlay, reports }: Props) {
 	const [hovered, setHovered] = useState("");
-	const [width, setWidth] = useParam("device", "600");
+	const stage = useRef<HTMLDivElement>(null);
+	const room = useRoom(stage);
+	const [width, setWidth] = useParam("device", useNarrow() ? "375" : desktop);
 	const [theme, setTheme] = useParam("colours", "light");
 	const [images, setImages] = useParam("images", "on");
 	const [part, setView] = useParam("part", html ? "html" : "text");
-	const parts: { [part: string]: unknown } = { html, text, source: html, headers };
+	const parts: { [part: string]: unknown } = { html, text, source: source ?? html, headers };
 	const view = parts[part] ? part : html ? "html" : "text";
 	const shown = size ?? (html ? new TextEncoder().encode(html).length : 0);
 	return (
-		<div className={css.mail}>
+		<div className={css.mail} data-fill={fill || undefined}>
 			<div className={css.tools}>
 				<Select
 					label={words.view}
@@ -76,7 +89,7 @@ export function MailFrame({ html, text, headers, size, fullHeight, opens }: Prop
 							onChange={setWidth}
 							choices={[
 								{ value: "375", label: words.phone },
-								{ value: "600", label: words.desktop },
+								{ value: desktop, label: words.desktop },
 								{ value: "full", label: words.full },
 							]}
 						/>
@@ -111,27 +124,37 @@ export function MailFrame({ html, text, headers, size, fullHeight, opens }: Prop
 				{view === "html" && theme === "forced" && <p className={css.note}>{words.forcedNote}</p>}
 			</div>
 			<div
+				ref={stage}
 				className={css.stage}
 				tabIndex={fullHeight ? undefined : 0}
 				data-tall={fullHeight || undefined}
 				hidden={view !== "html"}
 			>
 				{view === "html" && (
-					<SandboxedFrame
-						title={words.mail}
-						html={html ?? ""}
-						dark={theme === "dark"}
-						forced={theme === "forced"}
-						images={images === "on"}
-						opens={opens}
-						className={css.frame}
-						width={width === "full" ? "100%" : `min(100%, ${width}px)`}
-						onHover={setHovered}
-					/>
+					<div
+						className={css.spot}
+						style={{
+							inlineSize: width === "full" ? "100%" : width === desktop ? `${desktop}px` : `min(100%, ${width}px)`,
+							zoom: width === desktop && room > 0 ? Math.min(1, room / Number(desktop)) : 1,
+						}}
+					>
+						<SandboxedFrame
+							{...reports}
+							title={words.mail}
+							html={html ?? ""}
+							dark={theme === "dark"}
+							forced={theme === "forced"}
+							images={images === "on"}
+							opens={opens}
+							className={css.frame}
+							onHover={setHovered}
+						/>
+						{overlay}
+					</div>
 				)}
 			</div>
 			{view === "text" && <pre className={css.text}>{text || words.nothing}</pre>}
-			{view === "source" && <pre className={css.text}>{html}</pre>}
+			{view === "source" && <pre className={css.text}>{source ?? html}</pre>}
 			{view === "headers" && headers && (
 				<pre className={css.text}>{headers.map(([name, value]) => `${name}: ${value}\n`).join("")}</pre>
 			)}
@@ -140,4 +163,22 @@ export function MailFrame({ html, text, headers, size, fullHeight, opens }: Prop
 			</p>
 		</div>
 	);
+}
+
+/** useRoom measures the width inside of an element, in pixels, before it is painted; 0 while it is hidden. */
+function useRoom(ref: RefObject<HTMLElement | null>): number {
+	const [room, setRoom] = useState(0);
+	useLayoutEffect(() => {
+		const element = ref.current;
+		if (!element) return;
+		const measure = () => {
+			const { paddingInlineStart, paddingInlineEnd } = getComputedStyle(element);
+			setRoom(element.clientWidth - Number.parseFloat(paddingInlineStart) - Number.parseFloat(paddingInlineEnd));
+		};
+		measure();
+		const watch = new ResizeObserver(measure);
+		watch.observe(element);
+		return () => watch.disconnect();
+	}, [ref]);
+	return room;
 }

@@ -29,13 +29,14 @@ import { useNames } from "./names";
 import { ProblemList } from "./ProblemList";
 import { useLivePreview } from "./preview";
 import { Choose } from "../../ui/Versions";
-import { Review } from "./Review";
 import { SchemaEditor, TagPicks } from "./Schema";
 import css from "./Source.module.css";
 import { fieldNames } from "./words";
 import { touchedQuery } from "./queries";
 
 const ContactPick = lazyComponent(() => import("./ContactPick").then((module) => ({ default: module.ContactPick })));
+
+const Review = lazyComponent(() => import("./Review").then((module) => ({ default: module.Review<Draft> })));
 
 const Missing = lazyComponent(() => import("./Missing").then((module) => ({ default: module.Missing })));
 
@@ -447,18 +448,20 @@ export function SourceEditor<Row>(props: Props<Row>) {
 				</div>
 			</div>
 			{reviewing && (
-				<Review
-					names={fieldNames}
-					codes={codes}
-					before={saved}
-					after={draft}
-					problems={problems}
-					affected={affected.data ?? []}
-					busy={busy}
-					fieldProblems={withFields(fieldProblems)}
-					onSave={() => void save()}
-					onClose={() => setReviewing(false)}
-				/>
+				<Suspense>
+					<Review
+						names={fieldNames}
+						codes={codes}
+						before={saved}
+						after={draft}
+						problems={problems}
+						affected={affected.data ?? []}
+						busy={busy}
+						fieldProblems={withFields(fieldProblems)}
+						onSave={() => void save()}
+						onClose={() => setReviewing(false)}
+					/>
+				</Suspense>
 			)}
 			{choosing && <Choose names={fieldNames} codes={codes} draft={props.store} onClose={() => setChoosing(false)} />}
 			{deleting && (

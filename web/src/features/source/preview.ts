@@ -14,10 +14,11 @@ export function useLivePreview(
 	id: string,
 	source: () => PreviewSource | null,
 	contact: string | null,
+	marks = false,
 ) {
 	const write = () => {
 		const request = source();
-		return request ? JSON.stringify({ source: request, contact_id: contact }) : "";
+		return request ? JSON.stringify({ source: request, contact_id: contact, marks }) : "";
 	};
 	const [request, setRequest] = useState(write);
 	const [lastValid, setLastValid] = useState<ValidPreview | null>(null);

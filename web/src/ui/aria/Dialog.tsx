@@ -19,6 +19,8 @@ export type DialogProps = {
 	submit?: { label: ReactNode; cancel?: string; busy?: boolean; disabledReason?: string; autoFocus?: boolean };
 	/** A drawer stands at the side, and fills the screen of a phone. */
 	drawer?: "narrow" | "wide";
+	/** It has room for two columns. */
+	wide?: boolean;
 	/** Only an action closes it. */
 	mustAnswer?: boolean;
 	role?: "dialog" | "alertdialog";
@@ -33,6 +35,7 @@ export function Dialog({
 	footer,
 	submit,
 	drawer,
+	wide,
 	mustAnswer,
 	role = "dialog",
 	onSubmit,
@@ -71,7 +74,7 @@ export function Dialog({
 			onOpenChange={(open) => !open && onClose()}
 			className={css.scrim}
 		>
-			<Modal className={drawer ? `${css.drawer} ${css[drawer]}` : css.modal}>
+			<Modal className={drawer ? `${css.drawer} ${css[drawer]}` : `${css.modal} ${wide ? css.broad : ""}`}>
 				<CurrentRow value={null}>
 					<AriaDialog role={role} className={css.dialog}>
 						{onSubmit ? (

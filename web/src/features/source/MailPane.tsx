@@ -1,0 +1,155 @@
+import { ListTree } from "lucide-react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import type { PreviewAnswer } from "../../api/schema";
+import { catalogue } from "../../base/words/catalogue";
+import { clockWithSeconds } from "../../base/words/formats";
+import { MailFrame } from "../../ui/MailFrame";
+import { type Action, Menu } from "../../ui/Menu";
+import { Failure, Skeleton } from "../../ui/States";
+import type { MarkRect } from "../../ui/frame/reports";
+import { rowAt, withoutMarks } from "./mailParts";
+import css from "./MailPane.module.css";
+
+const words = catalogue("source.mailPane", {
+	title: "Preview",
+	from: "From:",
+	subject: "Subject:",
+	preheader: "Preview text:",
+	noFrom: "No sender yet",
+	noSubject: "No subject yet",
+	noPreheader: "No preview text: inboxes show the beginning of the email",
+	stale: "This is the email as of {at}. It has errors since then.",
+	parts: "Edit part",
+});
+
+export type HeadField = "from" | "subject" | "preheader";
+
+type Props = {
+	preview: {
+		data?: PreviewAnswer;
+		error: Error | null;
+		isLoading: boolean;
+		isPlaceholderData: boolean;
+		refetch: () => unknown;
+	};
+	/** What is shown above the mail until the server has answered. */
+	head: { [field in HeadField]?: string | null };
+	/** Whose mail is shown, and which. */
+	tools?: ReactNode;
+	/** What is to be said about the mail, above it. */
+	children?: ReactNode;
+	/** The parts of the mail, to be edited; a press in the mail does the same. */
+	parts: Action[];
+	onHead: (field: HeadField) => void;
+	/** Called with the mark of an element that was pressed, and which of those with this mark it is. */
+	onMark?: (mark: number, row: number) => void;
+};
+
+/** MailPane shows a mail as an inbox and its reader do. What is pressed in it is edited. */
+export function MailPane({ preview, head, tools, children, parts, onHead, onMark }: Props) {
+	const { data, isPlaceholderData } = preview;
+	const [lastValid, setLastValid] = useState<{ answer: PreviewAnswer; at: Date } | null>(null);
+	useEffect(() => {
+		if (data && !isPlaceholderData && data.html !== null) setLastValid({ answer: data, at: new Date() });
+	}, [data, isPlaceholderData]);
+	const shown = data?.html === null ? (lastValid?.answer ?? data) : data;
+	const source = useMemo(() => (shown?.html ? withoutMarks(shown.html) : null), [shown?.html]);
+	const [rects, setRects] = useState<MarkRect[]>([]);
+	const [pointed, setPointed] = useState(-1);
+	const stale = data?.html === null && lastValid !== null;
+	const from = data?.from ?? head.from ?? "";
+	return (
+		<section className={css.pane} aria-label={words.title} id="preview">
+			<div className={css.head}>
+				<span className={css.face} aria-hidden>
+					{[...from.trim()][0]?.toUpperCase() ?? "·"}
+				</span>
+				<div className={css.lines}>
+					<Line name={words.from} text={from} empty={words.noFrom} onPress={() => onHead("from")} />
+					<Line
+						strong
+						name={words.subject}
+						text={data?.subject || head.subject}
+						empty={words.noSubject}
+						onPress={() => onHead("subject")}
+					/>
+					<Line
+						name={words.preheader}
+						text={data?.preheader || head.preheader}
+						empty={words.noPreheader}
+						onPress={() => onHead("preheader")}
+					/>
+				</div>
+				{parts.length > 0 && (
+					<Menu small actions={parts}>
+						<ListTree aria-hidden /> {words.parts}
+					</Menu>
+				)}
+			</div>
+			{tools && <div className={css.tools}>{tools}</div>}
+			{preview.error && <Failure error={preview.error} retry={() => void preview.refetch()} />}
+			{stale && lastValid && <p className={css.stale}>{words.stale({ at: clockWithSeconds(lastValid.at) })}</p>}
+			{children && <div className={css.notes}>{children}</div>}
+			{preview.isLoading && <Skeleton rows={8} />}
+			{shown && (
+				<MailFrame
+					fill
+					html={shown.html}
+					text={shown.text}
+					size={shown.size}
+					source={source}
+					reports={
+						onMark && {
+							onMarks: setRects,
+							onPoint: setPointed,
+							onPress: ({ mark, x, y, double }) => {
+								if (mark >= 0 && !double) onMark(mark, rowAt(rects, mark, x, y));
+							},
+						}
+					}
+					overlay={rects
+						.filter(({ mark }) => mark === pointed)
+						.map((rect) => (
+							<span
+								key={`${rect.x} ${rect.y}`}
+								className={css.pointed}
+								style={{
+									insetInlineStart: rect.x,
+									insetBlockStart: rect.y,
+									inlineSize: rect.width,
+									blockSize: rect.height,
+								}}
+							/>
+						))}
+				/>
+			)}
+		</section>
+	);
+}
+
+function Line({
+	name,
+	text,
+	empty,
+	strong,
+	onPress,
+}: {
+	name: string;
+	text: string | null | undefined;
+	empty: string;
+	strong?: boolean;
+	onPress: () => void;
+}) {
+	return (
+		<button
+			type="button"
+			className={css.line}
+			data-strong={strong || undefined}
+			data-empty={!text || undefined}
+			onClick={onPress}
+		>
+			<span className="visually-hidden">{name} </span>
+			{text || empty}
+		</button>
+	);
+}
