@@ -12,7 +12,9 @@ import { templateOptions, textOf } from "../binding/binding";
 import { useBindingOptions } from "../binding/useBindingOptions";
 import { TokenField } from "../binding/Tokens";
 import { useNames } from "../source/names";
+import { MailPane } from "../source/MailPane";
 import { ProblemList } from "../source/ProblemList";
+import { useMailParts } from "../source/useMailParts";
 import { useLivePreview } from "../source/preview";
 import { Choose } from "../../ui/Versions";
 import { Review } from "../source/Review";
@@ -23,9 +25,10 @@ import { Combo } from "../../ui/Combo";
 import { Copy } from "../../ui/Copy";
 import { Columns, Radios, TextArea, TextField } from "../../ui/Field";
 import { type Problems, problemsOf } from "../../ui/problems";
-import { MailFrame } from "../../ui/MailFrame";
 import { restoredText } from "../../ui/draftForm";
+import { fieldAt, focusField, type Place } from "../../ui/focusField";
 import { Card, Callout, Page } from "../../ui/Page";
+import { Panes, usePane } from "../../ui/Panes";
 import { Failure, Skeleton } from "../../ui/States";
 import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
@@ -60,6 +63,8 @@ const words = catalogue("library.editEntry", {
 	format: "Format",
 	textHelp: "Created from the HTML if empty.",
 	preheaderHelp: "Inboxes show it after the subject.",
+	panes: "Show",
+	write: "Write",
 	preview: "Preview",
 	pinned: "These always use the current version and will send this one: {who}.",
 	rebase: "Effects of the template change",
@@ -164,10 +169,9 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const [wasOpened, setWasOpened] = useState(false);
 	const templates = useQuery({ ...templateNamesQuery(), enabled: wasOpened });
 	const selectedOptions = useBindingOptions(origin === "template" ? values.template : "").data;
-	const preview = useLivePreview("message", entry.id, () => ({ content: bodyOf(values) }), null);
+	const preview = useLivePreview("message", entry.id, () => ({ content: bodyOf(values) }), null, true);
 	const problems: PreviewProblem[] = preview.query.data?.problems ?? [];
 	const next = entry.current_version + 1;
-	const shown = preview.lastValid?.answer ?? preview.query.data;
 	const saveDisabledReason =
 		disabledReason ?? (conflict ? words.clash : undefined) ?? (dirty || merged ? undefined : words.nothing);
 	const current = useVersions(entry.id, reviewing).data?.data.find(
@@ -197,9 +201,25 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			if (saveDisabledReason === undefined) setReviewing(true);
 		},
 	});
-	const focusProblem = (problem: PreviewProblem) => {
-		const path = problem.field.replace(/^content\.(template_binding\.)?/, "");
-		document.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus();
+	const [, showPane] = usePane();
+	const [line, setLine] = useState<{ at: number } | null>(null);
+	const reveal = (path: string, place?: Place) => {
+		showPane("write");
+		setTimeout(() => {
+			const field = fieldAt(document, path);
+			if (place) setLine({ at: place.line });
+			else if (field) focusField(field);
+		}, 50);
+	};
+	const { parts, onMark } = useMailParts({
+		code: origin === "template" ? null : values[format],
+		template: values.template || null,
+		onCode: (place) => reveal(format, place),
+		onFilling: reveal,
+	});
+	const focusProblem = ({ field, line }: PreviewProblem) => {
+		const path = field.replace(/^content\.(template_binding\.)?/, "");
+		reveal(path, path === `body_${format}` && line ? { line, position: 0 } : undefined);
 	};
 	return (
 		<Page
@@ -237,129 +257,138 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			)}
 			{merged && <Rebase merged={merged} />}
 			{disabledReason && <Callout>{disabledReason}</Callout>}
-			<div className={source.editor}>
-				<div className={source.left}>
-					<Fixed locked={disabledReason !== undefined}>
-						<TokenField
-							label={contentNames.subject}
-							path="subject"
-							value={values.subject}
-							onChange={(subject) => set({ subject })}
-							readOnly={disabledReason !== undefined}
-						/>
-						<TokenField
-							label={contentNames.preheader}
-							optional
-							help={words.preheaderHelp}
-							path="preheader"
-							value={values.preheader}
-							onChange={(preheader) => set({ preheader })}
-							readOnly={disabledReason !== undefined}
-						/>
-						<Columns>
-							<TextField
-								label={contentNames.from_name}
-								optional
-								path="from_name"
-								value={values.from_name}
-								onChange={(from_name) => set({ from_name })}
+			<Panes
+				label={words.panes}
+				names={{ write: words.write, preview: words.preview }}
+				preview={
+					<MailPane
+						preview={preview.query}
+						head={{ from: values.from_name, subject: values.subject, preheader: values.preheader }}
+						parts={parts}
+						onMark={onMark}
+						onHead={(field) => reveal(field === "from" ? "from_name" : field)}
+					>
+						{problems.length > 0 && <ProblemList checked problems={problems} onGo={focusProblem} />}
+					</MailPane>
+				}
+				write={
+					<div className={source.left}>
+						<Fixed locked={disabledReason !== undefined}>
+							<TokenField
+								label={contentNames.subject}
+								path="subject"
+								value={values.subject}
+								onChange={(subject) => set({ subject })}
 								readOnly={disabledReason !== undefined}
 							/>
-							<TextField
-								label={contentNames.reply_to}
+							<TokenField
+								label={contentNames.preheader}
 								optional
-								path="reply_to"
-								value={values.reply_to}
-								onChange={(reply_to) => set({ reply_to })}
+								help={words.preheaderHelp}
+								path="preheader"
+								value={values.preheader}
+								onChange={(preheader) => set({ preheader })}
 								readOnly={disabledReason !== undefined}
 							/>
-						</Columns>
-						<Radios
-							row
-							label={words.kind}
-							value={origin}
-							onChange={(value) => {
-								setKind(value as "template" | "own");
-								if (value === "own") {
-									const { mjml, html } = values;
-									const begin = async () =>
-										set({ template: "", binding: {}, mjml: mjml || (html ? "" : await newMjml(client)) });
-									void begin();
-								} else set({ mjml: "", html: "", text: "" });
-							}}
-							choices={[
-								{ value: "template", label: words.template },
-								{ value: "own", label: words.own },
-							]}
-						/>
-						{origin === "template" ? (
-							<>
-								<Combo
-									label={words.choice}
-									options={templateOptions(templates.data?.data, selectedOptions)}
-									onOpen={() => setWasOpened(true)}
-									loading={templates.isPending}
-									value={values.template || null}
-									onChange={(slug) => set({ template: slug ?? "", binding: {} })}
-								/>
-								{values.template && (
-									<TemplateBinding
-										template={values.template}
-										record={entry.id}
-										value={values.binding}
-										preview={preview.query}
-										readOnly={disabledReason !== undefined}
-										onChange={(binding) => set({ binding })}
-									/>
-								)}
-							</>
-						) : (
-							<>
-								<Radios
-									row
-									label={words.format}
-									value={format}
-									onChange={(value) => {
-										const code = values.mjml || values.html;
-										setFormat(value as "mjml" | "html");
-										set(value === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
-									}}
-									choices={[
-										{ value: "mjml", label: contentNames.mjml },
-										{ value: "html", label: contentNames.html },
-									]}
-								/>
-								<CodeWithImages
-									key={format}
-									format={format}
-									label={contentNames[format]}
-									value={values[format]}
-									names={names}
-									onChange={(code) => set({ [format]: code })}
-									problems={problems.filter((problem) => problem.field === `content.body_${format}`)}
-									readOnly={disabledReason !== undefined}
-								/>
-								<TextArea
-									rows={4}
-									label={contentNames.text}
+							<Columns>
+								<TextField
+									label={contentNames.from_name}
 									optional
-									help={words.textHelp}
-									value={values.text}
-									onChange={(text) => set({ text })}
+									path="from_name"
+									value={values.from_name}
+									onChange={(from_name) => set({ from_name })}
 									readOnly={disabledReason !== undefined}
 								/>
-							</>
-						)}
-					</Fixed>
-				</div>
-				<div className={source.right}>
-					<h2>{words.preview}</h2>
-					<ProblemList checked={preview.query.data !== undefined} problems={problems} onGo={focusProblem} />
-					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
-					{preview.query.isLoading && <Skeleton rows={8} />}
-					{shown && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
-				</div>
-			</div>
+								<TextField
+									label={contentNames.reply_to}
+									optional
+									path="reply_to"
+									value={values.reply_to}
+									onChange={(reply_to) => set({ reply_to })}
+									readOnly={disabledReason !== undefined}
+								/>
+							</Columns>
+							<Radios
+								row
+								label={words.kind}
+								value={origin}
+								onChange={(value) => {
+									setKind(value as "template" | "own");
+									if (value === "own") {
+										const { mjml, html } = values;
+										const begin = async () =>
+											set({ template: "", binding: {}, mjml: mjml || (html ? "" : await newMjml(client)) });
+										void begin();
+									} else set({ mjml: "", html: "", text: "" });
+								}}
+								choices={[
+									{ value: "template", label: words.template },
+									{ value: "own", label: words.own },
+								]}
+							/>
+							{origin === "template" ? (
+								<>
+									<Combo
+										label={words.choice}
+										options={templateOptions(templates.data?.data, selectedOptions)}
+										onOpen={() => setWasOpened(true)}
+										loading={templates.isPending}
+										value={values.template || null}
+										onChange={(slug) => set({ template: slug ?? "", binding: {} })}
+									/>
+									{values.template && (
+										<TemplateBinding
+											template={values.template}
+											record={entry.id}
+											value={values.binding}
+											preview={preview.query}
+											readOnly={disabledReason !== undefined}
+											onChange={(binding) => set({ binding })}
+										/>
+									)}
+								</>
+							) : (
+								<>
+									<Radios
+										row
+										label={words.format}
+										value={format}
+										onChange={(value) => {
+											const code = values.mjml || values.html;
+											setFormat(value as "mjml" | "html");
+											set(value === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
+										}}
+										choices={[
+											{ value: "mjml", label: contentNames.mjml },
+											{ value: "html", label: contentNames.html },
+										]}
+									/>
+									<CodeWithImages
+										key={format}
+										format={format}
+										label={contentNames[format]}
+										value={values[format]}
+										names={names}
+										onChange={(code) => set({ [format]: code })}
+										line={line}
+										problems={problems.filter((problem) => problem.field === `content.body_${format}`)}
+										readOnly={disabledReason !== undefined}
+									/>
+									<TextArea
+										rows={4}
+										label={contentNames.text}
+										optional
+										help={words.textHelp}
+										value={values.text}
+										onChange={(text) => set({ text })}
+										readOnly={disabledReason !== undefined}
+									/>
+								</>
+							)}
+						</Fixed>
+					</div>
+				}
+			/>
 			{reviewing && (
 				<Review
 					before={draft.state.saved}
