@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/e2e/browser"
 	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
@@ -28,6 +29,15 @@ func (page appPage) createDraft(fields map[string]any) string {
 	body := map[string]any{"name": "News", "email_type_key": "newsletter", "include_segment_keys": []any{page.account.List}, "content": map[string]any{"subject": "Hello", "body_html": `<p>Hello <a href="https://example.com/a">First</a></p>`}}
 	maps.Copy(body, fields)
 	return page.call(http.MethodPost, "/broadcasts", body)["id"].(string)
+}
+
+// review opens the list of what keeps a draft from being sent.
+func (page appPage) review() browser.Scope {
+	page.T.Helper()
+	if page.EvaluateString(`document.querySelector('aside button[aria-controls]')?.ariaExpanded`) != "true" {
+		page.Click("Show review")
+	}
+	return page.In("region", "Review")
 }
 
 // startSend starts a draft at once.
@@ -94,7 +104,7 @@ func TestARefusedPartOfADraftIsKept(t *testing.T) {
 	page.open("/broadcasts/" + broadcast + "/edit")
 	page.Fill("Limit per hour", "-5")
 	page.Fill("Internal name", "Kept")
-	page.In("region", "Review").ExpectText("Not saved:")
+	page.review().ExpectText("Not saved:")
 	e2etest.Eventually(t, func() (any, bool) { v := page.getBroadcast(broadcast)["name"]; return v, v == "Kept" })
 	if got := page.getBroadcast(broadcast); got["name"] != "Kept" || got["throttle_per_hour"] != nil {
 		t.Errorf("name %v, throttle %v; want the name alone", got["name"], got["throttle_per_hour"])
@@ -157,7 +167,8 @@ func TestABroadcastFromATemplateIsSentOnAPhone(t *testing.T) {
 		})
 		for range 2 {
 			page.Click("Review and send")
-			page.Dialog().ExpectText("Subject: “Letter”")
+			page.Dialog().ExpectText("25 people in Everyone")
+			page.Dialog().ExpectText("Acme News <news@example.com>")
 			page.Click("Send to 25 people")
 			page.waitForStatus(broadcast, "scheduled")
 			page.Click("Undo")
@@ -202,7 +213,7 @@ func TestProblemsOfADraftLinkToTheirFields(t *testing.T) {
 			page.WaitFor(fmt.Sprintf(`document.activeElement.closest('#%s')`, section))
 		}
 		page.Evaluate(`document.querySelector('aside li[data-code=NO_UNSUBSCRIBE_LINK] button').click()`)
-		page.WaitFor(`document.activeElement.closest('section#content')`)
+		page.WaitFor(`document.activeElement.closest('#preview')`) // the footer is in the mail
 		if len(reasons()) < 3 {
 			t.Fatalf("the draft lacks %v, want a segment, an email type and an MTA config", reasons())
 		}
@@ -220,14 +231,14 @@ func TestProblemsOfADraftLinkToTheirFields(t *testing.T) {
 		// A start that is over would send at once.
 		page.FillDate("Start", "02", "01", "2020", "09", "00")
 		page.In("region", "Delivery").ExpectText("This time is in the past.")
-		page.Main().ExpectText("The start time is in the past.")
+		page.review().ExpectText("The start time is in the past.")
 		page.Click("Review and send")
 		page.Dialog().ExpectText("It cannot be sent yet")
 		page.Click("Not yet")
 		page.FillDate("Start", "", "", "", "", "")
 		page.Main().ExpectText("Ready to send")
 		// The warning about the postal address is fixed without leaving the draft.
-		page.Click("Enter address")
+		page.review().Click("Enter address")
 		page.Fill("Street or PO box", "Quay 1")
 		page.Fill("City", "Hamburg")
 		page.SelectOption("Country", "Germany")
@@ -307,7 +318,7 @@ func TestContentErrorsLinkToTheirFields(t *testing.T) {
 	page.call(http.MethodDelete, "/templates/"+template+"?force=true", nil)
 	page.open("/broadcasts/" + broadcast + "/edit")
 	leads(coded("TEMPLATE_CHANGED"), "content.template_slug")
-	page.In("region", "Review").ExpectText("The template was deleted")
+	page.review().ExpectText("The template was deleted")
 	page.Click("Compare and update")
 	page.WaitFor(`[...document.querySelectorAll('[role=dialog] button')].find(b => b.innerText === 'Update' && b.getAttribute('aria-disabled') === 'true')`)
 	page.Click("Keep as is")

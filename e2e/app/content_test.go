@@ -221,7 +221,7 @@ func TestATemplateIsWrittenInTheApplication(t *testing.T) {
 			t.Errorf("saved the template %v", saved)
 		}
 		page.open("/broadcasts/" + draft["id"].(string) + "/edit")
-		page.In("region", "Review").ExpectText("Compare and update") // beside the warning that the template changed
+		page.review().ExpectText("Compare and update") // beside the warning that the template changed
 		page.expectNoProblems()
 	})
 }

@@ -161,7 +161,7 @@ func TestABrowserWithoutStorageKeepsWorkOnTheServer(t *testing.T) {
 	broadcast := page.createDraft(nil)
 	page.open("/broadcasts/" + broadcast + "/edit")
 	page.Fill("Limit per hour", "-5")
-	page.In("region", "Review").ExpectText("Not saved:")
+	page.review().ExpectText("Not saved:")
 	copies := func(want int) {
 		t.Helper()
 		if n := e2etest.Eventually(t, func() (int, bool) {

@@ -44,7 +44,7 @@ func TestAnAudienceThatCannotBeCountedIsShownAsUnknown(t *testing.T) {
 		const unknown = "Counting the audience took too long"
 		free = page.blockContacts()
 		page.Goto(page.program.BaseURL + "/app/acme/broadcasts/" + draft + "/edit")
-		page.In("region", "Review").ExpectText(unknown)
+		page.review().ExpectText(unknown)
 		page.WaitFor(`![...document.querySelectorAll('main details')].some(s => s.querySelector('[data-path=include_segment_keys]') && !s.open)`)
 		free()
 		page.open("/broadcasts/" + draft + "/edit")

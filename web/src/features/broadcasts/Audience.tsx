@@ -21,7 +21,7 @@ const words = catalogue("broadcasts.audience", {
 	exclude: "Exclude",
 	make: "New segment",
 	counted: "{count, number} can be mailed",
-	matched: "Matched",
+	matched: "{count, plural, one {# person matches} other {# people match}}",
 	recipients: "{count, plural, one {# recipient} other {# recipients}}",
 	asked:
 		"{estimated, select, true {Estimated at {at, time}} other {Counted at {at, time}}}. Counted again when the send starts.",
@@ -92,18 +92,20 @@ export function Audience({
 					words.asking
 				) : (
 					<>
-						<People to={link(null)}>
-							{words.matched} {exactNumber(answer.matched)}
-						</People>
-						{Object.entries(answer.excluded).map(([reason, count]) => (
-							<span key={reason}>
-								{" − "}
-								<People to={link(reason)}>
-									{exactNumber(count)} {reasonName(reason)}
-								</People>
-							</span>
-						))}
-						{" = "}
+						{Object.keys(answer.excluded).length > 0 && (
+							<>
+								<People to={link(null)}>{words.matched({ count: answer.matched })}</People>
+								{Object.entries(answer.excluded).map(([reason, count]) => (
+									<span key={reason}>
+										{" − "}
+										<People to={link(reason)}>
+											{exactNumber(count)} {reasonName(reason)}
+										</People>
+									</span>
+								))}
+								{" = "}
+							</>
+						)}
 						<b>{words.recipients({ count: answer.recipients })}</b>
 						<small className={css.muted}>
 							{" "}

@@ -8,10 +8,10 @@ import { lazyComponent } from "../../base/lazy";
 import { useParam } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { StateBadge } from "../../ui/Badge";
-import { Button, LinkButton } from "../../ui/Button";
+import { Button } from "../../ui/Button";
 import { isGone, NotFound } from "../../ui/NotFound";
 import { Menu } from "../../ui/Menu";
-import { Card, Facts, Callout, Page } from "../../ui/Page";
+import { Card, Facts, Page } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
@@ -21,7 +21,6 @@ import { explain } from "../../base/words/errors";
 import { useSegments } from "./Audience";
 import { unschedule } from "./useStartPhase";
 import { CancelSend } from "./CancelSend";
-import { Countdown } from "./Countdown";
 import { FirstResults } from "./FirstResults";
 import { Ledger } from "./Ledger";
 import { Links } from "./Links";
@@ -36,6 +35,7 @@ import { to } from "../../base/paths";
 const Bounces = lazyComponent(() => import("./Bounces"));
 const Breakdown = lazyComponent(() => import("./Breakdown"));
 const People = lazyComponent(() => import("./People"));
+const Scheduled = lazyComponent(() => import("./Scheduled"));
 const Timing = lazyComponent(() => import("./Timing"));
 
 const words = catalogue("broadcasts.broadcast", {
@@ -53,11 +53,9 @@ const words = catalogue("broadcasts.broadcast", {
 	cause: "The cause of the pause is still there. See the note below.",
 	cancel: "Cancel send",
 	unschedule: "Unschedule",
-	edit: "Edit",
 	copy: "Duplicate",
 	archive: "Archive",
 	unarchive: "Restore from archive",
-	starts: "It starts on {when}.",
 	subject: "Subject",
 	audience: "Sent to",
 	to: "To",
@@ -193,15 +191,10 @@ export default function BroadcastPage() {
 		>
 			{failure && <FailureCallout id={id} failure={failure} />}
 			{broadcast.status === "paused" && <PauseCallout broadcast={broadcast} />}
-			{broadcast.status === "scheduled" && broadcast.scheduled_at && (
-				<Callout tone="progress" title={words.starts({ when: dateTime(broadcast.scheduled_at) })}>
-					<p>
-						<Countdown to={broadcast.scheduled_at} />
-					</p>
-					<LinkButton small to={to.broadcastDraft(id)}>
-						{words.edit}
-					</LinkButton>
-				</Callout>
+			{broadcast.status === "scheduled" && (
+				<Suspense fallback={<Skeleton rows={8} />}>
+					<Scheduled broadcast={broadcast} />
+				</Suspense>
 			)}
 			{started && (
 				<Tabs
@@ -241,7 +234,7 @@ export default function BroadcastPage() {
 					{tab === "people" && <People broadcast={broadcast} />}
 				</Suspense>
 			)}
-			{(!started || tab === "overview") && (
+			{(started ? tab === "overview" : broadcast.status !== "scheduled") && (
 				<Card title={words.details}>
 					<Facts
 						rows={[

@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { Suspense, useCallback, useEffect, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
 import type { Versioned } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
@@ -11,13 +11,15 @@ import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
 import { isGone, NotFound } from "../../ui/NotFound";
 import { Card, Callout, Page } from "../../ui/Page";
+import { Panes, usePane } from "../../ui/Panes";
 import { Fixed } from "../../ui/Locked";
 import { catalogue } from "../../base/words/catalogue";
-import { and, dateTime, timeZone } from "../../base/words/formats";
+import { dateTime } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { lazyComponent } from "../../base/lazy";
 import { Skeleton } from "../../ui/States";
-import { Audience, useSegments } from "./Audience";
+import type { Place } from "../../ui/focusField";
+import { Audience } from "./Audience";
 import css from "./Composer.module.css";
 import { Content } from "./Content";
 import { Countdown } from "./Countdown";
@@ -25,13 +27,14 @@ import { Delivery } from "./Delivery";
 import { type Draft, useBroadcast, useBroadcastDraft } from "./draft";
 import { refusalText } from "./partNames";
 import { useForecast } from "./forecast";
-import { From, useSending } from "./From";
+import { From } from "./From";
 import { MergedChangesCallout, Merge } from "./Merge";
 import { Opened, Preview } from "./Preview";
-import { Readiness } from "./Readiness";
+import { ReviewBar } from "./ReviewBar";
 import { startPhase } from "./startPhase";
-import { unschedule as takeOff, useStartPhase } from "./useStartPhase";
-import { focusField, Reveal, Section } from "./sections";
+import { unschedule as takeOff } from "./useStartPhase";
+import { focusSection, Reveal, Section } from "./sections";
+import { sections, useSummaries } from "./summaries";
 import { to } from "../../base/paths";
 
 const Schedule = lazyComponent(() => import("./Schedule").then((module) => ({ default: module.Schedule })));
@@ -47,7 +50,6 @@ const words = catalogue("broadcasts.composer", {
 	content: "Content",
 	variants: "Versions",
 	delivery: "Delivery",
-	review: "Review",
 	test: "Send test",
 	send: "Review and send",
 	saving: "Saving",
@@ -62,26 +64,10 @@ const words = catalogue("broadcasts.composer", {
 	choose: "Choose",
 	scheduled: "This is scheduled for {when}. To change it, unschedule it first.",
 	unschedule: "Unschedule and edit",
-	nobody: "No audience yet.",
-	to: "To {who}.",
-	without: "To {who}, excluding {without}.",
-	typeFrom: "{type} from {from}.",
-	anySender: "any sender of this type",
-	noType: "No email type yet.",
-	noSubject: "No subject yet.",
-	one: "One version for everybody.",
-	compared: "{count, plural, one {One version.} other {# versions: {names}.}}",
-	now: "Starts when you send it.",
-	over: "The start time is in the past.",
-	at: "Starts {when} ({zone}).",
-	days: "{count, plural, one {Over # day.} other {Over # days.}}",
-	by: "Finished by {day}.",
-	sheet:
-		"{count, plural, =0 {Review: ready to send} one {Review: one thing is missing} other {Review: # things are missing}}",
-	hide: "Hide review",
+	panes: "Show",
+	write: "Write",
+	preview: "Preview",
 });
-
-const sections = ["audience", "from", "content", "variants", "delivery"] as const;
 
 /** The checks that a section has passed when it is finished. */
 const guards: { [section: string]: string[] } = {
@@ -181,9 +167,10 @@ function Editor({
 	const [testing, setTesting] = useState(false);
 	const [scheduling, setScheduling] = useState(false);
 	const [showsMerge, setShowsMerge] = useState(true);
-	const [sheetOpen, setSheetOpen] = useState(false);
+	const [reviewing, setReviewing] = useState(false);
+	const [, showPane] = usePane();
+	const [line, setLine] = useState<{ path: string; at: number } | null>(null);
 	const [folded, setFolded] = useState(() => initiallyFolded(saved));
-	const aside = useRef<HTMLElement>(null);
 	const locked = saved.status === "scheduled";
 	const forecast = useForecast(saved);
 	const unschedule = useMutation({
@@ -213,15 +200,21 @@ function Editor({
 			else next.add(section);
 			return next;
 		});
-	const reveal = useCallback((section: string, path?: string) => {
-		setFolded((now) => new Set([...now].filter((id) => id !== section)));
-		setSheetOpen(false);
-		setTimeout(() => focusField(section, path), 50);
-	}, []);
-	const summaries = useSummaries(broadcast, locked);
+	const reveal = useCallback(
+		(section: string, path?: string, place?: Place) => {
+			setFolded((now) => new Set([...now].filter((id) => id !== section)));
+			setReviewing(false);
+			showPane(section === "preview" ? "preview" : "write");
+			setTimeout(() => {
+				if (section === "preview") showFooter();
+				else if (place && path?.startsWith("content.body_")) setLine({ path, at: place.line });
+				else focusSection(section, path, place);
+			}, 50);
+		},
+		[showPane],
+	);
+	const summaries = useSummaries(broadcast, locked, forecast.data);
 	const status = draft.status;
-	const isPast = useStartPhase(saved.scheduled_at) === "over" && !locked;
-	const missing = Number(isPast) + (saved.view_model.schedule_readiness?.reasons.length ?? 0) + draft.problems.length;
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
 		<Section id={id} title={words[id]} summary={summaries[id]} open={!folded.has(id)} onOpen={(open) => fold(id, open)}>
 			<Fixed locked={disabledReason !== undefined && id !== "content"}>{children}</Fixed>
@@ -286,60 +279,64 @@ function Editor({
 			)}
 			<Reveal value={reveal}>
 				<div className={css.composer}>
-					{locked ? (
-						<div className={css.sections}>
-							{sections.map((id) => (
-								<Card key={id} title={words[id]}>
-									<p className={css.summary}>{summaries[id]}</p>
-									{id === "content" && <Preview value={broadcast} />}
-								</Card>
-							))}
-						</div>
-					) : (
-						<fieldset className={css.sections}>
-							<legend className="visually-hidden">{broadcast.name}</legend>
-							<Card id="name">
-								<Fixed locked={disabledReason !== undefined}>
-									<TextField
-										label={words.name}
-										value={broadcast.name}
-										path="name"
-										maxLength={200}
-										error={draft.problem("name")}
-										onChange={(name) => draft.change({ name })}
-									/>
-								</Fixed>
-							</Card>
-							{section("audience", <Audience draft={draft} value={broadcast} forecast={forecast} />)}
-							{section("from", <From draft={draft} value={broadcast} forecast={forecast} />)}
-							{section("content", <Content draft={draft} value={broadcast} fixed={disabledReason !== undefined} />)}
-							{section(
-								"variants",
-								<Suspense fallback={<Skeleton rows={2} />}>
-									<Variants draft={draft} value={broadcast} forecast={forecast} />
-								</Suspense>,
-							)}
-							{section("delivery", <Delivery draft={draft} value={broadcast} forecast={forecast} />)}
-						</fieldset>
-					)}
-					<aside ref={aside} className={css.side} data-open={sheetOpen || undefined} aria-label={words.review}>
-						<button
-							type="button"
-							className={css.handle}
-							aria-expanded={sheetOpen}
-							onClick={() => setSheetOpen(!sheetOpen)}
-						>
-							{sheetOpen ? words.hide : words.sheet({ count: missing })}
-						</button>
-						<Card title={words.review}>
-							<Readiness saved={saved} unsaved={draft.problems} onChanged={() => void draft.query.refetch()} />
-						</Card>
-					</aside>
+					<Panes
+						label={words.panes}
+						names={{ write: words.write, preview: words.preview }}
+						preview={<Preview value={broadcast} onReveal={reveal} />}
+						write={
+							locked ? (
+								sections.map((id) => (
+									<Card key={id} id={id} title={words[id]}>
+										<p className={css.summary}>{summaries[id]}</p>
+									</Card>
+								))
+							) : (
+								<fieldset className={css.sections}>
+									<legend className="visually-hidden">{broadcast.name}</legend>
+									<Card id="name">
+										<Fixed locked={disabledReason !== undefined}>
+											<TextField
+												label={words.name}
+												value={broadcast.name}
+												path="name"
+												maxLength={200}
+												error={draft.problem("name")}
+												onChange={(name) => draft.change({ name })}
+											/>
+										</Fixed>
+									</Card>
+									{section("audience", <Audience draft={draft} value={broadcast} forecast={forecast} />)}
+									{section("from", <From draft={draft} value={broadcast} forecast={forecast} />)}
+									{section(
+										"content",
+										<Content draft={draft} value={broadcast} fixed={disabledReason !== undefined} line={line} />,
+									)}
+									{section(
+										"variants",
+										<Suspense fallback={<Skeleton rows={2} />}>
+											<Variants draft={draft} value={broadcast} forecast={forecast} />
+										</Suspense>,
+									)}
+									{section("delivery", <Delivery draft={draft} value={broadcast} forecast={forecast} />)}
+								</fieldset>
+							)
+						}
+					/>
 				</div>
+				{!locked && (
+					<ReviewBar
+						saved={saved}
+						unsaved={draft.problems}
+						forecast={forecast}
+						open={reviewing}
+						onOpen={setReviewing}
+						onChanged={() => void draft.query.refetch()}
+					/>
+				)}
 				<Suspense>
 					{testing && (
 						<TestSend
-							draft={draft}
+							flush={() => draft.flush()}
 							value={saved}
 							senders={forecast.data?.senders.length ?? Math.max(1, saved.sending_identity_emails?.length ?? 1)}
 							onClose={() => setTesting(false)}
@@ -362,55 +359,10 @@ function Editor({
 	);
 }
 
-/** useSummaries returns each section as a sentence. */
-function useSummaries(
-	broadcast: BroadcastSessionView,
-	scheduled: boolean,
-): { [section in (typeof sections)[number]]: string } {
-	const segments = useSegments();
-	const start = useStartPhase(broadcast.scheduled_at);
-	const { types } = useSending();
-	const names = (keys: string[]) =>
-		and(keys.map((key) => segments.find((segment) => segment.segment_key === key)?.name ?? key));
-	const type =
-		types.find((type) => type.type_key === broadcast.email_type_key)?.display_name ?? broadcast.email_type_key;
-	return {
-		audience:
-			broadcast.include_segment_keys.length === 0
-				? words.nobody
-				: broadcast.exclude_segment_keys.length > 0
-					? words.without({
-							who: names(broadcast.include_segment_keys),
-							without: names(broadcast.exclude_segment_keys),
-						})
-					: words.to({ who: names(broadcast.include_segment_keys) }),
-		from: type
-			? words.typeFrom({
-					type,
-					from: broadcast.sending_identity_emails?.length ? and(broadcast.sending_identity_emails) : words.anySender,
-				})
-			: words.noType,
-		content: broadcast.content.subject || words.noSubject,
-		variants: broadcast.variants?.length
-			? words.compared({
-					count: broadcast.variants.length,
-					names: and(broadcast.variants.map((variant) => variant.name)),
-				})
-			: words.one,
-		delivery: [
-			start === "over" && !scheduled
-				? words.over
-				: broadcast.scheduled_at
-					? words.at({ when: dateTime(broadcast.scheduled_at), zone: timeZone() })
-					: words.now,
-			broadcast.delivery_mode === "over_days" &&
-				broadcast.delivery_window_days &&
-				words.days({ count: broadcast.delivery_window_days }),
-			broadcast.delivery_mode === "by_date" &&
-				broadcast.delivery_window_date &&
-				words.by({ day: broadcast.delivery_window_date }),
-		]
-			.filter(Boolean)
-			.join(" "),
-	};
+/** showFooter puts the focus on the mail in the preview, and shows its end. */
+function showFooter() {
+	const stage = document.querySelector<HTMLElement>("#preview [tabindex='0']");
+	stage?.focus();
+	stage?.scrollTo({ top: stage.scrollHeight });
+	stage?.scrollIntoView({ block: "end" });
 }

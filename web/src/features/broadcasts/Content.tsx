@@ -15,7 +15,7 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import { EmojiMenu } from "./Emoji";
-import { Inbox, Preview, usePreview } from "./Preview";
+import { usePreview } from "./Preview";
 import { templateNamesQuery } from "../templates/queries";
 
 const TemplateBinding = lazyComponent(() => import("../binding/BindingEditor"));
@@ -35,17 +35,25 @@ const words = catalogue("broadcasts.content", {
 	body: { mjml: "MJML", html: "HTML" },
 	text: "Plain text",
 	textHelp: "Created from the HTML if empty.",
+	characters: "{count, plural, one {# character.} other {# characters.}}",
+	long: "{count, plural, one {# character.} other {# characters.}} Phones cut subjects after about 40. More than 150 is too long everywhere.",
 });
+
+/** After so many characters phones cut a subject. */
+const phoneSubject = 40;
 
 /** Content is what the mail says: own code or a template, with its subject, and how it looks. */
 export function Content({
 	draft,
 	value: broadcast,
 	fixed,
+	line,
 }: {
 	draft: Draft;
 	value: BroadcastSessionView;
 	fixed: boolean;
+	/** Where the code of the mail is to be edited. */
+	line: { at: number } | null;
 }) {
 	const c = broadcast.content;
 	const [selected, setKind] = useState("own");
@@ -57,130 +65,127 @@ export function Content({
 	const names = useNames();
 	const preview = usePreview(broadcast);
 	const fault = draft.problem(`content.body_${format}`);
+	const length = [...(c.subject ?? "")].length;
 	const change = (part: Partial<BroadcastContent>) => draft.change({ content: part as BroadcastContent });
 	return (
-		<>
-			<Inbox value={broadcast} />
-			<Fixed locked={fixed}>
-				<TokenField
-					label={words.subject}
-					value={c.subject ?? ""}
-					maxLength={500}
-					path="content.subject"
-					error={draft.problem("content.subject")}
-					onChange={(subject) => change({ subject })}
-					aside={
-						<EmojiMenu field={words.subject} onChoose={(value) => change({ subject: `${c.subject ?? ""}${value}` })} />
-					}
-				/>
-				<TokenField
-					label={words.preheader}
-					optional
-					help={words.preheaderHelp}
-					value={c.preheader ?? ""}
-					maxLength={500}
-					path="content.preheader"
-					error={draft.problem("content.preheader")}
-					onChange={(preheader) => change({ preheader: preheader || null })}
-					aside={
-						<EmojiMenu
-							field={words.preheader}
-							onChoose={(value) => change({ preheader: `${c.preheader ?? ""}${value}` })}
-						/>
-					}
-				/>
-				<Radios
-					label={words.kind}
-					value={kind}
-					onChange={(value) => {
-						setKind(value);
-						if (value === "own" && c.template_slug)
-							change({ template_slug: null, template_binding: null } as Partial<BroadcastContent>);
-					}}
-					choices={[
-						{ value: "own", label: words.own },
-						{ value: "template", label: words.template },
-					]}
-				/>
-				{kind === "template" ? (
-					<>
-						<Combo
-							label={words.choose}
-							path="content.template_slug"
-							options={templateOptions(templates.data?.data, selectedOptions)}
-							onOpen={() => setWasOpened(true)}
-							loading={templates.isPending}
-							value={c.template_slug}
-							onChange={(slug) =>
-								change({
-									template_slug: slug,
-									template_binding: {},
-									body_html: null,
-									body_mjml: null,
-									body_text: null,
-								} as Partial<BroadcastContent>)
+		<Fixed locked={fixed}>
+			<TokenField
+				label={words.subject}
+				help={(length > phoneSubject ? words.long : words.characters)({ count: length })}
+				value={c.subject ?? ""}
+				maxLength={500}
+				path="content.subject"
+				error={draft.problem("content.subject")}
+				onChange={(subject) => change({ subject })}
+				aside={
+					<EmojiMenu field={words.subject} onChoose={(value) => change({ subject: `${c.subject ?? ""}${value}` })} />
+				}
+			/>
+			<TokenField
+				label={words.preheader}
+				optional
+				help={words.preheaderHelp}
+				value={c.preheader ?? ""}
+				maxLength={500}
+				path="content.preheader"
+				error={draft.problem("content.preheader")}
+				onChange={(preheader) => change({ preheader: preheader || null })}
+				aside={
+					<EmojiMenu
+						field={words.preheader}
+						onChoose={(value) => change({ preheader: `${c.preheader ?? ""}${value}` })}
+					/>
+				}
+			/>
+			<Radios
+				label={words.kind}
+				value={kind}
+				onChange={(value) => {
+					setKind(value);
+					if (value === "own" && c.template_slug)
+						change({ template_slug: null, template_binding: null } as Partial<BroadcastContent>);
+				}}
+				choices={[
+					{ value: "own", label: words.own },
+					{ value: "template", label: words.template },
+				]}
+			/>
+			{kind === "template" ? (
+				<>
+					<Combo
+						label={words.choose}
+						path="content.template_slug"
+						options={templateOptions(templates.data?.data, selectedOptions)}
+						onOpen={() => setWasOpened(true)}
+						loading={templates.isPending}
+						value={c.template_slug}
+						onChange={(slug) =>
+							change({
+								template_slug: slug,
+								template_binding: {},
+								body_html: null,
+								body_mjml: null,
+								body_text: null,
+							} as Partial<BroadcastContent>)
+						}
+					/>
+					{c.template_slug && (
+						<section className={css.values} aria-label={words.values}>
+							<Suspense fallback={<Skeleton rows={6} height={32} />}>
+								<TemplateBinding
+									template={c.template_slug}
+									record={broadcast.id}
+									value={c.template_binding ?? {}}
+									preview={preview}
+									onChange={(template_binding) => change({ template_binding })}
+								/>
+							</Suspense>
+						</section>
+					)}
+				</>
+			) : (
+				<>
+					<Radios
+						label={words.format}
+						value={format}
+						onChange={(value) => {
+							const source = c.body_mjml ?? c.body_html ?? "";
+							setFormat(value as "mjml" | "html");
+							change(
+								value === "mjml" ? { body_mjml: source, body_html: null } : { body_html: source, body_mjml: null },
+							);
+						}}
+						choices={[
+							{ value: "mjml", label: words.mjml },
+							{ value: "html", label: words.html },
+						]}
+					/>
+					<div className={css.codeField} data-path={`content.body_${format}`}>
+						<h3>{words.body[format]}</h3>
+						<CodeWithImages
+							key={format}
+							format={format}
+							label={words.body[format]}
+							names={names}
+							problems={preview.data?.problems.filter((problem) => problem.field === `content.body_${format}`)}
+							line={line}
+							value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
+							onChange={(text) =>
+								change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null })
 							}
 						/>
-						{c.template_slug && (
-							<section className={css.values} aria-label={words.values}>
-								<Suspense fallback={<Skeleton rows={6} height={32} />}>
-									<TemplateBinding
-										template={c.template_slug}
-										record={broadcast.id}
-										value={c.template_binding ?? {}}
-										preview={preview}
-										onChange={(template_binding) => change({ template_binding })}
-									/>
-								</Suspense>
-							</section>
-						)}
-					</>
-				) : (
-					<>
-						<Radios
-							label={words.format}
-							value={format}
-							onChange={(value) => {
-								const source = c.body_mjml ?? c.body_html ?? "";
-								setFormat(value as "mjml" | "html");
-								change(
-									value === "mjml" ? { body_mjml: source, body_html: null } : { body_html: source, body_mjml: null },
-								);
-							}}
-							choices={[
-								{ value: "mjml", label: words.mjml },
-								{ value: "html", label: words.html },
-							]}
-						/>
-						<div className={css.codeField} data-path={`content.body_${format}`}>
-							<h3>{words.body[format]}</h3>
-							<CodeWithImages
-								key={format}
-								format={format}
-								label={words.body[format]}
-								names={names}
-								problems={preview.data?.problems.filter((problem) => problem.field === `content.body_${format}`)}
-								value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
-								onChange={(text) =>
-									change(
-										format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null },
-									)
-								}
-							/>
-							{fault && <p role="alert">{fault}</p>}
-						</div>
-						<TextArea
-							rows={4}
-							label={words.text}
-							optional
-							help={words.textHelp}
-							value={draft.changes.content?.body_text ?? c.body_text ?? ""}
-							onChange={(body_text) => change({ body_text: body_text || null })}
-						/>
-					</>
-				)}
-			</Fixed>
-			<Preview value={broadcast} />
-		</>
+						{fault && <p role="alert">{fault}</p>}
+					</div>
+					<TextArea
+						rows={4}
+						label={words.text}
+						optional
+						help={words.textHelp}
+						value={draft.changes.content?.body_text ?? c.body_text ?? ""}
+						onChange={(body_text) => change({ body_text: body_text || null })}
+					/>
+				</>
+			)}
+		</Fixed>
 	);
 }

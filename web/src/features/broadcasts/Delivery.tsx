@@ -26,7 +26,8 @@ const words = catalogue("broadcasts.delivery", {
 	tracking: "Track opens and clicks",
 	plan: "Plan",
 	planHelp: "Press a day to skip it. Its emails move to the other days.",
-	planNone: "No days are planned.",
+	planNone: "Everything is sent at once, as fast as the servers allow.",
+	planThrottled: "It starts at once and is sent at up to {count, number} emails an hour.",
 	held: "{count, plural, one {# person does not fit and would be held back.} other {# people do not fit and would be held back.}}",
 	finishes: "The last batch is due {at}.",
 });
@@ -44,6 +45,9 @@ export function Delivery({
 	forecast: Forecast;
 }) {
 	const answer = broadcast.include_segment_keys.length > 0 ? forecast.data : undefined;
+	// A mail that leaves as fast as possible fits, unless a server has a limit for a day.
+	const mayOverflow =
+		broadcast.delivery_mode !== "now" || broadcast.overflow_mode === "holdback" || Boolean(answer?.plan);
 	const skip = (date: string) =>
 		draft.change({
 			skipped_dates: broadcast.skipped_dates.includes(date)
@@ -112,15 +116,17 @@ export function Delivery({
 					onChange={(value) => value && draft.change({ delivery_window_date: value })}
 				/>
 			)}
-			<Radios
-				label={words.overflow}
-				value={broadcast.overflow_mode}
-				onChange={(value) => draft.change({ overflow_mode: value as "extend" | "holdback" })}
-				choices={[
-					{ value: "extend", label: words.extend },
-					{ value: "holdback", label: words.holdback },
-				]}
-			/>
+			{mayOverflow && (
+				<Radios
+					label={words.overflow}
+					value={broadcast.overflow_mode}
+					onChange={(value) => draft.change({ overflow_mode: value as "extend" | "holdback" })}
+					choices={[
+						{ value: "extend", label: words.extend },
+						{ value: "holdback", label: words.holdback },
+					]}
+				/>
+			)}
 			{answer && answer.held_back > 0 && <Callout tone="warning">{words.held({ count: answer.held_back })}</Callout>}
 			{answer && (
 				<div className={css.plan} data-path="skipped_dates">
@@ -145,7 +151,11 @@ export function Delivery({
 							)}
 						</>
 					) : (
-						<p className={css.muted}>{words.planNone}</p>
+						<p className={css.muted}>
+							{broadcast.throttle_per_hour
+								? words.planThrottled({ count: broadcast.throttle_per_hour })
+								: words.planNone}
+						</p>
 					)}
 				</div>
 			)}

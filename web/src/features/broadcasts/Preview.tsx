@@ -3,29 +3,26 @@ import { createContext, useContext, useRef, useState } from "react";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { Combo } from "../../ui/Combo";
-import { Columns, Select } from "../../ui/Field";
-import { MailFrame } from "../../ui/MailFrame";
-import { Failure } from "../../ui/States";
+import { Select } from "../../ui/Field";
+import type { Place } from "../../ui/focusField";
 import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
-import css from "./Composer.module.css";
-import { Problems } from "./Problems";
 import { foundContactsQuery } from "../contacts/queries";
+import { MailPane } from "../source/MailPane";
+import css from "./Composer.module.css";
+import { useSending } from "./From";
+import { Problems } from "./Problems";
+import { sectionOf } from "./sectionOf";
 import { previewQuery } from "./queries";
+import { useMailParts } from "../source/useMailParts";
+import { codeOf } from "./draftSummary";
 
 const words = catalogue("broadcasts.preview", {
-	preview: "Preview",
 	as: "Preview as",
 	samples: "Sample values",
 	variant: "Version",
 	without: "Base version",
-	inbox: "In a phone's inbox",
-	noSubject: "No subject yet",
-	sender: "Sender",
 	missing: "No value for: {paths}.",
-	lengths:
-		"Subject {subject, plural, one {# character} other {# characters}}, preview text {preheader, plural, one {# character} other {# characters}}.",
-	long: "Phones cut subjects after about 40 characters. More than 150 is too long everywhere.",
 });
 
 /** contentOf returns the fields of content that requests take. */
@@ -75,7 +72,7 @@ export function usePreview(broadcast: BroadcastSessionView, variant = "", contac
 	const started = useRef(false); // the first preview is of what the page shows at first
 	if (wasOpened && debounced === text) started.current = true;
 	const sender = broadcast.sending_identity_emails?.[0] ?? null;
-	const rest = { sending_identity_email: sender, contact_id: contact };
+	const rest = { sending_identity_email: sender, contact_id: contact, marks: true };
 	const body = debounced.startsWith("{")
 		? { source: { content: JSON.parse(debounced) as BroadcastContent }, ...rest }
 		: { source: { broadcast_id: broadcast.id }, variant_id: variant, ...rest, changed: debounced };
@@ -117,56 +114,77 @@ export function ContactPick({
 	);
 }
 
-/** Inbox shows sender, subject and preview text as a phone lists them. */
-export function Inbox({ value: broadcast }: { value: BroadcastSessionView }) {
-	const [variant] = useParam("variant");
-	const preview = usePreview(broadcast, variant);
-	const p = preview.data;
-	const subject = p?.subject || broadcast.content.subject || "";
-	return (
-		<div>
-			<div className={css.inbox} role="img" aria-label={`${words.inbox}: ${subject || words.noSubject}`}>
-				<b>{p?.from ?? broadcast.content.from_name ?? words.sender}</b>
-				<span>{subject || words.noSubject}</span>
-				<span>{p?.preheader || "\u00a0"}</span>
-			</div>
-			<p className={css.muted}>
-				{words.lengths({ subject: [...subject].length, preheader: [...(p?.preheader ?? "")].length })}{" "}
-				{[...subject].length > 40 && words.long}
-			</p>
-		</div>
-	);
-}
+type PreviewProps = {
+	value: BroadcastSessionView;
+	onReveal: (section: string, path?: string, place?: Place) => void;
+};
 
-/** Preview shows the mail as one recipient would get it, with what is wrong with it. */
-export function Preview({ value: broadcast }: { value: BroadcastSessionView }) {
-	const [variant, setVariant] = useParam("variant");
+/** Preview shows the mail as one recipient would get it, with what is wrong with it. What is pressed in it is edited. */
+export function Preview({ value: broadcast, onReveal }: PreviewProps) {
+	const [selected, setVariant] = useParam("variant");
+	const variant = broadcast.variants?.some(({ id }) => id === selected) ? selected : "";
 	const [contact, setContact] = useState<string | null>(null);
 	const preview = usePreview(broadcast, variant, contact);
+	const { senders } = useSending();
+	const code = codeOf(broadcast, variant);
+	const { parts, onMark } = useMailParts({
+		code: code?.text ?? null,
+		template: broadcast.content.template_slug,
+		onCode: (place) => code && onReveal(sectionOf(code.path), code.path, place),
+		onFilling: (path) => onReveal("content", path),
+	});
+	const { content } = broadcast;
+	const index = broadcast.variants?.findIndex(({ id }) => id === variant) ?? -1;
+	const own = broadcast.variants?.[index]?.content_overrides;
+	const sender = senders.find(({ email_address }) => email_address === broadcast.sending_identity_emails?.[0]);
+	const name = content.from_name || sender?.display_name;
 	const p = preview.data;
 	return (
-		<section className={css.section} aria-label={words.preview} id="preview">
-			<h3>{words.preview}</h3>
-			<Columns>
-				<ContactPick label={words.as} value={contact} onChange={setContact} />
-				{broadcast.variants && broadcast.variants.length > 0 && (
-					<Select
-						label={words.variant}
-						value={variant}
-						onChange={setVariant}
-						choices={[
-							{ value: "", label: words.without },
-							...broadcast.variants.map((variant) => ({ value: variant.id, label: variant.name })),
-						]}
-					/>
-				)}
-			</Columns>
-			{preview.isError && <Failure error={preview.error} retry={() => void preview.refetch()} />}
-			{p && p.problems.length > 0 && <Problems problems={p.problems} />}
+		<MailPane
+			preview={preview}
+			head={{
+				from: sender ? `${name} <${sender.email_address}>` : name,
+				subject: own?.subject ?? content.subject,
+				preheader: own?.preheader ?? content.preheader,
+			}}
+			parts={parts}
+			onMark={onMark}
+			onHead={(field) => {
+				const path = field === "from" ? "from_name" : field;
+				if (own && path in own) onReveal("variants", `variants[${index}].content_overrides.${path}`);
+				else if (field === "from") onReveal("from", "sending_identity_emails");
+				else onReveal("content", `content.${field}`);
+			}}
+			tools={
+				<>
+					<ContactPick label={words.as} value={contact} onChange={setContact} />
+					{broadcast.variants && broadcast.variants.length > 0 && (
+						<Select
+							label={words.variant}
+							value={variant}
+							onChange={setVariant}
+							choices={[
+								{ value: "", label: words.without },
+								...broadcast.variants.map((variant) => ({ value: variant.id, label: variant.name })),
+							]}
+						/>
+					)}
+				</>
+			}
+		>
+			{p && p.problems.length > 0 && (
+				<Problems
+					problems={p.problems}
+					onOpen={({ field, line }) => {
+						const path = field.replace(/^content\.template_binding\./, "");
+						const isCode = /^content\.body_(mjml|html)$/.test(path);
+						onReveal(sectionOf(path), path, isCode && line ? { line, position: 0 } : undefined);
+					}}
+				/>
+			)}
 			{p && p.missing.length > 0 && (
 				<p className={css.muted}>{words.missing({ paths: p.missing.map((field) => field.path).join(", ") })}</p>
 			)}
-			{p && <MailFrame html={p.html} text={p.text} size={p.size} />}
-		</section>
+		</MailPane>
 	);
 }

@@ -10,10 +10,17 @@ const words = catalogue("broadcasts.problems", {
 	line: "{field}, line {number}",
 	error: "Error",
 	warning: "Warning",
+	open: "Open",
 });
 
-/** Problems lists what is wrong with a mail, errors before warnings. */
-export function Problems({ problems }: { problems: PreviewProblem[] }) {
+/** Problems lists what is wrong with a mail, errors before warnings; each may lead to its place. */
+export function Problems({
+	problems,
+	onOpen,
+}: {
+	problems: PreviewProblem[];
+	onOpen?: (problem: PreviewProblem) => void;
+}) {
 	const sorted = [...problems].sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 	return (
 		<ul className={css.reasons} aria-label={words.title}>
@@ -35,6 +42,14 @@ export function Problems({ problems }: { problems: PreviewProblem[] }) {
 								: fieldName(problem.field)}
 						</span>
 						{problem.fix && <span className={css.muted}> {mailFix(problem.fix)}</span>}
+						{onOpen && (
+							<>
+								{" "}
+								<button type="button" className={css.link} onClick={() => onOpen(problem)}>
+									{words.open}
+								</button>
+							</>
+						)}
 					</span>
 				</li>
 			))}

@@ -1,13 +1,13 @@
 import { AlertTriangle, Check, CircleX } from "lucide-react";
 import { Suspense, type ReactNode, useState } from "react";
 import { Link } from "wouter";
-import type { BroadcastSessionView } from "../../api/schema";
+import type { BroadcastSessionView, ScheduleWarning } from "../../api/schema";
 import { useCollection } from "../../base/collections";
 import { lazyComponent } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
 import { useSegments } from "./Audience";
 import css from "./Composer.module.css";
-import { warningsOf } from "./draftSummary";
+import { shownWithout, warningsOf } from "./draftSummary";
 import { useSending } from "./From";
 import { refusalText } from "./partNames";
 import { segmentsInAudience } from "./peopleLinks";
@@ -28,7 +28,10 @@ const words = catalogue("broadcasts.readiness", {
 	ready: "Ready to send",
 	over: "The start time is in the past. Choose a later one, or none.",
 	left: "{count, plural, one {One thing is missing} other {# things are missing}}",
-	warnings: "Worth checking",
+	warnings: "{count, plural, one {One thing to check} other {# things to check}}",
+	seen: "In its place they see “{text}”.",
+	seenNothing: "They see nothing in its place.",
+	seenSeveral: "In its place they see “{text}”, or nothing.",
 	error: "Missing",
 	warning: "Warning",
 	open: "Open",
@@ -56,6 +59,15 @@ const words = catalogue("broadcasts.readiness", {
 /** sentenceOf returns the sentence about a reason or a warning of a broadcast. */
 const sentenceOf = (code: string, message: string) =>
 	(words.codes as { [code: string]: string })[code] ?? sentenceFor(code, message);
+
+/** seenWithout says what is seen by those who lack a value that the template expects, where the mail shows it. */
+function seenWithout(broadcast: BroadcastSessionView, field: string): string {
+	const texts = shownWithout(broadcast.content.body_html ?? "", field);
+	const [text] = texts.filter(Boolean);
+	if (texts.length === 0) return "";
+	if (text === undefined) return words.seenNothing;
+	return texts.includes("") ? words.seenSeveral({ text }) : words.seen({ text });
+}
 
 /** Place is where something is fixed: a section of the composer with a field, or another page. */
 type Place = { section: string; path?: string };
@@ -97,10 +109,60 @@ type Props = {
 	onLeave?: () => void;
 	/** Called after something was changed that the list depends on. */
 	onChanged?: () => void;
+	/** Whether it begins with how much is missing. */
+	total?: boolean;
 };
 
+/** Warnings lists what is worth checking before a broadcast is sent. */
+export function Warnings({
+	warnings,
+	link,
+}: {
+	warnings: ScheduleWarning[];
+	/** Where one is looked into. */
+	link?: (warning: ScheduleWarning) => ReactNode;
+}) {
+	if (warnings.length === 0) return null;
+	return (
+		<>
+			<h3>{words.warnings({ count: warnings.length })}</h3>
+			<ul className={css.reasons}>
+				{warnings.map((warning) => (
+					<li
+						key={[warning.code, warning.field, warning.line, warning.message].join()}
+						data-code={warning.code}
+						data-warning
+					>
+						<AlertTriangle aria-label={words.warning} size={16} />
+						<span>
+							{sentenceOf(warning.code, warning.message)} {link?.(warning)}
+						</span>
+					</li>
+				))}
+			</ul>
+		</>
+	);
+}
+
+/** useMissing counts what keeps a draft from being sent: reasons, what is not saved, and a start that is over. */
+export function useMissing({ saved: broadcast, unsaved = [] }: Pick<Props, "saved" | "unsaved">) {
+	const isPast = useStartPhase(broadcast.scheduled_at) === "over" && broadcast.status === "draft";
+	const reasons = broadcast.view_model.schedule_readiness?.reasons ?? [];
+	return { isPast, count: Number(isPast) + reasons.length + unsaved.length };
+}
+
+/** Total says how much keeps a draft from being sent. */
+export function Total({ count }: { count: number }) {
+	return (
+		<p role="status" className={css.ready} data-ready={count === 0 || undefined}>
+			{count === 0 ? <Check aria-hidden size={16} /> : <CircleX aria-hidden size={16} />}
+			{count === 0 ? words.ready : words.left({ count })}
+		</p>
+	);
+}
+
 /** Readiness lists what keeps a draft from being sent, each with the place where it is fixed. */
-export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }: Props) {
+export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged, total = true }: Props) {
 	const reveal = useReveal();
 	const { senders, lanes } = useSending();
 	const segments = useSegments();
@@ -112,7 +174,7 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 	const [address, setAddress] = useState(false);
 	const [comparing, setComparing] = useState(false);
 	const readiness = broadcast.view_model.schedule_readiness;
-	const isPast = useStartPhase(broadcast.scheduled_at) === "over" && broadcast.status === "draft";
+	const { isPast, count: missing } = useMissing({ saved: broadcast, unsaved });
 	if (!readiness) return null;
 	const warnings = warningsOf(broadcast);
 	const linkTo = (place: Place) => (
@@ -189,8 +251,7 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 						className={css.link}
 						onClick={() => {
 							onLeave?.();
-							reveal("content");
-							requestAnimationFrame(() => document.getElementById("preview")?.scrollIntoView({ block: "start" }));
+							reveal("preview");
 						}}
 					>
 						{words.footer}
@@ -206,7 +267,12 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 						</span>
 					));
 			case "EXPECTED_DATA_MISSING":
-				return missingFieldNote(field) && <Link href={missingFieldNote(field) ?? ""}>{words.people}</Link>;
+				return (
+					<>
+						{field && seenWithout(broadcast, field)}{" "}
+						{missingFieldNote(field) && <Link href={missingFieldNote(field) ?? ""}>{words.people}</Link>}
+					</>
+				);
 			default:
 				return null;
 		}
@@ -216,18 +282,9 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 			? segmentsInAudience(broadcast, segments, { field: field.replace(/^contact\./, ""), operator: "is_not_set" })
 			: null;
 	const withoutField = ["NO_POSTAL_ADDRESS", "NO_UNSUBSCRIBE_LINK", "NO_DMARC", "EXPECTED_DATA_MISSING"];
-	const missing = Number(isPast) + readiness.reasons.length + unsaved.length;
 	return (
 		<>
-			<p role="status" className={css.ready} data-ready={missing === 0 || undefined}>
-				{missing === 0 ? (
-					<>
-						<Check aria-hidden size={16} /> {words.ready}
-					</>
-				) : (
-					words.left({ count: missing })
-				)}
-			</p>
+			{total && <Total count={missing} />}
 			{missing > 0 && (
 				<ul className={css.reasons}>
 					{unsaved.map((problem) => (
@@ -259,27 +316,15 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged }
 					))}
 				</ul>
 			)}
-			{warnings.length > 0 && (
-				<>
-					<h3>{words.warnings}</h3>
-					<ul className={css.reasons}>
-						{warnings.map((warning) => (
-							<li
-								key={[warning.code, warning.field, warning.line, warning.message].join()}
-								data-code={warning.code}
-								data-warning
-							>
-								<AlertTriangle aria-label={words.warning} size={16} />
-								<span>
-									{sentenceOf(warning.code, warning.message)}{" "}
-									{!withoutField.includes(warning.code) && linkTo(placeOf(warning.code, undefined, warning.field))}
-									{more(warning.code, warning.message, warning.field)}
-								</span>
-							</li>
-						))}
-					</ul>
-				</>
-			)}
+			<Warnings
+				warnings={warnings}
+				link={(warning) => (
+					<>
+						{!withoutField.includes(warning.code) && linkTo(placeOf(warning.code, undefined, warning.field))}
+						{more(warning.code, warning.message, warning.field)}
+					</>
+				)}
+			/>
 			{address && (
 				<Suspense>
 					<AddressDrawer

@@ -10,16 +10,14 @@ import { Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { and, dateTime, timeZone } from "../../base/words/formats";
+import { dateTime } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import { useSegments } from "./Audience";
 import { undoDelay } from "./startPhase";
-import css from "./Composer.module.css";
 import type { Draft } from "./draft";
-import { sendersOf, subjectsOf, warningsOf } from "./draftSummary";
 import { useForecast } from "./forecast";
-import { useSending } from "./From";
 import { Readiness } from "./Readiness";
+import { SendSummary } from "./SendSummary";
 import { unschedule, useStartPhase } from "./useStartPhase";
 import { within } from "../../base/queries";
 import { broadcastQuery } from "./queries";
@@ -27,20 +25,6 @@ import { broadcastQuery } from "./queries";
 const words = catalogue("broadcasts.schedule", {
 	title: "Send {name}?",
 	notReady: "It cannot be sent yet",
-	people: "{count, plural, one {to # person} other {to # people}}",
-	from: "from {who}",
-	at: "{when} ({zone})",
-	now: "as soon as you press Send, with a minute to undo",
-	over: "{days, plural, one {over # day} other {over # days}}",
-	until: "until {day}",
-	variants: "{count, plural, one {# version} other {# versions}}",
-	warnings: "{count, plural, one {# warning} other {# warnings}}",
-	anySender: "any sender of its type",
-	more: "{count, plural, one {# more sender} other {# more senders}}",
-	subject: "Subject: “{text}”",
-	subjects: "{count, plural, one {# subject} other {# different subjects}}",
-	perHour: "at most {count, number} an hour",
-	skipping: "{count, plural, one {without # skipped day} other {without # skipped days}}",
 	send: "{count, plural, one {Send to # person} other {Send to # people}}",
 	schedule: "{count, plural, one {Schedule for # person} other {Schedule for # people}}",
 	sendPlain: "Send",
@@ -57,14 +41,11 @@ const words = catalogue("broadcasts.schedule", {
 		"The content has changed since you checked it: its template was edited. Check the differences, then send it.",
 	differences: "Differences in the content",
 	became: "Subject: “{was}” became “{now}”.",
-	held: "{count, plural, one {# person does not fit into the plan and is held back} other {# people do not fit into the plan and are held back}}",
 	again: "Try again",
 	noForecast: "The number of recipients is not known yet",
 	waiting: "Your changes are not saved yet: {problem} Saving is retried shortly.",
 	unsaved: "Some changes are not saved. Correct or undo them first.",
 });
-
-const maxNamed = 3; // senders
 
 /** Schedule states exactly what will happen, and starts it. */
 export function Schedule({
@@ -80,7 +61,6 @@ export function Schedule({
 }) {
 	const client = useQueryClient();
 	const segments = useSegments();
-	const { senders } = useSending();
 	const [busy, setBusy] = useState(false);
 	const [error, setError] = useState("");
 	const [text, setText] = useState("");
@@ -88,7 +68,6 @@ export function Schedule({
 	const reviewed = useRef(broadcast);
 	const unsaved = draft.problems;
 	const reasons = broadcast.view_model.schedule_readiness?.reasons ?? [];
-	const warnings = warningsOf(broadcast);
 	const start = useStartPhase(broadcast.scheduled_at);
 	const blocked = reasons.length > 0 || start === "over" || draft.status.kind !== "saved";
 	const sum = useForecast(broadcast, !blocked);
@@ -101,19 +80,6 @@ export function Schedule({
 		segments.some((segment) => !segment.system_key) && broadcast.exclude_segment_keys.length === 0
 			? segments.find((segment) => segment.system_key && broadcast.include_segment_keys.includes(segment.segment_key))
 			: undefined;
-	const addresses = sendersOf(broadcast, forecast);
-	const audience =
-		addresses.length === 0
-			? words.anySender
-			: and([
-					...addresses.slice(0, maxNamed).map((email) => {
-						const name =
-							broadcast.content.from_name || senders.find((sender) => sender.email_address === email)?.display_name;
-						return name ? `${name} <${email}>` : email;
-					}),
-					...(addresses.length > maxNamed ? [words.more({ count: addresses.length - maxNamed })] : []),
-				]);
-	const subjects = subjectsOf(broadcast);
 	const sizeWarning = isUnusuallyLarge
 		? words.larger({ count: n, largest: forecast?.largest_recent ?? 0 })
 		: system
@@ -182,6 +148,7 @@ export function Schedule({
 	const confirmed = !sizeWarning || text.replace(/\D/g, "") === String(n);
 	return (
 		<Dialog
+			wide
 			title={words.title({ name: broadcast.name })}
 			onClose={onClose}
 			onSubmit={() => confirmed && forecast && void send()}
@@ -206,33 +173,7 @@ export function Schedule({
 					</Button>
 				</Callout>
 			)}
-			{forecast && (
-				<ul className={css.facts}>
-					<li>
-						<b>{words.people({ count: n })}</b>
-					</li>
-					<li>{words.from({ who: audience })}</li>
-					<li>
-						{subjects.length === 1
-							? words.subject({ text: subjects[0] ?? "" })
-							: words.subjects({ count: subjects.length })}
-					</li>
-					<li>
-						{isLater && broadcast.scheduled_at
-							? words.at({ when: dateTime(broadcast.scheduled_at), zone: timeZone() })
-							: words.now}
-					</li>
-					{broadcast.delivery_window_days && <li>{words.over({ days: broadcast.delivery_window_days })}</li>}
-					{broadcast.throttle_per_hour && <li>{words.perHour({ count: broadcast.throttle_per_hour })}</li>}
-					{broadcast.skipped_dates.length > 0 && <li>{words.skipping({ count: broadcast.skipped_dates.length })}</li>}
-					{forecast.finishes_at && <li>{words.until({ day: dateTime(forecast.finishes_at) })}</li>}
-					{broadcast.variants && broadcast.variants.length > 0 && (
-						<li>{words.variants({ count: broadcast.variants.length })}</li>
-					)}
-					{warnings.length > 0 && <li>{words.warnings({ count: warnings.length })}</li>}
-					{forecast.held_back > 0 && <li>{words.held({ count: forecast.held_back })}</li>}
-				</ul>
-			)}
+			{forecast && <SendSummary broadcast={broadcast} forecast={forecast} />}
 			{changed && (
 				<Callout tone="warning" title={words.changed}>
 					{changed.before.content.subject !== changed.now.content.subject && (

@@ -12,7 +12,6 @@ import { addressesIn } from "../../base/words/addresses";
 import { attemptError } from "../../base/words/replies";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
-import type { Draft } from "./draft";
 import { ContactPick } from "./Preview";
 
 const words = catalogue("broadcasts.testSend", {
@@ -36,14 +35,15 @@ const words = catalogue("broadcasts.testSend", {
 	variantOf: "version {name}",
 });
 
-/** TestSend sends the draft to a few addresses. */
+/** TestSend sends a broadcast to a few addresses. */
 export function TestSend({
-	draft,
+	flush,
 	value: broadcast,
 	senders,
 	onClose,
 }: {
-	draft: Draft;
+	/** Saves what is typed. */
+	flush?: () => Promise<unknown>;
 	value: BroadcastSessionView;
 	senders: number;
 	onClose: () => void;
@@ -68,7 +68,7 @@ export function TestSend({
 	const send = () =>
 		form.submit(async () => {
 			setAnswer(null);
-			await draft.flush();
+			await flush?.();
 			const body = { to, contact_id: contact, ...(variants.length > 0 ? { variant_ids: selected } : {}) };
 			try {
 				setAnswer(

@@ -1,5 +1,6 @@
 import { Plus } from "lucide-react";
 import type { BroadcastSessionView, BroadcastVariant } from "../../api/schema";
+import { useParam } from "../../base/params";
 import { TokenField } from "../binding/Tokens";
 import { Button } from "../../ui/Button";
 import { Columns, TextArea, TextField } from "../../ui/Field";
@@ -59,6 +60,7 @@ export function Variants({
 	forecast: Forecast;
 }) {
 	const variants = broadcast.variants ?? [];
+	const [, setVariant] = useParam("variant", "", { replace: true });
 	const set = (variants: BroadcastVariant[] | null) => draft.change({ variants });
 	const total = variants.reduce((sum, variant) => sum + variant.weight, 0);
 	const newVariant = (used: BroadcastVariant[]): BroadcastVariant => {
@@ -114,7 +116,13 @@ export function Variants({
 							),
 						});
 					return (
-						<section key={variant.id} className={css.variant} aria-label={words.variant({ name: variant.name })}>
+						<section
+							key={variant.id}
+							className={css.variant}
+							aria-label={words.variant({ name: variant.name })}
+							// The preview shows the version that is written.
+							onFocusCapture={() => setVariant(variant.id)}
+						>
 							<Columns>
 								<TextField
 									label={words.name}

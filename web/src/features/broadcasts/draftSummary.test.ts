@@ -1,5 +1,5 @@
 import { equals, type Tests } from "../../base/testing";
-import { sendersOf, subjectsOf, warningsOf } from "./draftSummary";
+import { preheadersOf, sendersOf, shownWithout, subjectsOf, warningsOf } from "./draftSummary";
 
 const warning = (code: string, message = "") => ({ code, message });
 const warned = (readiness: object[] | null, own: object[]) =>
@@ -66,6 +66,24 @@ const tests: Tests = {
 		equals(draft("Hello", undefined, "Hi"), ["Hello", "Hi"]);
 		equals(draft("Hello", "Hi", "Hi"), ["Hi"]);
 		equals(draft(null), [""]);
+	},
+	"preview texts are those of the versions, without empty ones"() {
+		const preheaders = (own: string | null, ...variants: object[]) =>
+			preheadersOf({
+				content: { preheader: own },
+				variants: variants.map((content_overrides) => ({ content_overrides })),
+			} as never);
+		equals(preheaders("Hello"), ["Hello"]);
+		equals(preheaders(null), []);
+		equals(preheaders("Hello", {}, { preheader: "" }, { preheader: "Bye" }), ["Hello", "Bye"]);
+	},
+	"those who lack a field see what the mail has in its place"() {
+		const mail =
+			"{{ contact.plan | upcase | default: \"free\" }} {{plan|default:'none'}} {{- plan -}} {{ contact.plans }}";
+		equals(shownWithout(mail, "contact.plan"), ["free", "none", ""]);
+		equals(shownWithout("{% if contact.plan %}x{% endif %}", "contact.plan"), []);
+		equals(shownWithout("{{ contact.custom_fields.city }}", "contact.custom_fields.city"), [""]);
+		equals(shownWithout("{{ contact.custom_fieldsxcity }}", "contact.custom_fields.city"), []);
 	},
 };
 

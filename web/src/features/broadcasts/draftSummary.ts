@@ -27,14 +27,46 @@ export function sendersOf(
 	return sortedSenders.length > 0 ? sortedSenders : (broadcast.sending_identity_emails ?? []);
 }
 
+type Written = Pick<BroadcastSessionView, "content" | "variants">;
+
+/** textsOf returns the different texts that a field of a draft and its variants has. */
+function textsOf(broadcast: Written, field: "subject" | "preheader"): string[] {
+	const own = broadcast.content[field] ?? "";
+	const { variants } = broadcast;
+	return [...new Set(variants?.length ? variants.map((variant) => variant.content_overrides?.[field] ?? own) : [own])];
+}
+
 /** subjectsOf returns the different subjects of a draft and its variants. */
-export function subjectsOf(broadcast: Pick<BroadcastSessionView, "content" | "variants">): string[] {
-	const own = broadcast.content.subject ?? "";
+export const subjectsOf = (broadcast: Written) => textsOf(broadcast, "subject");
+
+/** preheadersOf returns the different preview texts of a draft and its variants that are not empty. */
+export const preheadersOf = (broadcast: Written) => textsOf(broadcast, "preheader").filter(Boolean);
+
+/**
+ * shownWithout returns what the recipients who lack a field see where a mail prints it: the texts of the filter default, or an
+ * empty one for those without. Nothing is returned if it is not printed as it is.
+ */
+export function shownWithout(html: string, field: string): string[] {
+	const name = field.replace(/^contact\./, "").replace(/[.]/g, "\\.");
+	const printed = new RegExp(`\\{\\{-?\\s*(?:contact\\.)?${name}\\s*(\\|[^}]*)?-?\\}\\}`, "g");
 	return [
 		...new Set(
-			broadcast.variants?.length
-				? broadcast.variants.map((variant) => variant.content_overrides?.subject ?? own)
-				: [own],
+			[...html.matchAll(printed)].map(([, filters]) => {
+				const fallback = /\|\s*default:\s*(?:"([^"]*)"|'([^']*)')/.exec(filters ?? "");
+				return fallback?.[1] ?? fallback?.[2] ?? "";
+			}),
 		),
 	];
+}
+
+/** codeOf returns the code of a mail that somebody writes, and the field that it is written in; null if a template makes it. */
+export function codeOf(broadcast: BroadcastSessionView, variant: string) {
+	const index = broadcast.variants?.findIndex(({ id }) => id === variant) ?? -1;
+	const own = broadcast.variants?.[index]?.content_overrides;
+	for (const format of ["body_mjml", "body_html"] as const)
+		if (own?.[format]) return { text: own[format], path: `variants[${index}].content_overrides.${format}` };
+	const { content } = broadcast;
+	if (content.template_slug) return null;
+	const format = content.body_mjml || !content.body_html ? "body_mjml" : "body_html";
+	return { text: content[format] ?? "", path: `content.${format}` };
 }

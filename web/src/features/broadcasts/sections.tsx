@@ -1,36 +1,24 @@
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { createContext, type ReactNode, useContext, useId } from "react";
 import { Card } from "../../ui/Page";
+import { fieldAt, focusField, type Place } from "../../ui/focusField";
 import css from "./Composer.module.css";
 
-/** Reveal opens a section of the composer and puts the focus on one of its fields. */
-export const Reveal = createContext<(section: string, path?: string) => void>(() => undefined);
+/** Reveal opens a section of the composer, or shows its preview, and puts the focus on a field, or on a place in its text. */
+export const Reveal = createContext<(section: string, path?: string, place?: Place) => void>(() => undefined);
 
 /** useReveal returns the function that opens a section. */
 export const useReveal = () => useContext(Reveal);
 
-/** focusField puts the focus on the field with a path in a section, else on the first field of it. */
-export function focusField(section: string, path?: string) {
+/** focusSection puts the focus on the field with a path in a section, else on the first field of it. */
+export function focusSection(section: string, path?: string, place?: Place) {
 	const part = document.getElementById(section);
-	if (!part) return;
-	part.scrollIntoView({
-		block: "start",
-		behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
-	});
-	const fields = [...part.querySelectorAll<HTMLElement>("[data-path]")];
-	const target =
-		path &&
-		(fields.find((field) => field.dataset.path === path) ??
-			fields.find((field) => path.startsWith(field.dataset.path ?? " ")));
-	const first = part.querySelector<HTMLElement>(
+	const first = part?.querySelector<HTMLElement>(
 		":scope > div input, :scope > div select, :scope > div textarea, :scope > div button",
 	);
-	const field =
-		target &&
-		(target.matches("input, select, textarea, button, a")
-			? target
-			: target.querySelector<HTMLElement>("input, select, textarea, button"));
-	(field || first)?.focus({ preventScroll: true });
+	const field = (path && part && fieldAt(part, path)) || first;
+	if (field) focusField(field, place);
+	else part?.scrollIntoView();
 }
 
 /** Section is a part of the composer. Folded, it is one sentence. */
