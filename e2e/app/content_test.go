@@ -181,6 +181,7 @@ func TestATemplateIsWrittenInTheApplication(t *testing.T) {
 		page.Fill("Rounded corners", "3")
 		page.WaitFor(`document.querySelector('main iframe')`)
 		page.expectAccessible("the brand")
+		page.RecordMessages()
 		page.Click("Save")
 		page.ExpectMessage("Saved")
 		page.open("/templates")
