@@ -23,7 +23,7 @@ const (
 	budgetText   = 88_000    // the editor of formatted text, loaded on first use
 	budgetPlots  = 25_000    // plots
 	budgetCanvas = 80_000    // the canvas of sequences
-	budgetAll    = 1_000_000 // all scripts, without translations
+	budgetAll    = 1_150_000 // all scripts, without translations
 	budgetWords  = 200_000   // the translations of one language
 )
 

@@ -1,14 +1,7 @@
 import { catalogue } from "./catalogue";
-import { inSentence } from "./formats";
+import { accountTerms, type Term } from "./accountTerms";
 
 // The words of reports. Each is one figure of the API, with its definition.
-
-export type Term = {
-	name: string;
-	definition: string;
-	/** What a rate counts, for its sum. */
-	part?: string;
-};
 
 const terms = catalogue("shell.glossary", {
 	matched: {
@@ -100,31 +93,11 @@ const terms = catalogue("shell.glossary", {
 		definition:
 			"People with at least one click on this address. One person may click several links, so these numbers do not add up.",
 	},
-	mails: {
-		name: "Emails",
-		definition: "Emails that were given to a server or failed on these days. All rates are based on this number.",
-	},
-	mailsDelivered: {
-		name: "Delivered",
-		definition:
-			"Emails that the next server accepted on these days and that did not come back. This says nothing about inbox or spam folder.",
-	},
 	mailsBounced: {
 		name: "Bounced",
 		definition: "Emails that a server refused permanently on these days, immediately or later.",
 	},
 	mailsFailed: { name: "Failed", definition: "Emails that never reached a server." },
-	openedThen: {
-		name: "Open rate",
-		definition:
-			"First opens by people or privacy proxies and first clicks by people on these days, whenever the email was sent. Opens by machines alone do not count.",
-		part: "who opened",
-	},
-	clickedThen: {
-		name: "Click rate",
-		definition: "First clicks by people on these days, whenever the email was sent.",
-		part: "who clicked",
-	},
 	leftThen: {
 		name: "Unsubscribed",
 		definition: "People who used an email to unsubscribe from a type, its category or everything on these days.",
@@ -156,16 +129,7 @@ const terms = catalogue("shell.glossary", {
 		name: "Blocked",
 		definition: "Refused because of the content, the recipient's policy or the sender's reputation.",
 	},
-	mailable: {
-		name: "Can be mailed",
-		definition:
-			"Active contacts that may be contacted and whose address is not on the suppression list. Whether they unsubscribed from a type is checked when an email of that type is sent.",
-	},
 	members: { name: "Members", definition: "All contacts in it, including those that cannot be mailed." },
-	contacts: {
-		name: "Contacts",
-		definition: "All contacts in this workspace that are not deleted, whatever their status.",
-	},
 	prospectScore: {
 		name: "Prospect score",
 		definition: "Points for what a person did before becoming a customer. Set the rules under Settings, Scoring.",
@@ -222,10 +186,8 @@ const terms = catalogue("shell.glossary", {
 	},
 });
 
-export type TermName = keyof typeof terms;
+export type TermName = keyof typeof terms | keyof typeof accountTerms;
 
 /** term returns the name and the definition of a figure. */
-export const term = (name: TermName): Term => terms[name];
-
-/** partOf returns the words for what a figure counts in its sum. */
-export const partOf = (name: TermName): string => term(name).part ?? inSentence(term(name).name);
+export const term = (name: TermName): Term =>
+	name in accountTerms ? accountTerms[name as keyof typeof accountTerms] : terms[name as keyof typeof terms];

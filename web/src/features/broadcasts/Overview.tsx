@@ -10,7 +10,8 @@ import { Card } from "../../ui/Page";
 import { Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { timeOfDay, day, exactNumber, inSentence, percent, pointsOf } from "../../base/words/formats";
-import { partOf, type TermName, term } from "../../base/words/glossary";
+import { partOf } from "../../base/words/accountTerms";
+import { type TermName, term } from "../../base/words/glossary";
 import { reasonName } from "./forecast";
 import css from "./Report.module.css";
 import { engagementQuery, metricsQuery, reportQuery } from "./queries";
@@ -110,7 +111,7 @@ export function Overview({
 	};
 	const figureOf = (name: TermName, count: number, people?: string) => ({
 		definition: term(name).definition,
-		sum: words.sum({ a: partOf(name), b: inSentence(term("recipients").name), count, all: r.total_recipients }),
+		sum: words.sum({ a: partOf(term(name)), b: inSentence(term("recipients").name), count, all: r.total_recipients }),
 		asOf: at,
 		people,
 	});

@@ -15,7 +15,7 @@ import { isOld } from "../../ui/Time";
 import { catalogue } from "../../base/words/catalogue";
 import { withProblemTexts } from "../../base/words/errors";
 import { ago, exactNumber, percent } from "../../base/words/formats";
-import { partOf, type TermName, term } from "../../base/words/glossary";
+import { accountTerms, partOf, type Term } from "../../base/words/accountTerms";
 import css from "./Home.module.css";
 import { missing, optional, type Step, stepWords } from "./steps";
 import { Unfinished } from "./Unfinished";
@@ -121,12 +121,12 @@ export default function Home() {
 	const current = namedSteps.find((step) => step.key === open);
 	const done = steps.every((step) => step.done);
 	const { totals: now, previous: before } = account;
-	const figure = (name: TermName, count?: number) => ({
-		definition: term(name).definition,
+	const figure = (term: Term, count?: number) => ({
+		definition: term.definition,
 		sum:
 			count === undefined || now.total_recipients === 0
 				? undefined
-				: words.sum({ count, what: partOf(name), all: now.total_recipients }),
+				: words.sum({ count, what: partOf(term), all: now.total_recipients }),
 		asOf: new Date(overview.dataUpdatedAt).toISOString(),
 		report: to.reports(),
 	});
@@ -203,30 +203,30 @@ export default function Home() {
 						name={words.sent}
 						value={exactNumber(now.total_recipients)}
 						detail={sent > 0 ? words.before({ count: exactNumber(before.total_recipients) }) : undefined}
-						description={figure("mails")}
+						description={figure(accountTerms.mails)}
 					/>
 					<Figure
 						name={words.delivered}
 						value={exactNumber(now.total_delivered)}
 						detail={sent > 0 ? words.before({ count: exactNumber(before.total_delivered) }) : undefined}
-						description={figure("mailsDelivered")}
+						description={figure(accountTerms.mailsDelivered)}
 					/>
 					<Figure
 						name={words.opened}
 						value={now.total_recipients ? percent(now.verified_open_rate) : "–"}
 						detail={before.total_recipients ? words.before({ count: percent(before.verified_open_rate) }) : undefined}
-						description={figure("openedThen", now.verified_opened)}
+						description={figure(accountTerms.openedThen, now.verified_opened)}
 					/>
 					<Figure
 						name={words.clicked}
 						value={now.total_recipients ? percent(now.click_rate) : "–"}
 						detail={before.total_recipients ? words.before({ count: percent(before.click_rate) }) : undefined}
-						description={figure("clickedThen", now.total_clicked)}
+						description={figure(accountTerms.clickedThen, now.total_clicked)}
 					/>
 					<Figure
 						name={words.contacts}
 						value={exactNumber(account.counts.contacts)}
-						description={{ definition: term("contacts").definition, people: to.contacts() }}
+						description={{ definition: accountTerms.contacts.definition, people: to.contacts() }}
 					/>
 					<Figure
 						name={words.sendable}
@@ -237,7 +237,7 @@ export default function Home() {
 								: undefined
 						}
 						description={{
-							definition: term("mailable").definition,
+							definition: accountTerms.mailable.definition,
 							asOf: account.counts.counted_at,
 							people: to.segment("all_sendable", { tab: "members" }),
 						}}

@@ -16,7 +16,8 @@ import { Card, Page } from "../../ui/Page";
 import { Empty, Failure, Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { change, exactNumber, percent, pointsOf } from "../../base/words/formats";
-import { partOf, type TermName, term } from "../../base/words/glossary";
+import { partOf } from "../../base/words/accountTerms";
+import { type TermName, term } from "../../base/words/glossary";
 import { LastSend } from "./LastSend";
 import { DayRange, useDayRange } from "./DayRange";
 import { dayName, tick } from "./range";
@@ -228,7 +229,7 @@ function Totals({ report, at }: { report: ReportsOverview; at: string }) {
 				decimals={decimals}
 				description={{
 					definition: term(name).definition,
-					sum: words.sum({ count: a, what: partOf(name), all: now.total_recipients }),
+					sum: words.sum({ count: a, what: partOf(term(name)), all: now.total_recipients }),
 					asOf: at,
 				}}
 				more={
