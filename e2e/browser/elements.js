@@ -60,7 +60,7 @@
 	/** The control that has the focus. */
 	const focused = () => {
 		const e = document.activeElement;
-		return { name: e ? name(e) : "", is: e !== null && e.matches("a, button, input, select, textarea, [role=row], summary") };
+		return { name: e ? name(e) : "", is: e !== null && e.matches("a, button, input, select, textarea, [role=row], [role=treeitem], summary") };
 	};
 
 	/** Gives a file to the page, as its file dialog does. @param {string} file @param {string} content */

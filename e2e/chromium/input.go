@@ -27,6 +27,7 @@ var keys = map[string]proto.InputDispatchKeyEvent{
 	"Delete":     {Key: "Delete", Code: "Delete", WindowsVirtualKeyCode: 46},
 	"F1":         {Key: "F1", Code: "F1", WindowsVirtualKeyCode: 112},
 	"F8":         {Key: "F8", Code: "F8", WindowsVirtualKeyCode: 119},
+	"/":          {Key: "/", Code: "Slash", WindowsVirtualKeyCode: 191, Text: "/"},
 	".":          {Key: ".", Code: "Period", WindowsVirtualKeyCode: 190, Text: "."},
 	"Space":      {Key: " ", Code: "Space", WindowsVirtualKeyCode: 32, Text: " "},
 }

@@ -18,7 +18,7 @@ const (
 	budgetStart  = 150_000   // script of the first page
 	budgetStyle  = 30_000    // all styles
 	budgetPage   = 60_000    // script that one more page loads
-	budgetEditor = 160_000   // the code editor, loaded on first use
+	budgetEditor = 161_000   // the code editor, loaded on first use
 	budgetAria   = 84_000    // one of the parts on React Aria, loaded on first use or when idle
 	budgetText   = 88_000    // the editor of formatted text, loaded on first use
 	budgetPlots  = 25_000    // plots

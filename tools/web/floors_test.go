@@ -18,7 +18,7 @@ var floors = []string{"api", "base", "sync", "ui", "features", "app"}
 // features are the folders of web/src/features, lowest first: a feature uses parts of those before it.
 var features = []string{
 	"assets", "rules", "reports", "mailbox", "signin", "sending",
-	"binding", "settings",
+	"binding", "settings", "design",
 	"source", "jobs", "imports", "audit",
 	"activity", "blocks", "forms", "sequences", "templates",
 	"contacts", "automations", "library",
@@ -30,7 +30,7 @@ var features = []string{
 // parts are the features that are made of parts for others. shared are the parts of the other features that those
 // after them use. A queries.ts is everybody's: it stands below all features, and imports nothing of them but others.
 var (
-	parts  = []string{"assets", "binding", "rules", "source"}
+	parts  = []string{"assets", "binding", "design", "rules", "source"}
 	shared = []string{
 		"activity/ActivityEvent", "activity/Evidence",
 		"broadcasts/NameSegment", "broadcasts/criteria",

@@ -1,4 +1,6 @@
-import { Suspense } from "react";
+import type { StateCommand } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
+import { type RefObject, Suspense } from "react";
 import type { PreviewProblem } from "../api/schema";
 import { lazyComponent } from "../base/lazy";
 import { catalogue } from "../base/words/catalogue";
@@ -21,6 +23,15 @@ export type Name = {
 	section?: string;
 };
 
+/** CodeControl is what changes the text of a code editor from outside of it, in the editor's history. */
+export type CodeControl = {
+	view: RefObject<EditorView | null>;
+	/** commit passes the text on to the page now. */
+	text: { commit: () => void };
+	undo: StateCommand;
+	redo: StateCommand;
+};
+
 export type CodeProps = {
 	label: string;
 	value: string;
@@ -34,6 +45,8 @@ export type CodeProps = {
 	insert?: { text: string } | null;
 	/** A line to go to; a new object goes there again. */
 	line?: { at: number } | null;
+	/** Gets what changes the text from outside. */
+	control?: RefObject<CodeControl | null>;
 };
 
 /** Code is a code editor. Until it is loaded it is a plain field with the same text. */

@@ -31,14 +31,14 @@ export const snippets: Snippet[] = [
 		tag: "mj-text",
 		code: '<mj-text font-size="24px" line-height="32px" font-weight="bold"><h2 style="margin:0; font-size:24px; line-height:32px;">Heading</h2></mj-text>',
 	},
-	{ id: "button", tag: "mj-button", code: '<mj-button href="https://">Button</mj-button>' },
+	{ id: "button", tag: "mj-button", code: '<mj-button href="{{ account.website_url }}">Button</mj-button>' },
 	{ id: "image", tag: "mj-image", code: '<mj-image src="" alt="" />' },
 	{ id: "divider", tag: "mj-divider", code: '<mj-divider border-width="1px" border-color="#d0d0d0" />' },
 	{ id: "spacer", tag: "mj-spacer", code: '<mj-spacer height="24px" />' },
 	{
 		id: "social",
 		tag: "mj-social",
-		code: '<mj-social icon-size="24px" mode="horizontal">\n  <mj-social-element name="linkedin-noshare" href="https://" alt="LinkedIn" />\n  <mj-social-element name="instagram" href="https://" alt="Instagram" />\n</mj-social>',
+		code: '<mj-social icon-size="24px" mode="horizontal">\n  <mj-social-element name="linkedin-noshare" href="https://www.linkedin.com/" alt="LinkedIn" />\n  <mj-social-element name="instagram" href="https://www.instagram.com/" alt="Instagram" />\n</mj-social>',
 	},
 	{
 		id: "table",
@@ -53,7 +53,7 @@ export const snippets: Snippet[] = [
 	{
 		id: "hero",
 		tag: "mj-hero",
-		code: '<mj-hero mode="fluid-height" background-color="#2a3948" padding="48px 24px">\n  <mj-text color="#ffffff" font-size="28px" line-height="36px" align="center">Heading</mj-text>\n  <mj-button href="https://">Button</mj-button>\n</mj-hero>',
+		code: '<mj-hero mode="fluid-height" background-color="#2a3948" padding="48px 24px">\n  <mj-text color="#ffffff" font-size="28px" line-height="36px" align="center">Heading</mj-text>\n  <mj-button href="{{ account.website_url }}">Button</mj-button>\n</mj-hero>',
 	},
 	{
 		id: "footer",

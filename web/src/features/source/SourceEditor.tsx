@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, Suspense, useMemo, useState } from "react";
+import { type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import type { PreviewProblem, PreviewSource } from "../../api/schema";
 import { ApiError, isConflict } from "../../api/client";
 import { flushEditors } from "../../sync/pendingSaves";
@@ -8,7 +8,7 @@ import { useParam } from "../../base/params";
 import { useShortcuts } from "../../base/shortcuts";
 import { Button } from "../../ui/Button";
 import { CodeWithImages } from "../assets/CodeWithImages";
-import { Code } from "../../ui/Code";
+import { Code, type CodeControl } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Radios, TextField } from "../../ui/Field";
 import { type Problems as Faults, problemsOf } from "../../ui/problems";
@@ -27,7 +27,8 @@ import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
 import { useNames } from "./names";
 import { ProblemList } from "./ProblemList";
-import { useLivePreview } from "./preview";
+import { pictureOf, useLivePreview } from "./preview";
+import { Panes } from "./Panes";
 import { Choose } from "../../ui/Versions";
 import { SchemaEditor, TagPicks } from "./Schema";
 import css from "./Source.module.css";
@@ -37,6 +38,8 @@ import { touchedQuery } from "./queries";
 const ContactPick = lazyComponent(() => import("./ContactPick").then((module) => ({ default: module.ContactPick })));
 
 const Review = lazyComponent(() => import("./Review").then((module) => ({ default: module.Review<Draft> })));
+
+const Design = lazyComponent(() => import("../design/Design"));
 
 const Missing = lazyComponent(() => import("./Missing").then((module) => ({ default: module.Missing })));
 
@@ -59,7 +62,6 @@ const words = catalogue("source.sourceEditor", {
 	drafts: "{count, plural, one {# draft} other {# drafts}}",
 	recent: "{count, plural, one {# broadcast in the last 30 days} other {# broadcasts in the last 30 days}}",
 	preview: "Preview",
-	code: "Code",
 	as: "Preview as",
 	samples: "Samples",
 	own: "Own values",
@@ -68,7 +70,6 @@ const words = catalogue("source.sourceEditor", {
 	edit: "Edit values",
 	stale: "From {at}; the code has {errors, plural, one {# error} other {# errors}} since.",
 	badSchema: "The schema is not a valid JSON object yet.",
-	pane: "Show",
 	subjectLine: "Subject",
 	noSubject: "No subject",
 });
@@ -137,11 +138,14 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const affected = useQuery({ ...touchedQuery(props.kind, props.id, props.affected), enabled: reviewing });
 	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
 	const names = useNames(schema);
+	const designing = tab === "mjml" && pane === "design" && props.bodies.includes("mjml");
+	const editor = useRef<CodeControl>(null);
 	const preview = useLivePreview(
 		props.kind,
 		props.id,
 		() => (schema ? props.source(draft, previewAs === "own" ? own : null) : null),
 		previewAs === "contact" && contact ? contact : null,
+		designing,
 	);
 	const found = preview.query.data?.problems;
 	const problems = found ?? [];
@@ -234,6 +238,43 @@ export function SourceEditor<Row>(props: Props<Row>) {
 		{ id: "settings", name: words.settings },
 	];
 	if (previewAs === "own") tabs.push({ id: "own", name: words.own });
+	const previewTools = (
+		<>
+			<Radios
+				row
+				label={words.as}
+				value={previewAs}
+				onChange={(value) => {
+					setPreviewAs(value);
+					if (tab === "own" && value !== "own") setTab(first);
+				}}
+				choices={[
+					{ value: "samples", label: words.samples },
+					{ value: "own", label: words.own },
+					{ value: "contact", label: words.person },
+				]}
+			/>
+			<div className={css.tools}>
+				{previewAs === "own" && tab !== "own" && (
+					<Button
+						small
+						onClick={() => {
+							setTab("own");
+							setPane("code");
+						}}
+					>
+						{words.edit}
+					</Button>
+				)}
+				{previewAs === "contact" && (
+					<Suspense>
+						<ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />
+					</Suspense>
+				)}
+				{props.previewTools}
+			</div>
+		</>
+	);
 	return (
 		<Page
 			wide
@@ -282,25 +323,8 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					</div>
 				</Callout>
 			)}
-			<div className={css.panes}>
-				<Button
-					small
-					aria-pressed={pane === "code"}
-					variant={pane === "code" ? "primary" : "default"}
-					onClick={() => setPane("code")}
-				>
-					{words.code}
-				</Button>
-				<Button
-					small
-					aria-pressed={pane === "preview"}
-					variant={pane === "preview" ? "primary" : "default"}
-					onClick={() => setPane("preview")}
-				>
-					{words.preview}
-				</Button>
-			</div>
-			<div className={css.editor} data-pane={pane}>
+			<Panes pane={pane} onChange={setPane} design={tab === "mjml" && props.bodies.includes("mjml")} />
+			<div className={css.editor} data-pane={designing ? "design" : pane === "preview" ? pane : "code"}>
 				<div className={css.left}>
 					<Tabs label={words.parts} current={tab} tabs={tabs} />
 					{props.bodies.map(
@@ -317,16 +341,36 @@ export function SourceEditor<Row>(props: Props<Row>) {
 											error={fieldProblems.byPath.subject ?? subjectProblem}
 										/>
 									)}
-									<CodeWithImages
-										format={body}
-										label={body.toUpperCase()}
-										value={draft[body]}
-										names={names}
-										readOnly={readOnly}
-										onChange={(code) => set({ [body]: code })}
-										problems={faultsOf[body]}
-										line={line}
-									/>
+									<div hidden={designing && body === "mjml"}>
+										<CodeWithImages
+											format={body}
+											label={body.toUpperCase()}
+											value={draft[body]}
+											names={names}
+											readOnly={readOnly}
+											onChange={(code) => set({ [body]: code })}
+											problems={faultsOf[body]}
+											line={line}
+											control={editor}
+										/>
+									</div>
+									{designing && body === "mjml" && (
+										<Suspense fallback={<Skeleton rows={8} />}>
+											<Design
+												text={draft.mjml}
+												fragment={props.kind === "block"}
+												readOnly={readOnly}
+												control={editor}
+												onChange={(mjml) => set({ mjml })}
+												picture={pictureOf(preview.lastValid, props.kind)}
+												onCode={(at) => {
+													setPane("code");
+													setLine({ at });
+												}}
+												tools={<div className={css.tools}>{previewTools}</div>}
+											/>
+										</Suspense>
+									)}
 								</div>
 							),
 					)}
@@ -398,41 +442,9 @@ export function SourceEditor<Row>(props: Props<Row>) {
 						onFix={readOnly ? undefined : set}
 					/>
 				</div>
-				<div className={css.right}>
+				<div className={css.right} hidden={designing}>
 					<h2>{words.preview}</h2>
-					<Radios
-						row
-						label={words.as}
-						value={previewAs}
-						onChange={(value) => {
-							setPreviewAs(value);
-							if (tab === "own" && value !== "own") setTab(first);
-						}}
-						choices={[
-							{ value: "samples", label: words.samples },
-							{ value: "own", label: words.own },
-							{ value: "contact", label: words.person },
-						]}
-					/>
-					<div className={css.tools}>
-						{previewAs === "own" && tab !== "own" && (
-							<Button
-								small
-								onClick={() => {
-									setTab("own");
-									setPane("code");
-								}}
-							>
-								{words.edit}
-							</Button>
-						)}
-						{previewAs === "contact" && (
-							<Suspense>
-								<ContactPick label={words.contact} value={contact || null} onChange={(id) => setContact(id ?? "")} />
-							</Suspense>
-						)}
-						{props.previewTools}
-					</div>
+					{previewTools}
 					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
 					{preview.stale && preview.lastValid && (
 						<p className={css.stale}>{words.stale({ at: clockWithSeconds(preview.lastValid.at), errors })}</p>
@@ -443,7 +455,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 						</p>
 					)}
 					{preview.query.isPending && schema && <Skeleton rows={8} />}
-					{shown && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
+					{shown && !designing && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
 					<Missing paths={(preview.query.data?.missing ?? []).map((field) => field.path)} />
 				</div>
 			</div>

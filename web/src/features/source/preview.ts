@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { PreviewAnswer, PreviewSource } from "../../api/schema";
+import type { PreviewAnswer, PreviewRequestBody, PreviewSource } from "../../api/schema";
+import type { Picture } from "../design/picture";
 import { sourcePreviewQuery } from "./queries";
 
-export type ValidPreview = { answer: PreviewAnswer; at: Date };
+/** ValidPreview is a mail that could be made, when, and the body of the request for it. */
+export type ValidPreview = { answer: PreviewAnswer; at: Date; request: string };
 
 /** After this many milliseconds without a change a source is shown. The text of an editor comes after a pause of its own. */
 const pause = 200;
@@ -18,7 +20,7 @@ export function useLivePreview(
 ) {
 	const write = () => {
 		const request = source();
-		return request ? JSON.stringify({ source: request, contact_id: contact, marks }) : "";
+		return request ? JSON.stringify({ source: request, contact_id: contact, ...(marks ? { marks } : {}) }) : "";
 	};
 	const [request, setRequest] = useState(write);
 	const [lastValid, setLastValid] = useState<ValidPreview | null>(null);
@@ -35,7 +37,15 @@ export function useLivePreview(
 	const query = useQuery(sourcePreviewQuery(kind, id, request));
 	const { data, isPlaceholderData } = query;
 	useEffect(() => {
-		if (data && !isPlaceholderData && data.html !== null) setLastValid({ answer: data, at: new Date() });
-	}, [data, isPlaceholderData]);
+		if (data && !isPlaceholderData && data.html !== null) setLastValid({ answer: data, at: new Date(), request });
+	}, [data, isPlaceholderData, request]);
 	return { query, lastValid, stale: data !== undefined && data.html === null && lastValid !== null };
+}
+
+/** pictureOf returns the picture of a preview that was asked for with marks; null if there is none. */
+export function pictureOf(valid: ValidPreview | null, kind: "template" | "block"): Picture | null {
+	if (!valid || valid.answer.html === null) return null;
+	const { source, marks } = JSON.parse(valid.request) as PreviewRequestBody;
+	const text = kind === "block" ? source.block?.content_mjml : source.template?.content_mjml;
+	return marks && typeof text === "string" ? { html: valid.answer.html, text, size: valid.answer.size } : null;
 }

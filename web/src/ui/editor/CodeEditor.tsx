@@ -1,5 +1,5 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, redo, undo } from "@codemirror/commands";
 import { html } from "@codemirror/lang-html";
 import { liquid } from "@codemirror/lang-liquid";
 import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
@@ -63,6 +63,7 @@ export default function CodeEditor({
 	readOnly,
 	line,
 	insert,
+	control,
 }: CodeProps) {
 	const host = useRef<HTMLDivElement>(null);
 	const view = useRef<EditorView | null>(null);
@@ -117,6 +118,7 @@ export default function CodeEditor({
 			}),
 		});
 		view.current = editorView;
+		if (control) control.current = { view, text, undo, redo };
 		// Completion and help of names come after the editor; without the server it works without them.
 		if (names) {
 			void withTexts(() => import("./hints")).then(

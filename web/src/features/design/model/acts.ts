@@ -110,7 +110,8 @@ function removal(text: string, { from, to }: Range): Range {
 /** remove takes a node away; null if it has to stay. What is selected then is its neighbour, or what is around it. */
 export function remove(tree: Tree, node: Node): Act | null {
 	if (isFixed(node)) return null;
-	const siblings = node.parent.children;
+	// Text that is dropped may become one with other text.
+	const siblings = node.parent.children.filter((sibling) => !isFixed(sibling));
 	const at = siblings.indexOf(node);
 	const next = siblings[at + 1] ?? siblings[at - 1];
 	return act([{ ...removal(tree.text, node), insert: "" }], (next ?? parentOf(node) ?? tree.root).from);

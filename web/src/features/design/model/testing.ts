@@ -283,7 +283,7 @@ export function randomActs(document: Document, seed: number, count: number): Out
 	let tree = start;
 	for (let tries = 0; outcomes.length < count; tries++) {
 		if (tries > count * 50) break; // there is nothing to do in it
-		if (random.below(8) === 0 || tree.text.length > 2 * document.text.length + 4000) tree = start;
+		if (random.below(8) === 0 || tree.text.length > 1.3 * document.text.length + 3000) tree = start;
 		const nodes = [...walk(tree.root)];
 		const name = random.of(Object.keys(attempts));
 		const tried = nodes.length > 0 || name === "insert" ? attempts[name]?.(tree, nodes, random) : null;

@@ -1,0 +1,107 @@
+import { type ReactNode, type RefObject, useState } from "react";
+import { SandboxedFrame } from "../../ui/SandboxedFrame";
+import { catalogue } from "../../base/words/catalogue";
+import css from "./Design.module.css";
+import type { Landing } from "./landing";
+import type { Node } from "./model/tree";
+import { nameOf } from "./names";
+import { type Box, type Picture, type Rect, View } from "./picture";
+import type { Tree } from "./model/tree";
+
+const words = catalogue("design.canvas", { mail: "Email", waiting: "The email is being prepared." });
+
+/** How near an edge, in pixels, a line is that marks a landing place. */
+const thickness = 4;
+
+type Props = {
+	tree: Tree;
+	picture: Picture | null;
+	width: string;
+	selected: Node | null;
+	/** The layer over the picture; its corner is that of the frame. */
+	layer: RefObject<HTMLDivElement | null>;
+	rects: Rect[];
+	onRects: (rects: Rect[]) => void;
+	onPress: (node: Node, double: boolean) => void;
+	/** Where what is dragged may land, and where it would. */
+	landings: Landing[] | null;
+	target: Landing | null;
+	/** What stands at the selected node. */
+	toolbar: ReactNode;
+};
+
+const at = (box: Box) => ({
+	insetInlineStart: box.x,
+	insetBlockStart: box.y,
+	inlineSize: box.width,
+	blockSize: box.height,
+});
+
+/** lineOf is a landing as it is shown: a line, or the area of what is empty. */
+const lineOf = ({ box }: Landing): Box => {
+	if (box.width > 0 && box.height > 0) return box;
+	if (box.width === 0) return { ...box, x: box.x - thickness / 2, width: thickness };
+	return { ...box, y: box.y - thickness / 2, height: thickness };
+};
+
+/** Canvas is the picture of a mail, with outlines of what is under the pointer and of what is selected. */
+export function Canvas({ tree, picture, rects, ...props }: Props) {
+	const [pointed, setPointed] = useState(-1);
+	const view = new View(tree, picture?.text ?? "", rects);
+	const hovered = view.nodeOf(pointed);
+	const boxes = props.selected ? view.boxesOf(props.selected) : [];
+	const [first] = boxes;
+	return (
+		<div className={css.stage} tabIndex={picture ? 0 : undefined} data-dragging={props.landings !== null || undefined}>
+			{!picture && <p className={css.hint}>{words.waiting}</p>}
+			{picture && (
+				<div className={css.sheet} style={{ inlineSize: props.width }}>
+					<SandboxedFrame
+						title={words.mail}
+						html={picture.html}
+						dark={false}
+						className={css.frame}
+						onMarks={props.onRects}
+						onPoint={setPointed}
+						onPress={({ mark, double }) => {
+							const node = view.nodeOf(mark);
+							if (node) props.onPress(node, double);
+						}}
+					/>
+					<div ref={props.layer} className={css.layer} dir="ltr">
+						{hovered &&
+							hovered !== props.selected &&
+							view.boxesOf(hovered).map((box, i) => (
+								<div key={i} className={css.hover} style={at(box)}>
+									<span>{nameOf(hovered)}</span>
+								</div>
+							))}
+						{boxes.map((box, i) => (
+							<div key={i} className={css.selection} style={at(box)} data-selection />
+						))}
+						{first && props.landings === null && (
+							<div
+								className={css.floating}
+								style={{ insetInlineStart: Math.max(0, first.x), insetBlockStart: first.y - 36 }}
+							>
+								{props.toolbar}
+							</div>
+						)}
+						{props.landings?.map((landing) => {
+							const line = lineOf(landing);
+							const chosen = landing === props.target || undefined;
+							return (
+								<div
+									key={`${landing.place.parent.from} ${landing.place.index}`}
+									className={css.landing}
+									style={at(line)}
+									data-chosen={chosen}
+								/>
+							);
+						})}
+					</div>
+				</div>
+			)}
+		</div>
+	);
+}

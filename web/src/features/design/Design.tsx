@@ -1,0 +1,323 @@
+import { Redo2, Undo2 } from "lucide-react";
+import {
+	type KeyboardEvent,
+	type PointerEvent,
+	type ReactNode,
+	type RefObject,
+	useMemo,
+	useRef,
+	useState,
+} from "react";
+import { useParam } from "../../base/params";
+import { catalogue } from "../../base/words/catalogue";
+import { Button, IconButton } from "../../ui/Button";
+import type { CodeControl } from "../../ui/Code";
+import { follow } from "../../ui/drag";
+import { Select } from "../../ui/Field";
+import { Callout } from "../../ui/Page";
+import { Actions } from "./Actions";
+import { Canvas } from "./Canvas";
+import css from "./Design.module.css";
+import { type Apply, Inspector } from "./Inspector";
+import { change, travel } from "./history";
+import { insertSnippet } from "./inserting";
+import { type Landing, landings, nearest } from "./landing";
+import { type Act, applied, duplicate, insert, isFixed, move, remove, step } from "./model/acts";
+import { parse } from "./model/parse";
+import { places } from "./model/places";
+import { bodyOf, find, isInBody, type Node, nodeAt, parentOf, pathOf, type Tree } from "./model/tree";
+import { nameOf, titleOf } from "./names";
+import { Outline } from "./Outline";
+import { Palette, snippetName } from "./Palette";
+import { type Picture, type Rect, View } from "./picture";
+import type { Snippet } from "./snippets";
+
+const words = catalogue("design.design", {
+	label: "Design",
+	broken: "The code has an error in line {line}. The design shows the last version without errors.",
+	never: "The code has an error in line {line}. The design appears once it is corrected.",
+	code: "Open in code",
+	undo: "Undo",
+	redo: "Redo",
+	path: "Selected",
+	width: "Width",
+	phone: "Phone",
+	desktop: "Desktop",
+	added: "Added: {name}",
+	moved: "Moved: {name}",
+	copied: "Copied: {name}",
+	deleted: "Deleted: {name}",
+	noPlace: "There is no place for this here.",
+	undone: "Undone.",
+	redone: "Done again.",
+});
+
+type Props = {
+	/** MJML with Liquid: a document, or a fragment. */
+	text: string;
+	fragment: boolean;
+	readOnly: boolean;
+	/** The code editor of the text, in whose history changes are made, once it has been loaded. */
+	control: RefObject<CodeControl | null>;
+	onChange: (text: string) => void;
+	/** The last mail that could be made of the text. */
+	picture: Picture | null;
+	/** Opens the code at a line. */
+	onCode: (line: number) => void;
+	tools?: ReactNode;
+};
+
+const lineAt = (text: string, position: number) => text.slice(0, position).split("\n").length;
+
+/** Design edits MJML on the picture of the mail and in its outline. All it does are changes of the text, each of which is one step of its history. */
+export default function Design(props: Props) {
+	const { text, readOnly } = props;
+	const parsed = useMemo(() => parse(text, props.fragment), [text, props.fragment]);
+	const valid = useRef<Tree | null>(null);
+	if (!parsed.broken) valid.current = parsed;
+	const tree = valid.current;
+	const line = parsed.broken && lineAt(text, parsed.broken.at);
+	const toCode = (line: number) => (
+		<Button small onClick={() => props.onCode(line)}>
+			{words.code}
+		</Button>
+	);
+	return (
+		<section aria-label={words.label} className={css.design}>
+			{line !== undefined && (
+				<Callout tone="danger" title={(tree ? words.broken : words.never)({ line })}>
+					{toCode(line)}
+				</Callout>
+			)}
+			{tree && <Editor {...props} tree={tree} readOnly={readOnly || parsed.broken !== undefined} />}
+		</section>
+	);
+}
+
+function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tree }) {
+	const [at, setAt] = useState<number | null>(null);
+	const [said, setSaid] = useState("");
+	const [focus, setFocus] = useState(0);
+	const [width, setWidth] = useParam("device", "600");
+	const [rects, setRects] = useState<Rect[]>([]);
+	const [drag, setDrag] = useState<{ landings: Landing[]; target: Landing | null } | null>(null);
+	const typed = useRef(false); // whether the last change was one of typing
+	const layer = useRef<HTMLDivElement>(null);
+	const search = useRef<HTMLDivElement>(null);
+	const inspector = useRef<HTMLDivElement>(null);
+	const body = bodyOf(tree);
+	const selected = at === null ? null : (nodeAt(tree, at) ?? find(tree, at));
+	const select = (node: Node) => setAt(node.from);
+	const isShown = (node: Node) => node === body || isInBody(node.parent);
+
+	const apply: Apply = (act, typing = false) => {
+		if (!act || readOnly) return false;
+		if (!control.current) props.onChange(applied(text, act.changes));
+		else if (!change(control.current, text, act.changes, typing ? (typed.current ? "next" : "first") : ""))
+			return false;
+		typed.current = typing;
+		setAt(act.select);
+		return true;
+	};
+	/** done applies an act of which there is something to say, and shows its node in the outline. */
+	const done = (act: Act | null, sentence: string) => {
+		const ok = apply(act);
+		setSaid(ok ? sentence : words.noPlace);
+		if (ok) setFocus((count) => count + 1);
+	};
+	const history = (way: "undo" | "redo") => {
+		const to = readOnly || !control.current ? null : travel(control.current, way, at ?? 0);
+		if (to === null) return;
+		if (at !== null) setAt(to);
+		setSaid(way === "undo" ? words.undone : words.redone);
+	};
+	const run = {
+		up: (node: Node) => moveTo(node, -1),
+		down: (node: Node) => moveTo(node, 1),
+		duplicate: (node: Node) => done(duplicate(tree, node), words.copied({ name: nameOf(node) })),
+		remove: (node: Node) => done(remove(tree, node), words.deleted({ name: nameOf(node) })),
+		parent: (node: Node) => {
+			const parent = parentOf(node);
+			if (parent) select(parent);
+			setFocus((count) => count + 1);
+		},
+	};
+	const moveTo = (node: Node, by: -1 | 1) => {
+		const place = isFixed(node) ? null : step(node, by);
+		done(place && move(tree, node, place), words.moved({ name: nameOf(node) }));
+	};
+	const add = (snippet: Snippet) =>
+		done(insertSnippet(tree, selected, snippet), words.added({ name: snippetName(snippet.id) }));
+	const focusIn = (part: RefObject<HTMLElement | null>) =>
+		part.current?.querySelector<HTMLElement>("input:not([type=color]), textarea, select")?.focus();
+
+	/** dragged follows the pointer over the picture: what is dropped lands where it shows, and a press without a movement is one. */
+	const dragged = (
+		event: PointerEvent<HTMLElement>,
+		what: string | Node,
+		drop: (landing: Landing) => void,
+		press: () => void,
+	) => {
+		if (readOnly) return;
+		const [x0, y0] = [event.clientX, event.clientY];
+		const all = landings(places(tree, what), new View(tree, props.picture?.text ?? "", rects));
+		let moved = false;
+		let target: Landing | null = null;
+		follow(
+			event,
+			(x, y) => {
+				moved ||= Math.hypot(x - x0, y - y0) > 4;
+				const box = layer.current?.getBoundingClientRect();
+				const over = box && x > box.left - 24 && x < box.right + 24 && y > box.top - 24 && y < box.bottom + 24;
+				target = over ? nearest(all, x - box.left, y - box.top) : null;
+				if (moved) setDrag({ landings: all, target });
+			},
+			(dropped) => {
+				setDrag(null);
+				if (!dropped) return;
+				if (!moved) press();
+				else if (target) drop(target);
+			},
+		);
+	};
+
+	const keys = (event: KeyboardEvent) => {
+		const mod = event.ctrlKey || event.metaKey;
+		if (mod && !event.altKey && event.key.toLowerCase() === "z") {
+			event.preventDefault();
+			history(event.shiftKey ? "redo" : "undo");
+		} else if (mod && !event.altKey && event.key.toLowerCase() === "y") {
+			event.preventDefault();
+			history("redo");
+		} else if (event.key === "/" && !mod && !event.altKey && !isField(event.target)) {
+			event.preventDefault();
+			focusIn(search);
+		}
+	};
+	const rowKeys = (event: KeyboardEvent, node: Node) => {
+		const mod = event.ctrlKey || event.metaKey;
+		const acts: { [key: string]: (() => void) | undefined } = {
+			ArrowUp: event.altKey && !mod ? () => run.up(node) : undefined,
+			ArrowDown: event.altKey && !mod ? () => run.down(node) : undefined,
+			Delete: mod || event.altKey ? undefined : () => run.remove(node),
+			Backspace: mod || event.altKey ? undefined : () => run.remove(node),
+			Enter: mod || event.altKey ? undefined : () => focusIn(inspector),
+			d: mod && !event.altKey ? () => run.duplicate(node) : undefined,
+		};
+		const chosen = acts[event.key];
+		if (!chosen) return;
+		event.preventDefault();
+		select(node);
+		chosen();
+	};
+	const around = selected && parentOf(selected);
+	const up = around && isShown(around) ? around : null;
+	const actions = selected && <Actions node={selected} parent={up} readOnly={readOnly} run={run} />;
+	return (
+		// biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of what is inside
+		<div className={css.editor} onKeyDown={keys}>
+			<div className={css.bar}>
+				<IconButton label={words.undo} small icon={<Undo2 aria-hidden size={16} />} onClick={() => history("undo")} />
+				<IconButton label={words.redo} small icon={<Redo2 aria-hidden size={16} />} onClick={() => history("redo")} />
+				<div className={css.view}>
+					<div className={css.width}>
+						<Select
+							label={words.width}
+							hideLabel
+							value={width === "375" ? "375" : "600"}
+							onChange={setWidth}
+							choices={[
+								{ value: "600", label: words.desktop },
+								{ value: "375", label: words.phone },
+							]}
+						/>
+					</div>
+					{props.tools}
+				</div>
+			</div>
+			<p className="visually-hidden" role="status">
+				{said}
+			</p>
+			<div className={css.side}>
+				<Outline tree={tree} body={body} selected={selected} onSelect={select} onKey={rowKeys} focus={focus} />
+				{!readOnly && (
+					<Palette
+						search={search}
+						onInsert={add}
+						onEscape={() => setFocus((count) => count + 1)}
+						onDrag={(event, snippet) =>
+							dragged(
+								event,
+								snippet.tag,
+								({ place }) => done(insert(tree, place, snippet.code), words.added({ name: snippetName(snippet.id) })),
+								() => add(snippet),
+							)
+						}
+					/>
+				)}
+			</div>
+			<div className={css.middle}>
+				<nav aria-label={words.path} className={css.path}>
+					{(selected ? pathOf(selected) : []).filter(isShown).map((node) => (
+						<button
+							key={node.from}
+							type="button"
+							aria-current={node === selected || undefined}
+							title={titleOf(tree, node)}
+							onClick={() => select(node)}
+						>
+							{nameOf(node)}
+						</button>
+					))}
+				</nav>
+				<Canvas
+					tree={tree}
+					picture={props.picture}
+					width={width === "375" ? "375px" : "100%"}
+					selected={selected}
+					layer={layer}
+					rects={rects}
+					onRects={setRects}
+					onPress={(node, double) => {
+						select(node);
+						if (double) requestAnimationFrame(() => focusIn(inspector));
+						else setFocus((count) => count + 1);
+					}}
+					landings={drag?.landings ?? null}
+					target={drag?.target ?? null}
+					toolbar={
+						selected && (
+							<Actions
+								node={selected}
+								parent={up}
+								readOnly={readOnly}
+								run={run}
+								onDrag={(event) =>
+									dragged(
+										event,
+										selected,
+										({ place }) => done(move(tree, selected, place), words.moved({ name: nameOf(selected) })),
+										() => undefined,
+									)
+								}
+							/>
+						)
+					}
+				/>
+			</div>
+			<div ref={inspector} className={css.side}>
+				<Inspector
+					tree={tree}
+					node={selected}
+					readOnly={readOnly}
+					apply={apply}
+					actions={actions}
+					onCode={(node) => props.onCode(lineAt(text, node.from))}
+				/>
+			</div>
+		</div>
+	);
+}
+
+const isField = (target: EventTarget) =>
+	target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;

@@ -1,0 +1,269 @@
+import { type ReactNode, useState } from "react";
+import { Button } from "../../ui/Button";
+import { Select, TextArea, TextField } from "../../ui/Field";
+import { catalogue } from "../../base/words/catalogue";
+import { attributeName, valueName } from "./attributeNames";
+import { attributesOf, choicesOf, defaultOf, kindOf, outlookIgnores } from "./attributes";
+import css from "./Design.module.css";
+import { type Act, setAttribute, setCondition, setText, unwrap, wrapInCondition } from "./model/acts";
+import { attributeValue, contentOf } from "./model/labels";
+import { htmlOf, plainOf } from "./model/text";
+import { type ConditionNode, type ElementNode, isInBody, type Node, type OpaqueNode, type Tree } from "./model/tree";
+import { branchName, nameOf } from "./names";
+
+const words = catalogue("design.inspector", {
+	title: "Settings of what is selected",
+	nothing: "Select something in the email or in the structure.",
+	text: "Text",
+	html: "Text with markup",
+	more: "More settings",
+	default: "Default",
+	standard: "Default: {value}",
+	pick: "Choose {name}",
+	length: "With a unit, such as 16px or 50%.",
+	outlook: "Outlook for Windows ignores this.",
+	refused: "This would break the code around it, and is not applied.",
+	condition: "Condition",
+	conditionOf: "Condition of: {branch}",
+	conditionHelp: 'In Liquid, such as plan == "pro".',
+	show: "Show only if",
+	wrap: "Add condition",
+	unwrap: "Remove condition, keep content",
+	dropped: "This condition has no effect: its tags have to stand in mj-raw.",
+	opaque: "It can be moved, copied and deleted here. It is edited in the code.",
+	code: "Open in code",
+});
+
+export type Apply = (act: Act | null, typing?: boolean) => boolean;
+
+type Props = {
+	tree: Tree;
+	node: Node | null;
+	readOnly: boolean;
+	apply: Apply;
+	onCode: (node: Node) => void;
+	/** What can be done with the node. */
+	actions: ReactNode;
+};
+
+/** Inspector has the settings of a node. */
+export function Inspector(props: Props) {
+	const { node, readOnly } = props;
+	return (
+		<section aria-label={words.title} className={css.inspector}>
+			{!node && <p className={css.hint}>{words.nothing}</p>}
+			{node && (
+				<>
+					<div className={css.head}>
+						<h2>{nameOf(node)}</h2>
+						{props.actions}
+					</div>
+					<fieldset key={node.from} disabled={readOnly} className={css.fields}>
+						{node.kind === "element" && <ElementFields {...props} node={node} />}
+						{node.kind === "condition" && <ConditionFields {...props} node={node} />}
+						{node.kind === "opaque" && <OpaqueFields {...props} node={node} />}
+					</fieldset>
+				</>
+			)}
+		</section>
+	);
+}
+
+type Of<N> = Omit<Props, "node"> & { node: N };
+
+function ElementFields({ tree, node, apply }: Of<ElementNode>) {
+	const { first, rest } = attributesOf(node);
+	const html = contentOf(tree, node);
+	const plain = plainOf(html);
+	const field = (name: string) => <AttributeField key={name} tree={tree} element={node} name={name} apply={apply} />;
+	return (
+		<>
+			{node.content === "html" && (
+				<Kept
+					value={plain ?? html}
+					write={(text) => apply(setText(tree, node, plain === null ? text : htmlOf(text)), true)}
+				>
+					{(field) => (
+						<TextArea
+							{...field}
+							label={plain === null ? words.html : words.text}
+							code={plain === null}
+							rows={plain === null ? 8 : 3}
+							path="text"
+						/>
+					)}
+				</Kept>
+			)}
+			{first.map(field)}
+			{rest.length > 0 && (
+				<details className={css.more}>
+					<summary>{words.more}</summary>
+					<div className={css.fields}>{rest.map(field)}</div>
+				</details>
+			)}
+			{isInBody(node.parent) && <Wrap tree={tree} node={node} apply={apply} />}
+		</>
+	);
+}
+
+type FieldProps = { value: string; onChange: (value: string) => void; onBlur: () => void; error?: string };
+
+/** Kept keeps what is typed while it cannot be applied, and says so. */
+function Kept({
+	value,
+	write,
+	children,
+}: {
+	value: string;
+	write: (value: string) => boolean;
+	children: (field: FieldProps) => ReactNode;
+}) {
+	const [refused, setRefused] = useState<string | null>(null);
+	return children({
+		value: refused ?? value,
+		onChange: (next) => setRefused(next === value || write(next) ? null : next),
+		onBlur: () => setRefused(null),
+		error: refused === null ? undefined : words.refused,
+	});
+}
+
+function AttributeField({
+	tree,
+	element,
+	name,
+	apply,
+}: {
+	tree: Tree;
+	element: ElementNode;
+	name: string;
+	apply: Apply;
+}) {
+	const label = attributeName(name);
+	const value = attributeValue(tree, element, name) ?? "";
+	const standard = defaultOf(tree, element, name);
+	const kind = kindOf(element.tag, name);
+	// The alternative text may be empty, which says that a picture shows nothing of importance.
+	const write = (next: string) =>
+		apply(setAttribute(tree, element, name, next === "" && name !== "alt" ? null : next), true);
+	const notes = [outlookIgnores(name) && words.outlook, kind === "length" && !value && !standard && words.length];
+	const help = notes.filter(Boolean).join(" ") || undefined;
+	if (kind === "choice") {
+		const all = choicesOf(element.tag, name);
+		return (
+			<Select
+				label={label}
+				help={help}
+				path={name}
+				value={value}
+				onChange={write}
+				choices={[
+					{ value: "", label: standard ? words.standard({ value: valueName(standard) }) : words.default },
+					...(value && !all.includes(value) ? [{ value, label: value }] : []),
+					...all.map((choice) => ({ value: choice, label: valueName(choice) })),
+				]}
+			/>
+		);
+	}
+	const shown = [value, standard].find((color) => /^#[0-9a-f]{6}$/i.test(color)) ?? "#ffffff";
+	return (
+		<Kept value={value} write={write}>
+			{(field) => (
+				<TextField
+					{...field}
+					label={label}
+					help={help}
+					path={name}
+					placeholder={standard}
+					autoComplete="off"
+					spellCheck={name === "alt" || name === "title"}
+					inputMode={kind === "address" ? "url" : undefined}
+					before={
+						kind === "color" && (
+							<input
+								type="color"
+								className={css.swatch}
+								aria-label={words.pick({ name: label })}
+								value={shown.toLowerCase()}
+								onChange={(event) => field.onChange(event.target.value)}
+							/>
+						)
+					}
+				/>
+			)}
+		</Kept>
+	);
+}
+
+function Wrap({ tree, node, apply }: { tree: Tree; node: Node; apply: Apply }) {
+	const [condition, setCondition] = useState("");
+	const [refused, setRefused] = useState(false);
+	return (
+		<details className={css.more}>
+			<summary>{words.show}</summary>
+			<div className={css.fields}>
+				<TextField
+					label={words.condition}
+					help={words.conditionHelp}
+					error={refused ? words.refused : undefined}
+					value={condition}
+					onChange={(value) => {
+						setRefused(false);
+						setCondition(value);
+					}}
+					spellCheck={false}
+				/>
+				<Button small onClick={() => setRefused(!apply(wrapInCondition(tree, node, node, condition)))}>
+					{words.wrap}
+				</Button>
+			</div>
+		</details>
+	);
+}
+
+function ConditionFields({ tree, node, apply, onCode }: Of<ConditionNode>) {
+	return (
+		<>
+			{!node.effective && <p className={css.warning}>{words.dropped}</p>}
+			{node.branches
+				.filter((branch) => branch.code !== "" && node.name !== "section" && node.name !== "capture")
+				.map((branch, i) => (
+					<Kept key={branch.from} value={branch.code} write={(code) => apply(setCondition(tree, branch, code), true)}>
+						{(field) => (
+							<TextField
+								{...field}
+								label={i === 0 ? words.condition : words.conditionOf({ branch: branchName(branch) })}
+								help={words.conditionHelp}
+								spellCheck={false}
+							/>
+						)}
+					</Kept>
+				))}
+			<div className={css.buttons}>
+				<Button small onClick={() => apply(unwrap(tree, node))}>
+					{words.unwrap}
+				</Button>
+				<Button small variant="quiet" onClick={() => onCode(node)}>
+					{words.code}
+				</Button>
+			</div>
+		</>
+	);
+}
+
+function OpaqueFields({ tree, node, apply, onCode }: Of<OpaqueNode>) {
+	return (
+		<>
+			<p className={css.hint}>{words.opaque}</p>
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys */}
+			<pre tabIndex={0} className={css.source}>
+				{tree.text.slice(node.from, node.to)}
+			</pre>
+			<div className={css.buttons}>
+				<Button small variant="quiet" onClick={() => onCode(node)}>
+					{words.code}
+				</Button>
+			</div>
+			{node.what === "slot" && <Wrap tree={tree} node={node} apply={apply} />}
+		</>
+	);
+}
