@@ -41,7 +41,7 @@ var (
 		"sending/ConnectionTest", "sending/MtaEditor", "sending/MtaHealth", "sending/Records", "sending/Senders.module.css", "sending/Sending",
 		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepLog", "sequences/StepFields.module.css", "sequences/Trigger",
 		"sequences/fields/Rule", "sequences/graph", "sequences/stepIcons", "sequences/steps", "sequences/useNames",
-		"settings/Account", "settings/Fields", "settings/Settings.module.css",
+		"settings/Account", "settings/Fields", "settings/Settings.module.css", "settings/brandCode",
 		"templates/Starters", "templates/blankMjml", "templates/fromStarter",
 	}
 )

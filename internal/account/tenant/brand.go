@@ -177,7 +177,7 @@ func checkFooter(p *fault.Problems, path, text string) {
 	}
 	_, err := liquid.Parse(text, liquid.Options{})
 	if bad, ok := errors.AsType[*liquid.ParseError](err); ok {
-		p.Add(path, fmt.Sprintf("line %d: %s", bad.Line, bad.Message))
+		p.Add(path, fmt.Sprintf("holds Liquid that cannot be read, in line %d: %s", bad.Line, bad.Message))
 	} else if err != nil {
 		p.Add(path, err.Error())
 	}

@@ -123,6 +123,9 @@ const words = catalogue("errors.problems", {
 	sameTarget: "{name} must be imported as something else, because another column is imported as this.",
 	emailColumn: "{name} must have a column for the email address.",
 	liquid: "{name} must not contain placeholders.",
+	fontEnd: "{name} must end with serif, sans-serif or monospace, such as “Georgia, serif”.",
+	fontUnknown:
+		"{name} has a font that mail programs do not know. Use one such as Arial, Georgia, Verdana or Courier New.",
 	brokenLiquid: "{name} must have valid placeholders, such as '{{ first_name }}'.",
 	rawLiquid: "{name} must not switch off the protection of what placeholders print.",
 	encoded: "{name} must not contain spaces, quotes or brackets. Write them percent-encoded.",
@@ -212,7 +215,7 @@ const fragments: [Exclude<keyof typeof words, "it" | "elements" | "request">, Re
 	],
 	[
 		"most",
-		/^(?:must (?:be|have|hold) )?(?:an object with )?(?:at most|has more than|more than) (?<high>\d+)(?: (?:fields|columns|contacts(?: at once)?|host names|lists|origins|tags|values|days|ids|keys|events at once|items))?$|^expected array length <= (?<high2>\d+)|^expected object with at most (?<high3>\d+)|^has more than (?<high4>\d+) (?:keys|items|columns)|^must be an object with at most (?<high5>\d+) keys|^must be an array of at most (?<high6>\d+) strings/,
+		/^(?:must (?:be|have|hold) )?(?:an object with |a list of )?(?:at most|has more than|more than) (?<high>\d+)(?: (?:fields|columns|font families|contacts(?: at once)?|host names|lists|origins|tags|values|days|ids|keys|events at once|items))?$|^expected array length <= (?<high2>\d+)|^expected object with at most (?<high3>\d+)|^has more than (?<high4>\d+) (?:keys|items|columns)|^must be an object with at most (?<high5>\d+) keys|^must be an array of at most (?<high6>\d+) strings/,
 	],
 	[
 		"fewest",
@@ -333,6 +336,8 @@ const fragments: [Exclude<keyof typeof words, "it" | "elements" | "request">, Re
 	["confirmMail", /^no sender can send the confirmation/],
 	["emailField", /^exactly one field must be bound/],
 	["requiredField", /^the email field must be required$/],
+	["fontEnd", /^must end with serif/],
+	["fontUnknown", /^has a font family/],
 	["brokenLiquid", /Liquid that /],
 	["rawLiquid", /^must not use the /],
 	["liquid", /^must not hold Liquid/],
