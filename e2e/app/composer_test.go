@@ -84,7 +84,7 @@ func TestTheMailLeadsToWhatMadeIt(t *testing.T) {
 		page.pressInPreview(composedTemplate, "<mj-text>Best", 0, `window.messages.some(m => m.includes("This part is the same in all emails"))`)
 		page.In("region", "Preview").Click("Subject: Hours")
 		page.WaitFor(focused("content.subject"))
-		page.Click("Edit part")
+		page.Click("Go to part")
 		page.ChooseMenuItem("Days")
 		page.WaitFor(focused("sections.days"))
 		page.expectAccessible("the composer of a mail from a template")
@@ -92,7 +92,7 @@ func TestTheMailLeadsToWhatMadeIt(t *testing.T) {
 		page.Check("Own code")
 		page.FillCode(composedCode)
 		page.pressInPreview(composedCode, "<mj-button", 0, atLine("<mj-button"))
-		page.Click("Edit part")
+		page.Click("Go to part")
 		page.ChooseMenuItem("Text: Hello")
 		page.WaitFor(atLine("<mj-text>Hello"))
 

@@ -21,7 +21,7 @@ func Routes() (setUp, content, sequences, reports Pages) {
 		"/templates", "/templates/{template}", "/broadcasts", "/broadcasts/new", "/broadcasts/{draft}/edit",
 		"/sending", "/sending/domains/{domain}", "/sending/senders", "/sending/senders/{sender}", "/sending/types", "/sending/mta/new", "/sending/mta/{mta}", "/mailbox",
 		"/sending/seeds", "/sending/seeds/{seeds}", "/sending/seeds/{seeds}?update=1", "/sending/seeds/{seeds}?tab=history",
-		"/settings", "/settings/account", "/settings/members", "/settings/api-keys", "/settings/fields", "/settings/stages", "/settings/scoring", "/settings/audit",
+		"/settings", "/settings/account", "/settings/brand", "/settings/members", "/settings/api-keys", "/settings/fields", "/settings/stages", "/settings/scoring", "/settings/audit",
 		"/settings/webhooks", "/settings/webhooks?new=1", "/settings/webhooks/{webhook}", "/settings/website", "/jobs", "/no-such-page",
 	}
 	content = Pages{

@@ -1,4 +1,5 @@
 import { type CSSProperties, useEffect, useRef, useState } from "react";
+import { retryImport } from "../base/lazy";
 import { outside } from "../base/paths";
 import type { Reports } from "./frame/reports";
 
@@ -22,6 +23,11 @@ type Props = Reports & {
 	onHover?: (address: string) => void;
 	onLinks?: (links: Link[]) => void;
 };
+
+let reader: Promise<typeof import("./frame/reports")> | null = null;
+
+/** loadReader loads what reads the marks of a mail, which few pages ask for. */
+const loadReader = () => (reader ??= retryImport(() => import("./frame/reports")));
 
 /** Framed shows HTML in a page with an origin of its own, in which nothing of the HTML runs. */
 export function SandboxedFrame({
@@ -49,8 +55,11 @@ export function SandboxedFrame({
 				setHeight(Math.min(20_000, Math.max(120, event.data.height)));
 				latest.current.onLinks?.(event.data.links);
 			} else if (event.data.kind === "hover") latest.current.onHover?.(event.data.address);
-			// Few pages ask for marks: only those load what reads them.
-			else if (event.data.kind === "report") import("./frame/reports").then((m) => m.read(event.data, latest.current));
+			else if (event.data.kind === "report")
+				loadReader().then(
+					(reader) => reader.read(event.data, latest.current),
+					() => undefined, // the server has another version, which the page says elsewhere
+				);
 		};
 		window.addEventListener("message", listen);
 		return () => window.removeEventListener("message", listen);

@@ -19,7 +19,7 @@ const words = catalogue("source.mailPane", {
 	noSubject: "No subject yet",
 	noPreheader: "No preview text: inboxes show the beginning of the email",
 	stale: "This is the email as of {at}. It has errors since then.",
-	parts: "Edit part",
+	parts: "Go to part",
 });
 
 export type HeadField = "from" | "subject" | "preheader";
