@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { catalogue } from "../../base/words/catalogue";
 import { Code } from "../Code";
 import { useFixed } from "../Locked";
-import { richText } from "./allowed";
+import { type Allowed, richText } from "./allowed";
 import type { Names } from "./chips";
 import css from "./RichText.module.css";
 import type { RichTextProps } from "./RichText";
@@ -15,11 +15,13 @@ const words = catalogue("editor.richText", {
 	loses: "This text contains code that formatted editing would change. Edit its source.",
 });
 
+export const keeps = (value: string, allowed: Allowed) => documentOf(value, allowed) !== null;
+
 const unnamed: Names = () => undefined;
 
 /** Editor edits a text with its formatting. One that this would change elsewhere is edited as its source. */
 export function Editor(props: RichTextProps) {
-	const { label, value, onChange, allowed = richText, inline, look, names = unnamed, mergeMenu } = props;
+	const { label, value, onChange, allowed = richText, inline, look, undoes = true, names = unnamed, mergeMenu } = props;
 	const readOnly = useFixed() || (props.readOnly ?? false);
 	const [asksForSource, setAsksForSource] = useState(false);
 	const place = useRef<HTMLDivElement>(null);
@@ -29,7 +31,7 @@ export function Editor(props: RichTextProps) {
 	const latest = useRef({ ...props, readOnly });
 	latest.current = { ...props, readOnly };
 	const edited = useRef<string | null>(null);
-	const isKept = value === edited.current || documentOf(value, allowed) !== null;
+	const isKept = value === edited.current || keeps(value, allowed);
 	const isSource = asksForSource || !isKept;
 
 	// biome-ignore lint/correctness/useExhaustiveDependencies: the view is made once; what changes is passed to it below
@@ -41,6 +43,7 @@ export function Editor(props: RichTextProps) {
 			doc,
 			allowed,
 			names,
+			undoes,
 			editable: () => !latest.current.readOnly,
 			attributes: () => attributesOf(latest.current),
 			actions: {
@@ -89,6 +92,7 @@ export function Editor(props: RichTextProps) {
 					allowed={allowed}
 					view={isSource ? null : view.current}
 					state={state}
+					undoes={undoes}
 					link={link}
 					mergeMenu={mergeMenu}
 					isSource={isSource}

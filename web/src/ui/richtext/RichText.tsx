@@ -16,6 +16,8 @@ export type RichTextProps = {
 	/** What the text may have; what a rich text parameter may, if missing. */
 	allowed?: Allowed;
 	readOnly?: boolean;
+	/** Whether it undoes what is done in it; what is around it does, if not. */
+	undoes?: boolean;
 	/** Called on Escape, and on Control or Command with Enter. */
 	onDone?: () => void;
 	/** Without a frame, with the tools above, over the place that it edits. */
@@ -34,6 +36,9 @@ export type RichTextProps = {
 	invalid?: boolean;
 };
 
+/** keeps loads the editor, and tells whether that can edit a text without changing what it says elsewhere. */
+export const keeps = async (value: string, allowed: Allowed) => (await editors.load()).keeps(value, allowed);
+
 /** RichText edits text with its formatting, or as its source. The editor is loaded on first use. */
 export function RichText(props: RichTextProps) {
 	const editor = editors.useLoaded();
@@ -42,14 +47,14 @@ export function RichText(props: RichTextProps) {
 }
 
 /** Waiting takes the room of the editor. */
-function Waiting({ allowed = richText, readOnly, mergeMenu }: RichTextProps) {
+function Waiting({ allowed = richText, readOnly, undoes = true, mergeMenu }: RichTextProps) {
 	const isReadOnly = useFixed() || readOnly;
 	return (
 		<div className={`${css.editor} ${css.waiting}`} aria-busy>
 			{!isReadOnly && (
 				<div className={css.toolbar} aria-hidden>
 					{allowed.blocks.length > 1 && <span className={css.style} />}
-					{Array.from({ length: toolCount(allowed) + (mergeMenu ? 1 : 0) }, (_, i) => (
+					{Array.from({ length: toolCount(allowed) - (undoes ? 0 : 2) + (mergeMenu ? 1 : 0) }, (_, i) => (
 						<span key={i} className={css.tool} />
 					))}
 					<span className={css.toggle} />

@@ -60,6 +60,7 @@ type Props = {
 	/** The editor; null while its source is edited, and until it is there. */
 	view: EditorView | null;
 	state: EditorState | null;
+	undoes: boolean;
 	link: RefObject<HTMLButtonElement | null>;
 	mergeMenu: RichTextProps["mergeMenu"];
 	isSource: boolean;
@@ -71,7 +72,7 @@ type Props = {
 type Tool = { name: string; icon: ReactNode; command: Command; pressed?: boolean; disabled?: boolean };
 
 /** Toolbar has the tools of a text. One of them is in the order of Tab; arrows lead to the others. */
-export function Toolbar({ label, allowed, view, state, link, mergeMenu, isSource, onSource }: Props) {
+export function Toolbar({ label, allowed, view, state, undoes, link, mergeMenu, isSource, onSource }: Props) {
 	const bar = useRef<HTMLDivElement>(null);
 	useOneTabStop(bar);
 	/** Runs a command once what was open before is closed, and goes back to the text. */
@@ -86,7 +87,7 @@ export function Toolbar({ label, allowed, view, state, link, mergeMenu, isSource
 			{view && state && (
 				<>
 					{allowed.blocks.length > 1 && <BlockTool state={state} allowed={allowed} run={run} />}
-					{toolsOf(state, allowed).map((tool) => (
+					{toolsOf(state, allowed, undoes).map((tool) => (
 						<button
 							key={tool.name}
 							type="button"
@@ -117,7 +118,7 @@ export function Toolbar({ label, allowed, view, state, link, mergeMenu, isSource
 
 const size = 16;
 
-function toolsOf(state: EditorState, allowed: Allowed): Tool[] {
+function toolsOf(state: EditorState, allowed: Allowed, undoes: boolean): Tool[] {
 	const format = (name: string, mark: string, icon: ReactNode): Tool => ({
 		name,
 		icon,
@@ -145,11 +146,15 @@ function toolsOf(state: EditorState, allowed: Allowed): Tool[] {
 		allowed.align && align(words.center, "center", <AlignCenter aria-hidden size={size} />),
 		allowed.align && align(words.right, "right", <AlignRight aria-hidden size={size} />),
 		{ name: words.clear, icon: <RemoveFormatting aria-hidden size={size} />, command: clearFormats },
-		{ name: words.undo, icon: <Undo2 aria-hidden size={size} />, command: undo, disabled: undoDepth(state) === 0 },
-		{ name: words.redo, icon: <Redo2 aria-hidden size={size} />, command: redo, disabled: redoDepth(state) === 0 },
+		...(undoes ? historyTools(state) : []),
 	];
 	return all.filter((tool) => tool !== false);
 }
+
+const historyTools = (state: EditorState): Tool[] => [
+	{ name: words.undo, icon: <Undo2 aria-hidden size={size} />, command: undo, disabled: undoDepth(state) === 0 },
+	{ name: words.redo, icon: <Redo2 aria-hidden size={size} />, command: redo, disabled: redoDepth(state) === 0 },
+];
 
 type BlockProps = { state: EditorState; allowed: Allowed; run: (command: Command) => void };
 

@@ -19,6 +19,7 @@ type Options = {
 	doc: Node;
 	allowed: Allowed;
 	names: Names;
+	undoes: boolean;
 	editable: () => boolean;
 	attributes: () => { [name: string]: string };
 	actions: KeyActions;
@@ -28,8 +29,8 @@ type Options = {
 
 /** createView shows a document in an element, in which it is edited. */
 export function createView(place: HTMLElement, options: Options): EditorView {
-	const { doc, allowed, names, editable, attributes, actions, changed } = options;
-	const plugins: Plugin[] = [history(), keys(allowed, actions)];
+	const { doc, allowed, names, undoes, editable, attributes, actions, changed } = options;
+	const plugins: Plugin[] = [...(undoes ? [history()] : []), keys(allowed, actions)];
 	const view: EditorView = new EditorView(place, {
 		state: EditorState.create({ doc, plugins }),
 		editable,
