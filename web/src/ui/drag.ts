@@ -14,20 +14,22 @@ function scrollerOf(element: Element): Element | null {
 
 /**
  * follow follows a mouse, a finger or a pen that has pressed a handle: over is called for each movement, and end when
- * it is let go, with false if Escape or the browser ended it before. Near an edge the page scrolls. The handle has to
- * have touch-action: none.
+ * it is let go, with false if Escape or the browser ended it before. Near an edge what scrolls around an element, which
+ * is the handle if missing, does so. The handle has to stay in the page, and to have touch-action: none.
  */
 export function follow(
 	event: PointerEvent<HTMLElement>,
 	onMove: (x: number, y: number) => void,
 	end: (dropped: boolean) => void,
+	within: Element = event.currentTarget,
 ) {
 	if (event.button !== 0) return;
 	const handle = event.currentTarget;
-	const scroller = scrollerOf(handle);
+	const scroller = scrollerOf(within);
 	const move = (event: globalThis.PointerEvent) => {
 		onMove(event.clientX, event.clientY);
 		const box = scroller === document.scrollingElement ? undefined : scroller?.getBoundingClientRect();
+		if (box && (event.clientX < box.left || event.clientX > box.right)) return;
 		const [top, bottom] = box ? [box.top, box.bottom] : [edge, innerHeight]; // the page has a bar at its top
 		if (event.clientY < top + edge) scroller?.scrollBy(0, -scrollStep);
 		else if (event.clientY > bottom - edge) scroller?.scrollBy(0, scrollStep);

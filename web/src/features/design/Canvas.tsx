@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useState } from "react";
+import { type ReactNode, type RefObject, useRef, useState } from "react";
 import { SandboxedFrame } from "../../ui/SandboxedFrame";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Design.module.css";
@@ -23,6 +23,10 @@ type Props = {
 	rects: Rect[];
 	onRects: (rects: Rect[]) => void;
 	onPress: (node: Node, double: boolean) => void;
+	/** Edits the text of the selected node at its place; null if it is not edited there. */
+	textAt: ((box: Box, width: number) => ReactNode) | null;
+	/** A press outside of that text. */
+	onLeave: () => void;
 	/** Where what is dragged may land, and where it would. */
 	landings: Landing[] | null;
 	target: Landing | null;
@@ -51,8 +55,20 @@ export function Canvas({ tree, picture, rects, ...props }: Props) {
 	const hovered = view.nodeOf(pointed);
 	const boxes = props.selected ? view.boxesOf(props.selected) : [];
 	const [first] = boxes;
+	// While a picture is replaced, the text that is edited stays where it was.
+	const place = useRef<Box | null>(null);
+	place.current = props.textAt ? (first ?? place.current) : null;
 	return (
-		<div className={css.stage} tabIndex={picture ? 0 : undefined} data-dragging={props.landings !== null || undefined}>
+		<div
+			className={css.stage}
+			tabIndex={picture ? 0 : undefined}
+			data-dragging={props.landings !== null || undefined}
+			onPointerDown={({ target, currentTarget }) => {
+				// What the text opens elsewhere in the page is a part of it.
+				const element = target as Element;
+				if (props.textAt && currentTarget.contains(element) && !element.closest("[data-in-place]")) props.onLeave();
+			}}
+		>
 			{!picture && <p className={css.hint}>{words.waiting}</p>}
 			{picture && (
 				<div className={css.sheet} style={{ inlineSize: props.width }}>
@@ -66,6 +82,7 @@ export function Canvas({ tree, picture, rects, ...props }: Props) {
 						onPress={({ mark, double }) => {
 							const node = view.nodeOf(mark);
 							if (node) props.onPress(node, double);
+							else props.onLeave();
 						}}
 					/>
 					<div ref={props.layer} className={css.layer} dir="ltr">
@@ -79,7 +96,8 @@ export function Canvas({ tree, picture, rects, ...props }: Props) {
 						{boxes.map((box, i) => (
 							<div key={i} className={css.selection} style={at(box)} data-selection />
 						))}
-						{first && props.landings === null && (
+						{place.current && props.textAt?.(place.current, props.layer.current?.clientWidth ?? 0)}
+						{first && !props.textAt && (
 							<div
 								className={css.floating}
 								style={{ insetInlineStart: Math.max(0, first.x), insetBlockStart: first.y - 36 }}

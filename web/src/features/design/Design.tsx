@@ -15,22 +15,27 @@ import type { CodeControl } from "../../ui/Code";
 import { follow } from "../../ui/drag";
 import { Select } from "../../ui/Field";
 import { Callout } from "../../ui/Page";
+import { keeps } from "../../ui/richtext/RichText";
 import { Actions } from "./Actions";
 import { Canvas } from "./Canvas";
 import css from "./Design.module.css";
-import { type Apply, Inspector } from "./Inspector";
+import { TextInPlace } from "./ElementText";
 import { change, travel } from "./history";
+import { Inspector } from "./Inspector";
 import { insertSnippet } from "./inserting";
+import type { Apply } from "./Kept";
 import { type Landing, landings, nearest } from "./landing";
 import { type Act, applied, duplicate, insert, isFixed, move, remove, step } from "./model/acts";
 import { parse } from "./model/parse";
+import { contentOf } from "./model/labels";
 import { places } from "./model/places";
-import { bodyOf, find, isInBody, type Node, nodeAt, parentOf, pathOf, type Tree } from "./model/tree";
+import { bodyOf, type ElementNode, find, isInBody, type Node, nodeAt, parentOf, pathOf, type Tree } from "./model/tree";
 import { nameOf, titleOf } from "./names";
 import { Outline } from "./Outline";
 import { Palette, snippetName } from "./Palette";
 import { type Picture, type Rect, View } from "./picture";
 import type { Snippet } from "./snippets";
+import { allowedOf, withText } from "./texts";
 
 const words = catalogue("design.design", {
 	label: "Design",
@@ -101,13 +106,23 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	const [width, setWidth] = useParam("device", "600");
 	const [rects, setRects] = useState<Rect[]>([]);
 	const [drag, setDrag] = useState<{ landings: Landing[]; target: Landing | null } | null>(null);
+	const [editedAt, setEditedAt] = useState<number | null>(null); // where the element is whose text is edited in place
 	const typed = useRef(false); // whether the last change was one of typing
 	const layer = useRef<HTMLDivElement>(null);
 	const search = useRef<HTMLDivElement>(null);
 	const inspector = useRef<HTMLDivElement>(null);
 	const body = bodyOf(tree);
 	const selected = at === null ? null : (nodeAt(tree, at) ?? find(tree, at));
-	const select = (node: Node) => setAt(node.from);
+	const edited = readOnly || selected?.from !== editedAt ? null : withText(selected);
+	const select = (node: Node) => {
+		setAt(node.from);
+		setEditedAt(null);
+	};
+	/** leave goes from the text of the selected node back to that in the outline. */
+	const leave = () => {
+		setEditedAt(null);
+		setFocus((count) => count + 1);
+	};
 	const isShown = (node: Node) => node === body || isInBody(node.parent);
 
 	const apply: Apply = (act, typing = false) => {
@@ -149,7 +164,18 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	const add = (snippet: Snippet) =>
 		done(insertSnippet(tree, selected, snippet), words.added({ name: snippetName(snippet.id) }));
 	const focusIn = (part: RefObject<HTMLElement | null>) =>
-		part.current?.querySelector<HTMLElement>("input:not([type=color]), textarea, select")?.focus();
+		(
+			part.current?.querySelector<HTMLElement>("[data-path]") ??
+			part.current?.querySelector<HTMLElement>("input:not([type=color]), textarea, select")
+		)?.focus();
+	/** open edits the text of a node over the picture; what has no such text, or is not shown there, among its settings. */
+	const open = async (node: Node) => {
+		select(node);
+		const element = readOnly || !layer.current?.checkVisibility() ? null : withText(node);
+		const isShown = element && new View(tree, props.picture?.text ?? "", rects).boxesOf(element).length > 0;
+		if (isShown && (await canEdit(tree, element))) setEditedAt(node.from);
+		else requestAnimationFrame(() => focusIn(inspector));
+	};
 
 	/** dragged follows the pointer over the picture: what is dropped lands where it shows, and a press without a movement is one. */
 	const dragged = (
@@ -178,6 +204,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 				if (!moved) press();
 				else if (target) drop(target);
 			},
+			layer.current ?? undefined,
 		);
 	};
 
@@ -201,7 +228,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 			ArrowDown: event.altKey && !mod ? () => run.down(node) : undefined,
 			Delete: mod || event.altKey ? undefined : () => run.remove(node),
 			Backspace: mod || event.altKey ? undefined : () => run.remove(node),
-			Enter: mod || event.altKey ? undefined : () => focusIn(inspector),
+			Enter: mod || event.altKey ? undefined : () => void open(node),
 			d: mod && !event.altKey ? () => run.duplicate(node) : undefined,
 		};
 		const chosen = acts[event.key];
@@ -279,10 +306,25 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 					rects={rects}
 					onRects={setRects}
 					onPress={(node, double) => {
+						if (double || (node === selected && withText(node))) return void open(node);
 						select(node);
-						if (double) requestAnimationFrame(() => focusIn(inspector));
-						else setFocus((count) => count + 1);
+						setFocus((count) => count + 1);
 					}}
+					textAt={
+						edited &&
+						((box, width) => (
+							<TextInPlace
+								tree={tree}
+								node={edited}
+								readOnly={readOnly}
+								apply={apply}
+								onDone={leave}
+								box={box}
+								width={width}
+							/>
+						))
+					}
+					onLeave={() => setEditedAt(null)}
 					landings={drag?.landings ?? null}
 					target={drag?.target ?? null}
 					toolbar={
@@ -318,6 +360,12 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 		</div>
 	);
 }
+
+/** canEdit tells whether the text of an element is edited with its formatting. Its source needs more room than the picture has. */
+const canEdit = async (tree: Tree, element: ElementNode) => {
+	const allowed = allowedOf(element);
+	return allowed !== null && keeps(contentOf(tree, element), allowed).catch(() => false);
+};
 
 const isField = (target: EventTarget) =>
 	target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;

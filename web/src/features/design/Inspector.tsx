@@ -5,16 +5,17 @@ import { catalogue } from "../../base/words/catalogue";
 import { attributeName, valueName } from "./attributeNames";
 import { attributesOf, choicesOf, defaultOf, kindOf, outlookIgnores } from "./attributes";
 import css from "./Design.module.css";
-import { type Act, setAttribute, setCondition, setText, unwrap, wrapInCondition } from "./model/acts";
+import { ElementText } from "./ElementText";
+import { setAttribute, setCondition, setText, unwrap, wrapInCondition } from "./model/acts";
+import { type Apply, Kept, refusals } from "./Kept";
 import { attributeValue, contentOf } from "./model/labels";
-import { htmlOf, plainOf } from "./model/text";
 import { type ConditionNode, type ElementNode, isInBody, type Node, type OpaqueNode, type Tree } from "./model/tree";
 import { branchName, nameOf } from "./names";
+import { withText } from "./texts";
 
 const words = catalogue("design.inspector", {
 	title: "Settings of what is selected",
 	nothing: "Select something in the email or in the structure.",
-	text: "Text",
 	html: "Text with markup",
 	more: "More settings",
 	default: "Default",
@@ -22,7 +23,6 @@ const words = catalogue("design.inspector", {
 	pick: "Choose {name}",
 	length: "With a unit, such as 16px or 50%.",
 	outlook: "Outlook for Windows ignores this.",
-	refused: "This would break the code around it, and is not applied.",
 	condition: "Condition",
 	conditionOf: "Condition of: {branch}",
 	conditionHelp: 'In Liquid, such as plan == "pro".',
@@ -33,8 +33,6 @@ const words = catalogue("design.inspector", {
 	opaque: "It can be moved, copied and deleted here. It is edited in the code.",
 	code: "Open in code",
 });
-
-export type Apply = (act: Act | null, typing?: boolean) => boolean;
 
 type Props = {
 	tree: Tree;
@@ -71,27 +69,16 @@ export function Inspector(props: Props) {
 
 type Of<N> = Omit<Props, "node"> & { node: N };
 
-function ElementFields({ tree, node, apply }: Of<ElementNode>) {
+function ElementFields({ tree, node, readOnly, apply }: Of<ElementNode>) {
 	const { first, rest } = attributesOf(node);
-	const html = contentOf(tree, node);
-	const plain = plainOf(html);
+	const hasText = withText(node) !== null;
 	const field = (name: string) => <AttributeField key={name} tree={tree} element={node} name={name} apply={apply} />;
 	return (
 		<>
-			{node.content === "html" && (
-				<Kept
-					value={plain ?? html}
-					write={(text) => apply(setText(tree, node, plain === null ? text : htmlOf(text)), true)}
-				>
-					{(field) => (
-						<TextArea
-							{...field}
-							label={plain === null ? words.html : words.text}
-							code={plain === null}
-							rows={plain === null ? 8 : 3}
-							path="text"
-						/>
-					)}
+			{hasText && <ElementText tree={tree} node={node} readOnly={readOnly} apply={apply} />}
+			{node.content === "html" && !hasText && (
+				<Kept value={contentOf(tree, node)} write={(html) => apply(setText(tree, node, html), true)}>
+					{(field) => <TextArea {...field} label={words.html} code rows={8} path="text" />}
 				</Kept>
 			)}
 			{first.map(field)}
@@ -104,27 +91,6 @@ function ElementFields({ tree, node, apply }: Of<ElementNode>) {
 			{isInBody(node.parent) && <Wrap tree={tree} node={node} apply={apply} />}
 		</>
 	);
-}
-
-type FieldProps = { value: string; onChange: (value: string) => void; onBlur: () => void; error?: string };
-
-/** Kept keeps what is typed while it cannot be applied, and says so. */
-function Kept({
-	value,
-	write,
-	children,
-}: {
-	value: string;
-	write: (value: string) => boolean;
-	children: (field: FieldProps) => ReactNode;
-}) {
-	const [refused, setRefused] = useState<string | null>(null);
-	return children({
-		value: refused ?? value,
-		onChange: (next) => setRefused(next === value || write(next) ? null : next),
-		onBlur: () => setRefused(null),
-		error: refused === null ? undefined : words.refused,
-	});
 }
 
 function AttributeField({
@@ -204,7 +170,7 @@ function Wrap({ tree, node, apply }: { tree: Tree; node: Node; apply: Apply }) {
 				<TextField
 					label={words.condition}
 					help={words.conditionHelp}
-					error={refused ? words.refused : undefined}
+					error={refused ? refusals.refused : undefined}
 					value={condition}
 					onChange={(value) => {
 						setRefused(false);

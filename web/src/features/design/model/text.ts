@@ -35,19 +35,6 @@ const escaped = (piece: string) =>
 export const attributeOf = (value: string, quote: string) =>
 	outsideLiquid(value, (piece) => escaped(piece).replaceAll(quote, quote === '"' ? "&quot;" : "&#39;"));
 
-/** htmlOf writes a plain text as HTML. */
-export const htmlOf = (text: string) => outsideLiquid(text, (piece) => escaped(piece).replaceAll(">", "&gt;"));
-
-/** plainOf returns the text of HTML that is nothing but text; null if it has markup. */
-export function plainOf(html: string): string | null {
-	let plain = true;
-	outsideLiquid(html, (piece) => {
-		plain &&= !piece.includes("<");
-		return piece;
-	});
-	return plain ? decode(html) : null;
-}
-
 /** wordsOf returns the words of HTML, for a label. */
 export const wordsOf = (html: string, most = 60) => {
 	const words = decode(
