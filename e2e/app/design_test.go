@@ -139,6 +139,19 @@ func (page appPage) designByMouse() {
 	page.Press("Escape")
 	page.WaitFor(`document.activeElement === ` + selectedRow)
 
+	start := []float64{text[0], text[1], 100, text[3]} // the tools of the button are beside it
+	press(start)
+	page.WaitFor(selectedRow + `.textContent.startsWith('Text Hello')`)
+	press(start)
+	page.WaitFor(textInPlace)
+	page.Press("End")
+	page.Type("!")
+	page.WaitFor(selectedRow + `.textContent.endsWith('!')`)
+	page.Press("Control+z")
+	page.WaitFor(`!` + selectedRow + `.textContent.endsWith('!')`)
+	page.Press("Escape")
+	page.WaitFor(`document.activeElement === ` + selectedRow)
+
 	drag(`[...document.querySelectorAll('section[aria-label=Add] li button')].find(b => b.textContent === 'Divider')`, text)
 	startsAt(3, "Divider")
 	page.WaitFor(`document.activeElement === ` + selectedRow)

@@ -100,7 +100,7 @@ export function Canvas({ tree, picture, rects, ...props }: Props) {
 						{first && !props.textAt && (
 							<div
 								className={css.floating}
-								style={{ insetInlineStart: Math.max(0, first.x), insetBlockStart: first.y - 36 }}
+								style={{ inlineSize: first.x + first.width, insetBlockStart: first.y - 36 }}
 							>
 								{props.toolbar}
 							</div>
