@@ -6,6 +6,7 @@
 package mark
 
 import (
+	"crypto/rand"
 	"regexp"
 	"strings"
 
@@ -19,8 +20,11 @@ const Prefix = "pb-mark-"
 // Marker makes marks and finds them again.
 type Marker struct{ word string }
 
+// stem begins the words of this process. What is put into a source later may contain only words that can be guessed.
+var stem = "pbmark" + strings.ToLower(rand.Text()[:16])
+
 // New returns the marker of a source.
-func New(source string) Marker { return Marker{markup.WordNotIn(source, "pbmark")} }
+func New(source string) Marker { return Marker{markup.WordNotIn(source, stem)} }
 
 // Word returns a word that the source does not contain.
 func (m Marker) Word() string { return m.word }

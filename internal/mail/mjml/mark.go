@@ -51,35 +51,33 @@ func label(m mark.Marker, source string, fragment bool, position func(at int) in
 // labelStart is the beginning of a label.
 func labelStart(m mark.Marker) string { return " " + m.Word() + `="` }
 
-// Unlabel returns a text without its labels.
-func Unlabel(m mark.Marker, text string) string {
-	var b strings.Builder
-	for {
-		before, label, found := strings.Cut(text, labelStart(m))
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		_, text, _ = strings.Cut(label, `"`)
-	}
-}
-
 // CompileMarked compiles a labelled document: its HTML has marks. Exact means that the HTML without marks is
 // that of the document without labels, which Compile then returns without compiling it again.
 func (c *Compiler) CompileMarked(ctx context.Context, owner string, m mark.Marker, labelled string) (r Result, exact bool, err error) {
-	classed, err := classed(m, labelled)
+	classed, plain, err := classed(m, labelled)
 	if err != nil {
 		return Result{}, false, err
 	}
-	if r, err = c.Compile(ctx, owner, classed); err != nil || mark.Selected(labelled) {
+	r, err = c.Compile(ctx, owner, classed)
+	// Values and blocks may contain the word although the source does not: their text would go with the marks, or act on them.
+	if err != nil || mark.Selected(plain) || strings.Contains(plain, m.Word()) {
 		return r, false, err
 	}
-	c.cache.put(sha256.Sum256([]byte(Unlabel(m, labelled))), Result{m.Remove(r.HTML), r.Warnings})
+	c.cache.put(sha256.Sum256([]byte(plain)), Result{m.Remove(r.HTML), r.Warnings})
 	return r, true, nil
 }
 
-// classed returns a labelled document with classes in place of the labels.
-func classed(m mark.Marker, labelled string) (string, error) {
+// labelOf returns the index of the label among the attributes of a start tag, or -1. It is one only as Label writes it.
+func labelOf(m mark.Marker, text string, t tag) int {
+	return slices.IndexFunc(t.attributes, func(a attribute) bool {
+		digits := text[a.start:a.end]
+		return a.name == m.Word() && digits != "" && strings.Trim(digits, "0123456789") == "" &&
+			strings.HasSuffix(text[:a.start], labelStart(m)) && text[a.end] == '"'
+	})
+}
+
+// classed returns a labelled document with classes in place of the labels, and without labels.
+func classed(m mark.Marker, labelled string) (marked, plain string, err error) {
 	var h heritage
 	var all []tag
 	var parents []string // the mj-class around each
@@ -90,17 +88,19 @@ func classed(m mark.Marker, labelled string) (string, error) {
 		parents = append(parents, h.around(i))
 	}
 	if err := i.inspect(labelled); err != nil {
-		return "", err
+		return "", "", err
 	}
-	var b strings.Builder
-	last := 0
+	var b, without strings.Builder
+	last, copied := 0, 0
 	for n, t := range all {
-		label := slices.IndexFunc(t.attributes, func(a attribute) bool { return a.name == m.Word() })
+		label := labelOf(m, labelled, t)
 		if label < 0 {
 			continue
 		}
 		a := t.attributes[label]
 		name := m.Class(labelled[a.start:a.end])
+		without.WriteString(labelled[copied : a.start-len(labelStart(m))])
+		copied = a.end + 1
 		own := slices.IndexFunc(t.attributes, func(a attribute) bool { return a.name == "css-class" })
 		b.WriteString(labelled[last:t.end])
 		if own < 0 {
@@ -117,7 +117,7 @@ func classed(m mark.Marker, labelled string) (string, error) {
 			last = class.end
 		}
 	}
-	return b.String() + labelled[last:], nil
+	return b.String() + labelled[last:], without.String() + labelled[copied:], nil
 }
 
 // heritage is the css-class that mj-attributes give to elements.

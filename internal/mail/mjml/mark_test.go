@@ -21,7 +21,7 @@ func TestMarksChangeNothingElse(t *testing.T) {
 			}
 			m := mark.New(source)
 			labelled := Label(m, source, false)
-			if Unlabel(m, labelled) != source {
+			if _, plain, err := classed(m, labelled); err != nil || plain != source {
 				t.Error("a text without its labels is not the source")
 			}
 			got, _, err := c.CompileMarked(t.Context(), "owner", m, labelled)
@@ -103,6 +103,35 @@ func TestTheDocumentWithoutMarksIsNotCompiledAgain(t *testing.T) {
 	}
 }
 
+// A value that is put into a labelled document may contain what a label looks like, or what a mark does. The HTML of
+// another document must not come from it.
+func TestWhatOnlyLooksLikeALabelIsNotCutFromADocument(t *testing.T) {
+	const source = `<mjml><mj-body><mj-raw>VALUE</mj-raw></mj-body></mjml>`
+	m := mark.New(source)
+	for name, tt := range map[string]struct{ value, other string }{
+		"a label in text":           {`a` + labelStart(m) + `<b>evil</b>"c`, `ac`},
+		"a label that has no end":   {`a` + labelStart(m) + `evil`, `a`},
+		"a mark in text":            {`a ` + m.Class("7") + `c`, `ac`},
+		"a label of another form":   {`</mj-raw><mj-text` + labelStart(m) + `7 evil">x</mj-text><mj-raw>`, `</mj-raw><mj-text>x</mj-text><mj-raw>`},
+		"a label with single quote": {`</mj-raw><mj-text ` + m.Word() + `='7'>x</mj-text><mj-raw>`, `</mj-raw><mj-text>x</mj-text><mj-raw>`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := New()
+			c.compile = func(_ context.Context, source string) (output, error) { return output{HTML: source}, nil }
+			labelled := strings.Replace(Label(m, source, false), "VALUE", tt.value, 1)
+			if _, exact, err := c.CompileMarked(t.Context(), "attacker", m, labelled); err != nil || exact {
+				t.Errorf("exact %t, %v", exact, err)
+			}
+			for _, value := range []string{tt.value, tt.other} {
+				document := strings.Replace(source, "VALUE", value, 1)
+				if r, err := c.Compile(t.Context(), "another", document); err != nil || r.HTML != document {
+					t.Errorf("the HTML of %s is %s, %v", document, r.HTML, err)
+				}
+			}
+		})
+	}
+}
+
 func FuzzMarks(f *testing.F) {
 	for _, source := range documents(f) {
 		f.Add(source)
@@ -111,14 +140,11 @@ func FuzzMarks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) {
 		m := mark.New(source)
 		labelled := Label(m, source, false)
-		if Unlabel(m, labelled) != source {
-			t.Fatalf("without labels: %q", Unlabel(m, labelled))
-		}
-		if fragment := LabelAs(m, source, 7); Unlabel(m, fragment) != source {
-			t.Fatalf("without labels: %q", Unlabel(m, fragment))
-		}
 		_, failed := inspect(source, false)
-		classed, err := classed(m, labelled)
+		classed, plain, err := classed(m, labelled)
+		if err == nil && plain != source {
+			t.Fatalf("without labels: %q", plain)
+		}
 		if (err == nil) != (failed == nil) {
 			t.Fatalf("%v, and with labels %v", failed, err)
 		}
