@@ -59,6 +59,24 @@ func TestReviewReportsNamesThatNothingHas(t *testing.T) {
 	}
 }
 
+// An account may have a custom field brand: alone the name is the field, and before a dot the brand.
+func TestReviewKnowsTheBrandAndAFieldOfItsName(t *testing.T) {
+	t.Parallel()
+	const source = "{{ brand | date: '%Y' }} {{ brand.colors.primary }} {{ brand.button.radius }} {{ brand.colour }}"
+	for _, tt := range []struct {
+		fields field.Catalog
+		dates  int
+	}{{nil, 1}, {field.Catalog{"brand": {Type: field.Date, Default: "2026-01-02"}}, 0}} {
+		text, known := content.Text{Field: "f", Source: source, Form: content.HTML}, content.Known{Fields: tt.fields}
+		if got := found(t, content.CodeUnknownName, text, known); len(got) != 1 || !strings.Contains(got[0].Message, "brand.colour") {
+			t.Errorf("unknown names: %v", got)
+		}
+		if got := found(t, content.CodeDate, text, known); len(got) != tt.dates {
+			t.Errorf("dates: %v", got)
+		}
+	}
+}
+
 func TestReviewReportsPlaceholdersOfOtherPrograms(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{

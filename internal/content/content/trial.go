@@ -159,11 +159,10 @@ func (e trialEnv) Lookup(name string) (any, bool) {
 	case "account":
 		return map[string]any{"name": "Example", "website_url": "https://example.com/", "logo_url": "https://example.com/logo.png", "postal_address": "1 High Street, Amsterdam"}, true
 	case "brand":
-		return map[string]any{
-			"colors": map[string]any{"primary": "#12507b", "secondary": "#12507b", "text": "#1f2a35", "background": "#f5f3ee", "surface": "#ffffff"},
-			"fonts":  map[string]any{"heading": "Georgia, serif", "body": "Arial, sans-serif"}, "logo_url": "https://example.com/logo.png",
-			"button": map[string]any{"color": "#12507b", "text_color": "#ffffff", "radius": int64(8)}, "width": int64(600), "footer": "Footer",
-		}, true
+		if _, ok := e.fields["brand"]; ok {
+			return trialFieldAndBrand{e}, true
+		}
+		return trialBrand, true
 	case "broadcast":
 		return map[string]any{"id": "b", "name": "News"}, true
 	case "email":
@@ -177,6 +176,25 @@ func (e trialEnv) Lookup(name string) (any, bool) {
 		return v, true
 	}
 	return e.own(name)
+}
+
+// trialBrand is {{ brand }}.
+var trialBrand = map[string]any{
+	"colors": map[string]any{"primary": "#12507b", "secondary": "#12507b", "text": "#1f2a35", "background": "#f5f3ee", "surface": "#ffffff"},
+	"fonts":  map[string]any{"heading": "Georgia, serif", "body": "Arial, sans-serif"}, "logo_url": "https://example.com/logo.png",
+	"button": map[string]any{"color": "#12507b", "text_color": "#ffffff", "radius": int64(8)}, "width": int64(600), "footer": "Footer",
+}
+
+// trialFieldAndBrand is {{ brand }} in an account with a custom field of that key: alone the contact's value.
+type trialFieldAndBrand struct{ trialEnv }
+
+// Field returns one field.
+func (trialFieldAndBrand) Field(name string) any { return trialBrand[name] }
+
+// Value returns the contact's value of the custom field.
+func (b trialFieldAndBrand) Value() any {
+	v, _ := b.own("brand")
+	return v
 }
 
 // own returns a custom field of the contact, or its default.

@@ -62,6 +62,8 @@ func (v *variable) peek(s *state) any {
 	}
 	switch d := value.(type) {
 	case string, nil, *string, Appender:
+	case Valued:
+		return s.normalizeByReference(d.Value())
 	case Drop:
 		if text, ok := d.(fmt.Stringer); ok {
 			return text.String()

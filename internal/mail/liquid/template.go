@@ -98,6 +98,13 @@ type Drop interface {
 	Field(name string) any
 }
 
+// Valued is a Drop that is another value wherever no field is read.
+type Valued interface {
+	Drop
+	// Value returns the value, nil when there is none.
+	Value() any
+}
+
 // Appender is a text that is made when it is printed, without a copy.
 type Appender interface {
 	// AppendTo appends the text to dst.

@@ -54,6 +54,16 @@ func (brand) Names() []string {
 	return []string{"colors", "fonts", "logo_url", "button", "width", "footer"}
 }
 
+// fieldAndBrand is {{ brand }} in an account with a custom field of that key: the contact's value if it stands alone,
+// else the brand. Accounts had such fields before there were brands.
+type fieldAndBrand struct{ brand }
+
+// Value returns the contact's value of the custom field.
+func (b fieldAndBrand) Value() any {
+	v, _ := b.custom("brand")
+	return v
+}
+
 // brandColors is {{ brand.colors }}.
 type brandColors struct{ *tenant.Brand }
 

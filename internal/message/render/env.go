@@ -90,6 +90,9 @@ func (e *env) Lookup(name string) (any, bool) {
 	case "account":
 		return account{e}, true
 	case "brand":
+		if e.hasField("brand") {
+			return fieldAndBrand{brand{e}}, true
+		}
 		return brand{e}, true
 	case "broadcast":
 		return campaign{e}, true
@@ -122,6 +125,12 @@ func (e *env) custom(key string) (any, bool) {
 		return plain(f.Default), true
 	}
 	return nil, false
+}
+
+// hasField reports whether the account has a custom field with a key.
+func (e *env) hasField(key string) bool {
+	_, ok := e.Sender.Fields[key]
+	return ok || e.Contact.CustomFields[key] != nil
 }
 
 // customFields is {{ contact.custom_fields }}.

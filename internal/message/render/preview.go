@@ -152,8 +152,10 @@ func isData(path string) bool {
 	switch root {
 	case "contact", "event":
 		return rest != ""
+	case "brand": // alone, it may be a custom field
+		return rest == ""
 	case "unsubscribe_url", "preferences_url", "view_in_browser_url", "subscribe_confirm_url", content.PixelVariable, content.HoneypotVariable,
-		"account", "brand", "broadcast", "sequence", "email", "param", "now", "packetboat_target":
+		"account", "broadcast", "sequence", "email", "param", "now", "packetboat_target":
 		return false
 	}
 	_, ours := content.LinkVariable(root)

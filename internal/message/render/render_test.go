@@ -52,7 +52,7 @@ func sample(t testing.TB) render.Mail {
 		Contact: &contact.Contact{ID: id.New[id.Contact](), Email: "ann@example.org", FirstName: new("Ann <3"), Tags: []string{"a", "b"}},
 		Content: compile(t, content.Content{Source: content.Source{Subject: "Hi", HTML: "x", Text: "x"}}),
 		Sender: &render.Sender{
-			Tenant:   tenant.Tenant{Slug: "acme", Name: "Acme & Co", Settings: tenant.Settings{Timezone: "Europe/Berlin"}},
+			Tenant:   tenant.Tenant{Slug: "acme", Name: "Acme & Co", Settings: tenant.Settings{Timezone: "Europe/Berlin", Brand: tenant.DefaultBrand()}},
 			Identity: sender.Identity{UTMCode: "acme-news"},
 			Domain:   sender.Domain{TrackingHost: "t.example.com"},
 			Type:     sender.EmailType{Key: "news"},
@@ -88,13 +88,14 @@ func TestWhatLiquidPrints(t *testing.T) {
 		{"a default for what is null", "{{ nulled }}", "set"},
 		{"a whole number by default", "{{ level }}", "3"},
 		{"a contact's field before a custom one", "{{ email }} {{ email | upcase }}{% if email == 'ann@example.org' %} it is{% endif %} {{ email.type }}", "ann@example.org ANN@EXAMPLE.ORG it is news"},
+		{"a custom field before the brand", "{{ brand }} {{ brand | plus: 1 }}{% if brand == 4 and brand > 3 %} it is{% endif %} {{ contact.custom_fields.brand }} {{ brand.colors.primary }} {{ brand.width }}", "4 5 it is 4 #12507b 600"},
 		{"the account", "{{ account.name }} {{ account.website_url }}", "Acme &amp; Co "},
 		{"the broadcast", "{{ broadcast.name }} {{ broadcast.id }}", "Spring " + b1.String()},
 		{"a text by reference as an argument", `{{ "a" | append: company | append: account.name }} {{ first_name | upcase }} {{ email | size }} {{ account.name.size }}`, "aAcmeAcme &amp; Co ANN &lt;3 15 9"},
 		{"a text by reference in conditions", `{% if company == "Acme" and company contains "cm" %}1{% endif %}{% if last_name %}2{% endif %}{% if company and broadcast.name == "Spring" %}3{% endif %}{% case company %}{% when "Acme" %}4{% endcase %}`, "134"},
 		{"a text by reference that is kept", `{% assign c = company %}{% for x in company %}{{ x }}{% endfor %}{{ c | append: c }}{{ company | default: "x" | size }}`, "AcmeAcmeAcme4"},
 		{"an address as an argument", `{{ unsubscribe_url | slice: 0, 5 }} {{ unsubscribe_url | append: "#x" | split: "#" | last }} {% if packetboat_pixel contains "/_q/o/" %}y{% endif %}`, "https x y"},
-		{"all custom fields", `{% for f in contact.custom_fields %}{{ f[0] }}={{ f[1] }};{% endfor %}{{ contact.custom_fields.size }}{{ contact.custom_fields | map: "plan" }}`, "city_of_birth=Rome;email=wrong;level=3;nulled=set;plan=gold;rank=first;ratio=1.5;seats=7;8gold"},
+		{"all custom fields", `{% for f in contact.custom_fields %}{{ f[0] }}={{ f[1] }};{% endfor %}{{ contact.custom_fields.size }}{{ contact.custom_fields | map: "plan" }}`, "brand=4;city_of_birth=Rome;email=wrong;level=3;nulled=set;plan=gold;rank=first;ratio=1.5;seats=7;9gold"},
 		{"all of the broadcast", `{{ broadcast | raw }}`, `{"id":"` + b1.String() + `","name":"Spring"}`},
 		{"the event of an enrollment", `{{ event.plan }} {{ event.seats }} {{ event.name }} {{ event.properties.plan }} {% for i in event.items %}{{ i.sku }}{% endfor %} {{ event.occurred_at | date: "%H:%M" }}`, "pro&lt; 3 ordered pro&lt; ab 08:00"},
 		{"now, in the contact's zone", `{{ now | date: "%H:%M" }}`, "08:00"},
@@ -102,7 +103,7 @@ func TestWhatLiquidPrints(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l := sample(t)
 			l.Contact.Timezone = new("America/New_York")
-			l.Contact.CustomFields = map[string]any{"plan": "gold", "seats": float64(7), "ratio": 1.5, "rank": "first", "email": "wrong", "nulled": nil}
+			l.Contact.CustomFields = map[string]any{"plan": "gold", "seats": float64(7), "ratio": 1.5, "rank": "first", "email": "wrong", "nulled": nil, "brand": float64(4)}
 			l.Contact.Company = new("Acme")
 			data, err := journal.Trigger{Name: "ordered", At: noon, Properties: map[string]any{
 				"plan": "pro<", "seats": 3, "items": []any{map[string]any{"sku": "a"}, map[string]any{"sku": "b"}},
