@@ -83,6 +83,18 @@ func or(v, other *string) *string {
 	return other
 }
 
+// FooterTemplate returns the parsed text of the footer, nil if there is none.
+func (b *Brand) FooterTemplate() *liquid.Template {
+	if b.Footer == "" {
+		return nil
+	}
+	t, err := liquid.Parse(b.Footer, liquid.Options{Mode: liquid.Text})
+	if err != nil {
+		return nil // it was checked when it was saved
+	}
+	return t
+}
+
 // Normalize validates a brand and writes its colours in small letters and its fonts without quotes.
 func (b *Brand) Normalize(p *fault.Problems) {
 	for _, c := range []struct {

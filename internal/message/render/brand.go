@@ -1,9 +1,6 @@
 package render
 
-import (
-	"github.com/packetboat/packetboat/internal/account/tenant"
-	"github.com/packetboat/packetboat/internal/mail/liquid"
-)
+import "github.com/packetboat/packetboat/internal/account/tenant"
 
 // brand is {{ brand }}.
 type brand struct{ *env }
@@ -26,23 +23,19 @@ func (b brand) Field(name string) any {
 	case "width":
 		return int64(s.Brand.Width)
 	case "footer":
-		return b.footer(s.Brand.Footer)
+		return b.footer()
 	}
 	return nil
 }
 
 // footer renders the text of the footer.
-func (b brand) footer(text string) any {
-	if b.inFooter || text == "" { // the footer refers to itself
+func (b brand) footer() any {
+	if b.inFooter || b.Sender.Footer == nil { // the footer refers to itself, or there is none
 		return nil
-	}
-	t, err := liquid.Parse(text, liquid.Options{Mode: liquid.Text})
-	if err != nil {
-		return nil // it was checked when it was saved
 	}
 	b.inFooter = true
 	defer func() { b.inFooter = false }()
-	out, err := t.Append(b.ctx, nil, b.env, b.budget)
+	out, err := b.Sender.Footer.Append(b.ctx, nil, b.env, b.budget)
 	if err != nil {
 		b.err = err
 	}

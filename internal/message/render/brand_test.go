@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/packetboat/packetboat/internal/account/tenant"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/message/render"
 	"github.com/packetboat/packetboat/internal/people/field"
@@ -37,5 +38,19 @@ func TestABrandAloneIsTheCustomField(t *testing.T) {
 				t.Errorf("it lacks %q, %v", missing, err)
 			}
 		})
+	}
+}
+
+func TestAFooterIsLiquidWithoutItself(t *testing.T) {
+	t.Parallel()
+	l := sample(t)
+	l.Content = compile(t, content.Content{Source: content.Source{Subject: "s", HTML: "{{ brand.footer }}|{{ brand.footer }}"}})
+	for text, want := range map[string]string{
+		"": "|", "From {{ account.name }} to {{ first_name }}{{ brand.footer }}": "From Acme &amp; Co to Ann &lt;3|From Acme &amp; Co to Ann &lt;3", "{% if %}": "|",
+	} {
+		l.Sender.Footer = (&tenant.Brand{Footer: text}).FooterTemplate()
+		if got := string(renderMail(t, l).HTML); got != want {
+			t.Errorf("%q prints %q, want %q", text, got, want)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/content/content"
 	"github.com/packetboat/packetboat/internal/mail/links"
+	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/people/contact"
 	"github.com/packetboat/packetboat/internal/people/field"
 	"github.com/packetboat/packetboat/internal/senders/sender"
@@ -24,7 +25,8 @@ type Sender struct {
 	Identity sender.Identity
 	Domain   sender.Domain
 	Type     sender.EmailType
-	Fields   field.Catalog // with the defaults of fields that a contact lacks
+	Fields   field.Catalog    // with the defaults of fields that a contact lacks
+	Footer   *liquid.Template // of the tenant's brand; nil: none
 }
 
 // Consent returns the consent that the mail needs from its recipient.
@@ -126,6 +128,7 @@ func (s *Senders) remains(ctx context.Context, t id.Tenant, identity id.Identity
 	if out.Tenant, err = tenant.ByID(ctx, s.DB, t); err != nil {
 		return nil, err
 	}
+	out.Footer = out.Tenant.Settings.Brand.FooterTemplate()
 	if out.Identity, err = sender.IdentityByID(ctx, s.DB, t, identity); err != nil && !missing(err) {
 		return nil, err
 	}
@@ -146,6 +149,7 @@ func (s *Senders) load(ctx context.Context, key senderKey) (*Sender, error) {
 	if out.Tenant, err = tenant.ByID(ctx, s.DB, key.tenant); err != nil {
 		return nil, err
 	}
+	out.Footer = out.Tenant.Settings.Brand.FooterTemplate()
 	if out.Identity, err = sender.IdentityByID(ctx, s.DB, key.tenant, key.identity); err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (w *work) sender(ctx context.Context, address string) (*render.Sender, bool
 	}
 	if identity.IsZero() {
 		fields, err := field.Load(ctx, w.db, w.tenant.ID)
-		return w.hosted(&render.Sender{Tenant: w.tenant, Fields: fields}), false, err
+		return w.hosted(&render.Sender{Tenant: w.tenant, Fields: fields, Footer: w.tenant.Settings.Brand.FooterTemplate()}), false, err
 	}
 	s, err := w.senders.Past(ctx, w.tenant.ID, identity, cmp.Or(w.emailType, w.tenant.Settings.DefaultEmailType))
 	if err != nil {
