@@ -121,6 +121,9 @@ func TestATestChecksItsGuards(t *testing.T) {
 		for i := range 9 {
 			a.AddIdentity(fmt.Sprintf("more%d", i))
 		}
+		expect("variants that do not differ", a.Create(twoVariants, func(ch *broadcast.Change) {
+			*ch.Variants = append(*ch.Variants, broadcast.Variant{ID: "c", Name: "Same", Weight: 1, Overrides: (*ch.Variants)[0].Overrides})
+		}), broadcast.TestRequest{To: one}, nil)
 		expect("without an audience", a.Create(func(ch *broadcast.Change) { ch.Include = nil }), broadcast.TestRequest{To: one}, nil)
 		expect("as many as may be", b, broadcast.TestRequest{To: many}, nil)
 		a.AddIdentity("last")
