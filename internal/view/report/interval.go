@@ -11,20 +11,21 @@ const z95 = 1.959963984540054
 // IntervalOf returns the Wilson score interval of n out of a number of independent cases (E. B. Wilson, "Probable
 // Inference, the Law of Succession, and Statistical Inference", Journal of the American Statistical Association 22
 // (1927), 209-212). Unlike the usual plus or minus, it also holds for few cases, and for rates near 0 and 1. Without
-// cases it is from 0 to 1.
+// cases it is from 0 to 1. More than all cases, as counts that are not independent may say, are all.
 func IntervalOf(n, of int) Interval {
 	if of <= 0 {
 		return Interval{0, 1}
 	}
+	n = min(max(n, 0), of)
 	cases := float64(of)
 	p, zz := float64(n)/cases, z95*z95/cases
 	middle := (p + zz/2) / (1 + zz)
 	half := z95 / (1 + zz) * math.Sqrt(p*(1-p)/cases+zz/(4*cases))
 	i := Interval{middle - half, middle + half}
-	if n <= 0 { // exactly, not only up to rounding
+	if n == 0 { // exactly, not only up to rounding
 		i.Low = 0
 	}
-	if n >= of {
+	if n == of {
 		i.High = 1
 	}
 	return i
