@@ -55,7 +55,7 @@ const (
 )
 
 // newColumns returns the columns of a header. Options call a column by its name, or by its position if others have the name
-// as well: "#3".
+// as well, or if it may be taken for the position of one of these: "#3".
 func newColumns(names []string) []column {
 	count := map[string]int{}
 	for _, name := range names {
@@ -64,7 +64,8 @@ func newColumns(names []string) []column {
 	columns := make([]column, len(names))
 	for i, name := range names {
 		columns[i] = column{Name: name, Key: name}
-		if count[name] > 1 {
+		_, position := positionOf(name, len(names))
+		if count[name] > 1 || position && len(count) < len(names) {
 			columns[i].Key = positionKey(i)
 		}
 	}
@@ -75,6 +76,16 @@ func newColumns(names []string) []column {
 func (c column) key() string { return cmp.Or(c.Key, c.Name) }
 
 func positionKey(i int) string { return "#" + strconv.Itoa(i+1) }
+
+// positionOf returns the index of the column whose position a key is, among n columns.
+func positionOf(key string, n int) (index int, ok bool) {
+	position, ok := strings.CutPrefix(key, "#")
+	if !ok {
+		return 0, false
+	}
+	at, err := strconv.Atoi(position)
+	return at - 1, err == nil && at >= 1 && at <= n && key == positionKey(at-1)
+}
 
 // ownColumns returns how many columns of a header are not those that an errors file has behind the others.
 func ownColumns(names []string) int {
@@ -93,17 +104,20 @@ func namesOf(columns []column) []string {
 	return names
 }
 
-// columnsOf returns the indexes of the columns that options call by a key: all with the name, or the one at the position.
+// columnsOf returns the indexes of the columns that options call by a key: the one that is called by this position, or all
+// with the name, or the one at the position.
 func columnsOf(columns []column, key string) (found []int) {
+	at, position := positionOf(key, len(columns))
+	if position && columns[at].key() == key {
+		return []int{at}
+	}
 	for i, c := range columns {
 		if c.Name == key {
 			found = append(found, i)
 		}
 	}
-	if position, ok := strings.CutPrefix(key, "#"); ok && found == nil {
-		if n, err := strconv.Atoi(position); err == nil && n >= 1 && n <= len(columns) && key == positionKey(n-1) {
-			found = append(found, n-1)
-		}
+	if position && found == nil {
+		found = append(found, at)
 	}
 	return found
 }

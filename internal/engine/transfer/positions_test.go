@@ -93,9 +93,14 @@ func TestPositionsThatAFileLacks(t *testing.T) {
 				d.Errorf("%v %v: %s, want %s", tt.mapping, tt.forms, got, tt.want)
 			}
 		}
-		// A name goes before a position, and a position before the name that a column shares.
+		// A position goes before the name that a column shares, and before a name that looks like it.
 		r := d.report(d.load(file, transfer.Options{Mapping: map[string]string{"#2": "city", "#3": "last_name", "Name": "", "#1": "email"}}))
-		if got, want := keysText(r), "email:email: #2:-: #3:last_name: #2:city:"; got != want {
+		if got, want := keysText(r), "email:email: #2:city: #3:last_name: #4:-:"; got != want {
+			d.Errorf("the columns went %s, want %s", got, want)
+		}
+		// Else a name goes before a position.
+		r = d.report(d.load("email,#1,#9\nann@example.org,Rome,x\n", transfer.Options{Mapping: map[string]string{"#1": "city", "#3": "last_name"}}))
+		if got, want := keysText(r), "email:email: #1:city: #9:last_name:"; got != want {
 			d.Errorf("the columns went %s, want %s", got, want)
 		}
 	})
