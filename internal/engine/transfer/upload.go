@@ -85,10 +85,14 @@ func (in *Received) assign(ctx context.Context, tx *sqldb.DB, j job.Job, dryRun 
 	return err
 }
 
-// inputOf returns the file of an import.
+// inputOf returns the file of an import. That of a dry run may go before it has ended, with another job that was to read it.
 func (in importParams) inputOf(ctx context.Context, db *sqldb.DB, j job.Job) (job.File, error) {
 	if in.File.IsZero() {
 		return job.FileOf(ctx, db, j.Tenant, j.ID, job.Input)
 	}
-	return job.FileByID(ctx, db, j.Tenant, in.File)
+	file, err := job.FileByID(ctx, db, j.Tenant, in.File)
+	if errors.Is(err, job.ErrNoFile) {
+		return file, errNotKept
+	}
+	return file, err
 }

@@ -85,6 +85,24 @@ func TestTheFileOfADryRunIsImportedOnceMore(t *testing.T) {
 	})
 }
 
+// A file goes with the job that took it last, also from a dry run that has not ended.
+func TestADryRunWhoseFileIsGoneSaysSo(t *testing.T) {
+	each(t, func(d *fixture) {
+		first, err := d.start("email\nann@example.org\n", transfer.Options{DryRun: true})
+		d.ok(err)
+		second, err := d.startKept(d.fileID(first), "", transfer.Options{})
+		d.ok(err)
+		_, err = job.Cancel(d.Context(), d.db, d.tenant, second.ID, d.now)
+		d.ok(err)
+		_, err = job.Prune(d.Context(), d.db, d.now.Add(time.Minute))
+		d.ok(err)
+		first = d.ended(first)
+		if first.Status != job.Failed || first.Error.Message != "the file is not kept any more; send it again" || d.count() != 0 {
+			d.Errorf("the dry run is %s, %+v", first.Status, first.Error)
+		}
+	})
+}
+
 func (d *fixture) expectNotKept(what string, err error) {
 	d.Helper()
 	f, ok := fault.As(err)
