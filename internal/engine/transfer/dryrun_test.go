@@ -7,6 +7,7 @@ import (
 
 	"github.com/packetboat/packetboat/internal/account/job"
 	"github.com/packetboat/packetboat/internal/engine/transfer"
+	"github.com/packetboat/packetboat/internal/people/contact"
 )
 
 // A dry run that is interrupted continues with the same numbers, although its contacts are not stored.
@@ -36,6 +37,37 @@ func TestAnInterruptedDryRunContinues(t *testing.T) {
 		}
 		if died < 3 {
 			d.Errorf("it was interrupted %d times", died)
+		}
+	})
+}
+
+// A row that could not be saved is no earlier row with an address, also for an import that is interrupted.
+func TestAnInterruptedImportDoesNotRepeatWhatItDidNotSave(t *testing.T) {
+	each(t, func(d *fixture) {
+		const n = 5000
+		d.save("owner@example.org", contact.Change{Texts: map[contact.Text]*string{contact.ExternalID: new("own")}})
+		var file strings.Builder
+		file.WriteString("email,external_id\n")
+		for i := range n {
+			email, key := fmt.Sprintf("u%d@example.org", i), ""
+			switch i {
+			case 5:
+				key = "own" // another contact's
+			case n - 5:
+				email = "u5@example.org"
+			case n - 6:
+				email = "u6@example.org"
+			}
+			fmt.Fprintf(&file, "%s,%s\n", email, key)
+		}
+		run := d.e.Runners[job.Import]
+		for _, o := range []transfer.Options{{DryRun: true}, {}} {
+			died := 0
+			d.e.Runners[job.Import] = d.interruptedRunner(run, &died)
+			j := d.load(file.String(), o)
+			if got, want := d.resultText(j), fmt.Sprintf("completed %d: %d+1+0+1", n, n-2); got != want || d.result(j).Repeated != 1 || died < 3 {
+				d.Errorf("dry run %t: after %d deaths the import = %s, want %s; %d repeats", o.DryRun, died, got, want, d.result(j).Repeated)
+			}
 		}
 	})
 }

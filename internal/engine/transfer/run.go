@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/packetboat/packetboat/internal/account/job"
@@ -46,13 +47,14 @@ type row struct {
 
 // checkpoint is the state of an import.
 type checkpoint struct {
-	At     int64        `json:"at"`  // offset in the file
-	Row    int64        `json:"row"` // number of the last row done
-	Total  int64        `json:"total"`
-	Done   bool         `json:"done"` // all rows are done
-	Forms  map[int]form `json:"forms,omitempty"`
-	Sum    ImportResult `json:"sum"`
-	Report Report       `json:"report"`
+	At      int64        `json:"at"`  // offset in the file
+	Row     int64        `json:"row"` // number of the last row done
+	Total   int64        `json:"total"`
+	Done    bool         `json:"done"` // all rows are done
+	Forms   map[int]form `json:"forms,omitempty"`
+	Unsaved []int64      `json:"unsaved,omitempty"` // numbers of the first maxUnsaved rows that could be read, but not saved
+	Sum     ImportResult `json:"sum"`
+	Report  Report       `json:"report"`
 }
 
 // Import is the job.Runner of imports. While one batch is saved, the next is read.
@@ -85,7 +87,7 @@ func Import(ctx context.Context, w *job.Work) error {
 	if im.stages, err = contact.Stages(ctx, w.DB, w.Job.Tenant); err != nil {
 		return err
 	}
-	if err := im.readAgain(at.At); err != nil {
+	if err := im.readAgain(at); err != nil {
 		return err
 	}
 	if im.traced, err = loadTraced(ctx, w.DB, w.Job.Tenant, w.Job.ID); err != nil {
@@ -278,16 +280,20 @@ func (im *importRun) remember(b batch) {
 	}
 }
 
-// readAgain remembers the addresses of the rows before an offset, when an import continues.
-func (im *importRun) readAgain(before int64) error {
+// maxUnsaved limits Unsaved. An import that continues counts an address that only later ones of these rows had as one that
+// was there before.
+const maxUnsaved = 1000
+
+// readAgain remembers the addresses of the rows before a checkpoint, when an import continues.
+func (im *importRun) readAgain(done checkpoint) error {
 	rows := NewRows(im.open, im.Format, len(im.Columns), im.At, im.Row)
-	for at, number := im.At, im.Row; at < before; {
+	for at, number := im.At, im.Row; at < done.At; {
 		b := im.readBatch(rows, at, number)
 		if b.err != nil {
 			return b.err
 		}
 		for i, t := range b.rows {
-			if t.err == nil {
+			if _, unsaved := slices.BinarySearch(done.Unsaved, t.number); t.err == nil && !unsaved {
 				b.rows[i].hash = hashOf(b.drafts[t.draft].Email)
 			}
 		}
@@ -321,7 +327,8 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 	created, trace := at.Sum.Created, trace{at: now}
 	at.At, at.Row, at.Done = b.at, b.row, b.last
 	at.Report.Faults = cloneFaults(at.Report.Faults) // the transaction may be done again
-	here := map[uint64]bool{}                        // addresses of this batch
+	at.Unsaved = slices.Clip(at.Unsaved)
+	here := map[uint64]bool{} // addresses of this batch
 	var members segment.Saved
 	for i, t := range b.rows {
 		at.Sum.Rows++
@@ -350,7 +357,11 @@ func (im *importRun) applyBatch(ctx context.Context, tx *sqldb.DB, at checkpoint
 			if o.Err == nil || skipped {
 				continue
 			}
+			b.rows[i].hash = 0 // it may have been saved at the first try
 			t.err = im.rowErrorOf(refused)
+			if len(at.Unsaved) < maxUnsaved {
+				at.Unsaved = append(at.Unsaved, t.number)
+			}
 		}
 		at.Report.addFault(t.number, *t.err)
 		at.Sum.Invalid++
