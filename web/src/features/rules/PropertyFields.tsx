@@ -4,10 +4,17 @@ import { catalogue } from "../../base/words/catalogue";
 import { Combo } from "../../ui/Combo";
 import { Select, TextField } from "../../ui/Field";
 import { eventPropertiesQuery } from "../activity/queries";
-import { unsetValue } from "./edits";
 import { type FieldKind, operatorName, operators, shapeOf } from "./fields";
 import type { Control } from "./PartButton";
-import { type PropertyFilter, type PropertyKind, propertyKind, recordedKind } from "./propertyFilters";
+import {
+	chosenKind,
+	ofKind,
+	type PropertyFilter,
+	type PropertyKind,
+	propertyKind,
+	recordedKind,
+	valuesIn,
+} from "./propertyFilters";
 import { ValueEditor } from "./ValueEditor";
 
 const words = catalogue("rules.properties", {
@@ -28,25 +35,15 @@ type Props = {
 	error?: string;
 };
 
-/** ofKind returns a condition on a property of a kind. What it is compared with stays if it is of that kind, and of the shape that the operator takes. */
-function ofKind(
-	filter: PropertyFilter,
-	kind: PropertyKind,
-	operator: string = operators[kind][0] ?? "equals",
-): PropertyFilter {
-	const stays = kind === propertyKind(filter) && shapeOf(operator) === shapeOf(filter.operator);
-	return { ...filter, operator, value: stays ? filter.value : unsetValue(operator, kind) };
-}
-
 /** useRecorded returns the properties that events have had. A condition that says no more than the name of one gets its kind. */
-function useRecorded({ eventName, filter, onChange }: Props, search: string, isKindChosen: boolean) {
+function useRecorded({ eventName, filter, onChange }: Props, search: string) {
 	const query = useQuery({ ...eventPropertiesQuery(eventName ?? "", search), enabled: Boolean(eventName) });
 	const properties = query.data?.data ?? [];
 	const kindOf = (property: string) =>
 		recordedKind(properties.find((suggestion) => suggestion.value === property)?.kinds);
 	// A property may be written before its suggestion has arrived. What somebody chose or typed since stays.
 	const recorded = kindOf(filter.property);
-	const isUntouched = !isKindChosen && filter.operator === "equals" && filter.value === "";
+	const isUntouched = filter[chosenKind] === undefined && filter.operator === "equals" && filter.value === "";
 	useEffect(() => {
 		if (isUntouched && recorded && recorded !== propertyKind(filter)) onChange(ofKind(filter, recorded));
 	});
@@ -56,8 +53,7 @@ function useRecorded({ eventName, filter, onChange }: Props, search: string, isK
 function PropertyName(props: Props) {
 	const { filter, onChange, error } = props;
 	const [search, setSearch] = useState("");
-	const [isKindChosen, setIsKindChosen] = useState(false);
-	const { properties, kindOf } = useRecorded(props, search, isKindChosen);
+	const { properties, kindOf } = useRecorded(props, search);
 	const kind = propertyKind(filter);
 	return (
 		<>
@@ -75,18 +71,16 @@ function PropertyName(props: Props) {
 				onSearch={setSearch}
 				onChange={(value) => {
 					const property = value ?? "";
-					const recorded = kindOf(property) ?? kind;
-					onChange({ ...ofKind(filter, recorded, recorded === kind ? filter.operator : undefined), property });
+					const recorded = kindOf(property);
+					const next = recorded ? ofKind(filter, recorded, recorded === kind ? filter.operator : undefined) : filter;
+					onChange({ ...next, property });
 				}}
 				error={error}
 			/>
 			<Select
 				label={words.kind}
 				value={kind}
-				onChange={(value) => {
-					setIsKindChosen(true);
-					onChange(ofKind(filter, value as PropertyKind));
-				}}
+				onChange={(value) => onChange(ofKind(filter, value as PropertyKind))}
 				choices={Object.entries(words.kinds).map(([value, label]) => ({ value, label }))}
 			/>
 		</>
@@ -95,7 +89,8 @@ function PropertyName(props: Props) {
 
 function PropertyValue(props: Props) {
 	const { filter, onChange, error } = props;
-	useRecorded(props, filter.property, false);
+	useRecorded(props, filter.property);
+	const [text, setText] = useState(Array.isArray(filter.value) ? filter.value.join(", ") : "");
 	// A text of a property has no suggestions, so its field is of a kind that has none either.
 	const kind = propertyKind(filter);
 	const valueKind: FieldKind = kind === "text" ? "reference" : kind;
@@ -104,8 +99,11 @@ function PropertyValue(props: Props) {
 			autoFocus
 			label={words.values}
 			help={words.valuesHelp}
-			value={Array.isArray(filter.value) ? filter.value.join(", ") : ""}
-			onChange={(value) => onChange({ ...filter, value: value.split(/,\s*/) })}
+			value={text}
+			onChange={(text) => {
+				setText(text);
+				onChange({ ...filter, value: valuesIn(text, kind) });
+			}}
 			error={error}
 		/>
 	) : (

@@ -5,6 +5,7 @@ import { leafIcon } from "./leafIcons";
 import { type Kind, kindOf, type Leaf, leafOperators, leafWords, mailEvents } from "./leaves";
 import type { Control } from "./PartButton";
 import { type Edited, partFields } from "./partFields";
+import { chosenKind } from "./propertyFilters";
 import { propertyControl } from "./PropertyFields";
 import { sentenceWords } from "./sentences";
 
@@ -118,7 +119,12 @@ export function leafControl(id: string, context: Context): Control {
 	if (kind === "trigger_event" && id !== "type")
 		return propertyControl(id, {
 			eventName: startEvent ?? undefined,
-			filter: { property: leaf.property ?? "", operator: leaf.operator ?? "equals", value: leaf.value },
+			filter: {
+				property: leaf.property ?? "",
+				operator: leaf.operator ?? "equals",
+				value: leaf.value,
+				[chosenKind]: leaf[chosenKind],
+			},
 			onChange: (filter) => onChange({ type: kind, ...filter }),
 		});
 	switch (id) {

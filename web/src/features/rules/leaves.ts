@@ -1,6 +1,6 @@
 import { catalogue } from "../../base/words/catalogue";
 import type { Filter } from "./filters";
-import type { PropertyFilter } from "./propertyFilters";
+import type { chosenKind, PropertyFilter, PropertyKind } from "./propertyFilters";
 
 // A rule is a tree: groups of conditions, whose leaves ask about a field, about mail, events, page views,
 // lists and so on. The server checks it; here it is only edited.
@@ -24,6 +24,7 @@ export type Leaf = Filter & {
 	event_name?: string;
 	/** Of the event that started a sequence or an automation. */
 	property?: string;
+	[chosenKind]?: PropertyKind;
 	filters?: PropertyFilter[];
 	first?: EventMatch;
 	then?: EventMatch;

@@ -1,6 +1,14 @@
 import { equals, holds, type Tests } from "../../base/testing";
 import { initialValue, operators } from "./fields";
-import { filterWords, type PropertyFilter, type PropertyKind, propertyKind, recordedKind } from "./propertyFilters";
+import {
+	filterWords,
+	ofKind,
+	type PropertyFilter,
+	type PropertyKind,
+	propertyKind,
+	recordedKind,
+	valuesIn,
+} from "./propertyFilters";
 
 const tests: Tests = {
 	"the kind of a property is told by what a filter asks of it"() {
@@ -15,6 +23,7 @@ const tests: Tests = {
 			["in_the_last", { amount: 3, unit: "day" }, "date"],
 			["before", "2026-01-01", "date"],
 			["is_true", undefined, "boolean"],
+			["equals", false, "boolean"],
 			["is_set", undefined, "text"],
 		];
 		for (const [operator, value, expected] of filters)
@@ -25,6 +34,21 @@ const tests: Tests = {
 			const operator = operators[kind][0] ?? "";
 			equals(propertyKind({ property: "p", operator, value: initialValue(operator, kind) }), kind);
 		}
+	},
+	"a condition keeps the kind that was chosen while its operator changes"() {
+		for (const kind of ["text", "number", "date", "boolean"] as const) {
+			for (const operator of operators[kind]) {
+				const filter = ofKind({ property: "p", operator: "equals", value: "" }, kind, operator);
+				equals(propertyKind({ ...filter, property: "q" }), kind, operator);
+				equals(Object.keys(filter).sort(), ["operator", "property", "value"]);
+			}
+		}
+	},
+	"several values are read as values of the kind"() {
+		equals(valuesIn(" 10, 20.5,, -3 ", "number"), [10, 20.5, -3]);
+		equals(valuesIn("10, ten", "number"), [10]);
+		equals(valuesIn("10,20, ", "text"), ["10", "20"]);
+		equals(valuesIn("", "number"), []);
 	},
 	"a property has the kind of its values, if all have the same"() {
 		const recorded: [kinds: string[] | undefined, want: PropertyKind | undefined][] = [
