@@ -61,22 +61,26 @@ export const Opened = createContext(true);
 
 /**
  * usePreview shows a draft as it would be sent, a moment after the last change; newer requests replace older
- * ones. A variant of a mail from a template is shown as it is saved.
+ * ones. A variant of a mail from a template is shown as it is saved. What it returns says of which variant and contact it is.
  */
 export function usePreview(broadcast: BroadcastSessionView, variant = "", contact: string | null = null) {
 	const own = broadcast.variants?.find((a) => a.id === variant)?.content_overrides;
 	const stored = Boolean(own && broadcast.content.template_slug);
 	const text = stored ? broadcast.updated_at : JSON.stringify(variantContent(broadcast, variant));
-	const debounced = useDebounced(text, 200);
+	const wanted = `${variant} ${text}`;
+	const debounced = useDebounced(wanted, 200);
 	const wasOpened = useContext(Opened);
 	const started = useRef(false); // the first preview is of what the page shows at first
-	if (wasOpened && debounced === text) started.current = true;
+	if (wasOpened && debounced === wanted) started.current = true;
+	const space = debounced.indexOf(" ");
+	const [shownVariant, shownText] = [debounced.slice(0, space), debounced.slice(space + 1)];
 	const sender = broadcast.sending_identity_emails?.[0] ?? null;
 	const rest = { sending_identity_email: sender, contact_id: contact, marks: true };
-	const body = debounced.startsWith("{")
-		? { source: { content: JSON.parse(debounced) as BroadcastContent }, ...rest }
-		: { source: { broadcast_id: broadcast.id }, variant_id: variant, ...rest, changed: debounced };
-	return useQuery({ ...previewQuery(broadcast.id, body), enabled: started.current });
+	const body = shownText.startsWith("{")
+		? { source: { content: JSON.parse(shownText) as BroadcastContent }, ...rest }
+		: { source: { broadcast_id: broadcast.id }, variant_id: shownVariant, ...rest, changed: shownText };
+	const query = useQuery({ ...previewQuery(broadcast.id, body), enabled: started.current });
+	return { ...query, of: `${shownVariant} ${contact ?? ""}` };
 }
 
 /** ContactPick chooses a contact by name or address. */

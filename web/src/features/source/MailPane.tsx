@@ -30,6 +30,8 @@ type Props = {
 		error: Error | null;
 		isLoading: boolean;
 		isPlaceholderData: boolean;
+		/** Which mail it is of, where others can be chosen: the last valid one of another is not shown for it. */
+		of?: string;
 		refetch: () => unknown;
 	};
 	/** What is shown above the mail until the server has answered. */
@@ -47,11 +49,12 @@ type Props = {
 
 /** MailPane shows a mail as an inbox and its reader do. What is pressed in it is edited. */
 export function MailPane({ preview, head, tools, children, parts, onHead, onMark }: Props) {
-	const { data, isPlaceholderData } = preview;
-	const [lastValid, setLastValid] = useState<{ answer: PreviewAnswer; at: Date } | null>(null);
+	const { data, isPlaceholderData, of } = preview;
+	const [last, setLast] = useState<{ answer: PreviewAnswer; at: Date; of?: string } | null>(null);
 	useEffect(() => {
-		if (data && !isPlaceholderData && data.html !== null) setLastValid({ answer: data, at: new Date() });
-	}, [data, isPlaceholderData]);
+		if (data && !isPlaceholderData && data.html !== null) setLast({ answer: data, at: new Date(), of });
+	}, [data, isPlaceholderData, of]);
+	const lastValid = last?.of === of ? last : null;
 	const shown = data?.html === null ? (lastValid?.answer ?? data) : data;
 	const source = useMemo(() => (shown?.html ? withoutMarks(shown.html) : null), [shown?.html]);
 	const [rects, setRects] = useState<MarkRect[]>([]);
