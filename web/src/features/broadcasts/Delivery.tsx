@@ -27,7 +27,8 @@ const words = catalogue("broadcasts.delivery", {
 	plan: "Plan",
 	planHelp: "Press a day to skip it. Its emails move to the other days.",
 	planNone: "Everything is sent at once, as fast as the servers allow.",
-	planThrottled: "It starts at once and is sent at up to {count, number} emails an hour.",
+	planThrottled:
+		"{count, plural, one {It starts at once and is sent at up to # email an hour.} other {It starts at once and is sent at up to # emails an hour.}}",
 	held: "{count, plural, one {# person does not fit and would be held back.} other {# people do not fit and would be held back.}}",
 	finishes: "The last batch is due {at}.",
 });

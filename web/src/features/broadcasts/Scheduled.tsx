@@ -6,6 +6,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { dateTime } from "../../base/words/formats";
 import { Button, LinkButton } from "../../ui/Button";
 import { Callout, Card } from "../../ui/Page";
+import { Failure, Skeleton } from "../../ui/States";
 import { to } from "../../base/paths";
 import { Countdown } from "./Countdown";
 import { warningsOf } from "./draftSummary";
@@ -47,6 +48,8 @@ export default function Scheduled({ broadcast }: { broadcast: BroadcastSessionVi
 					</Button>
 				}
 			>
+				{forecast.isPending && <Skeleton rows={3} />}
+				{forecast.isError && <Failure error={forecast.error} retry={() => void forecast.refetch()} />}
 				<SendSummary broadcast={broadcast} forecast={forecast.data} />
 				<Warnings warnings={warningsOf(broadcast)} />
 			</Card>

@@ -32,12 +32,13 @@ const words = catalogue("broadcasts.sendSummary", {
 	limited: "As fast as the limits allow",
 	over: "{days, plural, one {Over # day} other {Over # days}}",
 	by: "Finished by {day}",
-	days: "{count, plural, one {# planned day, with up to {most, number} emails} other {# planned days, with up to {most, number} emails each}}",
+	days: "{count, plural, one {# planned day, with up to {most, plural, one {# email} other {# emails}}} other {# planned days, with up to {most, plural, one {# email} other {# emails}} each}}",
 	skipping: "{count, plural, one {# skipped day} other {# skipped days}}",
 	until: "The last batch is due {at}",
 	held: "{count, plural, one {# person does not fit into the plan and is held back} other {# people do not fit into the plan and are held back}}",
 	limits: "Limits",
-	perHour: "Up to {count, number} emails an hour for this broadcast",
+	perHour:
+		"{count, plural, one {Up to # email an hour for this broadcast} other {Up to # emails an hour for this broadcast}}",
 	serverHour: "{name}: up to {count, number} an hour",
 	serverDay: "{name}: up to {count, number} a day",
 	unlimited: "None",
@@ -53,7 +54,7 @@ const maxNamed = 3; // senders
 
 type Props = {
 	broadcast: BroadcastSessionView;
-	/** Who gets it, from whom and when; undefined while it is not known. */
+	/** Who gets it, from whom and when; undefined while it is not known: then nothing is said of recipients, plan and limits. */
 	forecast: PreviewSendAnswer | undefined;
 };
 
@@ -109,7 +110,7 @@ export function SendSummary({ broadcast, forecast }: Props) {
 			<div className={css.facts}>
 				<Facts
 					rows={[
-						[
+						...row(
 							words.recipients,
 							forecast && (
 								<>
@@ -119,8 +120,8 @@ export function SendSummary({ broadcast, forecast }: Props) {
 										: words.of({ who })}
 								</>
 							),
-						],
-						[words.from, from.length > 0 ? lines(from) : null],
+						),
+						...row(words.from, from.length > 0 ? lines(from) : forecast && null),
 						[
 							words.type,
 							types.find((type) => type.type_key === broadcast.email_type_key)?.display_name ??
@@ -134,21 +135,19 @@ export function SendSummary({ broadcast, forecast }: Props) {
 								? words.at({ when: dateTime(broadcast.scheduled_at), zone: timeZone() })
 								: words.now,
 						],
-						[words.plan, lines(plan as string[])],
-						[words.limits, limits.length > 0 ? lines(limits as string[]) : words.unlimited],
-						...(broadcast.variants?.length
-							? [
-									[
-										words.versions,
-										lines(
-											broadcast.variants.map(({ id, name }) => {
-												const expected = forecast?.variants.find((variant) => variant.id === id)?.expected;
-												return expected === undefined ? name : words.expected({ name, count: expected });
-											}),
-										),
-									] as [string, ReactNode],
-								]
-							: []),
+						...row(words.plan, forecast && lines(plan as string[])),
+						...row(words.limits, forecast && (limits.length > 0 ? lines(limits as string[]) : words.unlimited)),
+						...row(
+							words.versions,
+							broadcast.variants?.length
+								? lines(
+										broadcast.variants.map(({ id, name }) => {
+											const expected = forecast?.variants.find((variant) => variant.id === id)?.expected;
+											return expected === undefined ? name : words.expected({ name, count: expected });
+										}),
+									)
+								: undefined,
+						),
 						[words.tracking, broadcast.tracking_enabled ? words.tracked : words.untracked],
 					]}
 				/>
@@ -162,6 +161,10 @@ export function SendSummary({ broadcast, forecast }: Props) {
 		</div>
 	);
 }
+
+/** row is a row of the facts, if its value is known. */
+const row = (name: string, value: ReactNode | undefined): [ReactNode, ReactNode][] =>
+	value === undefined ? [] : [[name, value]];
 
 /** lines shows texts below each other. */
 const lines = (texts: string[], strong?: boolean) =>

@@ -2,6 +2,7 @@ import type { BroadcastSessionView, PreviewSendAnswer } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
 import { and, dateTime, timeZone } from "../../base/words/formats";
 import { useSegments } from "./Audience";
+import { dayName } from "./Calendar";
 import { sendersOf } from "./draftSummary";
 import { useSending } from "./From";
 import { useStartPhase } from "./useStartPhase";
@@ -75,7 +76,7 @@ export function useSummaries(
 				words.days({ count: broadcast.delivery_window_days }),
 			broadcast.delivery_mode === "by_date" &&
 				broadcast.delivery_window_date &&
-				words.by({ day: broadcast.delivery_window_date }),
+				words.by({ day: dayName(broadcast.delivery_window_date) }),
 		]
 			.filter(Boolean)
 			.join(" "),
