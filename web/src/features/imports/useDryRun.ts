@@ -37,14 +37,12 @@ export async function sendImport(file: File, options: ImportOptions, signal?: Ab
 async function send(file: File, options: ImportOptions, signal?: AbortSignal): Promise<string> {
 	const body = new FormData();
 	body.set("options", JSON.stringify(options));
-	if (!options.file_id) {
-		try {
-			await file.slice(0, 1).arrayBuffer(); // a file that was changed on the disk is no failure of the connection
-		} catch {
-			throw new Error(words.changed);
-		}
-		body.set("file", file);
+	try {
+		await file.slice(0, 1).arrayBuffer(); // not even the copy of the server is of the file as it is on the disk now
+	} catch {
+		throw new Error(words.changed);
 	}
+	if (!options.file_id) body.set("file", file);
 	const { job_id, file_id } = await api("POST /contacts/import", { body, idempotencyKey: newKey(), signal });
 	if (file_id) kept.set(file, { id: file_id, sheet: options.sheet });
 	else kept.delete(file);
