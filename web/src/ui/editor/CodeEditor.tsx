@@ -5,13 +5,14 @@ import { liquid } from "@codemirror/lang-liquid";
 import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState } from "@codemirror/state";
+import { Compartment, EditorState, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags as t } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import { withTexts } from "../../base/lazy";
 import { useBufferedText } from "../../sync/pendingSaves";
 import type { CodeProps } from "../Code";
+import { changeBetween } from "./changeBetween";
 
 // The editor is in a shadow root: its styles are then adopted style sheets, which the content security
 // policy of the page allows.
@@ -73,7 +74,12 @@ export default function CodeEditor({
 		value,
 		read: () => view.current?.state.doc.toString(),
 		change: onChange,
-		receive: (insert) => view.current?.dispatch({ changes: { from: 0, to: view.current.state.doc.length, insert } }),
+		// Undo takes back what was typed here, not what somebody else saved.
+		receive: (text) =>
+			view.current?.dispatch({
+				changes: changeBetween(view.current.state.doc.toString(), text),
+				annotations: Transaction.addToHistory.of(false),
+			}),
 	});
 	const known = useRef(names);
 	known.current = names;
