@@ -42,10 +42,24 @@ const tests: Tests = {
 			then: { event_name: "b" },
 		};
 		equals(edits.remove(both, "first.filters[0].property"), { ...both, first: { event_name: "a" } });
-		for (const part of ["count", "window", "added", "link_url", "then.filters[1].property"])
+		for (const part of ["count", "window", "added", "link_url", "variant_id", "node_id", "then.filters[1].property"])
 			holds(edits.canRemove(part), `${part} cannot be removed`);
 		for (const part of ["property", "value", "first.event_name", "filters[0].value"])
 			holds(!edits.canRemove(part), `${part} can be removed`);
+	},
+	"another broadcast or sequence has neither versions, links nor emails of the former"() {
+		const broadcast: Leaf = {
+			type: "broadcast",
+			broadcast_id: "a",
+			variant_id: "v",
+			link_url: "l",
+			level: "confirmed",
+		};
+		equals(edits.ofBroadcast(broadcast, "a"), broadcast);
+		equals(edits.ofBroadcast(broadcast, "b"), { type: "broadcast", broadcast_id: "b", level: "confirmed" });
+		const sequence: Leaf = { type: "sequence_email", sequence_id: "a", node_id: "n" };
+		equals(edits.ofSequence(sequence, "a"), sequence);
+		equals(edits.ofSequence(sequence, "b"), { type: "sequence_email", sequence_id: "b" });
 	},
 	"what did not happen is not counted"() {
 		const leaf: Leaf = { type: "event", operator: "did", event_name: "a", count: { operator: "exactly", value: 2 } };

@@ -37,6 +37,14 @@ export const withOperator = (leaf: Leaf, operator: string): Leaf => ({
 	operator,
 });
 
+/** ofBroadcast returns a condition on another broadcast, without what only the former one has. */
+export const ofBroadcast = (leaf: Leaf, broadcast_id: string | undefined): Leaf =>
+	broadcast_id === leaf.broadcast_id ? leaf : without({ ...leaf, broadcast_id }, "variant_id", "link_url");
+
+/** ofSequence returns a condition on another sequence, without what only the former one has. */
+export const ofSequence = (leaf: Leaf, sequence_id: string | undefined): Leaf =>
+	sequence_id === leaf.sequence_id ? leaf : without({ ...leaf, sequence_id }, "node_id");
+
 /** Whether an event of a mail is of the kind that people and programs cause. */
 const hasLevel = (event: string | undefined) => ["opened", "clicked", "engaged"].includes(event ?? "");
 
@@ -111,7 +119,7 @@ export function add(leaf: Leaf, addition: Addition): { leaf: Leaf; part: string 
 
 /** canRemove reports whether a condition can do without a part, which is then removed with it. */
 export const canRemove = (part: string): boolean =>
-	["count", "window", "added", "link_url"].includes(part) || part.endsWith(".property");
+	["count", "window", "added", "link_url", "variant_id", "node_id"].includes(part) || part.endsWith(".property");
 
 /** matchAt returns the event that a path begins with: "first.filters[0].value" with the first one. */
 export const matchAt = (leaf: Leaf, path: string): EventMatch =>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { catalogue } from "../../base/words/catalogue";
 import { TextField } from "../../ui/Field";
-import { matchAt, withField, withMatch } from "./edits";
+import { matchAt, ofBroadcast, ofSequence, withField, withMatch } from "./edits";
 import { EventName } from "./EventName";
 import { unitsWithin } from "./eventSequence";
 import type { FieldInfo } from "./fields";
@@ -24,6 +24,10 @@ const words = catalogue("rules.partFields", {
 	url: "URL",
 	link: "Link",
 	count: "How often",
+	version: "Version",
+	versionHelp: "It counts in one version of the broadcast only.",
+	step: "Email",
+	stepHelp: "It counts in one email of the sequence only.",
 	window: "When",
 	added: "Added",
 	within: "Within",
@@ -144,26 +148,28 @@ const editors: { [part: string]: Editor } = {
 	},
 	broadcast_id: {
 		label: () => words.broadcast,
-		fields: ({ leaf, set, label, error }) => (
+		fields: ({ leaf, onChange, label, error }) => (
 			<Broadcasts
 				label={label}
 				error={error}
 				value={leaf.broadcast_id}
-				onChange={(broadcast_id) => set({ broadcast_id })}
+				onChange={(id) => onChange(ofBroadcast(leaf, id))}
 			/>
 		),
 	},
 	sequence_id: {
 		label: () => words.sequence,
-		fields: ({ leaf, set, label, error }) => (
+		fields: ({ leaf, onChange, label, error }) => (
 			<Sequences
 				label={label}
 				error={error}
 				value={leaf.sequence_id}
-				onChange={(sequence_id) => set({ sequence_id })}
+				onChange={(id) => onChange(ofSequence(leaf, id))}
 			/>
 		),
 	},
+	variant_id: { label: () => words.version, fields: () => <p>{words.versionHelp}</p> },
+	node_id: { label: () => words.step, fields: () => <p>{words.stepHelp}</p> },
 	form_slug: {
 		label: () => words.form,
 		fields: ({ leaf, set, label, error }) => (

@@ -195,13 +195,13 @@ const writers: { [K in Kind]: (leaf: Leaf, known: Known) => Piece[] } = {
 			event: whatHappened(leaf),
 			broadcast: part("broadcast_id", nameIn(broadcasts, leaf.broadcast_id), w.choose.broadcast),
 			link: leaf.link_url === undefined ? "" : fill(w.link, { link: part("link_url", leaf.link_url, w.choose.link) }),
-			version: leaf.variant_id ? w.version : "",
+			version: leaf.variant_id ? part("variant_id", w.version, "") : "",
 			level: levelOf(leaf),
 		}),
 	sequence_email: (leaf, { sequences }) =>
 		fill(w.sequence_email, {
 			event: whatHappened(leaf),
-			step: leaf.node_id ? w.step : w.anyStep,
+			step: leaf.node_id ? part("node_id", w.step, "") : w.anyStep,
 			sequence: part("sequence_id", nameIn(sequences, leaf.sequence_id), w.choose.sequence),
 			level: levelOf(leaf),
 		}),
