@@ -12,6 +12,7 @@ import {
 	type Group,
 	insertAt,
 	isGroup,
+	isRule,
 	moveTo,
 	pathOf,
 	pathText,
@@ -136,7 +137,14 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 	return (
 		<div className={css.builder} ref={all}>
 			<div className={css.top} data-alone={text !== null || undefined}>
-				<Button small variant="quiet" onClick={() => setText(text === null ? JSON.stringify(value, null, 2) : null)}>
+				<Button
+					small
+					variant="quiet"
+					onClick={() => {
+						setIsInvalid(false);
+						setText(text === null ? JSON.stringify(value, null, 2) : null);
+					}}
+				>
 					{text === null ? words.json : words.builder}
 				</Button>
 			</div>
@@ -162,19 +170,23 @@ export function Builder({ value, onChange, fault, warnings = [] }: Props) {
 					}
 					onChange={(value) => {
 						setText(value);
-						try {
-							const next = JSON.parse(value) as Group;
-							if (!Array.isArray(next.conditions)) throw new Error();
-							setIsInvalid(false);
-							onChange(next);
-						} catch {
-							setIsInvalid(true);
-						}
+						const next = read(value);
+						setIsInvalid(!isRule(next));
+						if (isRule(next)) onChange(next);
 					}}
 				/>
 			)}
 		</div>
 	);
+}
+
+/** read reads JSON; undefined if it is none. */
+function read(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
 }
 
 /** controlsOf returns what can have the focus in the condition at a path. */

@@ -128,6 +128,14 @@ const tests: Tests = {
 	"a rule is read from an address"() {
 		equals(parseRule(JSON.stringify(rule)), rule);
 		equals(parseRule('{"logic":"or","conditions":[],"negate":true}'), { logic: "or", conditions: [], negate: true });
+		for (const text of [
+			'{"conditions":[1]}',
+			'{"conditions":[{"conditions":[null]}]}',
+			'{"conditions":[[]]}',
+			"[]",
+			"3",
+		])
+			equals(parseRule(text), null, text);
 		equals(parseRule('{"conditions":[]}'), { conditions: [], logic: "and" });
 		for (const text of [null, "", "{", "null", "[]", "{}", '{"conditions":3}'])
 			equals(parseRule(text), null, String(text));

@@ -11,6 +11,16 @@ export const toDefinition = (rule: Group) => rule as RuleDefinition;
 
 export const isGroup = (condition: Condition): condition is Group => "conditions" in condition;
 
+/** isRule reports whether a value from JSON is a group of conditions and groups: what these say is for the server to check. */
+export function isRule(value: unknown): value is Group {
+	const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+	const { conditions } = (isObject(value) ? value : {}) as { conditions?: unknown };
+	return (
+		Array.isArray(conditions) &&
+		conditions.every((condition) => isObject(condition) && (!("conditions" in condition) || isRule(condition)))
+	);
+}
+
 /** Groups within groups, at most. */
 export const deepest = 5;
 
@@ -111,10 +121,8 @@ export function pathOf(text: string): number[] {
 /** parseRule returns the rule in an address: links to the people behind a number carry one. */
 export function parseRule(text: string | null): Group | null {
 	try {
-		const rule = JSON.parse(text ?? "null") as Partial<Group> | null;
-		return rule && Array.isArray(rule.conditions)
-			? { ...rule, logic: rule.logic === "or" ? "or" : "and", conditions: rule.conditions }
-			: null;
+		const rule: unknown = JSON.parse(text ?? "null");
+		return isRule(rule) ? { ...rule, logic: rule.logic === "or" ? "or" : "and" } : null;
 	} catch {
 		return null;
 	}
