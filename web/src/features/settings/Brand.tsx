@@ -18,9 +18,11 @@ import { Failure, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toast";
 import { RestoredCallout, useDraftForm } from "../../ui/draftForm";
 import { useDebounced } from "../../ui/useDebounced";
-import { brandQuery, headOf, type Look } from "./brandCode";
+import { assetsQuery } from "../assets/queries";
+import { brandQuery, footerOf, headOf, type Look, printed } from "./brandCode";
 import { ColorField } from "./ColorField";
 import css from "./Brand.module.css";
+import { accountQuery } from "./queries";
 
 const AssetPicker = lazyComponent(() => import("../assets/AssetPicker"));
 
@@ -54,7 +56,7 @@ const words = catalogue("settings.brand", {
 	width: "Width of emails, in pixels",
 	footer: "Footer",
 	footerText: "Text",
-	footerHelp: "Emails show it where their code has {code}. It may contain merge tags.",
+	footerHelp: "Emails show it where their code has {code}. It may contain merge fields.",
 	preview: "Preview",
 	mail: "A small email in this brand",
 	noPreview: "The preview shows again once all values are valid.",
@@ -134,12 +136,12 @@ const brandOf = (values: Values) => ({
 const isColor = (text: string) => /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text);
 
 /** sampleOf returns a small mail that looks like a brand, nothing if a value has no place in its code. */
-function sampleOf(look: Look & { footer: string }, logo: string | null): string {
+function sampleOf(look: Look): string {
 	const { colors, button } = look;
 	const all = [colors.primary, colors.text, colors.background, colors.surface, button.text_color];
 	const given = [...all, ...[colors.secondary, button.color].filter((color) => color !== null)];
 	if (!given.every(isColor) || !(button.radius >= 0 && look.width >= 320)) return "";
-	const image = logo && `<mj-image src="${logo}" alt="" width="160px" align="left" />`;
+	const image = look.logo_url && `<mj-image src="${look.logo_url}" alt="" width="160px" align="left" />`;
 	return `<mjml>
 ${headOf(look)}<mj-body background-color="${colors.background}" width="${look.width}px">
 <mj-section padding="32px 24px"><mj-column>
@@ -148,10 +150,7 @@ ${image || `<mj-text font-weight="bold">{{ account.name }}</mj-text>`}
 <mj-text>${words.sample.text}</mj-text>
 <mj-button align="left" href="https://example.com/">${words.sample.button}</mj-button>
 </mj-column></mj-section>
-<mj-section background-color="${colors.background}"><mj-column>
-<mj-text font-size="13px">{% capture footer %}${look.footer}{% endcapture %}{{ footer | newline_to_br }}</mj-text>
-</mj-column></mj-section>
-</mj-body></mjml>`;
+${footerOf(look, printed(look.footer))}</mj-body></mjml>`;
 }
 
 /** Brand has how the mails of the account look. */
@@ -208,7 +207,20 @@ function Form({ saved, disabledReason }: { saved: BrandView; disabledReason?: st
 			client.setQueryData(brandQuery().queryKey, await api("PUT /settings/brand", { body: brandOf(values), revision }));
 			toast(words.saved);
 		});
-	const logo = values.logo_asset_id === picked?.id ? picked.url : values.logo_asset_id ? saved.logo_url : null;
+	// The images tell the address of a logo that was picked before the page was loaded again, and the account its own logo.
+	const known = new Map([
+		[saved.logo_asset_id, saved.logo_url],
+		[picked?.id, picked?.url],
+	]);
+	const images = useQuery({
+		...assetsQuery(""),
+		enabled: values.logo_asset_id !== "" && !known.has(values.logo_asset_id),
+	});
+	const account = useQuery({ ...accountQuery(), enabled: values.logo_asset_id === "" });
+	const logo = values.logo_asset_id
+		? (known.get(values.logo_asset_id) ?? images.data?.data.find(({ id }) => id === values.logo_asset_id)?.url ?? null)
+		: null;
+	const shownLogo = logo ?? (values.logo_asset_id === "" && account.data?.logo_url ? "{{ account.logo_url }}" : null);
 	const readOnly = disabledReason !== undefined;
 	const color = (path: keyof Values & `${string}.${string}`, label: string, help?: string, optional?: boolean) => (
 		<ColorField
@@ -285,14 +297,14 @@ function Form({ saved, disabledReason }: { saved: BrandView; disabledReason?: st
 					{logo ? (
 						<img className={css.logo} src={new URL(logo).pathname} alt={words.logo} />
 					) : (
-						<p className={css.muted}>{words.noLogo}</p>
+						values.logo_asset_id === "" && <p className={css.muted}>{words.noLogo}</p>
 					)}
 					{form.problems.byPath.logo_asset_id && <Callout tone="danger">{form.problems.byPath.logo_asset_id}</Callout>}
 					<div className={css.tools}>
 						<Button small icon={<Image aria-hidden />} disabledReason={disabledReason} onClick={() => setPicking(true)}>
 							{words.choose}
 						</Button>
-						{logo && (
+						{values.logo_asset_id && (
 							<Button
 								small
 								variant="quiet"
@@ -327,7 +339,7 @@ function Form({ saved, disabledReason }: { saved: BrandView; disabledReason?: st
 				</div>
 			</form>
 			<Card title={words.preview}>
-				<Sample look={{ ...brandOf(values), logo_url: logo }} logo={logo} />
+				<Sample look={{ ...brandOf(values), logo_url: shownLogo }} />
 			</Card>
 			{picking && (
 				<Suspense fallback={null}>
@@ -346,8 +358,8 @@ function Form({ saved, disabledReason }: { saved: BrandView; disabledReason?: st
 }
 
 /** Sample shows a small mail, as it is typed. */
-function Sample({ look, logo }: { look: Look & { footer: string }; logo: string | null }) {
-	const code = useDebounced(sampleOf(look, logo), 400);
+function Sample({ look }: { look: Look }) {
+	const code = useDebounced(sampleOf(look), 400);
 	const preview = useQuery({
 		...answer("brand.preview", code),
 		enabled: code !== "",
@@ -359,8 +371,8 @@ function Sample({ look, logo }: { look: Look & { footer: string }; logo: string 
 				signal,
 			}),
 	});
-	const html = preview.data?.html;
-	if (preview.isError) return <p role="status">{explain(preview.error)}</p>;
+	const html = code === "" ? null : preview.data?.html;
+	if (preview.isError && code !== "") return <p role="status">{explain(preview.error)}</p>;
 	if (preview.isPending && code !== "") return <Skeleton rows={6} />;
 	return html ? (
 		<SandboxedFrame title={words.mail} html={html} dark={false} className={css.mail} />

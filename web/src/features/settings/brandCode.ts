@@ -12,7 +12,30 @@ export const brandQuery = () =>
 export const readBrand = (client: QueryClient) => client.fetchQuery(brandQuery());
 
 /** Look is what of a brand the code of a mail contains. */
-export type Look = Pick<BrandView, "colors" | "fonts" | "button" | "width" | "logo_url">;
+export type Look = Pick<BrandView, "colors" | "fonts" | "button" | "width" | "logo_url" | "footer">;
+
+const liquid = /(\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\})/;
+
+/** printed returns code that prints a text with Liquid as {{ brand.footer | newline_to_br }} does: characters outside its Liquid are no code, and its lines are kept. */
+export function printed(text: string): string {
+	const pieces = text
+		.split(liquid)
+		.map((piece, i) =>
+			i % 2 ? piece : piece.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
+		);
+	return `{% capture footer %}${pieces.join("")}{% endcapture %}{{ footer | newline_to_br }}`;
+}
+
+/** footerOf returns the section of a mail in MJML that ends it with the footer of a brand, which some code prints; nothing if the brand has none. */
+export const footerOf = ({ colors, footer }: Look, code = "{{ brand.footer | newline_to_br }}") =>
+	footer.trim() === ""
+		? ""
+		: `    <mj-section background-color="${colors.background}">
+      <mj-column>
+        <mj-text align="center" font-size="13px">${code}</mj-text>
+      </mj-column>
+    </mj-section>
+`;
 
 /** headOf returns the head of a mail in MJML that looks like a brand. */
 export const headOf = ({ colors, fonts, button }: Look) => `  <mj-head>

@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { headOf, type Look, readBrand } from "../settings/brandCode";
+import { footerOf, headOf, type Look, readBrand } from "../settings/brandCode";
 
 /** blankMjml is the code that new mails begin with if the brand is not known. */
 export const blankMjml = `<mjml>
@@ -30,7 +30,7 @@ ${
         <mj-text>Hello {{ contact.first_name | default: "there" }}</mj-text>
       </mj-column>
     </mj-section>
-  </mj-body>
+${footerOf(look)}  </mj-body>
 </mjml>
 `;
 
