@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { isConflict, request, type Versioned } from "../../api/client";
 import type { MessageSession, PreviewProblem, RebasedMessage } from "../../api/schema";
 import { useParams } from "../../base/params";
@@ -159,6 +159,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const names = useNames();
 	const set = (part: Partial<Content>) => draft.change(part);
 	const [kind, setKind] = useState<"template" | "own" | null>(null);
+	const choices = useRef(0); // how often it was chosen: the code that one begins with may arrive after the next
 	const origin =
 		kind ?? (values.template || (!entry.current_content && !values.mjml && !values.html) ? "template" : "own");
 	const [format, setFormat] = useState<"mjml" | "html">(values.html ? "html" : "mjml");
@@ -314,10 +315,12 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 								value={origin}
 								onChange={(value) => {
 									setKind(value as "template" | "own");
+									const made = ++choices.current;
 									if (value === "own") {
-										const { mjml, html } = values;
-										const begin = async () =>
-											set({ template: "", binding: {}, mjml: mjml || (html ? "" : await newMjml(client)) });
+										const begin = async () => {
+											const mjml = values.mjml || (values.html ? "" : await newMjml(client));
+											if (made === choices.current) set({ template: "", binding: {}, mjml });
+										};
 										void begin();
 									} else set({ mjml: "", html: "", text: "" });
 								}}
