@@ -150,7 +150,7 @@ func TestTheTabsOfAReportShowWhatTheAPIAnswers(t *testing.T) {
 			}
 		}
 		page.open(at)
-		versions.ExpectText("Version Short is ahead: 30.0 % of its recipients opened it, and 20.0 % of those of version Long.")
+		versions.ExpectText("Short is ahead: 30.0 % of its recipients opened it, and 20.0 % of those of Long.")
 		versions.ExpectText("27.2 % to 32.9 %")
 		versions.ExpectText("No difference yet in clicks.")
 	})

@@ -107,7 +107,7 @@ const words = catalogue("audit.changes", {
 		current_version: "Version",
 		slug: "Short name",
 		category: "Category",
-		color: "Color",
+		color: "Colour",
 		is_default: "Default",
 		order: "Order",
 		enum_values: "Choices",

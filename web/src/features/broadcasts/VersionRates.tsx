@@ -13,14 +13,15 @@ const words = catalogue("broadcasts.versionRates", {
 	clicked: "Click rate",
 	range: "{low} to {high}",
 	ahead: {
-		opened: "Version {name} is ahead: {rate} of its recipients opened it, and {next} of those of version {second}.",
-		clicked: "Version {name} is ahead: {rate} of its recipients clicked, and {next} of those of version {second}.",
+		opened: "{name} is ahead: {rate} of its recipients opened it, and {next} of those of {second}.",
+		clicked: "{name} is ahead: {rate} of its recipients clicked, and {next} of those of {second}.",
 	},
 	even: {
 		opened: "No difference yet in opens. The ranges overlap, so that chance may explain the difference.",
 		clicked: "No difference yet in clicks. The ranges overlap, so that chance may explain the difference.",
 	},
 	evenBoth: "No difference yet. The ranges overlap in opens and in clicks, so that chance may explain the difference.",
+	early: "Nothing can be compared yet: fewer than two versions have recipients.",
 	ranges:
 		"The true rate lies in the range below each rate in 95 of 100 such comparisons. More recipients make it narrower.",
 });
@@ -81,7 +82,7 @@ export function VersionRates({ engagement }: { engagement: SessionEngagement }) 
 	return (
 		<>
 			{nobody ? (
-				<p>{words.evenBoth}</p>
+				<p>{sent.length < 2 ? words.early : words.evenBoth}</p>
 			) : (
 				<>
 					<p>{sentence("opened")}</p>

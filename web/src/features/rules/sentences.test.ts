@@ -52,7 +52,16 @@ const tests: Tests = {
 				},
 				"Clicked in an email of the type Offers at least 2 times, including machines",
 			],
+			[
+				{ type: "email", operator: "did", event: "complained", window: month },
+				"Reported any email as spam in the last 30 days",
+			],
+			[{ type: "email", operator: "did_not", event: "bounced" }, "Did not have any email bounce"],
 			[{ type: "broadcast", operator: "did_not", event: "opened", broadcast_id: id }, "Did not open Spring"],
+			[
+				{ type: "broadcast", operator: "did_not", event: "recipient", broadcast_id: id },
+				"Was not a recipient of Spring",
+			],
 			[
 				{ type: "broadcast", operator: "did", event: "clicked", broadcast_id: id, link_url: "https://a.example" },
 				"Clicked in Spring through the link https://a.example",
@@ -68,6 +77,10 @@ const tests: Tests = {
 			[
 				{ type: "sequence_email", operator: "did", event: "opened", sequence_id: id, node_id: "n1" },
 				"Opened one email of sequence Welcome",
+			],
+			[
+				{ type: "sequence_email", operator: "did", event: "complained", sequence_id: id, node_id: "n1" },
+				"Reported one email of sequence Welcome as spam",
 			],
 			[
 				{

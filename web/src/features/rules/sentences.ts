@@ -15,9 +15,9 @@ import { countText, windowText } from "./occurrence";
 export const sentenceWords = catalogue("rules.sentences", {
 	list: "{operator} list {lists} {added}",
 	segment: "{operator} segment {segments}",
-	email: "{event} {types} {count} {window} {level}",
-	broadcast: "{event} {broadcast} {link} {version} {level}",
-	sequence_email: "{event} {step} sequence {sequence} {level}",
+	email: "{event} {types} {end} {count} {window} {level}",
+	broadcast: "{event} {broadcast} {end} {link} {version} {level}",
+	sequence_email: "{event} {step} sequence {sequence} {end} {level}",
 	event: "{name} {operator} {count} {window} {where}",
 	event_sequence: "Did {first} {window} {where}, {operator} {next} {nextWhere} within {within}",
 	page_view: "{operator} a page whose URL {match} {url} {count} {window}",
@@ -61,19 +61,19 @@ export const sentenceWords = catalogue("rules.sentences", {
 			opened: "Opened",
 			clicked: "Clicked in",
 			engaged: "Opened or clicked in",
-			bounced: "Had a bounce of",
-			complained: "Reported as spam",
+			bounced: "Had … bounce",
+			complained: "Reported … as spam",
 			unsubscribed: "Unsubscribed in",
 		},
 		did_not: {
-			recipient: "Was no recipient of",
+			recipient: "Was not a recipient of",
 			sent: "Was not sent",
 			delivered: "Did not receive",
 			opened: "Did not open",
 			clicked: "Did not click in",
 			engaged: "Did not open or click in",
-			bounced: "Had no bounce of",
-			complained: "Did not report as spam",
+			bounced: "Did not have … bounce",
+			complained: "Did not report … as spam",
 			unsubscribed: "Did not unsubscribe in",
 		},
 	},
@@ -121,9 +121,12 @@ function nameIn(names: Map<string, string> | undefined, key: string | undefined)
 const operatorOf = (kind: keyof typeof w.operators, { operator = "" }: Leaf) =>
 	joint("operator", (w.operators[kind] as { [operator: string]: string })[operator] ?? operator);
 
-/** whatHappened returns the words of what happened, or did not happen, to a mail. */
-const whatHappened = ({ operator, event = "" }: Leaf) =>
-	joint("event", (w.events[operator === "did_not" ? "did_not" : "did"] as { [event: string]: string })[event] ?? event);
+/** whatHappened returns the words of what happened, or did not happen, to a mail: those before the mail, and those after it. */
+function whatHappened({ operator, event = "" }: Leaf) {
+	const happened = w.events[operator === "did_not" ? "did_not" : "did"] as { [event: string]: string };
+	const [before = "", end = ""] = (happened[event] ?? event).split("…").map((text) => text.trim());
+	return { event: joint("event", before), end };
+}
 
 const namesIn = (names: Map<string, string> | undefined, keys: string[] = []) =>
 	keys.length > 0 ? anyOf(keys.map((key) => nameIn(names, key) ?? key)) : undefined;
@@ -180,7 +183,7 @@ const writers: { [K in Kind]: (leaf: Leaf, known: Known) => Piece[] } = {
 		}),
 	email: (leaf, { types }) =>
 		fill(w.email, {
-			event: whatHappened(leaf),
+			...whatHappened(leaf),
 			types: part(
 				"email_type_keys",
 				leaf.email_type_keys?.length ? w.emailOf({ types: namesIn(types, leaf.email_type_keys) ?? "" }) : w.anyEmail,
@@ -192,7 +195,7 @@ const writers: { [K in Kind]: (leaf: Leaf, known: Known) => Piece[] } = {
 		}),
 	broadcast: (leaf, { broadcasts }) =>
 		fill(w.broadcast, {
-			event: whatHappened(leaf),
+			...whatHappened(leaf),
 			broadcast: part("broadcast_id", nameIn(broadcasts, leaf.broadcast_id), w.choose.broadcast),
 			link: leaf.link_url === undefined ? "" : fill(w.link, { link: part("link_url", leaf.link_url, w.choose.link) }),
 			version: leaf.variant_id ? part("variant_id", w.version, "") : "",
@@ -200,7 +203,7 @@ const writers: { [K in Kind]: (leaf: Leaf, known: Known) => Piece[] } = {
 		}),
 	sequence_email: (leaf, { sequences }) =>
 		fill(w.sequence_email, {
-			event: whatHappened(leaf),
+			...whatHappened(leaf),
 			step: leaf.node_id ? part("node_id", w.step, "") : w.anyStep,
 			sequence: part("sequence_id", nameIn(sequences, leaf.sequence_id), w.choose.sequence),
 			level: levelOf(leaf),
