@@ -109,12 +109,14 @@ func TestKilledImportsApplyEachRowOnce(t *testing.T) {
 		if err != nil || a.Status != http.StatusOK {
 			t.Fatalf("GET %s: %d %s, %v", url, a.Status, a.Body, err)
 		}
-		rows, err := csv.NewReader(bytes.NewReader(a.Body)).ReadAll()
+		r := csv.NewReader(bytes.NewReader(a.Body))
+		r.Comma = ';' // as the file has it
+		rows, err := r.ReadAll()
 		if err != nil || len(rows) != 1+wrong {
 			t.Fatalf("the errors file has %d rows, %v; want %d", len(rows), err, 1+wrong)
 		}
 		for i, row := range rows[1:] {
-			if want := fmt.Sprint(10*i + 3 + 2); row[0] != want || row[4] != fmt.Sprintf("person %d", 10*i+3) {
+			if want := fmt.Sprint(10*i + 3 + 2); row[3] != want || row[0] != fmt.Sprintf("person %d", 10*i+3) {
 				t.Fatalf("row %d of the errors file = %q, want row %s of the file", i+1, row, want)
 			}
 		}
