@@ -116,8 +116,14 @@ func TestConditionsOnEventsAreEdited(t *testing.T) {
 		page.In("region", "Rule").ExpectText("order_placed happened where value is 61")
 		page.In("region", "Matches now").ExpectText("Nobody matches.")
 		page.expectAccessible("a condition on a property")
+		page.choosePart("Condition: is", "is any of", "Shift+Tab")
+		page.expectOpenPart()
+		page.Type("60, 61")
+		page.Press("Enter")
+		page.In("region", "Rule").ExpectText("order_placed happened where value is 60 or 61")
+		page.In("region", "Matches now").ExpectText("1 match")
 		page.Click("Save")
-		order["filters"] = []any{map[string]any{"property": "value", "operator": "equals", "value": 61.0}}
+		order["filters"] = []any{map[string]any{"property": "value", "operator": "in", "value": []any{60.0, 61.0}}}
 		page.expectConditions("orders", order)
 	})
 }

@@ -179,7 +179,9 @@ func TestATemplateIsWrittenInTheApplication(t *testing.T) {
 		page.open("/settings/brand")
 		page.Fill("Main colour", "#a03")
 		page.Fill("Rounded corners", "3")
-		page.WaitFor(`document.querySelector('main iframe')`)
+		page.watchPreviews()
+		page.fillField("footer", "Bricks <3 since 1981")
+		page.WaitFor(`document.querySelector('main iframe') && window.shown?.includes('Bricks &lt;3 since 1981')`)
 		page.expectAccessible("the brand")
 		page.RecordMessages()
 		page.Click("Save")
@@ -216,6 +218,8 @@ func TestATemplateIsWrittenInTheApplication(t *testing.T) {
 		saved := page.get("/templates/" + template)
 		if code, _ := saved["content_mjml"].(string); !strings.Contains(code, `<mj-button background-color="#aa0033" color="#ffffff" border-radius="3px"`) {
 			t.Errorf("a new template begins with %s", code)
+		} else if !strings.Contains(code, `{{ brand.footer | newline_to_br }}`) {
+			t.Errorf("a new template does not print the footer of the brand: %s", code)
 		}
 		parameters, _ := saved["parameters_schema"].([]any)
 		if len(parameters) != 1 || parameters[0].(map[string]any)["name"] != "price" || parameters[0].(map[string]any)["type"] != "number" || !strings.Contains(saved["subject"].(string), "{{param:price}}") {

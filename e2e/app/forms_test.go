@@ -311,7 +311,7 @@ func (page appPage) fillInForm() {
 	page.Messages().ExpectText("The form is published.")
 	// The preview shows what is typed, before it is saved.
 	stored := page.EvaluateString(`document.querySelector('input[data-path=submit_label]').value`)
-	page.Evaluate(`(() => { const real = window.fetch; window.fetch = async (...a) => { const r = await real(...a); if (String(a[0].url ?? a[0]).endsWith('/preview')) r.clone().json().then(j => { window.shown = j.html }); return r } })()`)
+	page.watchPreviews()
 	page.Fill("Button text", "Come aboard")
 	page.WaitFor(`document.querySelector('main iframe') && window.shown?.includes('Come aboard</button>')`)
 	if got := page.get("/forms/" + form)["submit_label"]; got != stored {
@@ -467,4 +467,10 @@ func (page appPage) correctDomain(zone *dnstest.Server) {
 	if page.EvaluateString(`window.stayed`) != "true" {
 		page.T.Error("the page was loaded again")
 	}
+}
+
+// watchPreviews keeps the HTML of the newest preview that the server answers with in window.shown.
+func (page appPage) watchPreviews() {
+	page.T.Helper()
+	page.Evaluate(`(() => { const real = window.fetch; window.fetch = async (...a) => { const r = await real(...a); if (String(a[0].url ?? a[0]).endsWith('/preview')) r.clone().json().then(j => { window.shown = j.html }); return r } })()`)
 }
