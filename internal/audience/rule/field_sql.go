@@ -333,6 +333,9 @@ func dayText(day time.Time) string {
 	return day.Format(time.DateOnly)
 }
 
+// storedMoment is the layout of times in custom fields, in UTC.
+const storedMoment = "2006-01-02T15:04:05.000Z"
+
 // momentText returns the first storable text that is not before at.
 func momentText(at time.Time) string {
 	at = at.UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond)
@@ -342,7 +345,7 @@ func momentText(at time.Time) string {
 	case y > 9999:
 		return ":"
 	}
-	return at.Format("2006-01-02T15:04:05.000Z")
+	return at.Format(storedMoment)
 }
 
 func (b *builder) clock(t target, op Operator, v Value) string {
@@ -371,8 +374,11 @@ func (b *builder) clock(t target, op Operator, v Value) string {
 	return b.known(t, x, guard+p)
 }
 
-// seconds returns a time of day as HH:MM:SS.
-func seconds(s string) string { return (s + ":00")[:len(time.TimeOnly)] }
+// seconds returns a time of day as HH:MM:SS. Other texts are cut to its length.
+func seconds(s string) string {
+	s += ":00"
+	return s[:min(len(s), len(time.TimeOnly))]
+}
 
 func (b *builder) tags(t target, op Operator, v Value) string {
 	x := t.column()

@@ -25,6 +25,25 @@ func holds(t *testing.T, env rule.Env, leaf string, c contact.Contact) bool {
 	return tree.Match(env, rule.Subject{Contact: c, MXRecord: "mx.example.org", SMTPProvider: "other"})
 }
 
+// A custom field may have had another type when a value was written.
+func TestValuesOfAnotherTypeDoNotMatch(t *testing.T) {
+	t.Parallel()
+	env := rule.Env{Now: noon, Schema: whole()}
+	for leaf, value := range map[string]any{
+		`{"field": "custom_fields.time", "operator": "equals", "value": "09:30"}`:          "abc",
+		`{"field": "custom_fields.string", "operator": "equals", "value": "x"}`:            5.0,
+		`{"field": "custom_fields.number", "operator": "equals", "value": 5}`:              "5",
+		`{"field": "custom_fields.number", "operator": "between", "value": [1, 9]}`:        []any{"5"},
+		`{"field": "custom_fields.date", "operator": "before", "value": "2026-03-01"}`:     7.0,
+		`{"field": "custom_fields.datetime", "operator": "before", "value": "2026-03-01"}`: "2026",
+		`{"field": "custom_fields.tags", "operator": "has_any", "value": ["a"]}`:           "a",
+	} {
+		if holds(t, env, leaf, contact.Contact{CustomFields: map[string]any{leaf[strings.Index(leaf, ".")+1 : strings.Index(leaf, `", "op`)]: value}}) {
+			t.Errorf("%s holds for %v", leaf, value)
+		}
+	}
+}
+
 // Each operator for each type, for a contact with a value and one without: only negative operators
 // hold for unset values.
 func TestOperators(t *testing.T) {

@@ -2,7 +2,9 @@ package rule
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/sqldb"
@@ -106,14 +108,15 @@ func (f Field) formula(env Env) (Formula, bool) {
 			return op == IsSet || stages[text]
 		}}}, true
 	case t.place == ofContact && t.kind != referenceKind, t.place == ofCustom:
-		holds := func(v any) bool { return t.matches(op, f.Value, env, v) }
+		prepared := sync.OnceValue(func() func(any) bool { return t.matcher(op, f.Value, env) })
+		holds := func(v any) bool { return prepared()(v) }
 		return Formula{Negate: negative, Test: &Test{Attribute{t.name, t.place == ofCustom}, t, holds}}, true
 	}
 	return Formula{}, false
 }
 
 // Holds evaluates the test on a value of its attribute, as the text that package columnar keeps. ok is false if the
-// value is not of the attribute's type, as of a custom field that had another type before.
+// value is not of the attribute's type, as of a custom field that had another type before: SQL says what that means.
 func (t *Test) Holds(text string) (holds, ok bool) {
 	value, ok := t.target.decode(text)
 	return ok && value != nil && t.holds(value), ok
@@ -141,7 +144,7 @@ func (t target) decode(text string) (value any, ok bool) {
 		err := json.Unmarshal([]byte(text), &list)
 		return list, err == nil
 	}
-	return text, true
+	return text, t.storesText(text)
 }
 
 // typed returns a value of a custom field as matches needs it; ok is false if it is not of the type that the field
@@ -149,21 +152,41 @@ func (t target) decode(text string) (value any, ok bool) {
 func (t target) typed(value any) (_ any, ok bool) {
 	switch v := value.(type) {
 	case nil:
-		return nil, true
+		return nil, t.kind != tagsKind // which SQL takes for tags
 	case string:
 		if t.kind == momentKind {
 			at, err := time.Parse(time.RFC3339, v)
-			return at, err == nil
+			return at, err == nil && at.Format(storedMoment) == v
 		}
-		ok = t.kind != numberKind && t.kind != booleanKind && t.kind != tagsKind
+		ok = t.storesText(v)
 	case float64:
 		ok = t.kind == numberKind
 	case bool:
 		ok = t.kind == booleanKind
 	case []any:
-		ok = t.kind == tagsKind
+		ok = t.kind == tagsKind && !slices.ContainsFunc(v, func(e any) bool { _, text := e.(string); return !text })
 	}
 	return value, ok
+}
+
+// storesText reports whether a field stores a text in this form. Of others SQL and matcher differ.
+func (t target) storesText(s string) bool {
+	switch t.kind {
+	case numberKind, booleanKind, momentKind, tagsKind:
+		return false
+	case dateKind:
+		return s == "" || parses(s, time.DateOnly)
+	case clockKind:
+		return s == "" || parses(s, "15:04") || parses(s, time.TimeOnly)
+	case textKind:
+		return !t.lower || s == fold(s)
+	}
+	return true
+}
+
+func parses(s, layout string) bool {
+	_, err := time.Parse(layout, s)
+	return err == nil && len(s) == len(layout)
 }
 
 // TextOf returns the text of a value of an attribute as a database's driver returns it; known is false for NULL.

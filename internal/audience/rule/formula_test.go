@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +159,7 @@ func TestCountsInMemoryAgreeWithSQL(t *testing.T) {
 				now = now.Add(20 * time.Minute)
 				tick()
 			case 2, 3, 4, 5, 6, 7, 8, 9:
+				now = now.Add(time.Minute)
 				tick()
 			}
 			env := rule.Env{Now: c.now.Add(pick(c.Rand, 0, -10*time.Hour, -28*24*time.Hour)), Schema: sch}
@@ -179,4 +181,81 @@ func TestCountsInMemoryAgreeWithSQL(t *testing.T) {
 			t.Errorf("only %d were counted in memory", compared)
 		}
 	})
+}
+
+// testOf returns the test of a rule of one leaf.
+func testOf(t *testing.T, leaf string) *rule.Test {
+	t.Helper()
+	tree, err := rule.ParseDefinition(one(leaf), schema())
+	if err != nil {
+		t.Fatalf("%s: %v", leaf, err)
+	}
+	f, ok := tree.Formula(rule.Env{Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Schema: schema()})
+	if !ok || len(f.Parts) != 1 || f.Parts[0].Test == nil {
+		t.Fatalf("%s: not a test", leaf)
+	}
+	return f.Parts[0].Test
+}
+
+// A custom field may have had another type when a value was written. What SQL makes of such a value is not repeated here.
+func TestValuesThatTheTypeOfAFieldDoesNotHaveAreLeftToSQL(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		leaf      string
+		fit, left []string // JSON, or the text of a column
+	}{
+		{`{"field": "custom_fields.date", "operator": "before", "value": "2026-03-01"}`, []string{`"2026-02-28"`, `""`, `null`},
+			[]string{`"abc"`, `"2026-02-30"`, `"2026-02-28T10:00:00.000Z"`, `5`, `["2026-02-28"]`, `{}`, `x`}},
+		{`{"field": "custom_fields.date", "operator": "is_set"}`, []string{`"2026-02-28"`}, []string{`"abc"`, `true`}},
+		{`{"field": "custom_fields.datetime", "operator": "before", "value": "2026-03-01"}`, []string{`"2026-02-28T10:00:00.000Z"`},
+			[]string{`"2026-02-28"`, `"2026-02-28T10:00:00Z"`, `"2026-02-28T10:00:00.000+02:00"`, `"2026-02-28T10:00:00,000Z"`, `""`, `1`}},
+		{`{"field": "custom_fields.time", "operator": "before", "value": "09:30"}`, []string{`"09:29"`, `"09:29:59"`, `""`},
+			[]string{`"abc"`, `"9:29"`, `"09:2"`, `"25:00"`, `"09:29:59.5"`, `9`}},
+		{`{"field": "custom_fields.email", "operator": "equals", "value": "ann@example.org"}`, []string{`"ann@example.org"`, `"ann"`}, []string{`"Ann@example.org"`, `"é"`, `false`}},
+		{`{"field": "custom_fields.string", "operator": "equals", "value": "Ann"}`, []string{`"ANN"`, `"5"`, `""`}, []string{`5`, `true`, `["ann"]`}},
+		{`{"field": "custom_fields.enum", "operator": "equals", "value": "pro"}`, []string{`"pro"`, `"Pro"`}, []string{`5`, `["pro"]`}},
+		{`{"field": "custom_fields.number", "operator": "equals", "value": 5}`, []string{`5`, `5.5`}, []string{`"5"`, `true`}},
+		{`{"field": "custom_fields.boolean", "operator": "is_true"}`, []string{`true`}, []string{`"true"`, `1`}},
+		{`{"field": "custom_fields.tags", "operator": "has_any", "value": ["a"]}`, []string{`["a"]`, `[]`}, []string{`"a"`, `[1]`, `["a", 1]`, `null`}},
+		{`{"field": "email", "operator": "equals", "value": "ann@example.org"}`, []string{`bob@example.org`}, []string{`Ann@example.org`}},
+	} {
+		test := testOf(t, tt.leaf)
+		for _, text := range tt.fit {
+			if _, ok := test.Holds(text); !ok {
+				t.Errorf("%s: %s is left to SQL", tt.leaf, text)
+			}
+		}
+		for _, text := range tt.left {
+			if holds, ok := test.Holds(text); ok {
+				t.Errorf("%s: %s: %v, though it is not of the field's type", tt.leaf, text, holds)
+			}
+		}
+	}
+}
+
+// What a test needs is made once, not for each value: comparing one allocates little, whatever the number of operands.
+func TestATestIsPreparedOnce(t *testing.T) { // not parallel: it counts the allocations of the process
+	var many []string
+	for i := range 900 {
+		many = append(many, fmt.Sprintf(`"NAME %d"`, i))
+	}
+	list := "[" + strings.Join(many, ", ") + "]"
+	for leaf, text := range map[string]string{
+		`{"field": "first_name", "operator": "in", "value": ` + list + `}`:                                              "nobody",
+		`{"field": "tags", "operator": "has_any", "value": ` + list + `}`:                                               `["a"]`,
+		`{"field": "created_at", "operator": "anniversary_in_next", "value": {"amount": 7, "unit": "day"}}`:             "1700000000000000",
+		`{"field": "created_at", "operator": "in_the_last", "value": {"amount": 7, "unit": "day"}}`:                     "1700000000000000",
+		`{"field": "custom_fields.date", "operator": "anniversary_in_next", "value": {"amount": 7, "unit": "day"}}`:     `"2024-02-29"`,
+		`{"field": "custom_fields.datetime", "operator": "anniversary_in_next", "value": {"amount": 7, "unit": "day"}}`: `"2024-02-29T12:00:00.000Z"`,
+	} {
+		test := testOf(t, leaf)
+		n := testing.AllocsPerRun(10, func() {
+			if _, ok := test.Holds(text); !ok {
+				t.Errorf("%s: %s is not a value", leaf, text)
+			}
+		})
+		if n > 20 {
+			t.Errorf("%.60s…: %v allocations for a value", leaf, n)
+		}
+	}
 }
