@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/audience/rule"
@@ -23,7 +24,10 @@ const (
 	keepUnused = 30 * time.Minute
 	keepLoaded = time.Hour
 	lookEvery  = 30 * time.Second // less than contactlog.Keep
+	loadEvery  = time.Minute      // at most, for each tenant
 	retryAfter = 5 * time.Minute  // whether a tenant can be kept
+	turnTime   = 5 * time.Second  // in which a tenant must have a turn, so that the next one has one
+	loadTime   = 2 * time.Minute
 )
 
 // Cache has attributes of the contacts of tenants. There is one for a database in each process (Of).
@@ -31,23 +35,63 @@ type Cache struct {
 	MinContacts int // of a tenant whose attributes are kept
 	MaxMemory   int // bytes
 
-	mu      sync.Mutex
-	now     func() time.Time // nil: no Loader works
-	tenants map[id.Tenant]*kept
-	wake    chan struct{}
+	turnTime time.Duration // in which a tenant must have a turn
+	mu       sync.Mutex
+	now      func() time.Time // nil: no Loader works
+	tenants  map[id.Tenant]*kept
+	wake     chan struct{}
 }
 
-// kept is what is kept of a tenant. Its mutex may be locked before that of the cache, not after it.
+// kept is what is kept of a tenant. It may be locked before the cache, not after it.
 type kept struct {
 	asked   map[rule.Attribute]asked // guarded by the cache's mutex, as the next three
 	used    time.Time
 	due     bool      // the table is to be loaded
 	retryAt time.Time // and not before
 
-	mu     sync.Mutex // guards the table
-	table  *table     // nil: none
+	locked chan struct{} // has one element while somebody uses the table
+	table  *table        // nil: none
 	mark   contactlog.Mark
 	loaded time.Time
+	size   atomic.Int64 // bytes, as last measured
+}
+
+func newKept() *kept { return &kept{asked: map[rule.Attribute]asked{}, locked: make(chan struct{}, 1)} }
+
+// lock waits for others that use the table, until ctx ends.
+func (k *kept) lock(ctx context.Context) error {
+	select {
+	case k.locked <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (k *kept) tryLock() bool {
+	select {
+	case k.locked <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (k *kept) unlock() { <-k.locked }
+
+// measure notes the memory that the tenant takes.
+func (k *kept) measure() {
+	if k.table == nil {
+		k.size.Store(0)
+		return
+	}
+	k.size.Store(int64(k.table.size() + k.mark.Size()))
+}
+
+// drop forgets the table.
+func (k *kept) drop() {
+	k.table, k.mark = nil, contactlog.Mark{}
+	k.measure()
 }
 
 // asked is how often and when an attribute was last asked for.
@@ -59,7 +103,7 @@ type asked struct {
 // Of returns the cache of a database. It is empty unless a Loader works.
 func Of(db *sqldb.DB) *Cache {
 	return sqldb.Attached(db, func() *Cache {
-		return &Cache{MinContacts: minContacts, MaxMemory: maxMemory, tenants: map[id.Tenant]*kept{}, wake: make(chan struct{}, 1)}
+		return &Cache{MinContacts: minContacts, MaxMemory: maxMemory, turnTime: turnTime, tenants: map[id.Tenant]*kept{}, wake: make(chan struct{}, 1)}
 	})
 }
 
@@ -74,19 +118,21 @@ func (c *Cache) Count(ctx context.Context, db *sqldb.DB, tenant id.Tenant, f rul
 	if k == nil {
 		return Counts{}, false, nil
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	if err := k.lock(ctx); err != nil {
+		return Counts{}, false, err
+	}
+	defer k.unlock()
 	if k.table.has(attributes) {
 		ok, err = k.advance(ctx, db, tenant)
 		if err != nil {
 			return Counts{}, false, err
 		}
 	}
-	switch {
-	case k.table.has(attributes) && ok:
-		n, ok = k.table.count(f)
-		return n, ok, nil
-	case (often || k.table != nil) && !k.table.refuses(attributes):
+	switch has := k.table.has(attributes); {
+	case has && ok:
+		return k.table.count(ctx, f)
+	case has: // as of a later state
+	case often && !k.table.refuses(attributes):
 		c.request(k)
 	}
 	return Counts{}, false, nil
@@ -100,7 +146,7 @@ func (k *kept) advance(ctx context.Context, db *sqldb.DB, tenant id.Tenant) (ok 
 		return false, err
 	}
 	if standing == contactlog.Lost || len(changes.Contacts)+len(changes.Addresses) > maxChanges || len(k.table.more) > maxChanges {
-		k.table = nil
+		k.drop()
 		return false, nil
 	}
 	rows, err := k.table.changed(ctx, db, tenant, changes)
@@ -147,7 +193,7 @@ func (c *Cache) ask(tenant id.Tenant, attributes []rule.Attribute) (k *kept, oft
 	}
 	now := c.now()
 	if k = c.tenants[tenant]; k == nil {
-		k = &kept{asked: map[rule.Attribute]asked{}}
+		k = newKept()
 		c.tenants[tenant] = k
 	}
 	k.used = now
@@ -163,11 +209,11 @@ func (c *Cache) ask(tenant id.Tenant, attributes []rule.Attribute) (k *kept, oft
 	return k, often
 }
 
-// request makes a table due.
+// request makes a table due, unless a Loader has just tried, or none works.
 func (c *Cache) request(k *kept) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k.due || c.now().Before(k.retryAt) {
+	if c.now == nil || k.due || c.now().Before(k.retryAt) {
 		return
 	}
 	k.due = true

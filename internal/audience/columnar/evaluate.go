@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"context"
 	"math/bits"
 
 	"github.com/packetboat/packetboat/internal/audience/rule"
@@ -13,11 +14,22 @@ type Counts struct {
 	Sendable int // of the members, those that could be mailed
 }
 
-// count evaluates a formula; ok is false if a value is not of its attribute's type.
-func (t *table) count(f rule.Formula) (n Counts, ok bool) {
-	set, ok := t.evaluate(f)
-	if !ok {
-		return Counts{}, false
+// maxCompared is the size of the values that the tests of a formula compare in memory, in bytes as in column.size, each
+// for each test: some seconds of work.
+const maxCompared = 256 << 20
+
+// checkEvery is the number of values that are compared before a context is looked at again.
+const checkEvery = 1024
+
+// count evaluates a formula until ctx ends. ok is false if a value is not of its attribute's type, or if there are too
+// many values.
+func (t *table) count(ctx context.Context, f rule.Formula) (n Counts, ok bool, err error) {
+	if t.compared(f) > maxCompared {
+		return Counts{}, false, nil
+	}
+	set, ok, err := t.evaluate(ctx, f)
+	if !ok || err != nil {
+		return Counts{}, false, err
 	}
 	for w, word := range set {
 		n.All += bits.OnesCount64(word)
@@ -29,16 +41,29 @@ func (t *table) count(f rule.Formula) (n Counts, ok bool) {
 			}
 		}
 	}
-	return n, true
+	return n, true, nil
+}
+
+// compared returns the size of the values that a formula compares.
+func (t *table) compared(f rule.Formula) (n int) {
+	if f.Test != nil && f.Test.Attribute != rule.OnList {
+		n = t.columns[f.Test.Attribute].valuesSize()
+	}
+	for _, part := range f.Parts {
+		n += t.compared(part)
+	}
+	return n
 }
 
 // evaluate returns the set of contacts for which a formula holds, a bit for each.
-func (t *table) evaluate(f rule.Formula) (set []uint64, ok bool) {
+func (t *table) evaluate(ctx context.Context, f rule.Formula) (set []uint64, ok bool, err error) {
 	switch {
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
 	case f.Test != nil:
-		set, ok = t.test(f.Test)
+		set, ok, err = t.test(ctx, f.Test)
 	default:
-		set, ok = t.combine(f)
+		set, ok, err = t.combine(ctx, f)
 	}
 	if ok && f.Negate {
 		for w := range set {
@@ -48,12 +73,12 @@ func (t *table) evaluate(f rule.Formula) (set []uint64, ok bool) {
 			set[len(set)-1] &= 1<<rest - 1
 		}
 	}
-	return set, ok
+	return set, ok, err
 }
 
 func (t *table) newSet() []uint64 { return make([]uint64, (len(t.flags)+63)/64) }
 
-func (t *table) combine(f rule.Formula) (set []uint64, ok bool) {
+func (t *table) combine(ctx context.Context, f rule.Formula) (set []uint64, ok bool, err error) {
 	if len(f.Parts) == 0 {
 		set = t.newSet()
 		if !f.Any {
@@ -61,13 +86,13 @@ func (t *table) combine(f rule.Formula) (set []uint64, ok bool) {
 				set[i/64] |= 1 << (i % 64)
 			}
 		}
-		return set, true
+		return set, true, nil
 	}
 	for i, part := range f.Parts {
-		other, ok := t.evaluate(part)
+		other, ok, err := t.evaluate(ctx, part)
 		switch {
 		case !ok:
-			return nil, false
+			return nil, false, err
 		case i == 0:
 			set = other
 		case f.Any:
@@ -80,24 +105,27 @@ func (t *table) combine(f rule.Formula) (set []uint64, ok bool) {
 			}
 		}
 	}
-	return set, true
+	return set, true, nil
 }
 
 // test evaluates a test on the distinct values, and then looks up the code of each contact.
-func (t *table) test(test *rule.Test) (set []uint64, ok bool) {
+func (t *table) test(ctx context.Context, test *rule.Test) (set []uint64, ok bool, err error) {
 	set = t.newSet()
 	if test.Attribute == rule.OnList {
 		for i, flags := range t.flags {
 			set[i/64] |= uint64(flags&listed/listed) << (i % 64)
 		}
-		return set, true
+		return set, true, nil
 	}
 	c := t.columns[test.Attribute]
 	holds := make([]uint64, len(c.texts))
 	for code := 1; code < len(c.texts); code++ {
+		if code%checkEvery == 0 && ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
 		yes, ok := test.Holds(c.texts[code])
 		if !ok {
-			return nil, false
+			return nil, false, nil
 		}
 		if yes {
 			holds[code] = 1
@@ -106,5 +134,5 @@ func (t *table) test(test *rule.Test) (set []uint64, ok bool) {
 	for i, code := range c.codes {
 		set[i/64] |= holds[code] << (i % 64)
 	}
-	return set, true
+	return set, true, nil
 }

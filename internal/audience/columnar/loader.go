@@ -42,6 +42,7 @@ func (l *Loader) Tick(ctx context.Context) (more bool, err error) {
 			errs = append(errs, fmt.Errorf("tenant %s: %w", tenant, err))
 		}
 	}
+	c.shrink(nil) // changes make tables larger
 	return false, errors.Join(errs...)
 }
 
@@ -69,34 +70,57 @@ func (c *Cache) used() map[id.Tenant]*kept {
 	return maps.Clone(c.tenants)
 }
 
-// keep does what is due for a tenant.
+// keep does what is due for a tenant. If the tenant has no turn soon, it is tried again later.
 func (c *Cache) keep(ctx context.Context, db *sqldb.DB, tenant id.Tenant, k *kept) error {
-	k.mu.Lock()
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	patience := time.AfterFunc(c.turnTime, stop)
+	defer patience.Stop()
+	if k.lock(waiting) != nil {
+		return ctx.Err()
+	}
 	has, old := k.table != nil, k.table != nil && c.now().Sub(k.loaded) > keepLoaded
-	k.mu.Unlock()
+	k.unlock()
 	attributes, due := c.takeDue(k, old)
 	if !has && !due {
 		return nil
 	}
-	return db.Evaluate(ctx, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
+	begun := false
+	err := db.Evaluate(waiting, tenant.String(), func(ctx context.Context, db *sqldb.DB) error {
+		if begun = patience.Stop(); !begun {
+			stop()
+			return waiting.Err()
+		}
+		ctx, cancel := context.WithTimeout(ctx, loadTime)
+		defer cancel()
 		if due {
 			return c.load(ctx, db, tenant, k, attributes)
 		}
-		k.mu.Lock()
-		defer k.mu.Unlock()
+		if err := k.lock(ctx); err != nil {
+			return err
+		}
+		defer k.unlock()
 		if k.table == nil {
 			return nil
 		}
 		_, err := k.advance(ctx, db, tenant)
 		return err
 	})
+	if !begun && waiting.Err() != nil {
+		c.postpone(k, due)
+		return ctx.Err()
+	}
+	return err
 }
 
-// takeDue returns the attributes to load, the last asked for first, and whether the table is due or old.
+// takeDue returns the attributes to load, the last asked for first, and whether the table is due or old. It is then
+// not due for a while.
 func (c *Cache) takeDue(k *kept, old bool) (attributes []rule.Attribute, due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	due, k.due = k.due || old, false
+	if due, k.due = k.due || old, false; due {
+		k.retryAt = c.now().Add(loadEvery)
+	}
 	for a := range k.asked {
 		if a != rule.OnList {
 			attributes = append(attributes, a)
@@ -106,63 +130,83 @@ func (c *Cache) takeDue(k *kept, old bool) (attributes []rule.Attribute, due boo
 	return attributes[:min(len(attributes), maxAttributes)], due
 }
 
-// load reads a table within the evaluation db, unless the tenant is too small or too large.
+// postpone leaves what was due to the next look.
+func (c *Cache) postpone(k *kept, due bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k.due = k.due || due
+}
+
+// load reads a table within the evaluation db, unless the tenant is too small or too large. Without a new table the old
+// one is forgotten, and it is not tried again for a while.
 func (c *Cache) load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, k *kept, attributes []rule.Attribute) error {
+	t, mark, err := c.read(ctx, db, tenant, attributes)
+	if errors.Is(err, errTooLarge) {
+		err = nil
+	}
+	if err == nil && t != nil {
+		if err = c.install(ctx, k, t, mark); err == nil {
+			c.shrink(k)
+			return nil
+		}
+	}
+	c.mu.Lock()
+	k.retryAt = c.now().Add(retryAfter)
+	c.mu.Unlock()
+	if k.lock(context.WithoutCancel(ctx)) == nil {
+		k.drop()
+		k.unlock()
+	}
+	return err
+}
+
+// read reads a table within the evaluation db; nil if the tenant is too small or too large.
+func (c *Cache) read(ctx context.Context, db *sqldb.DB, tenant id.Tenant, attributes []rule.Attribute) (*table, contactlog.Mark, error) {
 	n, err := contact.CountByStatus(ctx, db, tenant)
 	if err != nil {
-		return err
+		return nil, contactlog.Mark{}, err
 	}
 	contacts := n.Of(contact.Statuses()...)
 	mark, ok, err := contactlog.Read(ctx, db, tenant)
-	if err != nil {
+	if err != nil || !ok || contacts < c.MinContacts || contacts*rowBytes(len(attributes)) > c.MaxMemory {
+		return nil, contactlog.Mark{}, err
+	}
+	t, err := load(ctx, db, tenant, attributes, contacts, c.MaxMemory-mark.Size())
+	return t, mark, err
+}
+
+// install replaces the table of a tenant.
+func (c *Cache) install(ctx context.Context, k *kept, t *table, mark contactlog.Mark) error {
+	if err := k.lock(ctx); err != nil {
 		return err
 	}
-	if !ok || contacts < c.MinContacts || contacts*rowBytes(len(attributes)) > c.MaxMemory {
-		c.install(k, nil, mark)
-		return nil
-	}
-	t, err := load(ctx, db, tenant, attributes, contacts)
-	if err != nil {
-		return err
-	}
-	c.install(k, t, mark)
-	c.shrink(k)
+	defer k.unlock()
+	k.table, k.mark, k.loaded = t, mark, c.now()
+	k.measure()
 	return nil
 }
 
-// install replaces the table of a tenant; nil: it is not tried again for a while.
-func (c *Cache) install(k *kept, t *table, mark contactlog.Mark) {
-	k.mu.Lock()
-	k.table, k.mark, k.loaded = t, mark, c.now()
-	k.mu.Unlock()
-	if t == nil {
-		c.mu.Lock()
-		k.retryAt = c.now().Add(retryAfter)
-		c.mu.Unlock()
-	}
-}
-
-// shrink forgets the tables that were not used for longest, but not the last one that was loaded, until all together are small enough.
+// shrink forgets the tables that were not used for longest, but not the last one that was loaded (nil: none was), until all
+// together are small enough. Those that are in use stay.
 func (c *Cache) shrink(last *kept) {
 	c.mu.Lock()
 	list := slices.SortedFunc(maps.Values(c.tenants), func(a, b *kept) int { return b.used.Compare(a.used) })
 	c.mu.Unlock()
-	last.mu.Lock()
-	left := c.MaxMemory
-	if last.table != nil {
-		left -= last.table.size()
+	if last != nil {
+		list = slices.Insert(slices.DeleteFunc(list, func(k *kept) bool { return k == last }), 0, last)
 	}
-	last.mu.Unlock()
+	left := c.MaxMemory
 	for _, k := range list {
-		if k == last {
-			continue
+		free := k.tryLock()
+		if free {
+			k.measure()
 		}
-		k.mu.Lock()
-		if k.table != nil {
-			if left -= k.table.size(); left < 0 {
-				k.table = nil
-			}
+		left -= int(k.size.Load())
+		if free && left < 0 && k != last {
+			k.drop()
 		}
-		k.mu.Unlock()
+		if free {
+			k.unlock()
+		}
 	}
 }

@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +17,27 @@ import (
 // readAtOnce is the number of changed contacts that one statement reads.
 const readAtOnce = 5000
 
-// load reads all contacts of a tenant within the evaluation db.
-func load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, attributes []rule.Attribute, contacts int) (*table, error) {
+// lookEach is the number of contacts that are read before the size of the table is looked at again.
+const lookEach = 256
+
+// errTooLarge means that a table would take more memory than all tables may.
+var errTooLarge = errors.New("the values of the attributes take too much memory")
+
+// load reads all contacts of a tenant within the evaluation db. It returns errTooLarge once the table takes more than a
+// number of bytes.
+func load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, attributes []rule.Attribute, contacts, most int) (*table, error) {
 	t := newTable(attributes, contacts)
-	err := readRows(ctx, db, attributes, `FALSE FROM contact c WHERE c.tenant_id = $1 ORDER BY c.id /* reads the tenant: to keep it */`, t.load, tenant)
+	add := func(r row) error {
+		t.load(r)
+		if len(t.flags)%lookEach == 0 && t.size() > most {
+			return errTooLarge
+		}
+		return nil
+	}
+	err := readRows(ctx, db, attributes, `FALSE FROM contact c WHERE c.tenant_id = $1 ORDER BY c.id /* reads the tenant: to keep it */`, add, tenant)
+	if err == nil && t.size() > most {
+		err = errTooLarge
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +62,10 @@ func load(ctx context.Context, db *sqldb.DB, tenant id.Tenant, attributes []rule
 func (t *table) changed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, c contactlog.Changes) (list []row, err error) {
 	const from = `x.email IS NOT NULL FROM contact c LEFT JOIN suppression x ON x.tenant_id = c.tenant_id AND x.email = c.email
 		WHERE c.tenant_id = $1 AND `
-	collect := func(r row) { list = append(list, row{r.id, r.flags, slices.Clone(r.values)}) }
+	collect := func(r row) error {
+		list = append(list, row{r.id, r.flags, slices.Clone(r.values)})
+		return nil
+	}
 	slices.SortFunc(c.Contacts, id.Compare)
 	for part := range slices.Chunk(slices.Compact(c.Contacts), readAtOnce) {
 		if err := readRows(ctx, db, t.attributes, from+`c.id`+db.In(2), collect, tenant, sqldb.List(db, part)); err != nil {
@@ -62,7 +83,7 @@ func (t *table) changed(ctx context.Context, db *sqldb.DB, tenant id.Tenant, c c
 
 // readRows reads contacts, and calls do for each, with values that it uses again. rest is the end of the
 // statement, which begins with the expression of whether the address is suppressed.
-func readRows(ctx context.Context, db *sqldb.DB, attributes []rule.Attribute, rest string, do func(row), args ...any) error {
+func readRows(ctx context.Context, db *sqldb.DB, attributes []rule.Attribute, rest string, do func(row) error, args ...any) error {
 	var list strings.Builder
 	for _, a := range attributes {
 		list.WriteString(a.SQL(db) + ", ")
@@ -85,8 +106,7 @@ func readRows(ctx context.Context, db *sqldb.DB, attributes []rule.Attribute, re
 		for i, v := range read {
 			r.values[i].text, r.values[i].known = rule.TextOf(v)
 		}
-		do(r)
-		return nil
+		return do(r)
 	})
 	if err != nil {
 		return fmt.Errorf("read attributes of contacts: %w", err)

@@ -14,6 +14,12 @@ const (
 	maxValueBytes = 4 << 20
 )
 
+// Memory that entries take besides their texts, in bytes: slices and maps have room for more, and texts are rounded up.
+const (
+	valueBytes = 96 // in column.texts and column.code
+	moreBytes  = 48 // in table.more
+)
+
 // column has the values of an attribute, one for each contact. Equal values have the same code; 0 stands for none.
 type column struct {
 	codes []uint16
@@ -145,12 +151,15 @@ func rowBytes(attributes int) int { return 17 + 2*attributes }
 
 // size returns the memory of the table, in bytes.
 func (t *table) size() int {
-	n := len(t.flags) + 16*len(t.ids) + 48*len(t.more)
+	n := cap(t.flags) + 16*cap(t.ids) + moreBytes*len(t.more)
 	for _, c := range t.columns {
-		n += 2*len(c.codes) + c.bytes + 64*len(c.texts)
+		n += 2*cap(c.codes) + c.valuesSize()
 	}
 	return n
 }
+
+// valuesSize returns the memory of the distinct values, in bytes.
+func (c *column) valuesSize() int { return c.bytes + valueBytes*len(c.texts) }
 
 // flagsOf returns the flags of a contact.
 func flagsOf(status contact.Status, doNotContact, anonymized, onList bool) uint8 {

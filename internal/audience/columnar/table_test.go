@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/audience/rule"
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/people/contact"
+	"github.com/packetboat/packetboat/internal/people/contactlog"
 	"github.com/packetboat/packetboat/internal/sqldb"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
@@ -25,7 +28,7 @@ func known(text string) value { return value{text, true} }
 
 func TestAnAttributeWithTooManyValuesIsNotKept(t *testing.T) {
 	t.Parallel()
-	made := newTable([]rule.Attribute{city, email}, 0)
+	made := newTable([]rule.Attribute{city, email}, maxValues+1)
 	for i := range maxValues + 1 {
 		made.load(row{id: id.Made[id.Contact](noon), values: []value{known("Bonn"), known(fmt.Sprint(i))}})
 		if refused := made.refuses([]rule.Attribute{city, email}); refused != (i >= maxValues) {
@@ -48,7 +51,13 @@ func crowd(t *testing.T, db *sqldb.DB, tenant id.Tenant, n int) rule.Formula {
 			t.Fatal(err)
 		}
 	}
-	in := rule.Field{Name: "city", Operator: rule.Equals, Value: rule.Value{Texts: []string{"bonn"}}}
+	return formula(t, "city", "bonn")
+}
+
+// formula returns the rule that a field contains a text.
+func formula(t *testing.T, name, text string) rule.Formula {
+	t.Helper()
+	in := rule.Field{Name: name, Operator: rule.Contains, Value: rule.Value{Texts: []string{text}}}
 	f, ok := rule.Tree{Root: rule.Group{Logic: rule.And, Conditions: []rule.Condition{in}}}.Formula(rule.Env{Now: noon})
 	if !ok {
 		t.Fatal("not a formula")
@@ -144,10 +153,29 @@ func TestSmallAndLargeAccountsAreNotKept(t *testing.T) {
 	}
 }
 
+func TestAnAccountWhoseValuesTakeTooMuchMemoryIsNotKept(t *testing.T) {
+	t.Parallel()
+	c := newCached(t)
+	f := crowd(t, c.db, acme, 3)
+	c.MaxMemory = 3*rowBytes(1) + valueBytes // but there are two values, with none
+	for range 4 {
+		if c.counts(acme, f, 3) {
+			t.Error("it is kept")
+		}
+		c.tick()
+	}
+	c.MaxMemory *= 4
+	c.now = c.now.Add(retryAfter)
+	c.counts(acme, f, 3)
+	c.tick()
+	if !c.counts(acme, f, 3) {
+		t.Error("it is not tried again")
+	}
+}
+
 func TestAccountsThatWereNotUsedForLongestMakeRoom(t *testing.T) {
 	t.Parallel()
 	c := newCached(t)
-	c.MaxMemory = 3 * rowBytes(1) * 3
 	first, second := id.Tenant(103), id.Tenant(104)
 	f := crowd(t, c.db, first, 3)
 	crowd(t, c.db, second, 3)
@@ -157,8 +185,143 @@ func TestAccountsThatWereNotUsedForLongestMakeRoom(t *testing.T) {
 			c.counts(tenant, f, 3)
 			c.tick()
 		}
+		c.MaxMemory = int(c.tenants[first].size.Load()) * 3 / 2
 	}
 	if !c.counts(second, f, 3) || c.counts(first, f, 3) {
 		t.Error("the account that was used first is kept, or the other is not")
+	}
+}
+
+func TestAnAccountIsNotLoadedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	c := newCached(t)
+	f := crowd(t, c.db, acme, 3)
+	load := func() {
+		c.counts(acme, f, 3)
+		c.counts(acme, f, 3)
+		c.tick()
+	}
+	load()
+	if err := contactlog.Erase(t.Context(), c.db, acme); err != nil { // so that all must be read anew
+		t.Fatal(err)
+	}
+	load()
+	if c.counts(acme, f, 3) {
+		t.Error("loaded twice within a minute")
+	}
+	c.now = c.now.Add(loadEvery)
+	load()
+	if !c.counts(acme, f, 3) {
+		t.Error("not loaded after a minute")
+	}
+	c.now = c.now.Add(loadEvery)
+	named := formula(t, "source", "x")
+	c.counts(acme, named, 0)
+	c.tick()
+	if c.counts(acme, named, 0) {
+		t.Error("an attribute that was asked for once is loaded because others are")
+	}
+}
+
+func TestABusyAccountDoesNotHoldUpOthers(t *testing.T) {
+	t.Parallel()
+	c := newCached(t)
+	busy := id.Tenant(103)
+	f := crowd(t, c.db, acme, 3)
+	crowd(t, c.db, busy, 3)
+	for range 2 {
+		c.counts(busy, f, 3)
+	}
+	if err := c.tenants[busy].lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer c.tenants[busy].unlock()
+	c.turnTime = 10 * time.Millisecond
+	for range 100 { // a turn may come late for the other one too
+		c.now = c.now.Add(time.Second)
+		if c.counts(acme, f, 3) {
+			return
+		}
+		c.tick()
+	}
+	t.Error("the other account is not loaded")
+}
+
+func TestACountThatWaitsForAnotherEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	c := newCached(t)
+	f := crowd(t, c.db, acme, 3)
+	c.counts(acme, f, 3)
+	if err := c.tenants[acme].lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer c.tenants[acme].unlock()
+	err := c.db.Evaluate(t.Context(), acme.String(), func(ctx context.Context, db *sqldb.DB) error {
+		ctx, leave := context.WithCancel(ctx)
+		leave()
+		_, _, err := c.Count(ctx, db, acme, f)
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Count = %v, want Canceled", err)
+	}
+}
+
+func TestNothingIsLoadedOnceTheLoaderHasEnded(t *testing.T) {
+	t.Parallel()
+	c := newCached(t)
+	f := crowd(t, c.db, acme, 3)
+	k, _ := c.ask(acme, attributesOf(f))
+	c.begin(nil) // while a count is in progress
+	c.request(k)
+	if k.due || c.counts(acme, f, 3) {
+		t.Error("asked for")
+	}
+}
+
+// ending is a context that ends when it is asked for the nth time.
+type ending struct {
+	context.Context
+	asked, end int
+}
+
+func (c *ending) Err() error {
+	if c.asked++; c.asked >= c.end {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestACountEndsWithItsContextAmongManyValues(t *testing.T) {
+	t.Parallel()
+	made := newTable([]rule.Attribute{city}, 0)
+	for i := range 10 * checkEvery {
+		made.load(row{id: id.Made[id.Contact](noon), flags: member, values: []value{known(fmt.Sprint(i))}})
+	}
+	f := formula(t, "city", "1")
+	f = rule.Formula{Parts: []rule.Formula{f, f}}
+	if n, ok, err := made.count(t.Context(), f); !ok || err != nil || n.All == 0 {
+		t.Fatalf("count = %+v, %v, %v", n, ok, err)
+	}
+	for _, end := range []int{1, 2, 9, 15, 20} {
+		ctx := &ending{t.Context(), 0, end}
+		if _, ok, err := made.count(ctx, f); ok || !errors.Is(err, context.Canceled) || ctx.asked > end+1 {
+			t.Errorf("count = %v, %v, though its context ended at the look %d; it looked %d times", ok, err, end, ctx.asked)
+		}
+	}
+}
+
+func TestFormulasThatCompareTooMuchAreNotCountedInMemory(t *testing.T) {
+	t.Parallel()
+	made := newTable([]rule.Attribute{city}, 0)
+	for i := range 4 {
+		made.load(row{id: id.Made[id.Contact](noon), values: []value{known(strings.Repeat(fmt.Sprint(i), 1<<20-1))}})
+	}
+	f := formula(t, "city", "0")
+	for parts, want := range map[int]bool{2: true, maxCompared>>22 + 1: false} {
+		n, ok, err := made.count(t.Context(), rule.Formula{Parts: slices.Repeat([]rule.Formula{f}, parts)})
+		if ok != want || err != nil || ok && n.All != 1 {
+			t.Errorf("with %d tests of 4 MB: count = %+v, %v, %v", parts, n, ok, err)
+		}
 	}
 }

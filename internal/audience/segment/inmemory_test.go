@@ -44,7 +44,8 @@ func TestCountsAreTheSameInMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		columnar.Of(db).MinContacts = 1
-		loader := &columnar.Loader{DB: db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon }}
+		now := noon
+		loader := &columnar.Loader{DB: db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}
 		check := func(when string, members, sendable int, byStatus map[string]int) {
 			t.Helper()
 			counted, err := segment.Recount(ctx, db, acme, s.ID, noon)
@@ -96,6 +97,8 @@ func TestCountsAreTheSameInMemory(t *testing.T) {
 			if err := step.do(); err != nil {
 				t.Fatalf("%s: %v", step.name, err)
 			}
+			check(step.name, members[i], sendable[i], byStatus[i])
+			now = now.Add(time.Minute)
 			check(step.name, members[i], sendable[i], byStatus[i])
 			if _, err := loader.Tick(ctx); err != nil { // after an erasure, all is read anew
 				t.Fatal(err)

@@ -74,6 +74,9 @@ type Mark struct {
 	deleted int64
 }
 
+// Size returns the memory that the mark takes, in bytes.
+func (m Mark) Size() int { return 40 * len(m.seen) }
+
 // Changes are what changed since a mark. Contacts may be named more than once.
 type Changes struct {
 	Contacts  []id.Contact
