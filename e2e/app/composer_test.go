@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
