@@ -20,7 +20,7 @@ const composedCode = `<mjml><mj-body><mj-section><mj-column>
 <mj-button href="https://example.com/">Read more</mj-button>
 </mj-column></mj-section></mj-body></mjml>`
 
-// The mail is beside what it is written in, and what is pressed in it is edited, by pointer and by keyboard. A narrow screen
+// The mail is beside what it is written in, and its parts lead to what made them. A narrow screen
 // shows one of both. Once it is scheduled, its page says what is sent.
 func TestTheMailLeadsToWhatMadeIt(t *testing.T) {
 	t.Parallel()
