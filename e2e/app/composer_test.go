@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
@@ -20,7 +21,45 @@ const composedCode = `<mjml><mj-body><mj-section><mj-column>
 <mj-button href="https://example.com/">Read more</mj-button>
 </mj-column></mj-section></mj-body></mjml>`
 
-// The mail is beside what it is written in, and its parts lead to what made them. A narrow screen
+// recordMarks keeps what the frame in the preview says of its marks while it is seen. Nothing scrolls slowly any more: it would
+// move under the pointer.
+func (page appPage) recordMarks() {
+	page.T.Helper()
+	page.Evaluate(`(() => {
+		const scroll = Element.prototype.scrollIntoView;
+		Element.prototype.scrollIntoView = function (options) { scroll.call(this, { ...options, behavior: 'instant' }) };
+		addEventListener('message', e => { if (e.data.kind === 'report' && e.data.rects && document.querySelector('#preview iframe')?.offsetWidth) window.rects = e.data.rects });
+	})()`)
+}
+
+// pressInPreview presses the element that begins at a part of a text, or the one of a row that it is repeated in, until an
+// expression is true: a mail that is shown again between the press and its end gets no click. The next press would undo
+// what the last one is about to do, since it moves the focus into the frame, so that the expression is read before it.
+func (page appPage) pressInPreview(text, part string, row int, until string) {
+	page.T.Helper()
+	point := fmt.Sprintf(`(() => {
+		const rect = window.rects?.filter(r => r.mark === %q.indexOf(%q))[%d], frame = document.querySelector('#preview iframe');
+		if (!rect || !frame?.offsetWidth || rect.width < 100) return { x: -1, y: -1 };
+		frame.scrollIntoView({ block: 'nearest' });
+		const box = frame.getBoundingClientRect(), zoom = box.width / parseFloat(getComputedStyle(frame).width);
+		return { x: box.x + zoom * (rect.x + 40), y: box.y + zoom * (rect.y + rect.height / 2) };
+	})()`, text, part, row)
+	e2etest.Eventually(page.T, func() (any, bool) {
+		if page.EvaluateString(until) == "true" {
+			return nil, true
+		}
+		var at struct{ X, Y float64 }
+		if page.EvaluateInto(point, &at); at.X >= 0 {
+			page.Must(page.Point(page.Ctx, at.X, at.Y))
+			page.Must(page.Hold(page.Ctx))
+			page.Must(page.LetGo(page.Ctx))
+		}
+		return nil, false
+	})
+	page.WaitFor(until)
+}
+
+// The mail is beside what it is written in, and what is pressed in it is edited, by pointer and by keyboard. A narrow screen
 // shows one of both. Once it is scheduled, its page says what is sent.
 func TestTheMailLeadsToWhatMadeIt(t *testing.T) {
 	t.Parallel()
@@ -41,7 +80,12 @@ func TestTheMailLeadsToWhatMadeIt(t *testing.T) {
 		}
 		page.SetScreen(1440, 900, "light")
 		page.open("/broadcasts/" + broadcast + "/edit")
+		page.recordMarks()
+		page.RecordMessages()
 		page.Fill("Headline", "Opening hours in spring")
+		page.pressInPreview(composedTemplate, "<mj-text>{{item:day}}", 1, focused("sections.days[1].day"))
+		page.pressInPreview(composedTemplate, "<mj-text>{{param:headline}}", 0, focused("parameters.headline"))
+		page.pressInPreview(composedTemplate, "<mj-text>Best", 0, `window.messages.some(m => m.includes("This part is the same in all emails"))`)
 		page.In("region", "Preview").Click("Subject: Hours")
 		page.WaitFor(focused("content.subject"))
 		page.Click("Go to part")
@@ -51,6 +95,7 @@ func TestTheMailLeadsToWhatMadeIt(t *testing.T) {
 
 		page.Check("Own code")
 		page.FillCode(composedCode)
+		page.pressInPreview(composedCode, "<mj-button", 0, atLine("<mj-button"))
 		page.Click("Go to part")
 		page.ChooseMenuItem("Text: Hello")
 		page.WaitFor(atLine("<mj-text>Hello"))
@@ -63,6 +108,9 @@ func TestTheMailLeadsToWhatMadeIt(t *testing.T) {
 
 		page.SetScreen(390, 844, "dark")
 		page.open("/broadcasts/" + broadcast + "/edit")
+		page.recordMarks()
+		page.Click("Preview")
+		page.pressInPreview(composedCode, "<mj-button", 0, atLine("<mj-button"))
 		page.Click("Preview")
 		page.expectAccessible("the preview on a phone")
 		page.review()
