@@ -107,7 +107,7 @@ func TestCountsInMemoryAgreeWithSQL(t *testing.T) {
 			}
 		}
 		tick()
-		sch, compared := schema(), 0
+		sch, rounds, compared := schema(), 0, 0
 		leaf := func() map[string]any {
 			if c.IntN(10) == 0 {
 				return map[string]any{"type": "suppression", "operator": pick(c.Rand, "listed", "not_listed")}
@@ -151,7 +151,10 @@ func TestCountsInMemoryAgreeWithSQL(t *testing.T) {
 				}
 			}
 			switch c.IntN(30) {
-			case 0: // the log ends before the process reads it
+			case 0: // the log ends before the process reads it, and counts are left to SQL for a while
+				if compared < 5 {
+					break
+				}
 				if err := contactlog.Trim(ctx, db, now.Add(time.Hour)); err != nil {
 					rt.Fatal(err)
 				}
@@ -165,6 +168,7 @@ func TestCountsInMemoryAgreeWithSQL(t *testing.T) {
 			env := rule.Env{Now: c.now.Add(pick(c.Rand, 0, -10*time.Hour, -28*24*time.Hour)), Schema: sch}
 			env.Zone = loadZone(t, pick(c.Rand, zones...))
 			text, tree, f := drawn(env)
+			rounds++
 			err := count(f, func(db *sqldb.DB, got columnar.Counts) error {
 				compared++
 				want, err := countSQL(ctx, db, tree, env)
@@ -177,8 +181,8 @@ func TestCountsInMemoryAgreeWithSQL(t *testing.T) {
 				rt.Fatal(err)
 			}
 		})
-		if compared < 20 {
-			t.Errorf("only %d were counted in memory", compared)
+		if compared < rounds/5 {
+			t.Errorf("only %d of %d were counted in memory", compared, rounds)
 		}
 	})
 }
