@@ -43,6 +43,9 @@
 				.find((b) => b.textContent?.trim() === label && b.getAttribute("aria-disabled") !== "true")
 		);
 
+	/** Whether the button with a text is pressed. @param {string} label */
+	const pressed = (label) => button([document.body], label)?.getAttribute("aria-pressed");
+
 	/** The label whose text is that. @param {Element[]} within @param {string} label */
 	const label = (within, label) => within.flatMap((e) => [...e.querySelectorAll("label")]).find((l) => l.textContent?.trim() === label);
 
@@ -81,6 +84,6 @@
 		new MutationObserver(() => messages.push(region.textContent ?? "")).observe(region, { childList: true, subtree: true, characterData: true });
 	};
 
-	return { text, name, parts, dialog, button, label, field, code, focused, setFile, recordMessages };
+	return { text, name, parts, dialog, button, pressed, label, field, code, focused, setFile, recordMessages };
 })()
 

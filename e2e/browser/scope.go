@@ -113,10 +113,18 @@ func (p *Page) SelectOption(label, text string) {
 // FillCode replaces the text of the code editor.
 func (p *Page) FillCode(text string) {
 	p.T.Helper()
-	p.WaitFor(`$.code()`)
+	p.ShowCode()
 	p.Evaluate(`$.code().focus()`)
 	p.Press("Control+a")
 	p.Type(text)
+}
+
+// ShowCode waits for the code editor, and shows it where a design has its place.
+func (p *Page) ShowCode() {
+	p.T.Helper()
+	p.WaitFor(`$.code()?.checkVisibility() || $.pressed('Code') === 'false'`)
+	p.Evaluate(`$.pressed('Code') === 'false' && $.button([document.body], 'Code').click()`)
+	p.WaitFor(`$.code()?.checkVisibility()`)
 }
 
 // ClickElement presses the element that an expression finds, once it is there.

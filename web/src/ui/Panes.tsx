@@ -1,9 +1,21 @@
-import { type ReactNode, useCallback, useLayoutEffect, useRef } from "react";
+import { type ReactNode, useCallback, useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import { useParams } from "../base/params";
+import { catalogue } from "../base/words/catalogue";
 import css from "./Panes.module.css";
+import { Views } from "./Views";
+
+const words = catalogue("shell.panes", { write: "Write", preview: "Preview" });
 
 /** Where both panes have room beside each other; the same width stands in Panes.module.css. */
-const isWide = () => matchMedia("(min-width: 1100px)").matches;
+const wide = typeof matchMedia === "undefined" ? null : matchMedia("(min-width: 1100px)");
+const isWide = () => wide?.matches ?? true;
+
+/** useWide reports whether both panes have room beside each other. */
+export const useWide = () =>
+	useSyncExternalStore((listener) => {
+		wide?.addEventListener("change", listener);
+		return () => wide?.removeEventListener("change", listener);
+	}, isWide);
 
 type Pane = "write" | "preview";
 
@@ -15,18 +27,17 @@ export function usePane(): [Pane, (pane: Pane) => void] {
 }
 
 type Props = {
-	/** What the switch is called, and the panes in it. */
-	label: string;
-	names: { write: string; preview: string };
 	write: ReactNode;
 	preview: ReactNode;
+	/** Whether what is written shows how it looks by itself: it has the whole width then. */
+	whole?: boolean;
 };
 
 /**
  * Panes shows what is written and, beside it and always in view, how it looks. A narrow screen shows one of them; each keeps
  * its place.
  */
-export function Panes({ label, names, write, preview }: Props) {
+export function Panes({ write, preview, whole }: Props) {
 	const [pane, show] = usePane();
 	const element = useRef<HTMLDivElement>(null);
 	const places = useRef<{ [pane: string]: number }>({});
@@ -43,15 +54,10 @@ export function Panes({ label, names, write, preview }: Props) {
 		window.scrollTo(0, places.current[pane] ?? Math.min(window.scrollY, top));
 	}, [pane]);
 	return (
-		<div ref={element} className={css.panes} data-pane={pane}>
-			<fieldset className={css.switch}>
-				<legend className="visually-hidden">{label}</legend>
-				{(["write", "preview"] as const).map((id) => (
-					<button key={id} type="button" aria-pressed={pane === id} onClick={() => change(id)}>
-						{names[id]}
-					</button>
-				))}
-			</fieldset>
+		<div ref={element} className={css.panes} data-pane={pane} data-whole-write={whole || undefined}>
+			<div className={css.switch}>
+				<Views views={words} current={pane} onChange={change} />
+			</div>
 			<div className={css.write}>{write}</div>
 			<div className={css.preview}>{preview}</div>
 		</div>

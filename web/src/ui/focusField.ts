@@ -1,5 +1,5 @@
-/** Place is a position in a text: a line, from 1, and the index of a character. */
-export type Place = { line: number; position: number };
+/** Place is at a line of a text, from 1, or at the position at which an element of it begins. */
+export type Place = { at: number; position?: number };
 
 const focusable = "input, select, textarea, button, a, [contenteditable]";
 
@@ -22,8 +22,16 @@ export function focusField(field: HTMLElement, place?: Place) {
 		behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
 	});
 	if (place && field instanceof HTMLTextAreaElement) {
-		field.setSelectionRange(place.position, place.position);
+		const position = place.position ?? startOf(field.value, place.at);
+		field.setSelectionRange(position, position);
 		field.blur(); // only a field that gets the focus scrolls to its selection
 		field.focus();
 	}
 }
+
+/** startOf returns the position at which a line of a text begins. */
+const startOf = (text: string, line: number) =>
+	text
+		.split("\n")
+		.slice(0, line - 1)
+		.reduce((position, before) => position + before.length + 1, 0);

@@ -11,7 +11,7 @@ import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
 import { isGone, NotFound } from "../../ui/NotFound";
 import { Card, Callout, Page } from "../../ui/Page";
-import { Panes, usePane } from "../../ui/Panes";
+import { Panes, usePane, useWide } from "../../ui/Panes";
 import { Fixed } from "../../ui/Locked";
 import { catalogue } from "../../base/words/catalogue";
 import { dateTime } from "../../base/words/formats";
@@ -29,12 +29,14 @@ import { refusalText } from "./partNames";
 import { useForecast } from "./forecast";
 import { From } from "./From";
 import { MergedChangesCallout, Merge } from "./Merge";
-import { Opened, Preview } from "./Preview";
+import { type MailAt, Opened, Preview, useMail } from "./Preview";
 import { ReviewBar } from "./ReviewBar";
 import { startPhase } from "./startPhase";
 import { unschedule as takeOff } from "./useStartPhase";
 import { focusSection, Reveal, Section } from "./sections";
+import { sectionOf } from "./sectionOf";
 import { sections, useSummaries } from "./summaries";
+import { useMjmlView } from "../source/useMjmlView";
 import { to } from "../../base/paths";
 
 const Schedule = lazyComponent(() => import("./Schedule").then((module) => ({ default: module.Schedule })));
@@ -64,9 +66,6 @@ const words = catalogue("broadcasts.composer", {
 	choose: "Choose",
 	scheduled: "This is scheduled for {when}. To change it, unschedule it first.",
 	unschedule: "Unschedule and edit",
-	panes: "Show",
-	write: "Write",
-	preview: "Preview",
 });
 
 /** The checks that a section has passed when it is finished. */
@@ -169,7 +168,11 @@ function Editor({
 	const [showsMerge, setShowsMerge] = useState(true);
 	const [reviewing, setReviewing] = useState(false);
 	const [, showPane] = usePane();
-	const [line, setLine] = useState<{ path: string; at: number } | null>(null);
+	const [place, setPlace] = useState<(Place & { path: string }) | null>(null);
+	const mail = useMail(broadcast);
+	const isWide = useWide();
+	const { view } = useMjmlView();
+	const [stage, setStage] = useState<HTMLElement | null>(null);
 	const [folded, setFolded] = useState(() => initiallyFolded(saved));
 	const locked = saved.status === "scheduled";
 	const forecast = useForecast(saved);
@@ -207,12 +210,21 @@ function Editor({
 			showPane(section === "preview" ? "preview" : "write");
 			setTimeout(() => {
 				if (section === "preview") showFooter();
-				else if (place && path?.startsWith("content.body_")) setLine({ path, at: place.line });
+				else if (place && path && isCode(path)) setPlace({ ...place, path });
 				else focusSection(section, path, place);
 			}, 50);
 		},
 		[showPane],
 	);
+	const written = mail.code?.path ?? "";
+	const isOpen = written !== "" && !folded.has(sectionOf(written));
+	const isDesigned = !locked && isWide && isOpen && view === "design" && written.endsWith("body_mjml");
+	const mailAt: MailAt = (path) => ({
+		picture: path === written ? mail.picture : null,
+		// A design in a section that is closed, or of another version, has no picture.
+		stage: path !== written || !isOpen ? null : isWide ? stage : undefined,
+		place: path === place?.path ? place : null,
+	});
 	const summaries = useSummaries(broadcast, locked, forecast.data);
 	const status = draft.status;
 	const section = (id: (typeof sections)[number], children: React.ReactNode) => (
@@ -280,9 +292,9 @@ function Editor({
 			<Reveal value={reveal}>
 				<div className={css.composer}>
 					<Panes
-						label={words.panes}
-						names={{ write: words.write, preview: words.preview }}
-						preview={<Preview value={broadcast} onReveal={reveal} />}
+						preview={
+							<Preview value={broadcast} mail={mail} stage={isDesigned ? setStage : undefined} onReveal={reveal} />
+						}
 						write={
 							locked ? (
 								sections.map((id) => (
@@ -309,12 +321,12 @@ function Editor({
 									{section("from", <From draft={draft} value={broadcast} forecast={forecast} />)}
 									{section(
 										"content",
-										<Content draft={draft} value={broadcast} fixed={disabledReason !== undefined} line={line} />,
+										<Content draft={draft} value={broadcast} fixed={disabledReason !== undefined} mailAt={mailAt} />,
 									)}
 									{section(
 										"variants",
 										<Suspense fallback={<Skeleton rows={2} />}>
-											<Variants draft={draft} value={broadcast} forecast={forecast} />
+											<Variants draft={draft} value={broadcast} forecast={forecast} mailAt={mailAt} />
 										</Suspense>,
 									)}
 									{section("delivery", <Delivery draft={draft} value={broadcast} forecast={forecast} />)}
@@ -358,6 +370,9 @@ function Editor({
 		</Page>
 	);
 }
+
+/** isCode reports whether a field is edited in a code editor. */
+const isCode = (path: string) => /^content\.body_(mjml|html)$|\.body_mjml$/.test(path);
 
 /** showFooter puts the focus on the mail in the preview, and shows its end. */
 function showFooter() {

@@ -1,11 +1,12 @@
-import { useQuery } from "@tanstack/react-query";
-import { Suspense, useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Suspense, useRef, useState } from "react";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
 import { lazyComponent } from "../../base/lazy";
-import { CodeWithImages } from "../assets/CodeWithImages";
+import { useParam } from "../../base/params";
 import { templateOptions } from "../binding/binding";
 import { useBindingOptions } from "../binding/useBindingOptions";
 import { TokenField } from "../binding/Tokens";
+import { MjmlField } from "../source/MjmlField";
 import { useNames } from "../source/names";
 import { Combo } from "../../ui/Combo";
 import { Radios, TextArea } from "../../ui/Field";
@@ -15,8 +16,12 @@ import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import { EmojiMenu } from "./Emoji";
-import { usePreview } from "./Preview";
+import { type MailAt, usePreview } from "./Preview";
 import { templateNamesQuery } from "../templates/queries";
+
+const CodeWithImages = lazyComponent(() =>
+	import("../assets/CodeWithImages").then((module) => ({ default: module.CodeWithImages })),
+);
 
 const TemplateBinding = lazyComponent(() => import("../binding/BindingEditor"));
 
@@ -47,17 +52,20 @@ export function Content({
 	draft,
 	value: broadcast,
 	fixed,
-	line,
+	mailAt,
 }: {
 	draft: Draft;
 	value: BroadcastSessionView;
 	fixed: boolean;
-	/** Where the code of the mail is to be edited. */
-	line: { at: number } | null;
+	mailAt: MailAt;
 }) {
 	const c = broadcast.content;
 	const [selected, setKind] = useState("own");
-	const kind = c.template_slug ? "template" : selected;
+	const client = useQueryClient();
+	const [beginning, setBeginning] = useState(false); // the code that a mail begins with is on its way
+	const choices = useRef(0);
+	const kind = c.template_slug && !beginning ? "template" : selected;
+	const [, setVariant] = useParam("variant", "", { replace: true });
 	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
 	const [wasOpened, setWasOpened] = useState(false);
 	const templates = useQuery({ ...templateNamesQuery(), enabled: wasOpened });
@@ -67,84 +75,104 @@ export function Content({
 	const fault = draft.problem(`content.body_${format}`);
 	const length = [...(c.subject ?? "")].length;
 	const change = (part: Partial<BroadcastContent>) => draft.change({ content: part as BroadcastContent });
+	const chooseKind = async (value: string) => {
+		const choice = ++choices.current;
+		setKind(value);
+		setBeginning(false);
+		if (value !== "own" || !c.template_slug) return;
+		const own: { [field: string]: string | null } = { template_slug: null, template_binding: null };
+		if (!c.body_mjml && !c.body_html) {
+			setBeginning(true);
+			own.body_mjml = await import("../templates/blankMjml").then(({ newMjml }) => newMjml(client));
+			if (choice !== choices.current) return;
+			setBeginning(false);
+		}
+		change(own as Partial<BroadcastContent>);
+	};
+	const code = {
+		label: words.body[format],
+		names,
+		readOnly: fixed,
+		problems: preview.data?.problems.filter((problem) => problem.field === `content.body_${format}`),
+		value: (format === "mjml" ? c.body_mjml : c.body_html) ?? "",
+		onChange: (text: string) =>
+			change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null }),
+	};
+	const { place, ...shown } = mailAt(`content.body_${format}`);
 	return (
-		<Fixed locked={fixed}>
-			<TokenField
-				label={words.subject}
-				help={(length > phoneSubject ? words.long : words.characters)({ count: length })}
-				value={c.subject ?? ""}
-				maxLength={500}
-				path="content.subject"
-				error={draft.problem("content.subject")}
-				onChange={(subject) => change({ subject })}
-				aside={
-					<EmojiMenu field={words.subject} onChoose={(value) => change({ subject: `${c.subject ?? ""}${value}` })} />
-				}
-			/>
-			<TokenField
-				label={words.preheader}
-				optional
-				help={words.preheaderHelp}
-				value={c.preheader ?? ""}
-				maxLength={500}
-				path="content.preheader"
-				error={draft.problem("content.preheader")}
-				onChange={(preheader) => change({ preheader: preheader || null })}
-				aside={
-					<EmojiMenu
-						field={words.preheader}
-						onChoose={(value) => change({ preheader: `${c.preheader ?? ""}${value}` })}
-					/>
-				}
-			/>
-			<Radios
-				label={words.kind}
-				value={kind}
-				onChange={(value) => {
-					setKind(value);
-					if (value === "own" && c.template_slug)
-						change({ template_slug: null, template_binding: null } as Partial<BroadcastContent>);
-				}}
-				choices={[
-					{ value: "own", label: words.own },
-					{ value: "template", label: words.template },
-				]}
-			/>
-			{kind === "template" ? (
-				<>
-					<Combo
-						label={words.choose}
-						path="content.template_slug"
-						options={templateOptions(templates.data?.data, selectedOptions)}
-						onOpen={() => setWasOpened(true)}
-						loading={templates.isPending}
-						value={c.template_slug}
-						onChange={(slug) =>
-							change({
-								template_slug: slug,
-								template_binding: {},
-								body_html: null,
-								body_mjml: null,
-								body_text: null,
-							} as Partial<BroadcastContent>)
-						}
-					/>
-					{c.template_slug && (
-						<section className={css.values} aria-label={words.values}>
-							<Suspense fallback={<Skeleton rows={6} height={32} />}>
-								<TemplateBinding
-									template={c.template_slug}
-									record={broadcast.id}
-									value={c.template_binding ?? {}}
-									preview={preview}
-									onChange={(template_binding) => change({ template_binding })}
-								/>
-							</Suspense>
-						</section>
-					)}
-				</>
-			) : (
-				<>
+		<>
+			<Fixed locked={fixed}>
+				<TokenField
+					label={words.subject}
+					help={(length > phoneSubject ? words.long : words.characters)({ count: length })}
+					value={c.subject ?? ""}
+					maxLength={500}
+					path="content.subject"
+					error={draft.problem("content.subject")}
+					onChange={(subject) => change({ subject })}
+					aside={
+						<EmojiMenu field={words.subject} onChoose={(value) => change({ subject: `${c.subject ?? ""}${value}` })} />
+					}
+				/>
+				<TokenField
+					label={words.preheader}
+					optional
+					help={words.preheaderHelp}
+					value={c.preheader ?? ""}
+					maxLength={500}
+					path="content.preheader"
+					error={draft.problem("content.preheader")}
+					onChange={(preheader) => change({ preheader: preheader || null })}
+					aside={
+						<EmojiMenu
+							field={words.preheader}
+							onChoose={(value) => change({ preheader: `${c.preheader ?? ""}${value}` })}
+						/>
+					}
+				/>
+				<Radios
+					label={words.kind}
+					value={kind}
+					onChange={(value) => void chooseKind(value)}
+					choices={[
+						{ value: "own", label: words.own },
+						{ value: "template", label: words.template },
+					]}
+				/>
+				{kind === "template" ? (
+					<>
+						<Combo
+							label={words.choose}
+							path="content.template_slug"
+							options={templateOptions(templates.data?.data, selectedOptions)}
+							onOpen={() => setWasOpened(true)}
+							loading={templates.isPending}
+							value={c.template_slug}
+							onChange={(slug) =>
+								change({
+									template_slug: slug,
+									template_binding: {},
+									body_html: null,
+									body_mjml: null,
+									body_text: null,
+								} as Partial<BroadcastContent>)
+							}
+						/>
+						{c.template_slug && (
+							<section className={css.values} aria-label={words.values}>
+								<Suspense fallback={<Skeleton rows={6} height={32} />}>
+									<TemplateBinding
+										template={c.template_slug}
+										record={broadcast.id}
+										value={c.template_binding ?? {}}
+										preview={preview}
+										onChange={(template_binding) => change({ template_binding })}
+									/>
+								</Suspense>
+							</section>
+						)}
+					</>
+				) : (
 					<Radios
 						label={words.format}
 						value={format}
@@ -160,32 +188,40 @@ export function Content({
 							{ value: "html", label: words.html },
 						]}
 					/>
-					<div className={css.codeField} data-path={`content.body_${format}`}>
-						<h3>{words.body[format]}</h3>
-						<CodeWithImages
-							key={format}
-							format={format}
-							label={words.body[format]}
-							names={names}
-							problems={preview.data?.problems.filter((problem) => problem.field === `content.body_${format}`)}
-							line={line}
-							value={(format === "mjml" ? c.body_mjml : c.body_html) ?? ""}
-							onChange={(text) =>
-								change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null })
-							}
-						/>
-						{fault && <p role="alert">{fault}</p>}
-					</div>
-					<TextArea
-						rows={4}
-						label={words.text}
-						optional
-						help={words.textHelp}
-						value={draft.changes.content?.body_text ?? c.body_text ?? ""}
-						onChange={(body_text) => change({ body_text: body_text || null })}
-					/>
-				</>
-			)}
-		</Fixed>
+				)}
+			</Fixed>
+			{kind === "own" &&
+				(beginning ? (
+					<Skeleton rows={8} />
+				) : (
+					<>
+						<div
+							className={css.codeField}
+							data-path={`content.body_${format}`}
+							onFocusCapture={() => shown.picture === null && setVariant("")}
+						>
+							<h3>{words.body[format]}</h3>
+							{format === "mjml" ? (
+								<MjmlField {...code} {...shown} place={place} />
+							) : (
+								<Suspense fallback={<Skeleton rows={8} />}>
+									<CodeWithImages {...code} format="html" line={place} />
+								</Suspense>
+							)}
+							{fault && <p role="alert">{fault}</p>}
+						</div>
+						<Fixed locked={fixed}>
+							<TextArea
+								rows={4}
+								label={words.text}
+								optional
+								help={words.textHelp}
+								value={draft.changes.content?.body_text ?? c.body_text ?? ""}
+								onChange={(body_text) => change({ body_text: body_text || null })}
+							/>
+						</Fixed>
+					</>
+				))}
+		</>
 	);
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { createContext, useContext, useRef, useState } from "react";
+import { createContext, useContext, useEffect, useRef, useState } from "react";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { Combo } from "../../ui/Combo";
@@ -8,7 +8,10 @@ import type { Place } from "../../ui/focusField";
 import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import { foundContactsQuery } from "../contacts/queries";
+import type { Picture } from "../design/picture";
 import { MailPane } from "../source/MailPane";
+import type { Shown } from "../source/MjmlField";
+import { pictureOf } from "../source/pictureOf";
 import css from "./Composer.module.css";
 import { useSending } from "./From";
 import { Problems } from "./Problems";
@@ -80,7 +83,25 @@ export function usePreview(broadcast: BroadcastSessionView, variant = "", contac
 		? { source: { content: JSON.parse(shownText) as BroadcastContent }, ...rest }
 		: { source: { broadcast_id: broadcast.id }, variant_id: shownVariant, ...rest, changed: shownText };
 	const query = useQuery({ ...previewQuery(broadcast.id, body), enabled: started.current });
-	return { ...query, of: `${shownVariant} ${contact ?? ""}` };
+	return { ...query, of: `${shownVariant} ${contact ?? ""}`, request: JSON.stringify(body) };
+}
+
+/** useMail is the mail beside the form of a draft: of which version it is and for whom, and the code that makes it. */
+export function useMail(broadcast: BroadcastSessionView) {
+	const [selected, setVariant] = useParam("variant");
+	const variant = broadcast.variants?.some(({ id }) => id === selected) ? selected : "";
+	const [contact, setContact] = useState<string | null>(null);
+	const preview = usePreview(broadcast, variant, contact);
+	const { data: answer, isPlaceholderData, request } = preview;
+	const code = codeOf(broadcast, variant);
+	const path = code?.path ?? "";
+	const [last, setLast] = useState<{ path: string; picture: Picture } | null>(null);
+	useEffect(() => {
+		const picture = answer && !isPlaceholderData ? pictureOf({ answer, request }) : null;
+		if (picture) setLast({ path, picture });
+	}, [answer, isPlaceholderData, request, path]);
+	const picture = last?.path === path ? last.picture : null;
+	return { variant, setVariant, contact, setContact, preview, code, picture };
 }
 
 /** ContactPick chooses a contact by name or address. */
@@ -118,19 +139,21 @@ export function ContactPick({
 	);
 }
 
+/** MailAt returns where the mail is shown that a field makes, and where to go in that field. */
+export type MailAt = (path: string) => Shown & { place: Place | null };
+
 type PreviewProps = {
 	value: BroadcastSessionView;
+	mail: ReturnType<typeof useMail>;
+	/** Gets the element in which a design shows the mail, while one does. */
+	stage?: (element: HTMLElement | null) => void;
 	onReveal: (section: string, path?: string, place?: Place) => void;
 };
 
 /** Preview shows the mail as one recipient would get it, with what is wrong with it. What is pressed in it is edited. */
-export function Preview({ value: broadcast, onReveal }: PreviewProps) {
-	const [selected, setVariant] = useParam("variant");
-	const variant = broadcast.variants?.some(({ id }) => id === selected) ? selected : "";
-	const [contact, setContact] = useState<string | null>(null);
-	const preview = usePreview(broadcast, variant, contact);
+export function Preview({ value: broadcast, mail, stage, onReveal }: PreviewProps) {
+	const { variant, setVariant, contact, setContact, preview, code } = mail;
 	const { senders } = useSending();
-	const code = codeOf(broadcast, variant);
 	const { parts, onMark } = useMailParts({
 		code: code?.text ?? null,
 		template: broadcast.content.template_slug,
@@ -152,6 +175,7 @@ export function Preview({ value: broadcast, onReveal }: PreviewProps) {
 				preheader: own?.preheader ?? content.preheader,
 			}}
 			parts={parts}
+			stage={stage}
 			onMark={onMark}
 			onHead={(field) => {
 				const path = field === "from" ? "from_name" : field;
@@ -182,7 +206,7 @@ export function Preview({ value: broadcast, onReveal }: PreviewProps) {
 					onOpen={({ field, line }) => {
 						const path = field.replace(/^content\.template_binding\./, "");
 						const isCode = /^content\.body_(mjml|html)$/.test(path);
-						onReveal(sectionOf(path), path, isCode && line ? { line, position: 0 } : undefined);
+						onReveal(sectionOf(path), isCode && code ? code.path : path, isCode && line ? { at: line } : undefined);
 					}}
 				/>
 			)}

@@ -2,6 +2,8 @@ import { Plus } from "lucide-react";
 import type { BroadcastSessionView, BroadcastVariant } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { TokenField } from "../binding/Tokens";
+import { MjmlField } from "../source/MjmlField";
+import { useNames } from "../source/names";
 import { Button } from "../../ui/Button";
 import { Columns, TextArea, TextField } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
@@ -12,6 +14,7 @@ import { percent } from "../../base/words/formats";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
 import type { Forecast } from "./forecast";
+import type { MailAt } from "./Preview";
 
 const words = catalogue("broadcasts.variants", {
 	about:
@@ -54,11 +57,14 @@ export function Variants({
 	draft,
 	value: broadcast,
 	forecast,
+	mailAt,
 }: {
 	draft: Draft;
 	value: BroadcastSessionView;
 	forecast: Forecast;
+	mailAt: MailAt;
 }) {
+	const names = useNames();
 	const variants = broadcast.variants ?? [];
 	const [, setVariant] = useParam("variant", "", { replace: true });
 	const set = (variants: BroadcastVariant[] | null) => draft.change({ variants });
@@ -149,7 +155,19 @@ export function Variants({
 								const fieldPath = `${path}.content_overrides.${field}`;
 								return (
 									<div key={field} className={css.override}>
-										{long(field) ? (
+										{field === "body_mjml" ? (
+											<div className={css.codeField} data-path={fieldPath}>
+												<h3>{words.fields[field]}</h3>
+												<MjmlField
+													{...mailAt(fieldPath)}
+													label={words.fields[field]}
+													value={variant.content_overrides[field] ?? ""}
+													names={names}
+													onChange={(value) => override(field, value)}
+												/>
+												{draft.problem(fieldPath) && <p role="alert">{draft.problem(fieldPath)}</p>}
+											</div>
+										) : long(field) ? (
 											<TextArea
 												code
 												rows={8}

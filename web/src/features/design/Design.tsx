@@ -4,6 +4,7 @@ import {
 	type PointerEvent,
 	type ReactNode,
 	type RefObject,
+	useEffect,
 	useMemo,
 	useRef,
 	useState,
@@ -35,6 +36,7 @@ import { Outline } from "./Outline";
 import { Palette, snippetName } from "./Palette";
 import { type Picture, type Rect, View } from "./picture";
 import type { Snippet } from "./snippets";
+import { Stage } from "./Stage";
 import { allowedOf, withText } from "./texts";
 
 const words = catalogue("design.design", {
@@ -69,6 +71,10 @@ type Props = {
 	picture: Picture | null;
 	/** Opens the code at a line. */
 	onCode: (line: number) => void;
+	/** Where the picture is shown if that is elsewhere: null for nowhere. */
+	stage?: HTMLElement | null;
+	/** A position whose element to open; a new object opens it again. */
+	element?: { at: number } | null;
 	tools?: ReactNode;
 };
 
@@ -176,6 +182,11 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 		if (isShown && (await canEdit(tree, element))) setEditedAt(node.from);
 		else requestAnimationFrame(() => focusIn(inspector));
 	};
+	// biome-ignore lint/correctness/useExhaustiveDependencies: it is opened once
+	useEffect(() => {
+		const node = props.element && (nodeAt(tree, props.element.at) ?? find(tree, props.element.at));
+		if (node) void open(node);
+	}, [props.element]);
 
 	/** dragged follows the pointer over the picture: what is dropped lands where it shows, and a press without a movement is one. */
 	const dragged = (
@@ -242,7 +253,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	const actions = selected && <Actions node={selected} parent={up} readOnly={readOnly} run={run} />;
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of what is inside
-		<div className={css.editor} onKeyDown={keys}>
+		<div className={css.editor} data-apart={props.stage !== undefined || undefined} onKeyDown={keys}>
 			<div className={css.bar}>
 				<IconButton label={words.undo} small icon={<Undo2 aria-hidden size={16} />} onClick={() => history("undo")} />
 				<IconButton label={words.redo} small icon={<Redo2 aria-hidden size={16} />} onClick={() => history("redo")} />
@@ -283,7 +294,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 					/>
 				)}
 			</div>
-			<div className={css.middle}>
+			<Stage at={props.stage}>
 				<nav aria-label={words.path} className={css.path}>
 					{(selected ? pathOf(selected) : []).filter(isShown).map((node) => (
 						<button
@@ -346,7 +357,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 						)
 					}
 				/>
-			</div>
+			</Stage>
 			<div ref={inspector} className={css.side}>
 				<Inspector
 					tree={tree}

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { isConflict, request, type Versioned } from "../../api/client";
 import type { MessageSession, PreviewProblem, RebasedMessage } from "../../api/schema";
 import { useParams } from "../../base/params";
@@ -15,7 +15,10 @@ import { useNames } from "../source/names";
 import { MailPane } from "../source/MailPane";
 import { ProblemList } from "../source/ProblemList";
 import { useMailParts } from "../source/useMailParts";
+import { MjmlField } from "../source/MjmlField";
+import { pictureOf } from "../source/pictureOf";
 import { useLivePreview } from "../source/preview";
+import { useMjmlView } from "../source/useMjmlView";
 import { Choose } from "../../ui/Versions";
 import { Review } from "../source/Review";
 import source from "../source/Source.module.css";
@@ -28,7 +31,7 @@ import { type Problems, problemsOf } from "../../ui/problems";
 import { restoredText } from "../../ui/draftForm";
 import { fieldAt, focusField, type Place } from "../../ui/focusField";
 import { Card, Callout, Page } from "../../ui/Page";
-import { Panes, usePane } from "../../ui/Panes";
+import { Panes, usePane, useWide } from "../../ui/Panes";
 import { Failure, Skeleton } from "../../ui/States";
 import { Fixed } from "../../ui/Locked";
 import { toast } from "../../ui/Toast";
@@ -63,9 +66,6 @@ const words = catalogue("library.editEntry", {
 	format: "Format",
 	textHelp: "Created from the HTML if empty.",
 	preheaderHelp: "Inboxes show it after the subject.",
-	panes: "Show",
-	write: "Write",
-	preview: "Preview",
 	pinned: "These always use the current version and will send this one: {who}.",
 	rebase: "Effects of the template change",
 	kept: "{count, plural, one {# value is kept.} other {# values are kept.}}",
@@ -203,12 +203,17 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 		},
 	});
 	const [, showPane] = usePane();
-	const [line, setLine] = useState<{ at: number } | null>(null);
+	const isWide = useWide();
+	const { view } = useMjmlView();
+	const isDesigned = isWide && view === "design" && origin === "own" && format === "mjml";
+	const [stage, setStage] = useState<HTMLElement | null>(null);
+	const picture = useMemo(() => pictureOf(preview.lastValid), [preview.lastValid]);
+	const [place, setPlace] = useState<Place | null>(null);
 	const reveal = (path: string, place?: Place) => {
 		showPane("write");
 		setTimeout(() => {
 			const field = fieldAt(document, path);
-			if (place) setLine({ at: place.line });
+			if (place) setPlace(place);
 			else if (field) focusField(field);
 		}, 50);
 	};
@@ -220,7 +225,15 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	});
 	const focusProblem = ({ field, line }: PreviewProblem) => {
 		const path = field.replace(/^content\.(template_binding\.)?/, "");
-		reveal(path, path === `body_${format}` && line ? { line, position: 0 } : undefined);
+		reveal(path, path === `body_${format}` && line ? { at: line } : undefined);
+	};
+	const code = {
+		label: contentNames[format],
+		value: values[format],
+		names,
+		onChange: (text: string) => set({ [format]: text }),
+		problems: problems.filter((problem) => problem.field === `content.body_${format}`),
+		readOnly: disabledReason !== undefined,
 	};
 	return (
 		<Page
@@ -259,13 +272,12 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 			{merged && <Rebase merged={merged} />}
 			{disabledReason && <Callout>{disabledReason}</Callout>}
 			<Panes
-				label={words.panes}
-				names={{ write: words.write, preview: words.preview }}
 				preview={
 					<MailPane
 						preview={preview.query}
 						head={{ from: values.from_name, subject: values.subject, preheader: values.preheader }}
 						parts={parts}
+						stage={isDesigned ? setStage : undefined}
 						onMark={onMark}
 						onHead={(field) => reveal(field === "from" ? "from_name" : field)}
 					>
@@ -351,32 +363,30 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 									)}
 								</>
 							) : (
-								<>
-									<Radios
-										row
-										label={words.format}
-										value={format}
-										onChange={(value) => {
-											const code = values.mjml || values.html;
-											setFormat(value as "mjml" | "html");
-											set(value === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
-										}}
-										choices={[
-											{ value: "mjml", label: contentNames.mjml },
-											{ value: "html", label: contentNames.html },
-										]}
-									/>
-									<CodeWithImages
-										key={format}
-										format={format}
-										label={contentNames[format]}
-										value={values[format]}
-										names={names}
-										onChange={(code) => set({ [format]: code })}
-										line={line}
-										problems={problems.filter((problem) => problem.field === `content.body_${format}`)}
-										readOnly={disabledReason !== undefined}
-									/>
+								<Radios
+									row
+									label={words.format}
+									value={format}
+									onChange={(value) => {
+										const code = values.mjml || values.html;
+										setFormat(value as "mjml" | "html");
+										set(value === "mjml" ? { mjml: code, html: "" } : { html: code, mjml: "" });
+									}}
+									choices={[
+										{ value: "mjml", label: contentNames.mjml },
+										{ value: "html", label: contentNames.html },
+									]}
+								/>
+							)}
+						</Fixed>
+						{origin === "own" && (
+							<>
+								{format === "mjml" ? (
+									<MjmlField {...code} picture={picture} place={place} stage={isWide ? stage : undefined} />
+								) : (
+									<CodeWithImages {...code} format="html" line={place} />
+								)}
+								<Fixed locked={disabledReason !== undefined}>
 									<TextArea
 										rows={4}
 										label={contentNames.text}
@@ -386,9 +396,9 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 										onChange={(text) => set({ text })}
 										readOnly={disabledReason !== undefined}
 									/>
-								</>
-							)}
-						</Fixed>
+								</Fixed>
+							</>
+						)}
 					</div>
 				}
 			/>

@@ -43,12 +43,14 @@ type Props = {
 	/** The parts of the mail, to be edited; a press in the mail does the same. */
 	parts: Action[];
 	onHead: (field: HeadField) => void;
+	/** Gets the element in which a design shows the mail, while one does. */
+	stage?: (element: HTMLElement | null) => void;
 	/** Called with the mark of an element that was pressed, and which of those with this mark it is. */
 	onMark?: (mark: number, row: number) => void;
 };
 
 /** MailPane shows a mail as an inbox and its reader do. What is pressed in it is edited. */
-export function MailPane({ preview, head, tools, children, parts, onHead, onMark }: Props) {
+export function MailPane({ preview, head, tools, children, parts, stage, onHead, onMark }: Props) {
 	const { data, isPlaceholderData, of } = preview;
 	const [last, setLast] = useState<{ answer: PreviewAnswer; at: Date; of?: string } | null>(null);
 	useEffect(() => {
@@ -83,7 +85,7 @@ export function MailPane({ preview, head, tools, children, parts, onHead, onMark
 						onPress={() => onHead("preheader")}
 					/>
 				</div>
-				{parts.length > 0 && (
+				{parts.length > 0 && !stage && (
 					<Menu small actions={parts}>
 						<ListTree aria-hidden /> {words.parts}
 					</Menu>
@@ -93,8 +95,9 @@ export function MailPane({ preview, head, tools, children, parts, onHead, onMark
 			{preview.error && <Failure error={preview.error} retry={() => void preview.refetch()} />}
 			{stale && lastValid && <p className={css.stale}>{words.stale({ at: clockWithSeconds(lastValid.at) })}</p>}
 			{children && <div className={css.notes}>{children}</div>}
-			{preview.isLoading && <Skeleton rows={8} />}
-			{shown && (
+			{preview.isLoading && !stage && <Skeleton rows={8} />}
+			{stage && <div ref={stage} className={css.stage} />}
+			{shown && !stage && (
 				<MailFrame
 					fill
 					html={shown.html}

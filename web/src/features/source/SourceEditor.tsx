@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, Suspense, useMemo, useRef, useState } from "react";
+import { type ReactNode, Suspense, useMemo, useState } from "react";
 import type { PreviewProblem, PreviewSource } from "../../api/schema";
 import { ApiError, isConflict } from "../../api/client";
 import { flushEditors } from "../../sync/pendingSaves";
@@ -8,7 +8,7 @@ import { useParam } from "../../base/params";
 import { useShortcuts } from "../../base/shortcuts";
 import { Button } from "../../ui/Button";
 import { CodeWithImages } from "../assets/CodeWithImages";
-import { Code, type CodeControl } from "../../ui/Code";
+import { Code } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Radios, TextField } from "../../ui/Field";
 import { type Problems as Faults, problemsOf } from "../../ui/problems";
@@ -16,6 +16,7 @@ import { MailFrame } from "../../ui/MailFrame";
 import { type Action, Menu } from "../../ui/Menu";
 import { restoredText } from "../../ui/draftForm";
 import { Callout, Page } from "../../ui/Page";
+import { Panes, usePane } from "../../ui/Panes";
 import { Failure, Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
@@ -25,21 +26,21 @@ import { explain, mailProblem } from "../../base/words/errors";
 import { lazyComponent } from "../../base/lazy";
 import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
+import { MjmlField } from "./MjmlField";
 import { useNames } from "./names";
 import { ProblemList } from "./ProblemList";
-import { pictureOf, useLivePreview } from "./preview";
-import { Panes } from "./Panes";
+import { pictureOf } from "./pictureOf";
+import { useLivePreview } from "./preview";
 import { Choose } from "../../ui/Versions";
 import { SchemaEditor, TagPicks } from "./Schema";
 import css from "./Source.module.css";
+import { useMjmlView } from "./useMjmlView";
 import { fieldNames } from "./words";
 import { touchedQuery } from "./queries";
 
 const ContactPick = lazyComponent(() => import("./ContactPick").then((module) => ({ default: module.ContactPick })));
 
 const Review = lazyComponent(() => import("./Review").then((module) => ({ default: module.Review<Draft> })));
-
-const Design = lazyComponent(() => import("../design/Design"));
 
 const Missing = lazyComponent(() => import("./Missing").then((module) => ({ default: module.Missing })));
 
@@ -120,13 +121,14 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const set = (part: Partial<Draft>) => props.store.change(part);
 	const dirty = changed.length > 0;
 	const { schema: declared } = draft;
-	const [first = "mjml"] = props.bodies;
+	const [first] = useState(() => props.bodies.find((body) => draft[body] !== "") ?? props.bodies[0] ?? "mjml");
 	const [tab, setTab] = useParam("tab", first);
-	const [pane, setPane] = useParam("pane", "code");
+	const [pane, showPane] = usePane();
+	const { view } = useMjmlView();
 	const [contact, setContact] = useParam("contact");
 	const [previewAs, setPreviewAs] = useParam("as", "samples");
 	const [own, setOwn] = useState<{ [name: string]: unknown }>({});
-	const [line, setLine] = useState<{ at: number } | null>(null);
+	const [place, setPlace] = useState<{ body: string; at: number } | null>(null);
 	const [reviewing, setReviewing] = useState(false);
 	const [choosing, setChoosing] = useState(false);
 	const [deleting, setDeleting] = useState(false);
@@ -138,8 +140,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const affected = useQuery({ ...touchedQuery(props.kind, props.id, props.affected), enabled: reviewing });
 	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
 	const names = useNames(schema);
-	const designing = tab === "mjml" && pane === "design" && props.bodies.includes("mjml");
-	const editor = useRef<CodeControl>(null);
+	const designing = tab === "mjml" && view === "design" && props.bodies.includes("mjml");
 	const preview = useLivePreview(
 		props.kind,
 		props.id,
@@ -161,6 +162,8 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const errors = problems.filter((problem) => problem.severity === "error").length;
 	const shown = preview.lastValid?.answer ?? preview.query.data;
 	const readOnly = props.disabledReason !== undefined;
+	const picture = useMemo(() => pictureOf(preview.lastValid), [preview.lastValid]);
+	const placeIn = (body: string) => (place?.body === body ? place : null);
 
 	const save = async () => {
 		setBusy(true);
@@ -207,7 +210,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 		}
 	};
 	const focusProblem = (problem: PreviewProblem) => {
-		setPane("code");
+		showPane("write");
 		if (
 			problem.field.startsWith("binding.") ||
 			problem.field.startsWith("parameters.") ||
@@ -222,7 +225,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 				: (props.bodies.find((body) => problem.field === `content_${body}`) ??
 					(problem.field === "subject" ? first : "settings"));
 		setTab(to);
-		if (problem.line) setLine({ at: problem.line });
+		if (problem.line) setPlace({ body: to, at: problem.line });
 		requestAnimationFrame(() => {
 			const el = document.querySelector<HTMLElement>(
 				part ? `[data-part="${part}"]` : `[data-path="${CSS.escape(problem.field)}"]`,
@@ -260,7 +263,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 						small
 						onClick={() => {
 							setTab("own");
-							setPane("code");
+							showPane("write");
 						}}
 					>
 						{words.edit}
@@ -323,142 +326,145 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					</div>
 				</Callout>
 			)}
-			<Panes pane={pane} onChange={setPane} design={tab === "mjml" && props.bodies.includes("mjml")} />
-			<div className={css.editor} data-pane={designing ? "design" : pane === "preview" ? pane : "code"}>
-				<div className={css.left}>
-					<Tabs label={words.parts} current={tab} tabs={tabs} />
-					{props.bodies.map(
-						(body) =>
-							tab === body && (
-								<div key={body} className={css.stack}>
-									{props.hasSubject && (
-										<TextField
-											label={fieldNames.subject}
-											path="subject"
-											value={draft.subject}
-											readOnly={readOnly}
-											onChange={(subject) => set({ subject })}
-											error={fieldProblems.byPath.subject ?? subjectProblem}
-										/>
-									)}
-									<div hidden={designing && body === "mjml"}>
-										<CodeWithImages
-											format={body}
-											label={body.toUpperCase()}
-											value={draft[body]}
-											names={names}
-											readOnly={readOnly}
-											onChange={(code) => set({ [body]: code })}
-											problems={faultsOf[body]}
-											line={line}
-											control={editor}
-										/>
-									</div>
-									{designing && body === "mjml" && (
-										<Suspense fallback={<Skeleton rows={8} />}>
-											<Design
-												text={draft.mjml}
-												fragment={props.kind === "block"}
+			<Panes
+				whole={designing}
+				write={
+					<div className={css.left}>
+						<Tabs label={words.parts} current={tab} tabs={tabs} />
+						{props.bodies.map(
+							(body) =>
+								tab === body && (
+									<div key={body} className={css.stack}>
+										{props.hasSubject && (
+											<TextField
+												label={fieldNames.subject}
+												path="subject"
+												value={draft.subject}
 												readOnly={readOnly}
-												control={editor}
+												onChange={(subject) => set({ subject })}
+												error={fieldProblems.byPath.subject ?? subjectProblem}
+											/>
+										)}
+										{body === "mjml" ? (
+											<MjmlField
+												fragment={props.kind === "block"}
+												label={body.toUpperCase()}
+												value={draft.mjml}
+												names={names}
+												readOnly={readOnly}
 												onChange={(mjml) => set({ mjml })}
-												picture={pictureOf(preview.lastValid, props.kind)}
-												onCode={(at) => {
-													setPane("code");
-													setLine({ at });
-												}}
+												problems={faultsOf.mjml}
+												place={placeIn("mjml")}
+												picture={picture}
 												tools={<div className={css.tools}>{previewTools}</div>}
 											/>
-										</Suspense>
-									)}
-								</div>
-							),
-					)}
-					{tab === "text" && (
-						<Code
-							label={fieldNames.text}
-							value={draft.text}
-							names={names}
-							readOnly={readOnly}
-							onChange={(text) => set({ text })}
-							problems={faultsOf.text}
-							line={line}
+										) : (
+											<CodeWithImages
+												format={body}
+												label={body.toUpperCase()}
+												value={draft[body]}
+												names={names}
+												readOnly={readOnly}
+												onChange={(code) => set({ [body]: code })}
+												problems={faultsOf[body]}
+												line={placeIn(body)}
+											/>
+										)}
+									</div>
+								),
+						)}
+						{tab === "text" && (
+							<Code
+								label={fieldNames.text}
+								value={draft.text}
+								names={names}
+								readOnly={readOnly}
+								onChange={(text) => set({ text })}
+								problems={faultsOf.text}
+								line={placeIn("text")}
+							/>
+						)}
+						{tab === "schema" && (
+							<SchemaEditor
+								draft={draft}
+								onChange={set}
+								readOnly={readOnly}
+								parts={props.schemaParts}
+								eligible={props.eligible}
+								tags={props.tags}
+							/>
+						)}
+						{tab === "settings" && (
+							<div className={css.stack}>
+								<TextField
+									label={fieldNames.name}
+									path="name"
+									value={draft.name}
+									onChange={(name) => set({ name })}
+									error={fieldProblems.byPath.name}
+									readOnly={readOnly}
+								/>
+								<TextField
+									label={words.slug}
+									help={props.slugHelp}
+									path="slug"
+									value={draft.slug}
+									onChange={(slug) => set({ slug })}
+									error={fieldProblems.byPath.slug}
+									readOnly={readOnly}
+									spellCheck={false}
+								/>
+								<TagPicks
+									label={fieldNames.tags}
+									options={props.tags.map((tag) => ({ id: tag, label: tag }))}
+									values={draft.tags}
+									readOnly={readOnly}
+									onChange={(tags) => set({ tags })}
+								/>
+								{props.settings(draft, set, fieldProblems)}
+							</div>
+						)}
+						{tab === "own" && previewAs === "own" && (
+							<div data-whole aria-busy={preview.query.isPending || undefined}>
+								{props.values(draft, own, setOwn, problems)}
+							</div>
+						)}
+						<ProblemList
+							checked={preview.query.data !== undefined}
+							problems={problems}
+							onGo={focusProblem}
+							fixesFor={
+								schema && !readOnly
+									? (problem) => fixesFor(problem, draft, schema, props.schemaParts.includes("slots"))
+									: undefined
+							}
+							onFix={readOnly ? undefined : set}
 						/>
-					)}
-					{tab === "schema" && (
-						<SchemaEditor
-							draft={draft}
-							onChange={set}
-							readOnly={readOnly}
-							parts={props.schemaParts}
-							eligible={props.eligible}
-							tags={props.tags}
-						/>
-					)}
-					{tab === "settings" && (
-						<div className={css.stack}>
-							<TextField
-								label={fieldNames.name}
-								path="name"
-								value={draft.name}
-								onChange={(name) => set({ name })}
-								error={fieldProblems.byPath.name}
-								readOnly={readOnly}
-							/>
-							<TextField
-								label={words.slug}
-								help={props.slugHelp}
-								path="slug"
-								value={draft.slug}
-								onChange={(slug) => set({ slug })}
-								error={fieldProblems.byPath.slug}
-								readOnly={readOnly}
-								spellCheck={false}
-							/>
-							<TagPicks
-								label={fieldNames.tags}
-								options={props.tags.map((tag) => ({ id: tag, label: tag }))}
-								values={draft.tags}
-								readOnly={readOnly}
-								onChange={(tags) => set({ tags })}
-							/>
-							{props.settings(draft, set, fieldProblems)}
-						</div>
-					)}
-					{tab === "own" && previewAs === "own" && (
-						<div data-whole aria-busy={preview.query.isPending || undefined}>
-							{props.values(draft, own, setOwn, problems)}
-						</div>
-					)}
-					<ProblemList
-						checked={preview.query.data !== undefined}
-						problems={problems}
-						onGo={focusProblem}
-						fixesFor={
-							schema && !readOnly
-								? (problem) => fixesFor(problem, draft, schema, props.schemaParts.includes("slots"))
-								: undefined
-						}
-						onFix={readOnly ? undefined : set}
-					/>
-				</div>
-				<div className={css.right} hidden={designing}>
-					<h2>{words.preview}</h2>
-					{previewTools}
-					{preview.query.isError && <Failure error={preview.query.error} retry={() => void preview.query.refetch()} />}
-					{preview.stale && preview.lastValid && (
-						<p className={css.stale}>{words.stale({ at: clockWithSeconds(preview.lastValid.at), errors })}</p>
-					)}
-					{props.hasSubject && shown && (
-						<p>
-							<b>{words.subjectLine}:</b> {shown.subject || words.noSubject}
-						</p>
-					)}
-					{preview.query.isPending && schema && <Skeleton rows={8} />}
-					{shown && !designing && <MailFrame html={shown.html} text={shown.text} size={shown.size} />}
-					<Missing paths={(preview.query.data?.missing ?? []).map((field) => field.path)} />
-				</div>
-			</div>
+					</div>
+				}
+				preview={
+					<div className={css.right}>
+						<h2>{words.preview}</h2>
+						{previewTools}
+						{preview.query.isError && (
+							<Failure error={preview.query.error} retry={() => void preview.query.refetch()} />
+						)}
+						{preview.stale && preview.lastValid && (
+							<p className={css.stale}>{words.stale({ at: clockWithSeconds(preview.lastValid.at), errors })}</p>
+						)}
+						{props.hasSubject && shown && (
+							<p>
+								<b>{words.subjectLine}:</b> {shown.subject || words.noSubject}
+							</p>
+						)}
+						{preview.query.isPending && schema && <Skeleton rows={8} />}
+						{shown && (!designing || pane === "preview") && (
+							<MailFrame fill html={shown.html} text={shown.text} size={shown.size} />
+						)}
+						<Missing paths={(preview.query.data?.missing ?? []).map((field) => field.path)} />
+					</div>
+				}
+			/>
 			{reviewing && (
 				<Suspense>
 					<Review

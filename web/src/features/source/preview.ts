@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { PreviewAnswer, PreviewRequestBody, PreviewSource } from "../../api/schema";
-import type { Picture } from "../design/picture";
+import type { PreviewAnswer, PreviewSource } from "../../api/schema";
 import { sourcePreviewQuery } from "./queries";
 
 /** ValidPreview is a mail that could be made, when, and the body of the request for it. */
@@ -40,12 +39,4 @@ export function useLivePreview(
 		if (data && !isPlaceholderData && data.html !== null) setLastValid({ answer: data, at: new Date(), request });
 	}, [data, isPlaceholderData, request]);
 	return { query, lastValid, stale: data !== undefined && data.html === null && lastValid !== null };
-}
-
-/** pictureOf returns the picture of a preview that was asked for with marks; null if there is none. */
-export function pictureOf(valid: ValidPreview | null, kind: "template" | "block"): Picture | null {
-	if (!valid || valid.answer.html === null) return null;
-	const { source, marks } = JSON.parse(valid.request) as PreviewRequestBody;
-	const text = kind === "block" ? source.block?.content_mjml : source.template?.content_mjml;
-	return marks && typeof text === "string" ? { html: valid.answer.html, text, size: valid.answer.size } : null;
 }

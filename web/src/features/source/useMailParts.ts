@@ -36,7 +36,7 @@ export function useMailParts({ code, template, onCode, onFilling }: Options): Ma
 	const options = useBindingOptions(code === null ? template : null).data;
 	const codeParts = useMemo(() => partsOf(code ?? ""), [code]);
 	if (code !== null) {
-		const reveal = (position: number) => onCode({ line: lineAt(code, position), position });
+		const reveal = (position: number) => onCode({ at: lineAt(code, position), position });
 		return {
 			parts: codeParts.map((part) => ({ id: String(part.at), label: partLabel(part), run: () => reveal(part.at) })),
 			onMark: reveal,

@@ -1,0 +1,85 @@
+import { type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from "react";
+import { Module } from "../../base/lazy";
+import { catalogue } from "../../base/words/catalogue";
+import type { CodeControl } from "../../ui/Code";
+import type { Place } from "../../ui/focusField";
+import { useFixed } from "../../ui/Locked";
+import { Skeleton } from "../../ui/States";
+import { useNarrow } from "../../ui/useNarrow";
+import { Views } from "../../ui/Views";
+import { CodeWithImages } from "../assets/CodeWithImages";
+import css from "./MjmlEditor.module.css";
+import type { MjmlProps, Shown } from "./MjmlField";
+import { useMjmlView } from "./useMjmlView";
+
+const design = new Module(() => import("../design/Design"));
+
+const Design = design.component(({ default: Design }) => Design);
+
+const words = catalogue("source.mjmlEditor", { design: "Design", code: "Code" });
+
+/** The places that a field has gone to: it may be shown again with the same. */
+const visited = new WeakSet<Place>();
+
+/** MjmlEditor edits MJML as a design or as code. The code stays while the text is designed: its history is that of both. */
+export default function MjmlEditor({ fragment, place, picture, stage, tools, ...code }: MjmlProps) {
+	const { view, show, choose } = useMjmlView();
+	const isFixed = useFixed();
+	const isNarrow = useNarrow();
+	const control = useRef<CodeControl>(null);
+	const [line, setLine] = useState<{ at: number } | null>(null);
+	const [element, setElement] = useState<{ at: number } | null>(null);
+	const isDesigned = view === "design";
+	const toCode = (at: number) => {
+		show("code");
+		setLine({ at });
+	};
+	// biome-ignore lint/correctness/useExhaustiveDependencies: a place is gone to once
+	useEffect(() => {
+		if (!place || visited.has(place)) return;
+		visited.add(place);
+		if (isDesigned && place.position !== undefined) setElement({ at: place.position });
+		else toCode(place.at);
+	}, [place]);
+	return (
+		<div className={css.field}>
+			<Views views={words} current={view} onChange={choose} />
+			<div hidden={isDesigned}>
+				<CodeWithImages {...code} format="mjml" line={line} control={control} />
+			</div>
+			{isDesigned && (
+				<Suspense fallback={<Skeleton rows={8} />}>
+					<Designed
+						text={code.value}
+						fragment={fragment ?? false}
+						readOnly={(code.readOnly ?? false) || isFixed}
+						control={control}
+						onChange={code.onChange}
+						picture={picture}
+						stage={isNarrow ? null : stage}
+						element={element}
+						onCode={toCode}
+						tools={tools}
+					/>
+				</Suspense>
+			)}
+		</div>
+	);
+}
+
+type DesignedProps = Shown & {
+	text: string;
+	fragment: boolean;
+	readOnly: boolean;
+	control: RefObject<CodeControl | null>;
+	onChange: (text: string) => void;
+	element: { at: number } | null;
+	onCode: (line: number) => void;
+	tools: ReactNode;
+};
+
+/** Designed is a design. Where to go was asked of it only since it is there. */
+function Designed({ element, ...props }: DesignedProps) {
+	const before = useRef(element);
+	return <Design {...props} element={element === before.current ? null : element} />;
+}
