@@ -36,7 +36,7 @@ export function applied(text: string, changes: Change[]): string {
 }
 
 /** act puts changes in order; select is a position of the text, and offset how far behind what is inserted there. */
-function act(changes: Change[], select: number, offset = 0): Act {
+export function act(changes: Change[], select: number, offset = 0): Act {
 	const ordered = changes.toSorted((a, b) => a.from - b.from || a.to - b.to);
 	const shift = ordered
 		.filter(({ from, to }) => to <= select && from < select)
@@ -45,10 +45,10 @@ function act(changes: Change[], select: number, offset = 0): Act {
 }
 
 /** Landing is a change that inserts something, and where in what is inserted that begins. */
-type Landing = { change: Change; offset: number };
+export type Landing = { change: Change; offset: number };
 
 /** land returns the change that puts code at a place; write lays it out for an indentation. */
-function land(tree: Tree, { parent, index }: Place, write: (indent: string) => string): Landing {
+export function land(tree: Tree, { parent, index }: Place, write: (indent: string) => string): Landing {
 	const { text } = tree;
 	const newline = newlineOf(text);
 	const put = (from: number, before: string, code: string, after = "", to = from): Landing => ({
@@ -102,7 +102,7 @@ export function insert(tree: Tree, place: Place, code: string): Act | null {
 export const isFixed = (node: Node) => !isInBody(node.parent) || (node.kind === "opaque" && node.what === "text");
 
 /** removal returns the range that goes with a node: its lines, if it stands alone on them. */
-function removal(text: string, { from, to }: Range): Range {
+export function removal(text: string, { from, to }: Range): Range {
 	const end = lineEnd(text, to);
 	return beginsLine(text, from) && end >= 0 ? { from: lineStart(text, from), to: end } : { from, to };
 }
@@ -118,7 +118,7 @@ export function remove(tree: Tree, node: Node): Act | null {
 }
 
 /** fixedIn returns the ranges in a node whose blanks count, or may count. */
-function fixedIn(text: string, node: Node): Range[] {
+export function fixedIn(text: string, node: Node): Range[] {
 	if (node.kind === "opaque") return [node];
 	if (node.kind === "condition")
 		return node.branches.flatMap((branch) => branch.children.flatMap((child) => fixedIn(text, child)));
@@ -199,7 +199,7 @@ export function duplicate(tree: Tree, node: Node): Act | null {
 }
 
 /** kept returns an act if the text can be read after it, and the element that it is about begins where it did. */
-function kept(tree: Tree, act: Act): Act | null {
+export function kept(tree: Tree, act: Act): Act | null {
 	const after = parse(applied(tree.text, act.changes), tree.root.fragment);
 	return after.broken || !nodeAt(after, act.select) ? null : act;
 }

@@ -1,4 +1,5 @@
 import { holds, Random } from "../../../base/testing";
+import { paddingOf, setPadding, sides } from "../padding";
 import { snippets } from "../snippets";
 import {
 	type Act,
@@ -18,6 +19,15 @@ import {
 } from "./acts";
 import { attributeValue, contentOf } from "./labels";
 import { parse } from "./parse";
+import {
+	columnsAround,
+	type PhoneLook,
+	phoneLook,
+	phoneSettings,
+	placeBelow,
+	placeBeside,
+	setPhoneLook,
+} from "./phones";
 import { places } from "./places";
 import { type Container, containersOf, type ElementNode, type Node, nodeAt, pathOf, type Tree, walk } from "./tree";
 
@@ -231,6 +241,69 @@ const attempts: { [name: string]: Attempt } = {
 				check({ ...after, root: { ...after.root, children: open(after.root.children, node) } }, node);
 		};
 		return { what: "wrap", act, check: without, needed: false };
+	},
+	setPadding(tree, nodes, random) {
+		const element = random.of(nodes);
+		if (element.kind !== "element" || element.tag === "mj-selector") return null;
+		const side = random.of(sides);
+		const value = random.of([null, "0px", "0", "10px", "37px", "5%", "{{ x }}px"]);
+		const old = sides.map((one) => paddingOf(tree, element, one));
+		const check = (after: Tree, node: Node) => {
+			differ(tree, after, [], 0);
+			sides.forEach((one, i) => {
+				const now = paddingOf(after, node as ElementNode, one);
+				const want = one === side ? value : old[i];
+				const isZero = (length: string | null | undefined) => length === "0" || length === "0px";
+				holds(want === null || now === want || (isZero(now) && isZero(want)), `${one} is ${now}; want ${want}`);
+			});
+		};
+		return { what: `pad ${side} by ${value}`, act: setPadding(tree, element, side, value), check, needed: false };
+	},
+	setPhoneLook(tree, nodes, random) {
+		const element = random.of(nodes);
+		const settings = element.kind === "element" ? phoneSettings(element) : null;
+		if (element.kind !== "element" || !settings) return null;
+		const name = random.of(settings);
+		const values = {
+			shown: ["not", "only"],
+			size: ["18px", "11px"],
+			align: ["left", "center"],
+			padding: ["8px", "0 16px"],
+		};
+		const value = random.of([undefined, ...values[name]]);
+		const [before, others] = [phoneLook(tree, element), nodes.filter((node) => node !== element)];
+		const looks = (all: Node[], of: Tree) =>
+			all.map((node) => (node.kind === "element" ? JSON.stringify(phoneLook(of, node)) : ""));
+		const check = (after: Tree, node: Node) => {
+			const now: PhoneLook = phoneLook(after, node as ElementNode);
+			for (const one of settings)
+				holds(now[one] === (one === name ? value : before[one]), `${one} on phones is ${now[one]}`);
+			const isElement = (one: Node) => one.kind === "element" && phoneSettings(one) !== null;
+			const rest = [...walk(after.root)].filter((one) => one !== node && isElement(one));
+			holds(
+				looks(rest, after).join() === looks(others.filter(isElement), tree).join(),
+				"another element looks different on phones",
+			);
+		};
+		const act = setPhoneLook(tree, element, { [name]: value });
+		return { what: `on phones ${name} ${value}`, act, check, needed: false };
+	},
+	columns(tree, nodes, random) {
+		const element = random.of(nodes);
+		const columns = element.kind === "element" ? columnsAround(element) : null;
+		if (!columns || columns.stand === "mixed") return null;
+		const { section, group, stand } = columns;
+		const act = group ? placeBelow(tree, group) : placeBeside(tree, section);
+		const check = (after: Tree, node: Node) => {
+			const again = node.kind === "element" ? columnsAround(node) : null;
+			const isOther = again?.stand === (stand === "below" ? "beside" : "below");
+			holds(node.kind !== "element" || isOther, `the columns stand ${again?.stand}`);
+			if (again?.group && stand === "below") {
+				const back = placeBelow(after, again.group);
+				holds(back !== null && bare(applied(after.text, back.changes)) === bare(tree.text), "it cannot be taken back");
+			}
+		};
+		return { what: `columns ${stand}`, act, check, needed: false };
 	},
 	unwrap(tree, nodes, random) {
 		const node = random.of(nodes);
