@@ -265,7 +265,7 @@ func prepare(s Source) (Content, error) {
 		return Content{}, err
 	}
 	c := Content{Source: s}
-	c.HTML = links.WithoutTinyFont(links.DeclareUTF8(c.HTML))
+	c.HTML = links.FinishPreview(links.DeclareUTF8(c.HTML))
 	c.finish()
 	opts := links.Options{} // without Href, only data-no-track is removed
 	if s.Tracking {

@@ -69,10 +69,28 @@ const (
 	preheaderUnits = 90
 )
 
-// WithoutTinyFont returns HTML without the size of the font in the hidden block that MJML makes of
-// mj-preview. It is hidden by display:none as well, and content filters count tiny fonts as a trick.
-func WithoutTinyFont(src string) string {
-	return strings.Replace(src, `<div style="display:none;font-size:1px;`, `<div style="display:none;`, 1)
+// The hidden block that MJML makes of mj-preview begins with these.
+const (
+	previewOpen     = `<div style="display:none;`
+	previewTinyFont = "font-size:1px;"
+)
+
+// FinishPreview returns HTML in which the hidden block that MJML makes of mj-preview is like that of Preheader: its text
+// fills the line, and has no tiny font, which content filters count as a trick; display:none hides it as well.
+func FinishPreview(src string) string {
+	at := strings.Index(src, previewOpen+previewTinyFont)
+	if at < 0 {
+		return src
+	}
+	style := at + len(previewOpen)
+	rest := src[style+len(previewTinyFont):]
+	start, end := strings.Index(rest, ">")+1, strings.Index(rest, "</div>")
+	if start > 0 && start < end {
+		if text := rest[start:end]; strings.TrimSpace(text) != "" && !strings.Contains(text, "&#847;") {
+			rest = rest[:end] + strings.Repeat(preheaderUnit, preheaderUnits) + rest[end:]
+		}
+	}
+	return src[:style] + rest
 }
 
 // Preheader returns the hidden block that mail programs show beside the subject, to be inserted by

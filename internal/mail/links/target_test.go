@@ -80,12 +80,32 @@ func TestInserts(t *testing.T) {
 }
 
 // Content filters count text in a tiny font as hidden, whatever hides it besides.
-func TestHiddenPreheadersHaveNoTinyFont(t *testing.T) {
+func TestPreviewsOfMJMLFillTheLineWithoutTinyFont(t *testing.T) {
 	t.Parallel()
-	const mjml = `<body><div style="display:none;font-size:1px;color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;overflow:hidden;">Hi</div><p style="font-size:1px">x</p>`
-	const want = `<body><div style="display:none;color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;overflow:hidden;">Hi</div><p style="font-size:1px">x</p>`
-	if got := links.WithoutTinyFont(mjml); got != want {
-		t.Errorf("WithoutTinyFont = %s", got)
+	const (
+		style  = `color:#ffffff;line-height:1px;max-height:0px;max-width:0px;opacity:0;overflow:hidden;">`
+		before = `<body><div style="display:none;font-size:1px;` + style
+		after  = `<body><div style="display:none;` + style
+		rest   = `</div><p style="font-size:1px">x</p>`
+		unit   = "&#847;&zwnj;&nbsp;"
+	)
+	fill := strings.Repeat(unit, strings.Count(links.PreheaderText(""), unit))
+	for _, tt := range []struct{ name, text, want string }{
+		{"a text", "Hi {{ first_name }}", "Hi {{ first_name }}" + fill},
+		{"filled already", links.PreheaderText("Hi"), "Hi" + fill},
+		{"filled by hand", "Hi {% for i in (1..9) %}&#847;{% endfor %}", "Hi {% for i in (1..9) %}&#847;{% endfor %}"},
+		{"blank", " ", " "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, want := links.FinishPreview(before+tt.text+rest), after+tt.want+rest; got != want {
+				t.Errorf("FinishPreview = %s; want %s", got, want)
+			}
+		})
+	}
+	for _, same := range []string{"", "<p>x</p>", `<div style="display:none;">x</div>`, before} {
+		if got := links.FinishPreview(same); strings.Contains(got, "&#847;") {
+			t.Errorf("FinishPreview(%q) = %s", same, got)
+		}
 	}
 	if got := links.Preheader("Hi"); strings.Contains(got, "font-size") {
 		t.Errorf("Preheader = %s", got)
