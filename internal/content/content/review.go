@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/packetboat/packetboat/internal/mail/links"
@@ -23,6 +22,10 @@ const (
 	CodePlaceholder = "FOREIGN_PLACEHOLDER" // a placeholder of another program
 	CodeLink        = "LINK_LEADS_NOWHERE"  // an address that does not work in a mail
 	CodeDate        = "DATE_UNREADABLE"     // a filter for dates gets something else
+
+	CodePicture  = "PICTURE_WITHOUT_TEXT" // who does not see a picture is told nothing
+	CodeContrast = "LOW_CONTRAST"         // the colours of a text are too much alike
+	CodeClipped  = "MAIL_CLIPPED"         // Gmail cuts off the end
 )
 
 // Trouble is something in valid content that its author should look at. It prevents nothing.
@@ -31,6 +34,7 @@ type Trouble struct {
 	Field   string `json:"field"`
 	Line    int    `json:"line,omitempty"` // 0: unknown
 	Message string `json:"message"`
+	At      int    `json:"-"` // 1 + the offset in the source of the element; 0: unknown
 }
 
 // Text is a part of content as its author wrote it, with the name of its field.
@@ -57,8 +61,8 @@ const (
 const maxTroubles = 200
 
 // Review returns what the author of texts should look at: what the MJML compiler passes over, what fails to
-// render for a contact with all fields, or for one with none, names and placeholders that print nothing, and
-// addresses that lead nowhere. Every way in and every way out of content shows these. The Liquid of a text
+// render for a contact with all fields, or for one with none, names and placeholders that print nothing,
+// addresses that lead nowhere, pictures without a text, and colours that are too much alike. Every way in and every way out of content shows these. The Liquid of a text
 // that does not parse is skipped, since Check reports it.
 func Review(ctx context.Context, texts []Text, known Known, now time.Time) ([]Trouble, error) {
 	tr := trial{fields: known.Fields, paths: pathsOf(known.Paths), now: now}
@@ -112,14 +116,15 @@ func (t Text) review(ctx context.Context, tr trial) ([]Trouble, error) {
 	return found, err
 }
 
-// Literals returns the troubles of what is written out in the text: placeholders of other programs, and
-// addresses that lead nowhere.
+// Literals returns the troubles of what is written out in the text: placeholders of other programs, addresses
+// that lead nowhere, and what readers cannot see or read.
 func (t Text) Literals() []Trouble {
 	list := t.placeholders()
 	if t.Form != Plain {
 		for _, d := range links.Doubts(t.Source) {
-			list = append(list, Trouble{Code: CodeLink, Line: strings.Count(t.Source[:d.At], "\n") + 1, Message: fmt.Sprintf("the address %q %s", d.URL, d.Reason)})
+			list = append(list, t.at(d.At, CodeLink, fmt.Sprintf("the address %q %s", d.URL, d.Reason)))
 		}
+		list = append(list, t.encountered()...)
 	}
 	for i := range list {
 		list[i].Field = t.Field

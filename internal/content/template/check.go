@@ -101,7 +101,7 @@ func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schem
 			found[i].Line = line(found[i].Line)
 		}
 		for _, trouble := range append(found, text.Literals()...) {
-			warnings = append(warnings, binding.Warning{Code: trouble.Code, Path: f.field, Field: f.field, Line: trouble.Line, Message: trouble.Message})
+			warnings = append(warnings, binding.Warning{Code: trouble.Code, Path: f.field, Field: f.field, Line: trouble.Line, Message: trouble.Message, At: trouble.At})
 		}
 	}
 	return warnings, nil

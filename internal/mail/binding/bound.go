@@ -59,6 +59,7 @@ type Warning struct {
 	Field   string `json:"field,omitempty"` // of a trouble of content: the path
 	Line    int    `json:"line,omitempty"`
 	Message string `json:"message"`
+	At      int    `json:"-"` // of a trouble of content: 1 + the offset of the element; 0: unknown
 }
 
 // Bound is a checked binding: everything that is declared has a value.

@@ -1,0 +1,147 @@
+package links
+
+import (
+	"net/mail"
+	"slices"
+	"strings"
+
+	"github.com/packetboat/packetboat/internal/base/clip"
+	"github.com/packetboat/packetboat/internal/mail/markup"
+)
+
+// Deadends returns the links in HTML or MJML that are complete and lead nowhere all the same: those without an
+// address, with one that stands for another, or with a mail address that is none, and those to a place that the
+// mail does not have. The URL of a link without an address is its text.
+func Deadends(src string) []Doubt {
+	in := markup.New(src, markup.Syntax{})
+	places, known := names(src)
+	var found []Doubt
+	for t := range in.All() {
+		if t.Kind != markup.StartTag || !isLink(t.Name) || len(found) == maxDoubts {
+			continue
+		}
+		given := false
+		for a := range in.Attributes(t) {
+			if a.Name != "href" {
+				continue
+			}
+			given = true
+			value := strings.Trim(attributeURL(src[a.Start:a.End]), " \f")
+			if value == "" {
+				found = append(found, Doubt{labelOf(in, t), "has no address", a.Start})
+			} else if reason := deadend(value, places, known); reason != "" {
+				found = append(found, Doubt{clip.Bytes(value, maxLabel), reason, a.Start})
+			}
+		}
+		if !given && t.Name == "mj-button" && !strings.Contains(src, "<mj-attributes") && len(in.Within(t.Start, t.End)) == 0 {
+			found = append(found, Doubt{labelOf(in, t), "has no address", t.Start})
+		}
+	}
+	return found
+}
+
+// isLink reports whether an element with an href is one that readers press.
+func isLink(element string) bool {
+	switch element {
+	case "a", "area", "mj-button", "mj-image", "mj-navbar-link", "mj-carousel-image":
+		return true
+	}
+	return false
+}
+
+// deadend returns why a complete address leads nowhere, if it does.
+func deadend(address string, places map[string]bool, known bool) string {
+	if len(markup.Spans(address)) > 0 {
+		return ""
+	}
+	scheme, _ := schemeIn(address)
+	switch {
+	case address == "#":
+		return "leads nowhere"
+	case address[0] == '#':
+		if known && !places[address[1:]] && !strings.EqualFold(address, "#top") {
+			return "leads to a place that the mail does not have"
+		}
+	case scheme == "mailto":
+		to, _, _ := strings.Cut(address[len("mailto:"):], "?")
+		if _, err := mail.ParseAddressList(unpercent(to)); err != nil && (to != "" || !strings.Contains(address, "?")) {
+			return "has no mail address"
+		}
+	case scheme == "tel" || scheme == "sms":
+		if !strings.ContainsAny(address, "0123456789") {
+			return "has no number"
+		}
+	case scheme == "http" || scheme == "https":
+		if isExample(address) {
+			return "is only an example"
+		}
+	}
+	return ""
+}
+
+func unpercent(s string) string { return strings.NewReplacer("%40", "@", "%2B", "+", "%2b", "+", "%20", " ", "%2C", ",", "%2c", ",").Replace(s) }
+
+// isExample reports whether a web address is one of the site that stands for all sites in texts (RFC 6761, section 6.5).
+func isExample(address string) bool {
+	_, rest, _ := strings.Cut(address, ":")
+	host := strings.ToLower(strings.TrimLeft(rest, `/\`))
+	if i := strings.IndexAny(host, `/\?#:`); i >= 0 {
+		host = host[:i]
+	}
+	return slices.Contains([]string{"example.com", "www.example.com"}, strings.TrimSuffix(host, "."))
+}
+
+// names returns the places in a source that links can lead to, and whether these are all.
+func names(src string) (places map[string]bool, known bool) {
+	in := markup.New(src, markup.Syntax{})
+	places, known = map[string]bool{}, true
+	for t := range in.All() {
+		if t.Kind != markup.StartTag {
+			continue
+		}
+		known = known && t.Name != "mj-html-attributes" && t.Name != "mj-include"
+		for a := range in.Attributes(t) {
+			if a.Name == "id" || a.Name == "name" && t.Name == "a" {
+				value := in.Value(a)
+				known = known && len(markup.Spans(value)) == 0
+				places[value] = true
+			}
+		}
+	}
+	return places, known && !strings.Contains(src, "{{slot:")
+}
+
+// labelOf returns the beginning of the text of an element, or its alternative text.
+func labelOf(in *markup.Scanner, t markup.Token) string {
+	const most = 60
+	rest := *in
+	var words []string
+	size := 0
+	for inner, ok := rest.Next(); ok && size < most; inner, ok = rest.Next() {
+		if inner.Kind == markup.EndTag && inner.Name == t.Name {
+			break
+		}
+		if t.Empty {
+			break
+		}
+		switch inner.Kind {
+		case markup.Text:
+			words = append(words, strings.Fields(in.Source[inner.Start:inner.End])...)
+			size += inner.End - inner.Start
+		case markup.StartTag:
+			for a := range in.Attributes(inner) {
+				if a.Name == "alt" {
+					words = append(words, strings.Fields(in.Value(a))...)
+				}
+			}
+		}
+	}
+	if len(words) == 0 {
+		for a := range in.Attributes(t) {
+			if a.Name == "alt" || a.Name == "title" || a.Name == "src" && len(words) == 0 {
+				words = strings.Fields(in.Value(a))
+			}
+		}
+	}
+	return clip.Bytes(strings.Join(words, " "), most)
+}
