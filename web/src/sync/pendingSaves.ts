@@ -16,10 +16,23 @@ const delay = 175;
 
 type Text = {
 	value: string;
-	read: () => string | undefined;
+	read: () => string | null;
 	change: (text: string) => void;
-	receive: (text: string) => void;
+	/** Takes the text of the page; isOwn is whether the person changed that, and not somebody else. */
+	receive: (text: string, isOwn: boolean) => void;
 };
+
+let isOwn = false;
+
+/** asOwn does what changes texts from beside their editors, as a quick fix: undo in an editor takes it back. */
+export function asOwn(run: () => void) {
+	isOwn = true;
+	try {
+		flushSync(run);
+	} finally {
+		isOwn = false;
+	}
+}
 
 /**
  * useBufferedText synchronises the long text of an editor with the page's. The editor calls schedule when its text
@@ -41,7 +54,7 @@ export function useBufferedText(text: Text) {
 		const commit = () => {
 			if (!stop()) return false;
 			const read = current.current.read();
-			if (read === undefined) return false;
+			if (read === null) return false;
 			knownTexts.current.push(read);
 			current.current.change(read);
 			return true;
@@ -68,7 +81,7 @@ export function useBufferedText(text: Text) {
 		}
 		if (buffer.commit()) return;
 		knownTexts.current = [value];
-		current.current.receive(value);
+		current.current.receive(value, isOwn);
 		buffer.stop(); // what is received is not committed
 	}, [buffer, value]);
 	return buffer;

@@ -1,10 +1,9 @@
-import type { StateCommand } from "@codemirror/state";
-import type { EditorView } from "@codemirror/view";
 import { type RefObject, Suspense } from "react";
 import type { PreviewProblem } from "../api/schema";
 import { lazyComponent } from "../base/lazy";
 import { catalogue } from "../base/words/catalogue";
 import css from "./Code.module.css";
+import type { CodeControl } from "./editor/control";
 import { useFixed } from "./Locked";
 
 const words = catalogue("shell.code", {
@@ -23,14 +22,7 @@ export type Name = {
 	section?: string;
 };
 
-/** CodeControl is what changes the text of a code editor from outside of it, in the editor's history. */
-export type CodeControl = {
-	view: RefObject<EditorView | null>;
-	/** commit passes the text on to the page now. */
-	text: { commit: () => void };
-	undo: StateCommand;
-	redo: StateCommand;
-};
+export type { CodeControl };
 
 export type CodeProps = {
 	label: string;

@@ -5,8 +5,7 @@ import css from "./Design.module.css";
 import type { Landing } from "./landing";
 import type { Node } from "./model/tree";
 import { nameOf } from "./names";
-import { type Box, type Picture, type Rect, View } from "./picture";
-import type { Tree } from "./model/tree";
+import type { Box, Picture, Rect, View } from "./picture";
 
 const words = catalogue("design.canvas", { mail: "Email", waiting: "The email is being prepared." });
 
@@ -14,13 +13,15 @@ const words = catalogue("design.canvas", { mail: "Email", waiting: "The email is
 const thickness = 4;
 
 type Props = {
-	tree: Tree;
+	/** What the picture shows of the tree. */
+	view: View;
 	picture: Picture | null;
+	/** Whether a picture is on its way. */
+	isWaiting: boolean;
 	width: string;
 	selected: Node | null;
 	/** The layer over the picture; its corner is that of the frame. */
 	layer: RefObject<HTMLDivElement | null>;
-	rects: Rect[];
 	onRects: (rects: Rect[]) => void;
 	onPress: (node: Node, double: boolean) => void;
 	/** Edits the text of the selected node at its place; null if it is not edited there. */
@@ -49,9 +50,8 @@ const lineOf = ({ box }: Landing): Box => {
 };
 
 /** Canvas is the picture of a mail, with outlines of what is under the pointer and of what is selected. */
-export function Canvas({ tree, picture, rects, ...props }: Props) {
+export function Canvas({ view, picture, ...props }: Props) {
 	const [pointed, setPointed] = useState(-1);
-	const view = new View(tree, picture?.text ?? "", rects);
 	const hovered = view.nodeOf(pointed);
 	const boxes = props.selected ? view.boxesOf(props.selected) : [];
 	const [first] = boxes;
@@ -69,7 +69,7 @@ export function Canvas({ tree, picture, rects, ...props }: Props) {
 				if (props.textAt && currentTarget.contains(element) && !element.closest("[data-in-place]")) props.onLeave();
 			}}
 		>
-			{!picture && <p className={css.hint}>{words.waiting}</p>}
+			{!picture && props.isWaiting && <p className={css.hint}>{words.waiting}</p>}
 			{picture && (
 				<div className={css.sheet} style={{ inlineSize: props.width }}>
 					<SandboxedFrame

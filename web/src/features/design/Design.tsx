@@ -11,17 +11,20 @@ import {
 } from "react";
 import { useParam } from "../../base/params";
 import { catalogue } from "../../base/words/catalogue";
+import { changesBetween, moved } from "../../ui/editor/changesBetween";
 import { Button, IconButton } from "../../ui/Button";
 import type { CodeControl } from "../../ui/Code";
 import { follow } from "../../ui/drag";
+import { asOwn } from "../../sync/pendingSaves";
 import { Select } from "../../ui/Field";
 import { Callout } from "../../ui/Page";
+import { toast } from "../../ui/Toast";
 import { keeps } from "../../ui/richtext/RichText";
 import { Actions } from "./Actions";
 import { Canvas } from "./Canvas";
 import css from "./Design.module.css";
 import { TextInPlace } from "./ElementText";
-import { change, travel } from "./history";
+import { ownTyping } from "./fields";
 import { Inspector } from "./Inspector";
 import { insertSnippet } from "./inserting";
 import type { Apply } from "./Kept";
@@ -33,8 +36,10 @@ import { places } from "./model/places";
 import { bodyOf, type ElementNode, find, isInBody, type Node, nodeAt, parentOf, pathOf, type Tree } from "./model/tree";
 import { nameOf, titleOf } from "./names";
 import { Outline } from "./Outline";
+import { acted, follows, newId, type Place } from "./place";
 import { Palette, snippetName } from "./Palette";
 import { type Picture, type Rect, View } from "./picture";
+import { changed, fixed, noPlace, notMoved, notThere } from "./refusals";
 import type { Snippet } from "./snippets";
 import { Stage } from "./Stage";
 import { allowedOf, withText } from "./texts";
@@ -54,7 +59,6 @@ const words = catalogue("design.design", {
 	moved: "Moved: {name}",
 	copied: "Copied: {name}",
 	deleted: "Deleted: {name}",
-	noPlace: "There is no place for this here.",
 	undone: "Undone.",
 	redone: "Done again.",
 });
@@ -69,6 +73,8 @@ type Props = {
 	onChange: (text: string) => void;
 	/** The last mail that could be made of the text. */
 	picture: Picture | null;
+	/** Says why the picture is not that of the text; missing while all is well. */
+	notice?: ReactNode;
 	/** Opens the code at a line. */
 	onCode: (line: number) => void;
 	/** Where the picture is shown if that is elsewhere: null for nowhere. */
@@ -106,57 +112,71 @@ export default function Design(props: Props) {
 }
 
 function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tree }) {
-	const [at, setAt] = useState<number | null>(null);
+	const [place, setPlace] = useState(() => cursorIn(tree, control.current));
 	const [said, setSaid] = useState("");
 	const [focus, setFocus] = useState(0);
 	const [width, setWidth] = useParam("device", "600");
 	const [rects, setRects] = useState<Rect[]>([]);
 	const [drag, setDrag] = useState<{ landings: Landing[]; target: Landing | null } | null>(null);
-	const [editedAt, setEditedAt] = useState<number | null>(null); // where the element is whose text is edited in place
 	const typed = useRef(false); // whether the last change was one of typing
 	const layer = useRef<HTMLDivElement>(null);
 	const search = useRef<HTMLDivElement>(null);
 	const inspector = useRef<HTMLDivElement>(null);
 	const body = bodyOf(tree);
-	const selected = at === null ? null : (nodeAt(tree, at) ?? find(tree, at));
-	const edited = readOnly || selected?.from !== editedAt ? null : withText(selected);
-	const select = (node: Node) => {
-		setAt(node.from);
-		setEditedAt(null);
-	};
+	if (place && place.text !== tree.text) setPlace(follows(place, tree.text));
+	const selected = place && (nodeAt(tree, place.at) ?? find(tree, place.at));
+	const edited = readOnly || !place?.edits || selected?.from !== place.at ? null : withText(selected);
+	const pictured = props.picture?.text ?? "";
+	const view = useMemo(() => new View(tree, pictured, rects), [tree, pictured, rects]);
+	const [own] = useState(ownTyping);
+	useCursor(control, tree, selected);
+	const select = (node: Node, edits = false) =>
+		setPlace((before) => {
+			const same = before?.text === tree.text && before.at === node.from;
+			return { text: tree.text, at: node.from, edits, id: same ? before.id : newId() };
+		});
+	const stop = () => setPlace((before) => before && { ...before, edits: false });
 	/** leave goes from the text of the selected node back to that in the outline. */
 	const leave = () => {
-		setEditedAt(null);
+		stop();
 		setFocus((count) => count + 1);
 	};
 	const isShown = (node: Node) => node === body || isInBody(node.parent);
 
 	const apply: Apply = (act, typing = false) => {
 		if (!act || readOnly) return false;
-		if (!control.current) props.onChange(applied(text, act.changes));
-		else if (!change(control.current, text, act.changes, typing ? (typed.current ? "next" : "first") : ""))
+		const after = applied(text, act.changes);
+		if (!control.current) asOwn(() => props.onChange(after));
+		else if (!control.current.change(text, act.changes, typing ? (typed.current ? "next" : "first") : "")) {
+			toast(changed());
 			return false;
+		}
 		typed.current = typing;
-		setAt(act.select);
+		own.taken();
+		setPlace((before) => acted(before, act.changes, after, act.select));
 		return true;
 	};
-	/** done applies an act of which there is something to say, and shows its node in the outline. */
-	const done = (act: Act | null, sentence: string) => {
-		const ok = apply(act);
-		setSaid(ok ? sentence : words.noPlace);
-		if (ok) setFocus((count) => count + 1);
+	/** done applies an act of which there is something to say, and shows its node in the outline. If there is none, it says why. */
+	const done = (act: Act | null, sentence: string, refusal: string) => {
+		if (!act) return toast(refusal);
+		if (!apply(act)) return;
+		setSaid(sentence);
+		setFocus((count) => count + 1);
 	};
 	const history = (way: "undo" | "redo") => {
-		const to = readOnly || !control.current ? null : travel(control.current, way, at ?? 0);
-		if (to === null) return;
-		if (at !== null) setAt(to);
+		const to = readOnly ? null : (control.current?.travel(way, place?.at ?? 0) ?? null);
+		const text = control.current?.read() ?? null;
+		if (to === null || text === null) return;
+		const after = parse(text, props.fragment);
+		const node = after.broken ? null : (nodeAt(after, to) ?? find(after, to));
+		setPlace((before) => before && acted(before, changesBetween(before.text, text), text, node?.from ?? to));
 		setSaid(way === "undo" ? words.undone : words.redone);
 	};
 	const run = {
 		up: (node: Node) => moveTo(node, -1),
 		down: (node: Node) => moveTo(node, 1),
-		duplicate: (node: Node) => done(duplicate(tree, node), words.copied({ name: nameOf(node) })),
-		remove: (node: Node) => done(remove(tree, node), words.deleted({ name: nameOf(node) })),
+		duplicate: (node: Node) => done(duplicate(tree, node), words.copied({ name: nameOf(node) }), fixed(node)),
+		remove: (node: Node) => done(remove(tree, node), words.deleted({ name: nameOf(node) }), fixed(node)),
 		parent: (node: Node) => {
 			const parent = parentOf(node);
 			if (parent) select(parent);
@@ -165,10 +185,12 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	};
 	const moveTo = (node: Node, by: -1 | 1) => {
 		const place = isFixed(node) ? null : step(node, by);
-		done(place && move(tree, node, place), words.moved({ name: nameOf(node) }));
+		done(place && move(tree, node, place), words.moved({ name: nameOf(node) }), notMoved(node, by));
 	};
-	const add = (snippet: Snippet) =>
-		done(insertSnippet(tree, selected, snippet), words.added({ name: snippetName(snippet.id) }));
+	const add = (snippet: Snippet) => {
+		const name = snippetName(snippet.id);
+		done(insertSnippet(tree, selected, snippet), words.added({ name }), noPlace(name));
+	};
 	const focusIn = (part: RefObject<HTMLElement | null>) =>
 		(
 			part.current?.querySelector<HTMLElement>("[data-path]") ??
@@ -178,8 +200,8 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	const open = async (node: Node) => {
 		select(node);
 		const element = readOnly || !layer.current?.checkVisibility() ? null : withText(node);
-		const isShown = element && new View(tree, props.picture?.text ?? "", rects).boxesOf(element).length > 0;
-		if (isShown && (await canEdit(tree, element))) setEditedAt(node.from);
+		const isShown = element && view.boxesOf(element).length > 0;
+		if (isShown && (await canEdit(tree, element))) select(node, true);
 		else requestAnimationFrame(() => focusIn(inspector));
 	};
 	// biome-ignore lint/correctness/useExhaustiveDependencies: it is opened once
@@ -192,12 +214,13 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	const dragged = (
 		event: PointerEvent<HTMLElement>,
 		what: string | Node,
+		name: string,
 		drop: (landing: Landing) => void,
 		press: () => void,
 	) => {
 		if (readOnly) return;
 		const [x0, y0] = [event.clientX, event.clientY];
-		const all = landings(places(tree, what), new View(tree, props.picture?.text ?? "", rects));
+		const all = landings(places(tree, what), view);
 		let moved = false;
 		let target: Landing | null = null;
 		follow(
@@ -207,13 +230,14 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 				const box = layer.current?.getBoundingClientRect();
 				const over = box && x > box.left - 24 && x < box.right + 24 && y > box.top - 24 && y < box.bottom + 24;
 				target = over ? nearest(all, x - box.left, y - box.top) : null;
-				if (moved) setDrag({ landings: all, target });
+				if (moved) setDrag((before) => (before?.target === target && before ? before : { landings: all, target }));
 			},
 			(dropped) => {
 				setDrag(null);
 				if (!dropped) return;
 				if (!moved) press();
 				else if (target) drop(target);
+				else if (all.length === 0) toast(noPlace(name));
 			},
 			layer.current ?? undefined,
 		);
@@ -222,9 +246,11 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	const keys = (event: KeyboardEvent) => {
 		const mod = event.ctrlKey || event.metaKey;
 		if (mod && !event.altKey && event.key.toLowerCase() === "z") {
+			if (own.isIn(event.target)) return;
 			event.preventDefault();
 			history(event.shiftKey ? "redo" : "undo");
 		} else if (mod && !event.altKey && event.key.toLowerCase() === "y") {
+			if (own.isIn(event.target)) return;
 			event.preventDefault();
 			history("redo");
 		} else if (event.key === "/" && !mod && !event.altKey && !isField(event.target)) {
@@ -253,7 +279,12 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	const actions = selected && <Actions node={selected} parent={up} readOnly={readOnly} run={run} />;
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of what is inside
-		<div className={css.editor} data-apart={props.stage !== undefined || undefined} onKeyDown={keys}>
+		<div
+			className={css.editor}
+			data-apart={props.stage !== undefined || undefined}
+			onKeyDown={keys}
+			onFocus={own.onFocus}
+		>
 			<div className={css.bar}>
 				<IconButton label={words.undo} small icon={<Undo2 aria-hidden size={16} />} onClick={() => history("undo")} />
 				<IconButton label={words.redo} small icon={<Redo2 aria-hidden size={16} />} onClick={() => history("redo")} />
@@ -276,6 +307,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 			<p className="visually-hidden" role="status">
 				{said}
 			</p>
+			{props.notice && <div className={css.notice}>{props.notice}</div>}
 			<div className={css.side}>
 				<Outline tree={tree} body={body} selected={selected} onSelect={select} onKey={rowKeys} focus={focus} />
 				{!readOnly && (
@@ -287,7 +319,11 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 							dragged(
 								event,
 								snippet.tag,
-								({ place }) => done(insert(tree, place, snippet.code), words.added({ name: snippetName(snippet.id) })),
+								snippetName(snippet.id),
+								({ place }) => {
+									const name = snippetName(snippet.id);
+									done(insert(tree, place, snippet.code), words.added({ name }), notThere(name));
+								},
 								() => add(snippet),
 							)
 						}
@@ -309,12 +345,12 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 					))}
 				</nav>
 				<Canvas
-					tree={tree}
+					view={view}
 					picture={props.picture}
+					isWaiting={!props.notice}
 					width={width === "375" ? "375px" : "100%"}
 					selected={selected}
 					layer={layer}
-					rects={rects}
 					onRects={setRects}
 					onPress={(node, double) => {
 						if (double || (node === selected && withText(node))) return void open(node);
@@ -335,7 +371,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 							/>
 						))
 					}
-					onLeave={() => setEditedAt(null)}
+					onLeave={stop}
 					landings={drag?.landings ?? null}
 					target={drag?.target ?? null}
 					toolbar={
@@ -349,7 +385,11 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 									dragged(
 										event,
 										selected,
-										({ place }) => done(move(tree, selected, place), words.moved({ name: nameOf(selected) })),
+										nameOf(selected),
+										({ place }) => {
+											const name = nameOf(selected);
+											done(move(tree, selected, place), words.moved({ name }), notThere(name));
+										},
 										() => undefined,
 									)
 								}
@@ -360,6 +400,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 			</Stage>
 			<div ref={inspector} className={css.side}>
 				<Inspector
+					key={place?.id}
 					tree={tree}
 					node={selected}
 					readOnly={readOnly}
@@ -377,6 +418,31 @@ const canEdit = async (tree: Tree, element: ElementNode) => {
 	const allowed = allowedOf(element);
 	return allowed !== null && keeps(contentOf(tree, element), allowed).catch(() => false);
 };
+
+/** cursorIn returns the place of what the cursor of the code is in, if that is shown. */
+function cursorIn(tree: Tree, control: CodeControl | null): Place | null {
+	const at = control?.read() === tree.text ? control.cursor() : null;
+	const node = at === null ? null : find(tree, at);
+	if (!node || !(node === bodyOf(tree) || isInBody(node.parent))) return null;
+	return { text: tree.text, at: node.from, edits: false, id: newId() };
+}
+
+/** useCursor puts the cursor of the code to what was selected when the design is left. */
+function useCursor(control: RefObject<CodeControl | null>, tree: Tree, selected: Node | null) {
+	const latest = useRef({ tree, selected });
+	latest.current = { tree, selected };
+	useEffect(
+		() => () => {
+			const { tree, selected } = latest.current;
+			const text = control.current?.read() ?? null;
+			if (!control.current || !selected || text === null) return;
+			const at = text === tree.text ? control.current.cursor() : null;
+			if (at !== null && find(tree, at) === selected) return; // it is in it already
+			control.current.select(moved(selected.from, changesBetween(tree.text, text)));
+		},
+		[control],
+	);
+}
 
 const isField = (target: EventTarget) =>
 	target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "../../ui/Button";
 import { Select, TextArea, TextField } from "../../ui/Field";
+import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { attributeName, valueName } from "./attributeNames";
 import { attributesOf, choicesOf, defaultOf, kindOf, outlookIgnores } from "./attributes";
@@ -56,11 +57,16 @@ export function Inspector(props: Props) {
 						<h2>{nameOf(node)}</h2>
 						{props.actions}
 					</div>
-					<fieldset key={node.from} disabled={readOnly} className={css.fields}>
+					<fieldset disabled={readOnly} className={css.fields}>
 						{node.kind === "element" && <ElementFields {...props} node={node} />}
 						{node.kind === "condition" && <ConditionFields {...props} node={node} />}
 						{node.kind === "opaque" && <OpaqueFields {...props} node={node} />}
 					</fieldset>
+					<div className={css.buttons}>
+						<Button small variant="quiet" onClick={() => props.onCode(node)}>
+							{words.code}
+						</Button>
+					</div>
 				</>
 			)}
 		</section>
@@ -186,7 +192,7 @@ function Wrap({ tree, node, apply }: { tree: Tree; node: Node; apply: Apply }) {
 	);
 }
 
-function ConditionFields({ tree, node, apply, onCode }: Of<ConditionNode>) {
+function ConditionFields({ tree, node, apply }: Of<ConditionNode>) {
 	return (
 		<>
 			{!node.effective && <p className={css.warning}>{words.dropped}</p>}
@@ -205,18 +211,15 @@ function ConditionFields({ tree, node, apply, onCode }: Of<ConditionNode>) {
 					</Kept>
 				))}
 			<div className={css.buttons}>
-				<Button small onClick={() => apply(unwrap(tree, node))}>
+				<Button small onClick={() => apply(unwrap(tree, node)) || toast(refusals.refused)}>
 					{words.unwrap}
-				</Button>
-				<Button small variant="quiet" onClick={() => onCode(node)}>
-					{words.code}
 				</Button>
 			</div>
 		</>
 	);
 }
 
-function OpaqueFields({ tree, node, apply, onCode }: Of<OpaqueNode>) {
+function OpaqueFields({ tree, node, apply }: Of<OpaqueNode>) {
 	return (
 		<>
 			<p className={css.hint}>{words.opaque}</p>
@@ -224,11 +227,6 @@ function OpaqueFields({ tree, node, apply, onCode }: Of<OpaqueNode>) {
 			<pre tabIndex={0} className={css.source}>
 				{tree.text.slice(node.from, node.to)}
 			</pre>
-			<div className={css.buttons}>
-				<Button small variant="quiet" onClick={() => onCode(node)}>
-					{words.code}
-				</Button>
-			</div>
 			{node.what === "slot" && <Wrap tree={tree} node={node} apply={apply} />}
 		</>
 	);

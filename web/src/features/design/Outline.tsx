@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useLayoutEffect, useRef } from "react";
+import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from "react";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Design.module.css";
 import { labelOf } from "./model/labels";
@@ -10,17 +10,50 @@ const words = catalogue("design.outline", {
 	empty: "The email is empty. Add something from the list.",
 });
 
-type Row = { node: Node; level: number; branch: string };
+type Row = { node: Node; level: number; branch: string; name: string; label: string };
 
-/** rowsOf returns the nodes of a container, each with its depth and the branch of a condition that begins with it. */
-function rowsOf(container: Container, level: number, branch = ""): Row[] {
-	return container.children.flatMap((node, i) => [
-		{ node, level, branch: i === 0 ? branch : "" },
-		...containersOf(node).flatMap((inner, n) =>
-			rowsOf(inner, level + 1, inner.kind === "branch" && n > 0 ? branchName(inner) : ""),
-		),
-	]);
+/** rowsOf returns the nodes of a tree that are shown, each with its depth and the branch of a condition that begins with it. */
+function rowsOf(tree: Tree, body: Container): Row[] {
+	const rows: Row[] = [];
+	const add = (node: Node, level: number, branch: string) => {
+		const label = node.kind === "condition" ? "" : labelOf(tree, node);
+		rows.push({ node, level, branch, name: nameOf(node), label });
+		for (const [n, inner] of containersOf(node).entries())
+			addAll(inner, level + 1, inner.kind === "branch" && n > 0 ? branchName(inner) : "");
+	};
+	const addAll = (container: Container, level: number, branch: string) => {
+		for (const [i, node] of container.children.entries()) add(node, level, i === 0 ? branch : "");
+	};
+	if (body.kind === "element") add(body, 1, "");
+	else addAll(body, 1, "");
+	return rows;
 }
+
+type LineProps = Omit<Row, "node"> & { index: number; isSelected: boolean; isCurrent: boolean };
+
+/** Line is a row as it is shown. It is the same one while the words in it are, of which a long mail has many. */
+const Line = memo(function Line({ index, level, branch, name, label, isSelected, isCurrent }: LineProps) {
+	return (
+		<div
+			role="treeitem"
+			aria-level={level}
+			aria-selected={isSelected}
+			tabIndex={isCurrent ? 0 : -1}
+			data-row={index}
+			className={css.row}
+			style={{ paddingInlineStart: level * 12 - 4 }}
+		>
+			{branch && <small>{branch} </small>}
+			<b>{name}</b> {label && <span>{label}</span>}
+		</div>
+	);
+});
+
+/** rowAt returns the index of the row that an event is about. */
+const rowAt = (target: EventTarget) => {
+	const row = target instanceof HTMLElement ? target.closest<HTMLElement>("[data-row]") : null;
+	return row ? Number(row.dataset.row) : -1;
+};
 
 type Props = {
 	tree: Tree;
@@ -36,7 +69,7 @@ type Props = {
 /** Outline is the tree of what a mail is made of. */
 export function Outline({ tree, body, selected, onSelect, onKey, focus }: Props) {
 	const list = useRef<HTMLDivElement>(null);
-	const rows = body.kind === "element" ? [{ node: body, level: 1, branch: "" }, ...rowsOf(body, 2)] : rowsOf(body, 1);
+	const rows = useMemo(() => rowsOf(tree, body), [tree, body]);
 	const current = Math.max(
 		0,
 		rows.findIndex((row) => row.node === selected),
@@ -70,23 +103,19 @@ export function Outline({ tree, body, selected, onSelect, onKey, focus }: Props)
 	};
 	if (rows.length === 0) return <p className={css.hint}>{words.empty}</p>;
 	return (
-		<div ref={list} role="tree" aria-label={words.label} className={css.tree}>
-			{rows.map(({ node, level, branch }, i) => (
-				<div
-					key={`${node.from} ${level}`}
-					role="treeitem"
-					aria-level={level}
-					aria-selected={node === selected}
-					tabIndex={i === current ? 0 : -1}
-					data-row={i}
-					className={css.row}
-					style={{ paddingInlineStart: level * 12 - 4 }}
-					onClick={() => onSelect(node)}
-					onKeyDown={(event) => press(event, i)}
-				>
-					{branch && <small>{branch} </small>}
-					<b>{nameOf(node)}</b> {node.kind !== "condition" && <span>{labelOf(tree, node)}</span>}
-				</div>
+		<div
+			ref={list}
+			role="tree"
+			aria-label={words.label}
+			className={css.tree}
+			onClick={({ target }) => {
+				const row = rows[rowAt(target)];
+				if (row) onSelect(row.node);
+			}}
+			onKeyDown={(event) => press(event, rowAt(event.target))}
+		>
+			{rows.map(({ node, ...row }, i) => (
+				<Line key={i} {...row} index={i} isSelected={node === selected} isCurrent={i === current} />
 			))}
 		</div>
 	);

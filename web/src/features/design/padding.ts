@@ -60,7 +60,8 @@ export function setPadding(tree: Tree, element: ElementNode, side: Side, value: 
 	if (attributeValue(tree, element, long(side)) !== undefined)
 		return setAttribute(tree, element, long(side), isSame ? null : value);
 	// A long form that the head gives to all elements like this one goes before the short form of this one, and Liquid cannot be told apart in it.
-	if (!four || fromHead || /[{}]/.test(value ?? "")) return isSame ? null : setAttribute(tree, element, long(side), value);
+	if (!four || fromHead || /[{}]/.test(value ?? ""))
+		return isSame ? null : setAttribute(tree, element, long(side), value);
 	const next = value ?? inherited(tree, element, side);
 	return same(without, next) ? null : setAttribute(tree, element, "padding", shortest({ ...four, [side]: next }));
 }

@@ -36,6 +36,8 @@ export function around(boxes: Box[]): Box | null {
 export class View {
 	private readonly toTree: (position: number) => number | null;
 	private readonly boxes = new Map<number, Box[]>();
+	/** Where the nodes begin that have boxes, in their order. */
+	private readonly starts: number[];
 
 	constructor(
 		private readonly tree: Tree,
@@ -45,8 +47,12 @@ export class View {
 		this.toTree = mapped(picture, tree.text);
 		for (const { mark, ...box } of rects) {
 			const at = this.toTree(mark);
-			if (at !== null) this.boxes.set(at, [...(this.boxes.get(at) ?? []), box]);
+			if (at === null) continue;
+			const same = this.boxes.get(at);
+			if (same) same.push(box);
+			else this.boxes.set(at, [box]);
 		}
+		this.starts = [...this.boxes.keys()].sort((a, b) => a - b);
 	}
 
 	/** nodeOf returns the node with a mark. */
@@ -61,8 +67,21 @@ export class View {
 		if (own) return own;
 		const inner: Box[] = [];
 		if (node.kind === "element") return inner;
-		for (const [at, boxes] of this.boxes) if (at > node.from && at < node.to) inner.push(...boxes);
+		const { starts } = this;
+		for (let i = firstBehind(starts, node.from); (starts[i] ?? node.to) < node.to; i++)
+			inner.push(...(this.boxes.get(starts[i] as number) ?? []));
 		const box = around(inner);
 		return box ? [box] : [];
 	}
+}
+
+/** firstBehind returns the index of the first of ordered numbers that is greater than one. */
+function firstBehind(ordered: number[], number: number): number {
+	let [low, high] = [0, ordered.length];
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if ((ordered[middle] as number) <= number) low = middle + 1;
+		else high = middle;
+	}
+	return low;
 }

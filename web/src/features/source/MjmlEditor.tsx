@@ -22,7 +22,7 @@ const words = catalogue("source.mjmlEditor", { design: "Design", code: "Code" })
 const visited = new WeakSet<Place>();
 
 /** MjmlEditor edits MJML as a design or as code. The code stays while the text is designed: its history is that of both. */
-export default function MjmlEditor({ fragment, place, picture, stage, tools, ...code }: MjmlProps) {
+export default function MjmlEditor({ fragment, place, picture, notice, stage, tools, ...code }: MjmlProps) {
 	const { view, show, choose } = useMjmlView();
 	const isFixed = useFixed();
 	const isNarrow = useNarrow();
@@ -56,6 +56,7 @@ export default function MjmlEditor({ fragment, place, picture, stage, tools, ...
 						control={control}
 						onChange={code.onChange}
 						picture={picture}
+						notice={notice}
 						stage={isNarrow ? null : stage}
 						element={element}
 						onCode={toCode}

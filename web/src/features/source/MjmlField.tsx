@@ -11,6 +11,8 @@ const MjmlEditor = lazyComponent(() => import("./MjmlEditor"));
 export type Shown = {
 	/** The last mail that could be made of the text. */
 	picture: Picture | null;
+	/** Says why the picture is not that of the text. */
+	notice?: ReactNode;
 	/** Where its design shows the picture: null for nowhere; if there is none, the design shows it by itself. */
 	stage?: HTMLElement | null;
 };

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, Suspense, useMemo, useState } from "react";
 import type { PreviewProblem, PreviewSource } from "../../api/schema";
 import { ApiError, isConflict } from "../../api/client";
-import { flushEditors } from "../../sync/pendingSaves";
+import { asOwn, flushEditors } from "../../sync/pendingSaves";
 import type { DraftStore } from "../../sync/store";
 import { useParam } from "../../base/params";
 import { useShortcuts } from "../../base/shortcuts";
@@ -17,17 +17,18 @@ import { type Action, Menu } from "../../ui/Menu";
 import { restoredText } from "../../ui/draftForm";
 import { Callout, Page } from "../../ui/Page";
 import { Panes, usePane } from "../../ui/Panes";
-import { Failure, Skeleton } from "../../ui/States";
+import { Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { and, clockWithSeconds } from "../../base/words/formats";
+import { and } from "../../base/words/formats";
 import { explain, mailProblem } from "../../base/words/errors";
 import { lazyComponent } from "../../base/lazy";
 import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
 import { MjmlField } from "./MjmlField";
 import { useNames } from "./names";
+import { NotShown, whyNotShown } from "./NotShown";
 import { ProblemList } from "./ProblemList";
 import { pictureOf } from "./pictureOf";
 import { useLivePreview } from "./preview";
@@ -69,7 +70,6 @@ const words = catalogue("source.sourceEditor", {
 	person: "A contact",
 	contact: "Contact",
 	edit: "Edit values",
-	stale: "From {at}; the code has {errors, plural, one {# error} other {# errors}} since.",
 	badSchema: "The schema is not a valid JSON object yet.",
 	subjectLine: "Subject",
 	noSubject: "No subject",
@@ -159,11 +159,11 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	}, [found]);
 	const ofSubject = problems.find((problem) => problem.field === "subject");
 	const subjectProblem = ofSubject && mailProblem(ofSubject);
-	const errors = problems.filter((problem) => problem.severity === "error").length;
 	const shown = preview.lastValid?.answer ?? preview.query.data;
 	const readOnly = props.disabledReason !== undefined;
 	const picture = useMemo(() => pictureOf(preview.lastValid), [preview.lastValid]);
 	const placeIn = (body: string) => (place?.body === body ? place : null);
+	const notShown = whyNotShown(preview);
 
 	const save = async () => {
 		setBusy(true);
@@ -291,7 +291,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 			}
 			actions={
 				<>
-					{dirty && <Button onClick={() => props.store.discard()}>{words.discard}</Button>}
+					{dirty && <Button onClick={() => asOwn(() => props.store.discard())}>{words.discard}</Button>}
 					<Button variant="primary" busy={busy} disabledReason={saveDisabledReason} onClick={() => setReviewing(true)}>
 						{words.save}
 					</Button>
@@ -356,6 +356,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 												problems={faultsOf.mjml}
 												place={placeIn("mjml")}
 												picture={picture}
+												notice={notShown && <NotShown {...notShown} onGo={focusProblem} />}
 												tools={<div className={css.tools}>{previewTools}</div>}
 											/>
 										) : (
@@ -438,7 +439,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 									? (problem) => fixesFor(problem, draft, schema, props.schemaParts.includes("slots"))
 									: undefined
 							}
-							onFix={readOnly ? undefined : set}
+							onFix={readOnly ? undefined : (fix) => asOwn(() => set(fix))}
 						/>
 					</div>
 				}
@@ -446,12 +447,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					<div className={css.right}>
 						<h2>{words.preview}</h2>
 						{previewTools}
-						{preview.query.isError && (
-							<Failure error={preview.query.error} retry={() => void preview.query.refetch()} />
-						)}
-						{preview.stale && preview.lastValid && (
-							<p className={css.stale}>{words.stale({ at: clockWithSeconds(preview.lastValid.at), errors })}</p>
-						)}
+						{notShown && <NotShown {...notShown} />}
 						{props.hasSubject && shown && (
 							<p>
 								<b>{words.subjectLine}:</b> {shown.subject || words.noSubject}

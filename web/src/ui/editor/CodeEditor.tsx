@@ -1,18 +1,17 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, redo, undo } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { html } from "@codemirror/lang-html";
 import { liquid } from "@codemirror/lang-liquid";
 import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, Transaction } from "@codemirror/state";
+import { Compartment, EditorState, StateEffect, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags as t } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import { withTexts } from "../../base/lazy";
+import { retryImport } from "../../base/lazy";
 import { useBufferedText } from "../../sync/pendingSaves";
 import type { CodeProps } from "../Code";
-import { changeBetween } from "./changeBetween";
 
 // The editor is in a shadow root: its styles are then adopted style sheets, which the content security
 // policy of the page allows.
@@ -70,16 +69,24 @@ export default function CodeEditor({
 	const view = useRef<EditorView | null>(null);
 	const editable = useRef(new Compartment());
 	const assist = useRef(new Compartment());
+	const extras = useRef<typeof import("./extras") | null>(null);
+	const latest = useRef(value);
+	latest.current = value;
 	const text = useBufferedText({
 		value,
-		read: () => view.current?.state.doc.toString(),
+		read() {
+			if (!view.current) return null;
+			if (extras.current) return extras.current.textOf(view.current.state);
+			// How its lines end is not known yet.
+			return latest.current.includes("\r") ? null : view.current.state.doc.toString();
+		},
 		change: onChange,
-		// Undo takes back what was typed here, not what somebody else saved.
-		receive: (text) =>
-			view.current?.dispatch({
-				changes: changeBetween(view.current.state.doc.toString(), text),
-				annotations: Transaction.addToHistory.of(false),
-			}),
+		receive(text, isOwn) {
+			if (!view.current) return;
+			if (extras.current) return extras.current.receive(view.current, text, isOwn);
+			const changes = { from: 0, to: view.current.state.doc.length, insert: text };
+			view.current.dispatch({ changes, annotations: Transaction.addToHistory.of(false) });
+		},
 	});
 	const known = useRef(names);
 	known.current = names;
@@ -124,20 +131,23 @@ export default function CodeEditor({
 			}),
 		});
 		view.current = editorView;
-		if (control) control.current = { view, text, undo, redo };
-		// Completion and help of names come after the editor; without the server it works without them.
-		if (names) {
-			void withTexts(() => import("./hints")).then(
-				({ hints }) => {
-					if (view.current !== editorView) return;
-					const { source, help } = hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));
-					editorView.dispatch({
-						effects: assist.current.reconfigure([autocompletion({ override: [source], icons: false }), help]),
-					});
-				},
-				() => undefined,
-			);
-		}
+		// Completion and help of names come after the editor, and what changes it from outside.
+		void retryImport(() => import("./extras")).then(
+			(module) => {
+				if (view.current !== editorView) return;
+				extras.current = module;
+				if (latest.current.includes("\r"))
+					editorView.dispatch({ effects: StateEffect.appendConfig.of(module.lineEnds(latest.current)) });
+				text.schedule(); // what was typed meanwhile
+				if (control) control.current = module.controlOf(view, text.commit);
+				if (!names) return;
+				const { source, help } = module.hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));
+				editorView.dispatch({
+					effects: assist.current.reconfigure([autocompletion({ override: [source], icons: false }), help]),
+				});
+			},
+			() => undefined, // the server has another version, which the page says elsewhere
+		);
 		return () => {
 			editorView.destroy();
 			view.current = null;

@@ -1,5 +1,9 @@
-import { equals, type Tests } from "../../base/testing";
-import { changeBetween } from "./changeBetween";
+import { equals, Random, type Tests } from "../../base/testing";
+import { type Change, changeBetween } from "./changeBetween";
+import { changesBetween, moved } from "./changesBetween";
+
+const applied = (text: string, changes: Change[]) =>
+	changes.reduceRight((text, { from, to, insert }) => text.slice(0, from) + insert + text.slice(to), text);
 
 const tests: Tests = {
 	"what two texts have in common at both ends stays"() {
@@ -17,6 +21,47 @@ const tests: Tests = {
 			equals(changeBetween(before, after), { from, to, insert }, `${before} → ${after}`);
 			equals(before.slice(0, from) + insert + before.slice(to), after);
 		}
+	},
+	"lines between two changes stay"() {
+		const before = "head\none\ntwo\nthree\nfour\ntail";
+		const after = "head\nONE\ntwo\nnew\nthree\nfour!\ntail";
+		const changes = changesBetween(before, after);
+		equals(
+			changes.map(({ from, to, insert }) => [before.slice(from, to), insert]),
+			[
+				["one", "ONE"],
+				["", "new\n"],
+				["", "!"],
+			],
+		);
+		equals(
+			after.slice(moved(before.indexOf("two"), changes), moved(before.indexOf("four"), changes)),
+			"two\nnew\nthree\n",
+		);
+		equals(changesBetween("a\nb", "a\nb"), []);
+	},
+	"changes make one text of another, whatever they are"() {
+		const random = new Random(3);
+		const lines = ["a", "b", "", "ab", "b\r"];
+		for (let i = 0; i < 3000; i++) {
+			const text = () => random.list(9, () => random.of(lines)).join("\n");
+			const [before, after] = [text(), text()];
+			const changes = changesBetween(before, after);
+			equals(applied(before, changes), after, JSON.stringify([before, after, changes]));
+			for (const [i, change] of changes.entries())
+				if (change.from < (changes[i - 1]?.to ?? 0))
+					throw new Error(`${JSON.stringify(changes)} are not in their order`);
+		}
+	},
+	"a position stays with what stands behind it"() {
+		const changes = [
+			{ from: 2, to: 4, insert: "xyz" },
+			{ from: 6, to: 6, insert: "!" },
+		];
+		equals(
+			[0, 2, 3, 4, 5, 6, 7].map((position) => moved(position, changes)),
+			[0, 2, 2, 5, 6, 8, 9],
+		);
 	},
 };
 

@@ -1,3 +1,4 @@
+import type { Change } from "../../../ui/editor/changeBetween";
 import type { Range } from "./liquid";
 import { beginsLine, endsLine, indentAt, laidOut, lineEnd, lineStart, newlineOf, shifted, unitOf } from "./lines";
 import { parse } from "./parse";
@@ -18,8 +19,6 @@ import {
 	tagsOf,
 	type Tree,
 } from "./tree";
-
-export type Change = { from: number; to: number; insert: string };
 
 /** Act is one transaction of an editor: changes of its text, in their order, and where the node that it is about begins behind them. */
 export type Act = { changes: Change[]; select: number };

@@ -9,6 +9,20 @@ import type { Branch, Broken, ConditionNode, Container, Node, OpaqueNode, Root, 
  * are indexes of the text. The tree is made of views of the text, and holds nothing else.
  */
 export function parse(text: string, fragment = false): Tree | Broken {
+	const known = recent.find((one) => one.fragment === fragment && one.result.text === text);
+	if (known) return known.result;
+	const result = read(text, fragment);
+	if (text.length > short) recent.splice(0, recent.length, { fragment, result }, ...recent.slice(0, 2));
+	return result;
+}
+
+/** The texts that were read last: an act reads what it leaves, which the page reads again. */
+const recent: { fragment: boolean; result: Tree | Broken }[] = [];
+
+/** Up to this length a text is read again, so that pieces of code do not push out documents. */
+const short = 2000;
+
+function read(text: string, fragment: boolean): Tree | Broken {
 	const control = controlAt(text);
 	if (control >= 0) return { text, broken: { at: control, why: "control" } };
 	const spans = spansOf(text);

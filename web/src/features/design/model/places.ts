@@ -39,8 +39,11 @@ export function places(tree: Tree, what: string | Node): Place[] {
 	for (const node of walk(tree.root)) containers.push(...containersOf(node));
 	return containers
 		.filter((parent) => accepts(parent, tags) && (typeof what === "string" || !contains(what, parent)))
-		.flatMap((parent) => Array.from({ length: parent.children.length + 1 }, (_, index): Place => ({ parent, index })))
-		.filter((place) => typeof what === "string" || !isHere(what, place));
+		.flatMap((parent) => {
+			const all = Array.from({ length: parent.children.length + 1 }, (_, index): Place => ({ parent, index }));
+			if (typeof what !== "string" && what.parent === parent) all.splice(parent.children.indexOf(what), 2);
+			return all;
+		});
 }
 
 /** isHere reports whether a node stands at a place already. */

@@ -1,10 +1,10 @@
 import { holds, Random } from "../../../base/testing";
+import type { Change } from "../../../ui/editor/changeBetween";
 import { paddingOf, setPadding, sides } from "../padding";
 import { snippets } from "../snippets";
 import {
 	type Act,
 	applied,
-	type Change,
 	duplicate,
 	insert,
 	isFixed,

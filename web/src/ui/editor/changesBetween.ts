@@ -1,0 +1,52 @@
+import { diffLines } from "../lines";
+import { type Change, changeBetween } from "./changeBetween";
+
+/** changesBetween returns the parts of a text that differ in another, in their order: lines that both have stay. */
+export function changesBetween(before: string, after: string): Change[] {
+	const whole = changeBetween(before, after);
+	if (whole.from === whole.to && whole.insert === "") return [];
+	const removed = before.slice(whole.from, whole.to);
+	if (!removed.includes("\n") || !whole.insert.includes("\n")) return [whole];
+	const changes: Change[] = [];
+	let at = whole.from; // where the next line of the text begins
+	let start = at;
+	let inserted = "";
+	let fits = true;
+	const put = () => {
+		if (start === at && inserted === "") return;
+		// The last line ends where the part ends, and not with an end of line.
+		const isLast = at > whole.to;
+		if (isLast && (start > whole.to || inserted === "")) fits = false;
+		const { from, to, insert } = changeBetween(
+			before.slice(start, Math.min(at, whole.to)),
+			isLast ? inserted.slice(0, -1) : inserted,
+		);
+		changes.push({ from: start + from, to: start + to, insert });
+	};
+	for (const { kind, text } of diffLines(`${removed}\n`, `${whole.insert}\n`)) {
+		if (kind === "added") {
+			inserted += `${text}\n`;
+			continue;
+		}
+		if (kind === "removed") {
+			at += text.length + 1;
+			continue;
+		}
+		put();
+		at += text.length + 1;
+		start = at;
+		inserted = "";
+	}
+	return fits ? changes : [whole];
+}
+
+/** moved returns where a position of a text is after changes of it; what is put before it moves it on. */
+export function moved(position: number, changes: Change[]): number {
+	let shift = 0;
+	for (const { from, to, insert } of changes) {
+		if (from > position) break;
+		if (to > position) return from + shift;
+		shift += insert.length - (to - from);
+	}
+	return position + shift;
+}
