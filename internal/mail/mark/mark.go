@@ -32,8 +32,8 @@ func (m Marker) Word() string { return m.word }
 // Class returns the mark of a position, which is given in decimal.
 func (m Marker) Class(position string) string { return m.word + "-" + position }
 
-// ofClass matches a condition of CSS on the attribute class, or one that may be written with escapes.
-var ofClass = regexp.MustCompile(`(?i)\[\s*(?:class|\\)`)
+// ofClass matches a condition of CSS on an attribute that may be class: in a namespace, behind a comment or with escapes, too.
+var ofClass = regexp.MustCompile(`(?is)\[(?:/\*.*?\*/|[^\]"'=])*?(?:class|\\)`)
 
 // Selected reports whether CSS of a source may select elements by whether they have marks.
 func Selected(source string) bool { return ofClass.MatchString(source) }

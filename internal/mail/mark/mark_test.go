@@ -29,6 +29,21 @@ func TestWhatIsNoMarkStays(t *testing.T) {
 	}
 }
 
+func TestSelectorsOfMarksAreFound(t *testing.T) {
+	for _, css := range []string{
+		`p[class]`, `[ CLASS = "a" ]`, `[*|class="a"]`, `[|class]`, `[svg|class~=a]`, `[/* ] = " */class$=a]`, `[\63lass]`, `[cl\61 ss]`, ":not([\n\tclass])",
+	} {
+		if !Selected(css + " { color: red }") {
+			t.Errorf("%s is not found", css)
+		}
+	}
+	for _, css := range []string{``, `.a, #class`, `[href="class"]`, `[title|=class]`, `<!--[if mso]><td class="a"><![endif]-->`} {
+		if Selected(css) {
+			t.Errorf("%s selects no mark", css)
+		}
+	}
+}
+
 func FuzzHTML(f *testing.F) {
 	f.Add(`<p a='{{ "'" }}'>x</p><td class="a">b</td><A>`)
 	f.Fuzz(func(t *testing.T, source string) {
