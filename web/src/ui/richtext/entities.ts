@@ -60,31 +60,37 @@ export function decodeEntity(entity: string): string | null {
 }
 
 /** decode returns a text with the characters of its entities. */
-export const decode = (text: string) => text.replace(/&#?\w+;/g, (entity) => decodeEntity(entity) ?? entity);
+export const decode = (text: string) =>
+	text.includes("&") ? text.replace(/&#?\w+;/g, (entity) => decodeEntity(entity) ?? entity) : text;
 
 /** encode returns a text as markup has it. */
 export const encode = (text: string) =>
 	text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\u00a0", "&nbsp;");
 
+const hasLiquid = (text: string) => text.includes("{{") || text.includes("{%");
+
 const liquid = /(\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\})/;
 
 /** encodeAround returns a text as markup has it, with the Liquid in it as it is. */
 export const encodeAround = (text: string) =>
-	text
-		.split(liquid)
-		.map((piece, i) => (i % 2 === 1 ? piece : encode(piece)))
-		.join("");
+	hasLiquid(text)
+		? text
+				.split(liquid)
+				.map((piece, i) => (i % 2 === 1 ? piece : encode(piece)))
+				.join("")
+		: encode(text);
 
 /** straightLiquid takes back what word processors make of the quotes and spaces in Liquid. */
 export const straightLiquid = (text: string) =>
-	text
-		.split(liquid)
-		.map((piece, i) =>
-			i % 2 === 1
-				? piece
-						.replace(/[“”„]/g, '"')
-						.replace(/[‘’‚]/g, "'")
-						.replace(/[\u00a0\n]/g, " ")
-				: piece,
-		)
-		.join("");
+	hasLiquid(text)
+		? text
+				.split(liquid)
+				.map((piece, i) => (i % 2 === 1 ? straight(piece) : piece))
+				.join("")
+		: text;
+
+const straight = (code: string) =>
+	code
+		.replace(/[“”„]/g, '"')
+		.replace(/[‘’‚]/g, "'")
+		.replace(/[\u00a0\n]/g, " ");

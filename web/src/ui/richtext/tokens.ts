@@ -38,8 +38,16 @@ export function liquidEnd(source: string, at: number): number {
 const isLiquid = (source: string, at: number) =>
 	source[at] === "{" && (source[at + 1] === "{" || source[at + 1] === "%");
 
+/** What begins a tag, up to a length that no name has. */
+const tagStart = /<(\/?)([a-z][^\s/>{]{0,97})/iy;
+
+/** What most tags are: with values between quotes, and without what may be Liquid. */
+const usualTag = /<[^<>"'{]*(?:=\s*(?:"[^"{]*"|'[^'{]*')[^<>"'{]*)*>/y;
+
 /** tagEnd returns where the tag of an element ends that begins at a position, or -1. */
 function tagEnd(source: string, at: number, hasLiquid: boolean): number {
+	usualTag.lastIndex = at;
+	if (usualTag.test(source)) return usualTag.lastIndex;
 	let quote = "";
 	for (let i = at + 1; i < source.length; i++) {
 		const c = source[i] as string;
@@ -86,7 +94,8 @@ export function tokens(source: string, hasLiquid = true): Token[] {
 			i = to;
 			continue;
 		} else if (c === "<" && !lacksTagEnd) {
-			const name = /^<(\/?)([a-z][^\s/>{]*)/i.exec(source.slice(i, i + 100));
+			tagStart.lastIndex = i;
+			const name = tagStart.exec(source);
 			const end = name ? tagEnd(source, i, hasLiquid) : 0;
 			if (end < 0) lacksTagEnd = true;
 			if (name && end > 0) {
@@ -105,6 +114,9 @@ export function tokens(source: string, hasLiquid = true): Token[] {
 			}
 		}
 		i++;
+		if (hasLiquid) continue;
+		i = source.indexOf("<", i);
+		if (i < 0) break;
 	}
 	if (text < source.length) found.push({ kind: "text", from: text, to: source.length, name: "", closed: false });
 	return found;

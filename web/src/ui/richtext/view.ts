@@ -11,9 +11,14 @@ import { write } from "./write";
 
 /** documentOf returns the document of a source, or null if editing it would change what it says elsewhere. */
 export function documentOf(source: string, allowed: Allowed): Node | null {
+	if (lastRead?.source === source && lastRead.allowed === allowed) return lastRead.doc;
 	const doc = allowed.isLine ? readLine(source) : read(source, allowed.blocks[0]);
-	return doc && write(doc) === source ? doc : null;
+	lastRead = { source, allowed, doc: doc && write(doc) === source ? doc : null };
+	return lastRead.doc;
 }
+
+/** The source that was read last: who asks whether it can be edited edits it then, and two editors may show it. */
+let lastRead: { source: string; allowed: Allowed; doc: Node | null } | null = null;
 
 type Options = {
 	doc: Node;
