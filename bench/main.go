@@ -40,7 +40,7 @@ type commandLine struct {
 	Reports     reports             `cmd:"" help:"Reports of a send to RECIPIENTS recipients, and a recount of all sums."`
 	Inbound     inbound             `cmd:"" help:"REPORTS reports about failed mail by SMTP, with their effects."`
 	Sequences   sequences.Command   `cmd:"" help:"Enrollments, steps, the time from an event to its mail, and a pause, beside WAITING enrollments that wait."`
-	Application application.Command `cmd:"" help:"The browser application in Chromium: loads, presses, scrolling, keys, previews."`
+	Application application.Command `cmd:"" help:"The browser application in Chromium: loads, presses, scrolling, keys, previews, designs."`
 	Versus      versus.Command      `cmd:"" help:"Several programs in turn, over HTTP alone."`
 	Client      client              `cmd:"" help:"An SMTP server's limit: a bare client that sends ready-made messages."`
 	Nothing     audience.Nothing    `cmd:"" hidden:"" help:"Be the HTTP server that does nothing."`

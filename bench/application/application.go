@@ -18,11 +18,13 @@ import (
 
 // Command measures the application on each database.
 type Command struct {
-	Parts    []string `default:"loads,presses,scrolling,keys,preview" help:"What is measured."`
+	Parts    []string `default:"loads,presses,scrolling,keys,preview,design,paste" help:"What is measured."`
 	Contacts int      `default:"10000" help:"Contacts of the account."`
 	Loads    int      `default:"10" help:"How often Home is loaded, without what the browser keeps and with it."`
 	Frames   int      `default:"600" help:"Frames of scrolling."`
 	Keys     int      `default:"60" help:"Keys pressed in the code editor."`
+	Acts     int      `default:"40" help:"Acts in the design of each mail."`
+	Pastes   int      `default:"10" help:"Pastes of a document of Word."`
 }
 
 // Run prints a row for each figure.
@@ -52,7 +54,7 @@ func (c *Command) measure(ctx context.Context, t *site.Target, dialect string) (
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
-	}{{"loads", b.loads}, {"presses", b.presses}, {"scrolling", b.scrolling}, {"keys", b.keys}, {"preview", b.preview}} {
+	}{{"loads", b.loads}, {"presses", b.presses}, {"scrolling", b.scrolling}, {"keys", b.keys}, {"preview", b.preview}, {"design", b.design}, {"paste", b.paste}} {
 		if slices.Contains(c.Parts, part.name) {
 			if err := part.run(ctx); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
