@@ -54,7 +54,7 @@ func TestActsOfTheVisualEditorKeepTheCode(t *testing.T) {
 		return model.broken(d) || compile(t, c, d, d.Text) != nil
 	})
 	each := acts/len(documents) + 1
-	compiled, every := 0, len(documents)*each/150
+	compiled, large, every := 0, 0, len(documents)*each/150
 	for i, d := range documents {
 		outcomes := model.acts(d, seed*1000+i, each)
 		if len(outcomes) < each {
@@ -65,12 +65,18 @@ func TestActsOfTheVisualEditorKeepTheCode(t *testing.T) {
 				continue
 			}
 			compiled++
-			if err := compile(t, c, d, o.Text); err != nil {
+			err := compile(t, c, d, o.Text)
+			if errors.Is(err, mjml.ErrTooMuch) && len(o.Text) > len(d.Text) { // acts made it longer
+				large++
+			} else if err != nil {
 				t.Errorf("%s, seed %d, after %s: %v\n%s", d.Name, seed*1000+i, o.What, err, o.Text)
 			}
 		}
+		if all {
+			fmt.Fprintf(os.Stderr, "%d of %d documents, %d compiled\n", i+1, len(documents), compiled)
+		}
 	}
-	t.Logf("%d documents, %d acts on each, %d compiled", len(documents), each, compiled)
+	t.Logf("%d documents, %d acts on each, %d compiled, %d of them too large", len(documents), each, compiled, large)
 }
 
 // TestTheVisualEditorReadsWhatTheServerReads compares what the model of the visual editor calls broken with what
@@ -112,20 +118,22 @@ func TestTheVisualEditorReadsWhatTheServerReads(t *testing.T) {
 	}
 }
 
-// compile returns why a document, or one with a fragment, does not compile.
-func compile(t *testing.T, c *mjml.Compiler, d document, text string) error {
+// compile returns why a document, or one with a fragment, does not compile. On a busy machine a document can take too
+// much time at first.
+func compile(t *testing.T, c *mjml.Compiler, d document, text string) (err error) {
 	t.Helper()
 	if !c.Available() {
 		return nil
 	}
-	var err error
-	if d.Fragment {
-		_, err = mjml.CheckFragment(t.Context(), c, "owner", text)
-	} else {
-		_, err = c.Compile(t.Context(), "owner", text)
-	}
-	if errors.Is(err, mjml.ErrTooMuch) { // on a busy machine, what an act has made longer
-		return nil
+	for range 5 {
+		if d.Fragment {
+			_, err = mjml.CheckFragment(t.Context(), c, "owner", text)
+		} else {
+			_, err = c.Compile(t.Context(), "owner", text)
+		}
+		if !errors.Is(err, mjml.ErrTooMuch) && !errors.Is(err, mjml.ErrBusy) && !errors.Is(err, mjml.ErrOwnerBusy) {
+			break
+		}
 	}
 	return err
 }
@@ -199,7 +207,7 @@ func designModel(t *testing.T) model {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { vm.Close() })
-	if err := vm.SetEvalTimeout(10 * time.Minute); err != nil {
+	if err := vm.SetEvalTimeout(time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := vm.Eval(string(built.OutputFiles[0].Contents), quickjs.EvalGlobal); err != nil {
