@@ -40,6 +40,23 @@ const tests: Tests = {
 		equals(first && view.boxesOf(first), [box(0, 20)]);
 		equals(second && view.boxesOf(second), [box(20, 20), box(40, 20)]);
 	},
+	"a condition and a comment are shown where what they enclose is"() {
+		const code =
+			"<mj-section><mj-column><mj-raw>{% if a %}</mj-raw><mj-text>1</mj-text><mj-text>2</mj-text><mj-raw>{% endif %}</mj-raw><mj-text>3</mj-text></mj-column></mj-section>";
+		const tree = read(code, true);
+		const marks = all(tree, "mj-text").map((node) => node.from);
+		// The last one repeats as often as a mail may show it.
+		const rects = [...marks, ...Array.from({ length: 9000 }, () => marks[2] ?? 0)];
+		const view = new View(
+			tree,
+			code,
+			rects.map((mark, i) => ({ mark, ...box(20 * i, 20) })),
+		);
+		const condition = [...walk(tree.root)].find((node) => node.kind === "condition");
+		equals(condition && view.boxesOf(condition), [box(0, 40)]);
+		const [last] = all(tree, "mj-text").slice(-1);
+		equals(last && view.boxesOf(last).length, 9001);
+	},
 	"what is dragged lands between the nearest neighbours, and in what is empty"() {
 		const tree = read(text);
 		const [left, right] = all(tree, "mj-column");

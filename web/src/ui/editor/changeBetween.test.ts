@@ -40,6 +40,12 @@ const tests: Tests = {
 		);
 		equals(changesBetween("a\nb", "a\nb"), []);
 	},
+	"lines that are put between others are whole ones"() {
+		equals(changesBetween("\t<a>1</a>\n\t<a>2</a>\n", "\t<a>1</a>\n\t<a>new</a>\n\t<a>2</a>\n"), [
+			{ from: 10, to: 10, insert: "\t<a>new</a>\n" },
+		]);
+		equals(changesBetween("<a>1</a>\n<a>2</a>\n<a>3</a>\n", "<a>1</a>\n<a>3</a>\n"), [{ from: 9, to: 18, insert: "" }]);
+	},
 	"changes make one text of another, whatever they are"() {
 		const random = new Random(3);
 		const lines = ["a", "b", "", "ab", "b\r"];

@@ -6,7 +6,7 @@ export function changesBetween(before: string, after: string): Change[] {
 	const whole = changeBetween(before, after);
 	if (whole.from === whole.to && whole.insert === "") return [];
 	const removed = before.slice(whole.from, whole.to);
-	if (!removed.includes("\n") || !whole.insert.includes("\n")) return [whole];
+	if (!removed.includes("\n") || !whole.insert.includes("\n")) return [ofLines(before, whole)];
 	const changes: Change[] = [];
 	let at = whole.from; // where the next line of the text begins
 	let start = at;
@@ -38,6 +38,20 @@ export function changesBetween(before: string, after: string): Change[] {
 		inserted = "";
 	}
 	return fits ? changes : [whole];
+}
+
+/** ofLines returns a change that inserts or removes lines as one that begins where a line does, if that is the same. */
+function ofLines(before: string, change: Change): Change {
+	const text = change.insert === "" ? before.slice(change.from, change.to) : change.insert;
+	if ((change.from < change.to && change.insert !== "") || !text.includes("\n")) return change;
+	let back = 0;
+	while (back < change.from && before[change.from - back - 1] !== "\n") {
+		if (before[change.from - back - 1] !== text[text.length - 1 - (back % text.length)]) return change;
+		back++;
+	}
+	const turn = back % text.length;
+	const insert = change.insert && text.slice(text.length - turn) + text.slice(0, text.length - turn);
+	return { from: change.from - back, to: change.to - back, insert };
 }
 
 /** moved returns where a position of a text is after changes of it; what is put before it moves it on. */
