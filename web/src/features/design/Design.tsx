@@ -284,6 +284,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 			data-apart={props.stage !== undefined || undefined}
 			onKeyDown={keys}
 			onFocus={own.onFocus}
+			onInput={own.onInput}
 		>
 			<div className={css.bar}>
 				<IconButton label={words.undo} small icon={<Undo2 aria-hidden size={16} />} onClick={() => history("undo")} />

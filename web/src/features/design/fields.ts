@@ -1,4 +1,4 @@
-import type { FocusEvent } from "react";
+import type { FocusEvent, FormEvent } from "react";
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
@@ -11,16 +11,23 @@ const isField = (target: EventTarget): target is Field =>
  */
 export function ownTyping() {
 	let field: Field | null = null;
-	let value = ""; // what it had when it got the focus, or when it was applied last
+	let value = ""; // what it had when it got the focus, or when typing was applied last
+	let isTyped = false;
+	const taken = () => {
+		value = field?.value ?? "";
+		isTyped = false;
+	};
 	return {
 		onFocus({ target }: FocusEvent) {
 			field = isField(target) ? target : null;
-			value = field?.value ?? "";
+			taken();
 		},
-		/** What was typed last has become an act. */
-		taken() {
-			value = field?.value ?? "";
+		/** It comes before what the field does about it. */
+		onInput({ target }: FormEvent) {
+			isTyped = target === field;
 		},
-		isIn: (target: EventTarget) => target === field && field.value !== value,
+		/** What was typed has become an act. */
+		taken,
+		isIn: (target: EventTarget) => isTyped && target === field && field.value !== value,
 	};
 }

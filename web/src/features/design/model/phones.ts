@@ -1,6 +1,7 @@
+import type { Change } from "../../../ui/editor/changeBetween";
 import { children as allowed } from "../../../ui/editor/mjml";
 import { defaultOf } from "../attributes";
-import { type Act, act, type Change, fixedIn, kept, land, removal, setAttribute } from "./acts";
+import { type Act, act, fixedIn, kept, land, removal, setAttribute } from "./acts";
 import { attributeValue, contentOf } from "./labels";
 import { beginsLine, indentAt, laidOut, newlineOf, shifted, unitOf } from "./lines";
 import { bodyOf, type ElementNode, elementAround, innerOf, isInBody, tagsOf, type Tree, walk } from "./tree";
