@@ -405,6 +405,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 					tree={tree}
 					node={selected}
 					readOnly={readOnly}
+					inPlace={edited !== null}
 					apply={apply}
 					actions={actions}
 					onCode={(node) => props.onCode(lineAt(text, node.from))}

@@ -17,6 +17,7 @@ import { withText } from "./texts";
 const words = catalogue("design.inspector", {
 	title: "Settings of what is selected",
 	nothing: "Select something in the email or in the structure.",
+	inPlace: "The text is being edited in the email.",
 	html: "Text with markup",
 	more: "More settings",
 	default: "Default",
@@ -41,6 +42,8 @@ type Props = {
 	readOnly: boolean;
 	apply: Apply;
 	onCode: (node: Node) => void;
+	/** Whether its text is edited over the picture. */
+	inPlace: boolean;
 	/** What can be done with the node. */
 	actions: ReactNode;
 };
@@ -75,13 +78,14 @@ export function Inspector(props: Props) {
 
 type Of<N> = Omit<Props, "node"> & { node: N };
 
-function ElementFields({ tree, node, readOnly, apply }: Of<ElementNode>) {
+function ElementFields({ tree, node, readOnly, inPlace, apply }: Of<ElementNode>) {
 	const { first, rest } = attributesOf(node);
 	const hasText = withText(node) !== null;
 	const field = (name: string) => <AttributeField key={name} tree={tree} element={node} name={name} apply={apply} />;
 	return (
 		<>
-			{hasText && <ElementText tree={tree} node={node} readOnly={readOnly} apply={apply} />}
+			{inPlace && <p className={css.hint}>{words.inPlace}</p>}
+			{hasText && !inPlace && <ElementText tree={tree} node={node} readOnly={readOnly} apply={apply} />}
 			{node.content === "html" && !hasText && (
 				<Kept value={contentOf(tree, node)} write={(html) => apply(setText(tree, node, html), true)}>
 					{(field) => <TextArea {...field} label={words.html} code rows={8} path="text" />}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
-import type { PreviewAnswer, PreviewSource } from "../../api/schema";
+import { useEffect, useRef, useState } from "react";
+import type { PreviewAnswer, PreviewRequestBody, PreviewSource } from "../../api/schema";
 import { sourcePreviewQuery } from "./queries";
 
 /** ValidPreview is a mail that could be made, when, and the body of the request for it. */
@@ -8,6 +8,9 @@ export type ValidPreview = { answer: PreviewAnswer; at: Date; request: string };
 
 /** After this many milliseconds without a change a source is shown. The text of an editor comes after a pause of its own. */
 const pause = 200;
+
+/** What comes to a design after so many milliseconds without anything is an act, or the first key, and is shown at once. */
+const rest = 400;
 
 /** useLivePreview shows a source a moment after its last change: the newest request wins, and the last mail that could be made stays. */
 export function useLivePreview(
@@ -23,6 +26,7 @@ export function useLivePreview(
 	};
 	const [request, setRequest] = useState(write);
 	const [lastValid, setLastValid] = useState<ValidPreview | null>(null);
+	const renderedAt = useRef(0);
 	// After each render: what the source is made of is compared as text, in the timer, and not at each key.
 	useEffect(() => {
 		const refresh = () => {
@@ -30,7 +34,9 @@ export function useLivePreview(
 			if (text !== "") setRequest(text);
 		};
 		if (request === "") refresh(); // the first is asked for at once
-		const timer = setTimeout(refresh, pause);
+		const rested = marks && performance.now() - renderedAt.current > rest;
+		renderedAt.current = performance.now();
+		const timer = setTimeout(refresh, rested ? 0 : pause);
 		return () => clearTimeout(timer);
 	});
 	const query = useQuery(sourcePreviewQuery(kind, id, request));
