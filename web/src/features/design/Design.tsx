@@ -308,7 +308,6 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 			<p className="visually-hidden" role="status">
 				{said}
 			</p>
-			{props.notice && <div className={css.notice}>{props.notice}</div>}
 			<div className={css.side}>
 				<Outline tree={tree} body={body} selected={selected} onSelect={select} onKey={rowKeys} focus={focus} />
 				{!readOnly && (
@@ -345,6 +344,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 						</button>
 					))}
 				</nav>
+				{props.notice}
 				<Canvas
 					view={view}
 					picture={props.picture}

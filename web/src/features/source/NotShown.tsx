@@ -1,8 +1,9 @@
 import type { PreviewProblem } from "../../api/schema";
-import { mailProblem } from "../../base/words/errors";
+import { explain, mailProblem } from "../../base/words/errors";
 import { clockWithSeconds } from "../../base/words/formats";
 import { catalogue } from "../../base/words/catalogue";
 import { Button } from "../../ui/Button";
+import { Callout } from "../../ui/Page";
 import { Failure } from "../../ui/States";
 import css from "./Source.module.css";
 import type { useLivePreview } from "./preview";
@@ -11,6 +12,8 @@ const words = catalogue("source.notShown", {
 	stale: "From {at}; the code has {errors, plural, one {# error} other {# errors}} since.",
 	never: "The email cannot be shown: the code has {errors, plural, one {# error} other {# errors}}.",
 	go: "Go to the error",
+	failed: "This is not the latest version of the email.",
+	again: "Try again",
 });
 
 type Props = {
@@ -33,21 +36,36 @@ export function whyNotShown({ query, lastValid }: ReturnType<typeof useLivePrevi
 	return { error: isError ? error : null, retry: () => void query.refetch(), errors, at: lastValid?.at ?? null };
 }
 
-/** NotShown says why a preview does not show the mail of the newest text, and what can be done. */
+/** NotShown says why a preview does not show the mail of the newest text; where it leads to an error, also what can be done. */
 export function NotShown({ error, retry, errors, at, onGo }: Props) {
-	if (error !== null) return <Failure error={error} retry={retry} />;
 	const [first] = errors;
+	const count = errors.length;
+	const sentence = at ? words.stale({ at: clockWithSeconds(at), errors: count }) : words.never({ errors: count });
+	if (error !== null && !onGo) return <Failure error={error} retry={retry} />;
+	if (error !== null)
+		return (
+			<Callout tone="danger" title={words.failed}>
+				<div className={css.calloutActions}>
+					<span>{explain(error)}</span>
+					<Button small onClick={retry}>
+						{words.again}
+					</Button>
+				</div>
+			</Callout>
+		);
+	if (!onGo) return <p className={css.stale}>{sentence}</p>;
 	return (
-		<div role="status">
-			<p className={css.stale}>
-				{at ? words.stale({ at: clockWithSeconds(at), errors: errors.length }) : words.never({ errors: errors.length })}
-				{onGo && first && <> {mailProblem(first)}</>}
-			</p>
-			{onGo && first && (
-				<Button small onClick={() => onGo(first)}>
-					{words.go}
-				</Button>
-			)}
-		</div>
+		<Callout tone="warning">
+			<div className={css.calloutActions} role="status">
+				<span>
+					{sentence} {first && mailProblem(first)}
+				</span>
+				{first && (
+					<Button small onClick={() => onGo(first)}>
+						{words.go}
+					</Button>
+				)}
+			</div>
+		</Callout>
 	);
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { PreviewAnswer, PreviewRequestBody, PreviewSource } from "../../api/schema";
+import type { PreviewAnswer, PreviewSource } from "../../api/schema";
 import { sourcePreviewQuery } from "./queries";
 
 /** ValidPreview is a mail that could be made, when, and the body of the request for it. */

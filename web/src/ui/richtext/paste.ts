@@ -51,12 +51,26 @@ export function pastedText(text: string, allowed: Allowed): string {
 	return written(blocks, allowed);
 }
 
+type Looks = { href: string | undefined; style: Map<string, string> };
+
 /** Collects the blocks of pasted HTML. */
 class Collector {
 	readonly blocks: Block[] = [];
 	private current: Block | null = null;
+	private readonly seen = new Map<string, Looks>();
 
 	constructor(private readonly source: string) {}
+
+	/** looks returns what counts of a start tag. Programs write the same one thousands of times. */
+	private looks(tag: string): Looks {
+		let found = this.seen.get(tag);
+		if (!found) {
+			const attributes = new Map(tag.includes("=") ? attributesOf(tag).map(({ name, value }) => [name, value]) : []);
+			found = { href: attributes.get("href"), style: new Map(declarations(attributes.get("style") ?? "")) };
+			this.seen.set(tag, found);
+		}
+		return found;
+	}
 
 	walk(parts: Part[], context: Context) {
 		for (const part of parts) {
@@ -80,9 +94,7 @@ class Collector {
 
 	private element(element: Element, outer: Context) {
 		const { name } = element;
-		const tag = this.source.slice(element.from, element.openTo);
-		const attributes = new Map(tag.includes("=") ? attributesOf(tag).map(({ name, value }) => [name, value]) : []);
-		const style = new Map(declarations(attributes.get("style") ?? ""));
+		const { href, style } = this.looks(this.source.slice(element.from, element.openTo));
 		if (style.get("display") === "none" || style.get("mso-hide") === "all") return;
 		if (style.get("mso-list")?.toLowerCase() === "ignore") return; // the bullet or number of a list of Word
 		if (name === "br") {
@@ -90,7 +102,7 @@ class Collector {
 			return;
 		}
 		const context = { ...outer };
-		format(context, name, attributes.get("href"), style);
+		format(context, name, href, style);
 		if (!blockNames.has(name)) return this.walk(element.children, context);
 		this.current = null;
 		structure(context, element, style, this.source);

@@ -93,6 +93,7 @@ const shown = new Set(
 
 /** shownStyle returns the part of a start tag's style that an editor shows. */
 export function shownStyle(tag: string): string | null {
+	if (!tag.includes("=")) return null;
 	const align = attribute(tag, "align");
 	const style = declarations(attribute(tag, "style") ?? "")
 		.filter(([property, value]) => shown.has(property) && !/[({@\\]/.test(value.replace(/(rgb|hsl)a?\(/g, "")))
