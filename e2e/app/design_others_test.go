@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -47,18 +46,22 @@ func TestADesignFollowsItsTextAndSaysWhatItRefuses(t *testing.T) {
 		page.PressEnterOn("Design", "Shift+Tab")
 		selected("Text Hello")
 
-		// Somebody else writes before and behind it.
+		// Somebody else writes before and behind it, while it has the focus.
 		page.Evaluate(rows("Text Guten Tag") + `.click()`)
+		selected("Text Guten Tag")
 		page.fillField("color", "#123456")
-		page.WaitFor(`document.querySelector('main').innerText.includes('Not saved')`)
+		page.Evaluate(selectedRow + `.focus()`)
+		page.Press("Control+z")
+		page.WaitFor(`document.querySelector('[data-path=color]').value === '' && !document.querySelector('main').innerText.includes('Not saved')`)
+		page.Evaluate(`document.querySelector('[data-path=color]').focus()`)
 		template["content_mjml"] = strings.NewReplacer("<mj-section>", "<mj-section>\n\t\t\t<!-- theirs -->", "\t</mj-body>", "\t\t<mj-section></mj-section>\n\t</mj-body>").Replace(designed)
 		page.call(http.MethodPut, "/templates/"+id, template)
 		page.WaitFor(rows("Comment theirs"))
 		selected("Text Guten Tag")
 		page.WaitFor(`document.activeElement.dataset.path === 'color'`)
 		page.Evaluate(selectedRow + `.focus()`)
-		page.Press("Control+z", "Control+z")
-		page.WaitFor(`document.querySelector('[data-path=color]').value === '' && ` + rows("Comment theirs"))
+		page.Press("Control+z", "Control+z", "Control+y")
+		page.WaitFor(`document.querySelector('[data-path=color]').value === '#123456' && ` + rows("Comment theirs"))
 		selected("Text Guten Tag")
 
 		page.Evaluate(rows("Email") + `.click(); ` + rows("Email") + `.focus()`)
@@ -88,15 +91,11 @@ func TestADesignFollowsItsTextAndSaysWhatItRefuses(t *testing.T) {
 			? Promise.resolve(new Response('{}', { status: 503 })) : real(address, options); })(window.fetch); window.isDown = true`)
 		page.fillField("color", "#00ff00")
 		page.WaitFor(`document.querySelector('section[aria-label=Design] [role=alert]')?.innerText.includes('Try again')`)
-		shot, _ := page.Screenshot(page.Ctx)
-		os.WriteFile("/tmp/solid-down.png", shot, 0o644)
 		page.Evaluate(`window.isDown = false`)
 		page.Click("Try again")
 		page.WaitFor(`!document.querySelector('section[aria-label=Design] [role=alert]')`)
 		page.fillField("color", "{{ param:tone }}")
 		page.WaitFor(`document.querySelector('section[aria-label=Design]').innerText.includes('the code has 1 error since')`)
-		shot, _ = page.Screenshot(page.Ctx)
-		os.WriteFile("/tmp/solid-stale.png", shot, 0o644)
 		page.Click("Go to the error")
 		page.WaitFor(line + `.includes('param:tone')`)
 	})

@@ -13,6 +13,7 @@ const words = catalogue("source.notShown", {
 	never: "The email cannot be shown: the code has {errors, plural, one {# error} other {# errors}}.",
 	go: "Go to the error",
 	failed: "This is not the latest version of the email.",
+	none: "The email cannot be shown.",
 	again: "Try again",
 });
 
@@ -44,7 +45,7 @@ export function NotShown({ error, retry, errors, at, onGo }: Props) {
 	if (error !== null && !onGo) return <Failure error={error} retry={retry} />;
 	if (error !== null)
 		return (
-			<Callout tone="danger" title={words.failed}>
+			<Callout tone="danger" title={at ? words.failed : words.none}>
 				<div className={css.calloutActions}>
 					<span>{explain(error)}</span>
 					<Button small onClick={retry}>
