@@ -131,6 +131,7 @@ export default function CodeEditor({
 			}),
 		});
 		view.current = editorView;
+		const { doc } = editorView.state;
 		// Completion and help of names come after the editor, and what changes it from outside.
 		void retryImport(() => import("./extras")).then(
 			(module) => {
@@ -138,7 +139,7 @@ export default function CodeEditor({
 				extras.current = module;
 				if (latest.current.includes("\r"))
 					editorView.dispatch({ effects: StateEffect.appendConfig.of(module.lineEnds(latest.current)) });
-				text.schedule(); // what was typed meanwhile
+				if (editorView.state.doc !== doc) text.schedule(); // what was typed meanwhile
 				if (control) control.current = module.controlOf(view, text.commit);
 				if (!names) return;
 				const { source, help } = module.hints(() => known.current ?? [], value.trimStart().startsWith("<mj"));
