@@ -1,0 +1,104 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/packetboat/packetboat/e2e/e2etest"
+	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
+)
+
+func (page appPage) shot(name string) {
+	b, err := page.Screenshot(page.Ctx)
+	page.Must(err)
+	page.Must(os.WriteFile("/tmp/desk-"+name+".png", b, 0o644))
+}
+
+// MJML that a broadcast or a library entry has of its own opens as a design, with the mail beside it as its picture: a text
+// is changed there, or on a phone among the settings. The code shows the same, and only those bytes differ. The view that
+// was chosen stays.
+func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
+	t.Parallel()
+	dbtest.Addresses(t, func(t *testing.T, address string) {
+		page := openApp(t, address)
+		const row = selectedRow
+		pressRow := func(n int) {
+			t.Helper()
+			find := fmt.Sprintf(`document.querySelector('[data-row="%d"]')`, n)
+			page.WaitFor(find)
+			page.Evaluate(find + `.click()`)
+			page.WaitFor(row + ` === ` + find)
+			page.Evaluate(row + `.focus()`)
+		}
+		shown := func(text string) string {
+			return fmt.Sprintf(`$.code().checkVisibility() && $.code().textContent.includes(%q)`, text)
+		}
+		want := strings.Replace(designed, "}}</mj-text>", "}}!</mj-text>", 1)
+		const written = row + `?.textContent.startsWith('Text Hello') && ` + row + `.textContent.endsWith('!')`
+
+		broadcast := page.createDraft(map[string]any{"content": map[string]any{"subject": "Hello", "body_mjml": designed}})
+		page.SetScreen(1440, 900, "light")
+		page.open("/broadcasts/" + broadcast + "/edit")
+		page.WaitFor(`document.querySelectorAll('main iframe').length === 1 && document.querySelector('#preview iframe')`)
+		pressRow(3)
+		page.WaitFor(`document.querySelector('[data-selection]')?.getBoundingClientRect().height > 0`)
+		page.shot("composer")
+		page.Press("Enter")
+		page.WaitFor(textInPlace + ` && document.activeElement.closest('#preview')`)
+		page.shot("composer-text")
+		page.Press("End")
+		page.Type("!")
+		page.Press("Escape")
+		page.WaitFor(written)
+		page.expectAccessible("a broadcast with a design")
+		page.recordMarks()
+		page.Click("Content") // folded, the mail leads to it
+		page.WaitFor(`!document.querySelector('[role=tree]').checkVisibility() && document.querySelector('#preview iframe')`)
+		page.shot("composer-folded")
+		page.pressInPreview(want, "<mj-text   color", 0, `document.querySelector('[role=tree]').checkVisibility() && `+written)
+		page.shot("composer-unfolded")
+		page.Click("Code")
+		page.WaitFor(shown("}}!</mj-text>"))
+		page.WaitFor(`document.querySelector('#preview iframe')`)
+		page.shot("composer-code")
+		e2etest.Eventually(t, func() (any, bool) {
+			got := page.getBroadcast(broadcast)["content"].(map[string]any)["body_mjml"]
+			return got, got == want
+		})
+
+		entry := page.call(http.MethodPost, "/messages", map[string]any{"name": "Greeting", "content": map[string]any{"subject": "Hello", "body_mjml": designed}})["id"].(string)
+		page.open("/library/" + entry + "?edit=1")
+		page.WaitFor(`$.code()?.checkVisibility()`) // as it was chosen for the broadcast
+		page.Click("Design")
+		pressRow(3)
+		page.WaitFor(`document.querySelector('#preview [data-selection]')?.getBoundingClientRect().height > 0`)
+		page.shot("library")
+		page.SetScreen(390, 844, "dark")
+		page.open("/library/" + entry + "?edit=1")
+		page.recordMarks()
+		page.shot("library-390-0")
+		page.Click("Preview")
+		page.pressInPreview(designed, "<mj-text   color", 0, row+`?.textContent.startsWith('Text Hello') && document.activeElement.dataset.path === 'text'`)
+		page.shot("library-390")
+		page.Press("End")
+		page.Type("!")
+		page.WaitFor(written)
+		page.expectAccessible("a library entry on a phone")
+		if wide := page.EvaluateString(`document.documentElement.scrollWidth > innerWidth`); wide == "true" {
+			t.Error("the library entry is wider than the phone")
+		}
+		page.Click("Code")
+		page.WaitFor(shown("}}!</mj-text>"))
+		page.shot("library-390-code")
+		page.Press("Control+s")
+		page.Dialog().Click("Save")
+		page.expectNoDialog()
+		if got := page.get("/messages/" + entry)["current_content"].(map[string]any)["body_mjml"]; got != want {
+			t.Errorf("the entry is\n%s\nwant\n%s", got, want)
+		}
+		page.expectNoProblems()
+	})
+}
