@@ -153,6 +153,7 @@ func (page appPage) get(path string) map[string]any {
 // undoes all of it.
 func (page appPage) completeCode() {
 	page.T.Helper()
+	page.ShowCode()
 	root := `[...document.querySelectorAll('main div')].find(e => e.shadowRoot)?.shadowRoot`
 	page.WaitFor(root + `?.querySelector('.cm-content')?.ariaLabel?.includes('F1')`)
 	before := page.EvaluateString(root + `.querySelector('.cm-content').textContent`)

@@ -60,14 +60,44 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		page.shot("composer-folded")
 		page.pressInPreview(want, "<mj-text   color", 0, `document.querySelector('[role=tree]').checkVisibility() && `+written)
 		page.shot("composer-unfolded")
+		saved := func(want string, of func(broadcast map[string]any) any) {
+			t.Helper()
+			e2etest.Eventually(t, func() (any, bool) {
+				got := of(page.getBroadcast(broadcast))
+				return got, got == want
+			})
+		}
+		saved(want, func(b map[string]any) any { return b["content"].(map[string]any)["body_mjml"] })
+
+		// A version has a design of its own, which gets the picture.
+		page.Click("Compare versions")
+		page.In("region", "Version A").Click("Change another field in this version")
+		page.ChooseMenuItem("MJML")
+		version := `document.querySelector('#variants [data-row="3"]')`
+		page.WaitFor(version)
+		page.Evaluate(version + `.focus()`)
+		page.Evaluate(version + `.click()`)
+		page.WaitFor(`document.querySelectorAll('#preview [data-selection]').length === 1 && new URLSearchParams(location.search).get('variant') === 'a'`)
+		page.Press("Enter")
+		page.WaitFor(textInPlace + ` && document.activeElement.closest('#preview')`)
+		page.Press("End")
+		page.Type("?")
+		page.Press("Escape")
+		page.shot("version")
+		saved(strings.Replace(want, "}}!", "}}!?", 1), func(b map[string]any) any {
+			versions, _ := b["variants"].([]any)
+			if len(versions) == 0 {
+				return nil
+			}
+			return versions[0].(map[string]any)["content_overrides"].(map[string]any)["body_mjml"]
+		})
+		page.Click("Send one version to everybody")
+
 		page.Click("Code")
 		page.WaitFor(shown("}}!</mj-text>"))
 		page.WaitFor(`document.querySelector('#preview iframe')`)
 		page.shot("composer-code")
-		e2etest.Eventually(t, func() (any, bool) {
-			got := page.getBroadcast(broadcast)["content"].(map[string]any)["body_mjml"]
-			return got, got == want
-		})
+		saved(want, func(b map[string]any) any { return b["content"].(map[string]any)["body_mjml"] })
 
 		entry := page.call(http.MethodPost, "/messages", map[string]any{"name": "Greeting", "content": map[string]any{"subject": "Hello", "body_mjml": designed}})["id"].(string)
 		page.open("/library/" + entry + "?edit=1")

@@ -1,13 +1,17 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from "react";
 import { Module } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
+import { Button } from "../../ui/Button";
 import type { CodeControl } from "../../ui/Code";
 import type { Place } from "../../ui/focusField";
 import { useFixed } from "../../ui/Locked";
+import { Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { useNarrow } from "../../ui/useNarrow";
 import { Views } from "../../ui/Views";
 import { CodeWithImages } from "../assets/CodeWithImages";
+import { newMjml } from "../templates/blankMjml";
 import css from "./MjmlEditor.module.css";
 import type { MjmlProps, Shown } from "./MjmlField";
 import { useMjmlView } from "./useMjmlView";
@@ -16,7 +20,11 @@ const design = new Module(() => import("../design/Design"));
 
 const Design = design.component(({ default: Design }) => Design);
 
-const words = catalogue("source.mjmlEditor", { design: "Design", code: "Code" });
+const words = catalogue("source.mjmlEditor", {
+	views: { design: "Design", code: "Code" },
+	empty: "The email is empty.",
+	begin: "Start with your brand",
+});
 
 /** The places that a field has gone to: it may be shown again with the same. */
 const visited = new WeakSet<Place>();
@@ -24,14 +32,16 @@ const visited = new WeakSet<Place>();
 /** MjmlEditor edits MJML as a design or as code. The code stays while the text is designed: its history is that of both. */
 export default function MjmlEditor({ fragment, place, picture, notice, stage, tools, ...code }: MjmlProps) {
 	const { view, show, choose } = useMjmlView();
-	const isFixed = useFixed();
+	const client = useQueryClient();
+	const readOnly = useFixed() || (code.readOnly ?? false);
 	const isNarrow = useNarrow();
 	const control = useRef<CodeControl>(null);
 	const [line, setLine] = useState<{ at: number } | null>(null);
 	const [element, setElement] = useState<{ at: number } | null>(null);
 	const isDesigned = view === "design";
+	const isEmpty = isDesigned && !fragment && code.value.trim() === "";
 	const toCode = (at: number) => {
-		show("code");
+		if (isDesigned) show("code");
 		setLine({ at });
 	};
 	// biome-ignore lint/correctness/useExhaustiveDependencies: a place is gone to once
@@ -43,16 +53,25 @@ export default function MjmlEditor({ fragment, place, picture, notice, stage, to
 	}, [place]);
 	return (
 		<div className={css.field}>
-			<Views views={words} current={view} onChange={choose} />
+			<Views views={words.views} current={view} onChange={choose} />
 			<div hidden={isDesigned}>
 				<CodeWithImages {...code} format="mjml" line={line} control={control} />
 			</div>
-			{isDesigned && (
+			{isEmpty && (
+				<Callout title={words.empty}>
+					{!readOnly && (
+						<Button small onClick={() => void newMjml(client).then(code.onChange)}>
+							{words.begin}
+						</Button>
+					)}
+				</Callout>
+			)}
+			{isDesigned && !isEmpty && (
 				<Suspense fallback={<Skeleton rows={8} />}>
 					<Designed
 						text={code.value}
 						fragment={fragment ?? false}
-						readOnly={(code.readOnly ?? false) || isFixed}
+						readOnly={readOnly}
 						control={control}
 						onChange={code.onChange}
 						picture={picture}
