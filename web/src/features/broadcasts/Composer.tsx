@@ -218,7 +218,7 @@ function Editor({
 	);
 	const written = mail.code?.path ?? "";
 	const isOpen = written !== "" && !folded.has(sectionOf(written));
-	const isDesigned = !locked && isWide && isOpen && view === "design" && written.endsWith("body_mjml");
+	const isDesigned = !locked && isWide && isOpen && view === "design" && written.endsWith("body_mjml") && mail.isShown;
 	const mailAt: MailAt = (path) => ({
 		picture: path === written ? mail.picture : null,
 		// A design in a section that is closed, or of another version, has no picture.

@@ -15,6 +15,7 @@ import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Composer.module.css";
 import type { Draft } from "./draft";
+import { codeOf } from "./draftSummary";
 import { EmojiMenu } from "./Emoji";
 import { type MailAt, usePreview } from "./Preview";
 import { templateNamesQuery } from "../templates/queries";
@@ -65,7 +66,7 @@ export function Content({
 	const [beginning, setBeginning] = useState(false); // the code that a mail begins with is on its way
 	const choices = useRef(0);
 	const kind = c.template_slug && !beginning ? "template" : selected;
-	const [, setVariant] = useParam("variant", "", { replace: true });
+	const [variant, setVariant] = useParam("variant", "", { replace: true });
 	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
 	const [wasOpened, setWasOpened] = useState(false);
 	const templates = useQuery({ ...templateNamesQuery(), enabled: wasOpened });
@@ -98,7 +99,8 @@ export function Content({
 		onChange: (text: string) =>
 			change(format === "mjml" ? { body_mjml: text, body_html: null } : { body_html: text, body_mjml: null }),
 	};
-	const { place, ...shown } = mailAt(`content.body_${format}`);
+	const path = `content.body_${format}`;
+	const { place, ...shown } = mailAt(path);
 	return (
 		<>
 			<Fixed locked={fixed}>
@@ -197,8 +199,9 @@ export function Content({
 					<>
 						<div
 							className={css.codeField}
-							data-path={`content.body_${format}`}
-							onFocusCapture={() => shown.picture === null && setVariant("")}
+							data-path={path}
+							// The mail beside it is the one that is written.
+							onFocusCapture={() => codeOf(broadcast, variant)?.path !== path && setVariant("")}
 						>
 							<h3>{words.body[format]}</h3>
 							{format === "mjml" ? (

@@ -101,7 +101,8 @@ export function useMail(broadcast: BroadcastSessionView) {
 		if (picture) setLast({ path, picture });
 	}, [answer, isPlaceholderData, request, path]);
 	const picture = last?.path === path ? last.picture : null;
-	return { variant, setVariant, contact, setContact, preview, code, picture };
+	const isShown = picture !== null || answer?.html !== null;
+	return { variant, setVariant, contact, setContact, preview, code, picture, isShown };
 }
 
 /** ContactPick chooses a contact by name or address. */

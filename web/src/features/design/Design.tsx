@@ -207,7 +207,9 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	// biome-ignore lint/correctness/useExhaustiveDependencies: it is opened once
 	useEffect(() => {
 		const node = props.element && (nodeAt(tree, props.element.at) ?? find(tree, props.element.at));
-		if (node) void open(node);
+		const element = node && withText(node);
+		// Its text has the focus, whose editor may be loaded first.
+		if (node) void Promise.resolve(element && canEdit(tree, element)).then(() => open(node));
 	}, [props.element]);
 
 	/** dragged follows the pointer over the picture: what is dropped lands where it shows, and a press without a movement is one. */

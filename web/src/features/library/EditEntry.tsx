@@ -205,9 +205,10 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const [, showPane] = usePane();
 	const isWide = useWide();
 	const { view } = useMjmlView();
-	const isDesigned = isWide && view === "design" && origin === "own" && format === "mjml";
-	const [stage, setStage] = useState<HTMLElement | null>(null);
 	const picture = useMemo(() => pictureOf(preview.lastValid), [preview.lastValid]);
+	const isShown = picture !== null || preview.query.data?.html !== null;
+	const isDesigned = isWide && view === "design" && origin === "own" && format === "mjml" && isShown;
+	const [stage, setStage] = useState<HTMLElement | null>(null);
 	const [place, setPlace] = useState<Place | null>(null);
 	const reveal = (path: string, place?: Place) => {
 		showPane("write");
