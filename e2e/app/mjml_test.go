@@ -41,7 +41,15 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 
 		broadcast := page.createDraft(map[string]any{"content": map[string]any{"subject": "Hello", "body_mjml": designed}})
 		page.SetScreen(1440, 900, "light")
-		page.open("/broadcasts/" + broadcast + "/edit")
+		still := func(route string) {
+			t.Helper()
+			page.open(route)
+			page.WaitFor(`document.querySelector('[role=tree]') && document.querySelector('main iframe')`)
+			for _, shift := range page.layoutShifts() {
+				t.Errorf("%s moves while it loads: %s", route, shift)
+			}
+		}
+		still("/broadcasts/" + broadcast + "/edit")
 		page.WaitFor(`document.querySelectorAll('main iframe').length === 1 && document.querySelector('#preview iframe')`)
 		pressRow(3)
 		page.WaitFor(`document.querySelector('[data-selection]')?.getBoundingClientRect().height > 0`)
@@ -103,6 +111,7 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		page.open("/library/" + entry + "?edit=1")
 		page.WaitFor(`$.code()?.checkVisibility()`) // as it was chosen for the broadcast
 		page.Click("Design")
+		still("/library/" + entry + "?edit=1")
 		pressRow(3)
 		page.WaitFor(`document.querySelector('#preview [data-selection]')?.getBoundingClientRect().height > 0`)
 		page.shot("library")

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense, useRef, useState } from "react";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
-import { lazyComponent } from "../../base/lazy";
+import { lazyComponent, retryImport } from "../../base/lazy";
 import { useParam } from "../../base/params";
 import { templateOptions } from "../binding/binding";
 import { useBindingOptions } from "../binding/useBindingOptions";
@@ -84,7 +84,8 @@ export function Content({
 		const own: { [field: string]: string | null } = { template_slug: null, template_binding: null };
 		if (!c.body_mjml && !c.body_html) {
 			setBeginning(true);
-			own.body_mjml = await import("../templates/blankMjml").then(({ newMjml }) => newMjml(client));
+			const { newMjml } = await retryImport(() => import("../templates/blankMjml"));
+			own.body_mjml = await newMjml(client);
 			if (choice !== choices.current) return;
 			setBeginning(false);
 		}

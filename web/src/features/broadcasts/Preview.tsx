@@ -92,14 +92,15 @@ export function useMail(broadcast: BroadcastSessionView) {
 	const variant = broadcast.variants?.some(({ id }) => id === selected) ? selected : "";
 	const [contact, setContact] = useState<string | null>(null);
 	const preview = usePreview(broadcast, variant, contact);
-	const { data: answer, isPlaceholderData, request } = preview;
+	const { data: answer, request } = preview;
+	const isNew = !preview.isPlaceholderData && preview.of === `${variant} ${contact ?? ""}`;
 	const code = codeOf(broadcast, variant);
 	const path = code?.path ?? "";
 	const [last, setLast] = useState<{ path: string; picture: Picture } | null>(null);
 	useEffect(() => {
-		const picture = answer && !isPlaceholderData ? pictureOf({ answer, request }) : null;
+		const picture = answer && isNew ? pictureOf({ answer, request }) : null;
 		if (picture) setLast({ path, picture });
-	}, [answer, isPlaceholderData, request, path]);
+	}, [answer, isNew, request, path]);
 	const picture = last?.path === path ? last.picture : null;
 	const isShown = picture !== null || answer?.html !== null;
 	return { variant, setVariant, contact, setContact, preview, code, picture, isShown };

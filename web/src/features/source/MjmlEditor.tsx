@@ -67,7 +67,7 @@ export default function MjmlEditor({ fragment, place, picture, notice, stage, to
 				</Callout>
 			)}
 			{isDesigned && !isEmpty && (
-				<Suspense fallback={<Skeleton rows={8} />}>
+				<Suspense fallback={<Skeleton rows={20} />}>
 					<Designed
 						text={code.value}
 						fragment={fragment ?? false}

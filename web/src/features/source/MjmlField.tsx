@@ -29,7 +29,7 @@ export type MjmlProps = Shown &
 /** MjmlField is a field for MJML, which is written as a design or as code. */
 export function MjmlField(props: MjmlProps) {
 	return (
-		<Suspense fallback={<Skeleton rows={8} />}>
+		<Suspense fallback={<Skeleton rows={20} />}>
 			<MjmlEditor {...props} />
 		</Suspense>
 	);
