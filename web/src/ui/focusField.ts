@@ -30,7 +30,7 @@ export function focusField(field: HTMLElement, place?: Place) {
 }
 
 /** startOf returns the position at which a line of a text begins. */
-const startOf = (text: string, line: number) =>
+export const startOf = (text: string, line: number) =>
 	text
 		.split("\n")
 		.slice(0, line - 1)
