@@ -3,19 +3,12 @@ package app
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/packetboat/packetboat/e2e/e2etest"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
-
-func (page appPage) shot(name string) {
-	b, err := page.Screenshot(page.Ctx)
-	page.Must(err)
-	page.Must(os.WriteFile("/tmp/desk-"+name+".png", b, 0o644))
-}
 
 // MJML that a broadcast or a library entry has of its own opens as a design, with the mail beside it as its picture: a text
 // is changed there, or on a phone among the settings. The code shows the same, and only those bytes differ. The view that
@@ -53,10 +46,8 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		page.WaitFor(`document.querySelectorAll('main iframe').length === 1 && document.querySelector('#preview iframe')`)
 		pressRow(3)
 		page.WaitFor(`document.querySelector('[data-selection]')?.getBoundingClientRect().height > 0`)
-		page.shot("composer")
 		page.Press("Enter")
 		page.WaitFor(textInPlace + ` && document.activeElement.closest('#preview')`)
-		page.shot("composer-text")
 		page.Press("End")
 		page.Type("!")
 		page.Press("Escape")
@@ -65,9 +56,7 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		page.recordMarks()
 		page.Click("Content") // folded, the mail leads to it
 		page.WaitFor(`!document.querySelector('[role=tree]').checkVisibility() && document.querySelector('#preview iframe')`)
-		page.shot("composer-folded")
 		page.pressInPreview(want, "<mj-text   color", 0, `document.querySelector('[role=tree]').checkVisibility() && `+written)
-		page.shot("composer-unfolded")
 		saved := func(want string, of func(broadcast map[string]any) any) {
 			t.Helper()
 			e2etest.Eventually(t, func() (any, bool) {
@@ -91,7 +80,6 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		page.Press("End")
 		page.Type("?")
 		page.Press("Escape")
-		page.shot("version")
 		saved(strings.Replace(want, "}}!", "}}!?", 1), func(b map[string]any) any {
 			versions, _ := b["variants"].([]any)
 			if len(versions) == 0 {
@@ -104,7 +92,6 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		page.Click("Code")
 		page.WaitFor(shown("}}!</mj-text>"))
 		page.WaitFor(`document.querySelector('#preview iframe')`)
-		page.shot("composer-code")
 		saved(want, func(b map[string]any) any { return b["content"].(map[string]any)["body_mjml"] })
 
 		entry := page.call(http.MethodPost, "/messages", map[string]any{"name": "Greeting", "content": map[string]any{"subject": "Hello", "body_mjml": designed}})["id"].(string)
@@ -114,14 +101,11 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		still("/library/" + entry + "?edit=1")
 		pressRow(3)
 		page.WaitFor(`document.querySelector('#preview [data-selection]')?.getBoundingClientRect().height > 0`)
-		page.shot("library")
 		page.SetScreen(390, 844, "dark")
 		page.open("/library/" + entry + "?edit=1")
 		page.recordMarks()
-		page.shot("library-390-0")
 		page.Click("Preview")
 		page.pressInPreview(designed, "<mj-text   color", 0, row+`?.textContent.startsWith('Text Hello') && document.activeElement.dataset.path === 'text'`)
-		page.shot("library-390")
 		page.Press("End")
 		page.Type("!")
 		page.WaitFor(written)
@@ -131,7 +115,6 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		}
 		page.Click("Code")
 		page.WaitFor(shown("}}!</mj-text>"))
-		page.shot("library-390-code")
 		page.Press("Control+s")
 		page.Dialog().Click("Save")
 		page.expectNoDialog()

@@ -159,7 +159,8 @@ export function Preview({ value: broadcast, mail, stage, onReveal }: PreviewProp
 	const { parts, onMark } = useMailParts({
 		code: code?.text ?? null,
 		template: broadcast.content.template_slug,
-		onCode: (place) => code && onReveal(sectionOf(code.path), code.path, place),
+		// A design that cannot show the mail has no elements to go to.
+		onCode: (place) => code && onReveal(sectionOf(code.path), code.path, mail.isShown ? place : { at: place.at }),
 		onFilling: (path) => onReveal("content", path),
 	});
 	const { content } = broadcast;

@@ -221,7 +221,8 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 	const { parts, onMark } = useMailParts({
 		code: origin === "template" ? null : values[format],
 		template: values.template || null,
-		onCode: (place) => reveal(format, place),
+		// A design that cannot show the mail has no elements to go to.
+		onCode: (place) => reveal(format, isShown ? place : { at: place.at }),
 		onFilling: reveal,
 	});
 	const focusProblem = ({ field, line }: PreviewProblem) => {
