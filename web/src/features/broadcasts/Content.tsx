@@ -76,6 +76,10 @@ export function Content({
 	const fault = draft.problem(`content.body_${format}`);
 	const length = [...(c.subject ?? "")].length;
 	const change = (part: Partial<BroadcastContent>) => draft.change({ content: part as BroadcastContent });
+	const begin = async () => {
+		const { newMjml } = await retryImport(() => import("../templates/blankMjml"));
+		return newMjml(client);
+	};
 	const chooseKind = async (value: string) => {
 		const choice = ++choices.current;
 		setKind(value);
@@ -84,8 +88,7 @@ export function Content({
 		const own: { [field: string]: string | null } = { template_slug: null, template_binding: null };
 		if (!c.body_mjml && !c.body_html) {
 			setBeginning(true);
-			const { newMjml } = await retryImport(() => import("../templates/blankMjml"));
-			own.body_mjml = await newMjml(client);
+			own.body_mjml = await begin();
 			if (choice !== choices.current) return;
 			setBeginning(false);
 		}
@@ -206,7 +209,7 @@ export function Content({
 						>
 							<h3>{words.body[format]}</h3>
 							{format === "mjml" ? (
-								<MjmlField {...code} {...shown} place={place} />
+								<MjmlField {...code} {...shown} place={place} begin={begin} />
 							) : (
 								<Suspense fallback={<Skeleton rows={8} />}>
 									<CodeWithImages {...code} format="html" line={place} />

@@ -384,7 +384,13 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 						{origin === "own" && (
 							<>
 								{format === "mjml" ? (
-									<MjmlField {...code} picture={picture} place={place} stage={isWide ? stage : undefined} />
+									<MjmlField
+										{...code}
+										begin={() => newMjml(client)}
+										picture={picture}
+										place={place}
+										stage={isWide ? stage : undefined}
+									/>
 								) : (
 									<CodeWithImages {...code} format="html" line={place} />
 								)}

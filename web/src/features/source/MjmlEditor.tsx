@@ -1,4 +1,3 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from "react";
 import { Module } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
@@ -11,7 +10,6 @@ import { Skeleton } from "../../ui/States";
 import { useNarrow } from "../../ui/useNarrow";
 import { Views } from "../../ui/Views";
 import { CodeWithImages } from "../assets/CodeWithImages";
-import { newMjml } from "../templates/blankMjml";
 import css from "./MjmlEditor.module.css";
 import type { MjmlProps, Shown } from "./MjmlField";
 import { useMjmlView } from "./useMjmlView";
@@ -30,9 +28,8 @@ const words = catalogue("source.mjmlEditor", {
 const visited = new WeakSet<Place>();
 
 /** MjmlEditor edits MJML as a design or as code. The code stays while the text is designed: its history is that of both. */
-export default function MjmlEditor({ fragment, place, picture, notice, stage, tools, ...code }: MjmlProps) {
+export default function MjmlEditor({ fragment, begin, place, picture, notice, stage, tools, ...code }: MjmlProps) {
 	const { view, show, choose } = useMjmlView();
-	const client = useQueryClient();
 	const readOnly = useFixed() || (code.readOnly ?? false);
 	const isNarrow = useNarrow();
 	const control = useRef<CodeControl>(null);
@@ -59,8 +56,8 @@ export default function MjmlEditor({ fragment, place, picture, notice, stage, to
 			</div>
 			{isEmpty && (
 				<Callout title={words.empty}>
-					{!readOnly && (
-						<Button small onClick={() => void newMjml(client).then(code.onChange)}>
+					{begin && !readOnly && (
+						<Button small onClick={() => void begin().then(code.onChange)}>
 							{words.begin}
 						</Button>
 					)}

@@ -20,6 +20,8 @@ export type Shown = {
 export type MjmlProps = Shown &
 	Pick<CodeProps, "label" | "value" | "onChange" | "names" | "problems" | "readOnly"> & {
 		fragment?: boolean;
+		/** Returns what an empty text is begun with. */
+		begin?: () => Promise<string>;
 		/** Where to go: to the element at a position in the design, or to a line of the code. A new object goes there again. */
 		place?: Place | null;
 		/** Beside the tools of the design. */

@@ -89,6 +89,8 @@ type Props<Row> = {
 	/** The bodies that it has, the first of which is shown first. */
 	bodies: Body[];
 	hasSubject?: boolean;
+	/** Returns what its MJML is begun with if that is empty. */
+	begin?: () => Promise<string>;
 	/** Its own settings, below name, key and tags. */
 	settings: (draft: Draft, set: (part: Partial<Draft>) => void, problems: Faults) => ReactNode;
 	slugHelp: string;
@@ -348,6 +350,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 										{body === "mjml" ? (
 											<MjmlField
 												fragment={props.kind === "block"}
+												begin={props.begin}
 												label={body.toUpperCase()}
 												value={draft.mjml}
 												names={names}

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense } from "react";
 import { useParams } from "wouter";
 import { api, request, type Versioned } from "../../api/client";
@@ -14,6 +14,7 @@ import { Switch } from "../../ui/Field";
 import { isGone, NotFound } from "../../ui/NotFound";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
+import { newMjml } from "./blankMjml";
 import { templateQuery } from "./queries";
 import { to } from "../../base/paths";
 
@@ -81,6 +82,7 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 		server,
 		disabledReason !== undefined,
 	);
+	const client = useQueryClient();
 	const all = useCollection("blocks");
 	const blocks = (all.data?.data ?? []).filter(
 		(block) => block.active && (template.format === "mjml" ? block.content_mjml : block.content_html) !== null,
@@ -115,6 +117,7 @@ function Editor({ server }: { server: Versioned<TemplateRow> }) {
 			disabledReason={disabledReason}
 			bodies={[template.format]}
 			hasSubject
+			begin={() => newMjml(client)}
 			slugHelp={words.slugHelp}
 			schemaParts={["parameters", "sections", "slots", "groups", "expects"]}
 			eligible={(tags) => (all.data ? fitting(tags).length : undefined)}
