@@ -31,6 +31,8 @@ type Props = {
 	/** Where what is dragged may land, and where it would. */
 	landings: Landing[] | null;
 	target: Landing | null;
+	/** What stands on the edges of the selected node. */
+	handles: (box: Box) => ReactNode;
 	/** What stands at the selected node. */
 	toolbar: ReactNode;
 };
@@ -96,6 +98,7 @@ export function Canvas({ view, picture, ...props }: Props) {
 						{boxes.map((box, i) => (
 							<div key={i} className={css.selection} style={at(box)} data-selection />
 						))}
+						{first && !props.textAt && !props.landings && props.handles(first)}
 						{place.current && props.textAt?.(place.current, props.layer.current?.clientWidth ?? 0)}
 						{first && !props.textAt && (
 							<div

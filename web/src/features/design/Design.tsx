@@ -36,6 +36,7 @@ import { places } from "./model/places";
 import { bodyOf, type ElementNode, find, isInBody, type Node, nodeAt, parentOf, pathOf, type Tree } from "./model/tree";
 import { nameOf, titleOf } from "./names";
 import { Outline } from "./Outline";
+import { PaddingHandles } from "./PaddingHandles";
 import { acted, follows, newId, type Place } from "./place";
 import { Palette, snippetName } from "./Palette";
 import { type Picture, type Rect, View } from "./picture";
@@ -247,6 +248,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 
 	const keys = (event: KeyboardEvent) => {
 		const mod = event.ctrlKey || event.metaKey;
+		if (mod && (event.target as Element).closest("[data-own-text]")) return; // what is typed there goes first
 		if (mod && !event.altKey && event.key.toLowerCase() === "z") {
 			if (own.isIn(event.target)) return;
 			event.preventDefault();
@@ -375,6 +377,9 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 						))
 					}
 					onLeave={stop}
+					handles={(box) =>
+						!readOnly && selected && <PaddingHandles tree={tree} node={selected} box={box} apply={apply} />
+					}
 					landings={drag?.landings ?? null}
 					target={drag?.target ?? null}
 					toolbar={

@@ -4,6 +4,7 @@ import { Frame } from "../../ui/Field";
 import { RichText } from "../../ui/richtext/RichText";
 import { catalogue } from "../../base/words/catalogue";
 import { MergeMenu, useMergeNames } from "../binding/Tokens";
+import { usePalettes } from "./ColorTool";
 import css from "./Design.module.css";
 import { type Apply, Kept } from "./Kept";
 import { backgroundOf, lookOf, placeOf } from "./look";
@@ -29,6 +30,7 @@ type Props = {
 export function ElementText({ tree, node, readOnly, apply, ...props }: Props) {
 	const id = useId();
 	const names = useMergeNames();
+	const palettes = usePalettes(tree);
 	return (
 		<Kept value={contentOf(tree, node)} write={(html) => apply(setText(tree, node, html), true)}>
 			{({ value, onChange, error }) => (
@@ -46,6 +48,7 @@ export function ElementText({ tree, node, readOnly, apply, ...props }: Props) {
 						undoes={false}
 						autoFocus={props.inline}
 						names={names}
+						palettes={palettes}
 						mergeMenu={(place, insert) => <MergeMenu label={place} onInsert={insert} />}
 						describedBy={error && `${id}-error`}
 						invalid={error !== undefined}

@@ -4,36 +4,52 @@ import { Select, TextArea, TextField } from "../../ui/Field";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { attributeName, valueName } from "./attributeNames";
-import { attributesOf, choicesOf, defaultOf, kindOf, outlookIgnores } from "./attributes";
+import { attributesOf, choicesOf, defaultOf, kindOf, outlookDoes, stylesIn } from "./attributes";
+import { ColorTool } from "./ColorTool";
 import css from "./Design.module.css";
 import { ElementText } from "./ElementText";
 import { setAttribute, setCondition, setText, unwrap, wrapInCondition } from "./model/acts";
 import { type Apply, Kept, refusals } from "./Kept";
 import { attributeValue, contentOf } from "./model/labels";
-import { type ConditionNode, type ElementNode, isInBody, type Node, type OpaqueNode, type Tree } from "./model/tree";
+import {
+	type ConditionNode,
+	type ElementNode,
+	isInBody,
+	type Node,
+	type OpaqueNode,
+	type Tree,
+} from "./model/tree";
 import { branchName, nameOf } from "./names";
+import { hasPadding } from "./padding";
+import { PaddingFields } from "./PaddingFields";
+import { Phones } from "./Phones";
 import { withText } from "./texts";
 
 const words = catalogue("design.inspector", {
 	title: "Settings of what is selected",
 	nothing: "Select something in the email or in the structure.",
 	inPlace: "The text is being edited in the email.",
-	html: "Text with markup",
+	html: "Content as HTML",
 	more: "More settings",
 	default: "Default",
 	standard: "Default: {value}",
-	pick: "Choose {name}",
 	length: "With a unit, such as 16px or 50%.",
-	outlook: "Outlook for Windows ignores this.",
 	condition: "Condition",
 	conditionOf: "Condition of: {branch}",
 	conditionHelp: 'In Liquid, such as plan == "pro".',
 	show: "Show only if",
 	wrap: "Add condition",
 	unwrap: "Remove condition, keep content",
-	dropped: "This condition has no effect: its tags have to stand in mj-raw.",
+	dropped: "This condition has no effect where it stands. Correct it in the code.",
 	opaque: "It can be moved, copied and deleted here. It is edited in the code.",
 	code: "Open in code",
+	source: "Show the code",
+});
+
+const outlook = catalogue("design.outlook", {
+	ignored: "Outlook for Windows ignores this.",
+	differently: "Outlook for Windows may place and scale the image differently.",
+	lowercase: "Outlook for Windows ignores small letters.",
 });
 
 type Props = {
@@ -79,7 +95,7 @@ export function Inspector(props: Props) {
 type Of<N> = Omit<Props, "node"> & { node: N };
 
 function ElementFields({ tree, node, readOnly, inPlace, apply }: Of<ElementNode>) {
-	const { first, rest } = attributesOf(node);
+	const { first, rest } = attributesOf(tree, node);
 	const hasText = withText(node) !== null;
 	const field = (name: string) => <AttributeField key={name} tree={tree} element={node} name={name} apply={apply} />;
 	return (
@@ -87,11 +103,16 @@ function ElementFields({ tree, node, readOnly, inPlace, apply }: Of<ElementNode>
 			{inPlace && <p className={css.hint}>{words.inPlace}</p>}
 			{hasText && !inPlace && <ElementText tree={tree} node={node} readOnly={readOnly} apply={apply} />}
 			{node.content === "html" && !hasText && (
-				<Kept value={contentOf(tree, node)} write={(html) => apply(setText(tree, node, html), true)}>
-					{(field) => <TextArea {...field} label={words.html} code rows={8} path="text" />}
-				</Kept>
+				<details className={css.more}>
+					<summary>{words.html}</summary>
+					<Kept value={contentOf(tree, node)} write={(html) => apply(setText(tree, node, html), true)}>
+						{(field) => <TextArea {...field} label={words.html} hideLabel code rows={8} path="text" />}
+					</Kept>
+				</details>
 			)}
 			{first.map(field)}
+			{hasPadding(node) && <PaddingFields tree={tree} node={node} apply={apply} />}
+			<Phones tree={tree} node={node} apply={apply} />
 			{rest.length > 0 && (
 				<details className={css.more}>
 					<summary>{words.more}</summary>
@@ -114,17 +135,19 @@ function AttributeField({
 	name: string;
 	apply: Apply;
 }) {
-	const label = attributeName(name);
+	const { tag } = element;
+	const label = attributeName(tag, name);
 	const value = attributeValue(tree, element, name) ?? "";
 	const standard = defaultOf(tree, element, name);
-	const kind = kindOf(element.tag, name);
+	const kind = kindOf(tag, name);
 	// The alternative text may be empty, which says that a picture shows nothing of importance.
 	const write = (next: string) =>
 		apply(setAttribute(tree, element, name, next === "" && name !== "alt" ? null : next), true);
-	const notes = [outlookIgnores(name) && words.outlook, kind === "length" && !value && !standard && words.length];
+	const how = outlookDoes(tag, name);
+	const notes = [how && outlook[how], kind === "length" && !value && !standard && words.length];
 	const help = notes.filter(Boolean).join(" ") || undefined;
-	if (kind === "choice") {
-		const all = choicesOf(element.tag, name);
+	if (kind === "choice" || name === "mj-class") {
+		const all = name === "mj-class" ? stylesIn(tree) : choicesOf(tag, name);
 		return (
 			<Select
 				label={label}
@@ -140,9 +163,10 @@ function AttributeField({
 			/>
 		);
 	}
-	const shown = [value, standard].find((color) => /^#[0-9a-f]{6}$/i.test(color)) ?? "#ffffff";
+	// A number has to have a unit.
+	const finish = (text: string) => kind === "length" && /^\d+(\.\d+)?$/.test(text) && write(`${text}px`);
 	return (
-		<Kept value={value} write={write}>
+		<Kept value={value} write={write} finish={finish}>
 			{(field) => (
 				<TextField
 					{...field}
@@ -155,13 +179,7 @@ function AttributeField({
 					inputMode={kind === "address" ? "url" : undefined}
 					before={
 						kind === "color" && (
-							<input
-								type="color"
-								className={css.swatch}
-								aria-label={words.pick({ name: label })}
-								value={shown.toLowerCase()}
-								onChange={(event) => field.onChange(event.target.value)}
-							/>
+							<ColorTool label={label} tree={tree} value={value || standard} onChange={field.onChange} />
 						)
 					}
 				/>
@@ -187,6 +205,7 @@ function Wrap({ tree, node, apply }: { tree: Tree; node: Node; apply: Apply }) {
 						setCondition(value);
 					}}
 					spellCheck={false}
+					data-own-text={condition !== "" || undefined}
 				/>
 				<Button small onClick={() => setRefused(!apply(wrapInCondition(tree, node, node, condition)))}>
 					{words.wrap}
@@ -227,10 +246,13 @@ function OpaqueFields({ tree, node, apply }: Of<OpaqueNode>) {
 	return (
 		<>
 			<p className={css.hint}>{words.opaque}</p>
-			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys */}
-			<pre tabIndex={0} className={css.source}>
-				{tree.text.slice(node.from, node.to)}
-			</pre>
+			<details className={css.more}>
+				<summary>{words.source}</summary>
+				{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys */}
+				<pre tabIndex={0} className={css.source}>
+					{tree.text.slice(node.from, node.to)}
+				</pre>
+			</details>
 			{node.what === "slot" && <Wrap tree={tree} node={node} apply={apply} />}
 		</>
 	);

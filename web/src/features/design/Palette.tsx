@@ -96,6 +96,7 @@ export function Palette({ search, onInsert, onDrag, onEscape }: Props) {
 					placeholder={words.search}
 					value={text}
 					onChange={setText}
+					data-own-text={text !== "" || undefined}
 					autoComplete="off"
 					onKeyDown={(event) => {
 						const [first] = found;

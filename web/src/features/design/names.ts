@@ -3,8 +3,8 @@ import { labelOf } from "./model/labels";
 import type { Branch, Node, Tree } from "./model/tree";
 
 const words = catalogue("design.names", {
-	mjml: "Document",
-	"mj-head": "Head",
+	mjml: "Email with its settings",
+	"mj-head": "Settings of the email",
 	"mj-body": "Email",
 	"mj-accordion": "Accordion",
 	"mj-accordion-element": "Part of an accordion",
@@ -26,10 +26,10 @@ const words = catalogue("design.names", {
 	"mj-spacer": "Spacer",
 	"mj-table": "Table",
 	"mj-text": "Text",
-	"mj-wrapper": "Wrapper",
-	other: "Setting of the head",
+	"mj-wrapper": "Group of sections",
+	other: "Setting of the email",
 	raw: "Code",
-	liquid: "Liquid",
+	liquid: "Liquid code",
 	slot: "Slot for a block",
 	comment: "Comment",
 	text: "Text that is not shown",
@@ -45,7 +45,7 @@ const conditions = catalogue("design.names.conditions", {
 	when: "When {code}",
 	for: "Repeated for {code}",
 	section: "Repeated for each of {code}",
-	capture: "Kept as {code}",
+	capture: "Stored under the name {code}",
 	else: "Otherwise",
 });
 

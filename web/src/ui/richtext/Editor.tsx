@@ -1,6 +1,6 @@
 import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { catalogue } from "../../base/words/catalogue";
 import { Code } from "../Code";
 import { useFixed } from "../Locked";
@@ -12,6 +12,7 @@ import { Toolbar } from "./Toolbar";
 import { chips, createView, documentOf, replaceDocument } from "./view";
 
 const words = catalogue("editor.richText", {
+	leave: "Tab indents lists. Press Escape, then Tab, to leave the text.",
 	loses: "This text contains code that formatted editing would change. Edit its source.",
 });
 
@@ -31,6 +32,10 @@ export function Editor(props: RichTextProps) {
 	const latest = useRef({ ...props, readOnly });
 	latest.current = { ...props, readOnly };
 	const edited = useRef<string | null>(null);
+	const hint = useId();
+	// Over another place, Escape alone leaves.
+	const holdsTab = allowed.lists && !inline && !readOnly;
+	latest.current.describedBy = [props.describedBy, holdsTab && hint].filter(Boolean).join(" ") || undefined;
 	const isKept = value === edited.current || keeps(value, allowed);
 	const isSource = asksForSource || !isKept;
 
@@ -95,6 +100,7 @@ export function Editor(props: RichTextProps) {
 					undoes={undoes}
 					link={link}
 					mergeMenu={mergeMenu}
+					palettes={props.palettes}
 					isSource={isSource}
 					onSource={isKept ? setAsksForSource : undefined}
 				/>
@@ -106,6 +112,11 @@ export function Editor(props: RichTextProps) {
 				</div>
 			) : (
 				<div ref={place} className={css.place} style={look} />
+			)}
+			{holdsTab && !isSource && (
+				<p id={hint} className={css.hint}>
+					{words.leave}
+				</p>
 			)}
 		</div>
 	);

@@ -1,46 +1,60 @@
-import { Palette } from "lucide-react";
+import { Palette as PaletteIcon } from "lucide-react";
 import type { Command, EditorState } from "prosemirror-state";
 import { useState } from "react";
 import { catalogue } from "../../base/words/catalogue";
 import { Button } from "../Button";
 import { TextField } from "../Field";
 import { Popup } from "../Popup";
-import { look, setLook } from "./formats";
+import { type Palette, Swatches } from "../Swatches";
+import { hasSeveral, look, setLook } from "./formats";
 import css from "./RichText.module.css";
 
 const words = catalogue("editor.looks", {
-	tool: "Color and size",
-	color: "Color",
-	pick: "Choose a color",
+	tool: "Colour and size",
+	color: "Colour",
 	size: "Size in pixels",
+	several: "Several",
 	apply: "Apply",
-	wrongColor: "Enter a color such as #c02020.",
+	wrongColor: "Enter a colour such as #c02020.",
 	wrongSize: "Enter a number from 6 to 120.",
 });
 
-type Props = { state: EditorState; run: (command: Command, close?: () => void) => void };
+type Props = {
+	state: EditorState;
+	run: (command: Command, close?: () => void) => void;
+	/** Colours to choose from. */
+	palettes?: Palette[];
+};
 
 /** LooksTool sets the colour and size of the selection. */
-export function LooksTool({ state, run }: Props) {
+export function LooksTool({ state, ...props }: Props) {
 	return (
-		<Popup label={words.tool} buttonLabel={words.tool} button={<Palette aria-hidden size={16} />} className={css.tool}>
-			{(close) => <LooksForm state={state} run={run} close={close} />}
+		<Popup
+			label={words.tool}
+			buttonLabel={words.tool}
+			button={<PaletteIcon aria-hidden size={16} />}
+			className={css.tool}
+		>
+			{(close) => <LooksForm state={state} {...props} close={close} />}
 		</Popup>
 	);
 }
 
 const isColor = /^(#[0-9a-f]{3}|#[0-9a-f]{6}|[a-z]+)$/i;
 
-function LooksForm({ state, run, close }: Props & { close: () => void }) {
-	const [color, setColor] = useState(look(state, "color"));
-	const [size, setSize] = useState(look(state, "font-size").replace(/px$/, ""));
-	const badColor = color !== "" && !isColor.test(color) && color !== look(state, "color");
+function LooksForm({ state, run, close, palettes = [] }: Props & { close: () => void }) {
+	const before = { color: look(state, "color"), size: look(state, "font-size").replace(/px$/, "") };
+	const [color, setColor] = useState(before.color);
+	const [size, setSize] = useState(before.size);
+	const badColor = color !== "" && !isColor.test(color) && color !== before.color;
 	const isNumber = /^\d+(\.\d+)?$/.test(size);
 	const badSize =
 		size !== "" && (isNumber ? Number(size) < 6 || Number(size) > 120 : size !== look(state, "font-size"));
-	const apply: Command = (before, dispatch, view) => {
-		setLook("color", color || null)(before, dispatch, view);
-		return setLook("font-size", size === "" ? null : isNumber ? `${size}px` : size)(view?.state ?? before, dispatch);
+	// What was not changed here stays as it is, which may be another look in each part of the selection.
+	const apply: Command = (state, dispatch, view) => {
+		if (color !== before.color) setLook("color", color || null)(state, dispatch, view);
+		if (size === before.size) return true;
+		return setLook("font-size", size === "" ? null : isNumber ? `${size}px` : size)(view?.state ?? state, dispatch);
 	};
 	return (
 		<form
@@ -56,23 +70,16 @@ function LooksForm({ state, run, close }: Props & { close: () => void }) {
 				value={color}
 				onChange={setColor}
 				error={badColor ? words.wrongColor : undefined}
-				placeholder="#rrggbb"
+				placeholder={hasSeveral(state, "color") ? words.several : "#rrggbb"}
 				spellCheck={false}
-				before={
-					<input
-						type="color"
-						className={css.swatch}
-						aria-label={words.pick}
-						value={/^#[0-9a-f]{6}$/i.test(color) ? color : "#000000"}
-						onChange={(event) => setColor(event.target.value)}
-					/>
-				}
 			/>
+			<Swatches palettes={palettes} value={color} onChoose={setColor} onOther={setColor} />
 			<TextField
 				label={words.size}
 				value={size}
 				onChange={setSize}
 				error={badSize ? words.wrongSize : undefined}
+				placeholder={hasSeveral(state, "font-size") ? words.several : undefined}
 				inputMode="decimal"
 			/>
 			<div className={css.actions}>

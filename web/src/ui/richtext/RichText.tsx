@@ -3,6 +3,7 @@ import { Module } from "../../base/lazy";
 import { useFixed } from "../Locked";
 import { type Allowed, richText, toolCount } from "./allowed";
 import type { Names } from "./chips";
+import type { Palette } from "../Swatches";
 import css from "./RichText.module.css";
 
 const editors = new Module(() => import("./Editor"));
@@ -27,6 +28,8 @@ export type RichTextProps = {
 	autoFocus?: boolean;
 	/** What Liquid prints is called. */
 	names?: Names;
+	/** Colours to choose from. */
+	palettes?: Palette[];
 	/** A button that chooses a merge field for a place. */
 	mergeMenu?: (place: string, insert: (source: string) => void) => ReactNode;
 	/** The id of the field, and the path of its value in the request. */

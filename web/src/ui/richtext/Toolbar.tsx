@@ -63,6 +63,7 @@ type Props = {
 	undoes: boolean;
 	link: RefObject<HTMLButtonElement | null>;
 	mergeMenu: RichTextProps["mergeMenu"];
+	palettes: RichTextProps["palettes"];
 	isSource: boolean;
 	/** Shows the source or the text; missing if there is only the source. */
 	onSource: ((isSource: boolean) => void) | undefined;
@@ -72,7 +73,7 @@ type Props = {
 type Tool = { name: string; icon: ReactNode; command: Command; pressed?: boolean; disabled?: boolean };
 
 /** Toolbar has the tools of a text. One of them is in the order of Tab; arrows lead to the others. */
-export function Toolbar({ label, allowed, view, state, undoes, link, mergeMenu, isSource, onSource }: Props) {
+export function Toolbar({ label, allowed, view, state, undoes, link, mergeMenu, palettes, isSource, onSource }: Props) {
 	const bar = useRef<HTMLDivElement>(null);
 	useOneTabStop(bar);
 	/** Runs a command once what was open before is closed, and goes back to the text. */
@@ -103,7 +104,7 @@ export function Toolbar({ label, allowed, view, state, undoes, link, mergeMenu, 
 						</button>
 					))}
 					<LinkTool state={state} run={run} trigger={link} mergeMenu={mergeMenu} />
-					{allowed.looks && <LooksTool state={state} run={run} />}
+					{allowed.looks && <LooksTool state={state} run={run} palettes={palettes} />}
 					{mergeMenu?.(label, (source) => setTimeout(() => run(insertLiquid(source))))}
 				</>
 			)}
@@ -169,6 +170,7 @@ function BlockTool({ state, allowed, run }: BlockProps) {
 			className={css.style}
 			value={block ?? "several"}
 			onChange={(event) => run(setBlock(event.target.value))}
+			onKeyDown={openByKeys}
 		>
 			{block === null && (
 				<option value="several" disabled>
@@ -182,6 +184,14 @@ function BlockTool({ state, allowed, run }: BlockProps) {
 			))}
 		</select>
 	);
+}
+
+/** Opens a list where keys would choose from it while it is closed: what is chosen is applied at once. */
+function openByKeys(event: KeyboardEvent<HTMLSelectElement>) {
+	if (event.ctrlKey || event.metaKey || event.altKey) return;
+	if (!/^(?:Arrow(?:Up|Down)|Page(?:Up|Down)|.)$/u.test(event.key) || !("showPicker" in event.currentTarget)) return;
+	event.preventDefault();
+	event.currentTarget.showPicker();
 }
 
 const toolsIn = (bar: HTMLElement) => [...bar.querySelectorAll<HTMLElement>("button, select")];

@@ -119,14 +119,21 @@ export const removeLink: Command = (state, dispatch) => {
 
 const isSpan = (mark: Mark) => mark.type.name === "element" && nameOf(String(mark.attrs.open)) === "span";
 
-/** look returns the value of a property of style that all of the selection has, else "". */
-export function look(state: EditorState, name: string): string {
+/** looks returns the values that a property of style has in the selection, "" where it has none. */
+function looks(state: EditorState, name: string): Set<string> {
 	const of = (marks: readonly Mark[]) =>
 		marks.map((mark) => property(String(mark.attrs.open), name)).findLast((value) => value !== undefined) ?? "";
-	if (state.selection.empty) return of(marksHere(state));
-	const values = new Set(pieces(state).map(({ node }) => of(node.marks)));
+	return new Set(state.selection.empty ? [of(marksHere(state))] : pieces(state).map(({ node }) => of(node.marks)));
+}
+
+/** look returns the value of a property of style that all of the selection has, else "". */
+export function look(state: EditorState, name: string): string {
+	const values = looks(state, name);
 	return values.size === 1 ? ([...values][0] ?? "") : "";
 }
+
+/** hasSeveral reports whether parts of the selection have different values of a property of style. */
+export const hasSeveral = (state: EditorState, name: string) => looks(state, name).size > 1;
 
 /** setLook sets a property of style of the selection; null removes it. */
 export const setLook =
