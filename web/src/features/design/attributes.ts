@@ -114,6 +114,8 @@ const leftOut: { [reason: string]: string[] } = {
 	"it is for HTML that is written in the code": [
 		"usemap",
 		"mj-raw position",
+		"ico-open",
+		"ico-close",
 		"role",
 		"mj-button name",
 		"mj-image name",

@@ -5,7 +5,17 @@ import { equals, holds, type Tests } from "../../base/testing";
 import { line, mjmlText, richText } from "./allowed";
 import { chipText, outputOf } from "./chips";
 import { sliceOf } from "./clipboard";
-import { clearFormats, insertLiquid, linkHere, look, removeLink, setLink, setLook, toggleFormat } from "./formats";
+import {
+	clearFormats,
+	hasSeveral,
+	insertLiquid,
+	linkHere,
+	look,
+	removeLink,
+	setLink,
+	setLook,
+	toggleFormat,
+} from "./formats";
 import { keys, pressName, typedLiquid } from "./keys";
 import { toggleList } from "./lists";
 import { alignment, blockName, setAlignment, setBlock } from "./paragraphs";
@@ -74,6 +84,16 @@ const tests: Tests = {
 		equals(new Text("<p>|a</p>").press("Delete").source, "<p>a</p>", "the page deletes a letter");
 		equals(new Text("<p>[a]</p>").press("Backspace").source, "");
 		equals(new Text("", line).type("a").source, "a");
+	},
+	"a selection with several looks has none in common, and a look that is set leaves the others"() {
+		const text = new Text('<p>[<span style="color:#ff0000">a</span><span style="font-size:20px">b</span>]</p>');
+		equals([look(text.state, "color"), hasSeveral(text.state, "color")], ["", true]);
+		const now = text.run(setLook("font-size", "30px"));
+		equals(
+			[hasSeveral(now.state, "font-size"), look(now.state, "font-size"), hasSeveral(now.state, "color")],
+			[false, "30px", true],
+		);
+		holds(now.source.includes("#ff0000"), "the colour of a part is gone");
 	},
 	"Enter splits paragraphs and items"() {
 		equals(new Text("<p>ab|c</p>").press("Enter").source, "<p>ab</p><p>c</p>");

@@ -15,6 +15,7 @@ import {
 } from "./acts";
 import { attributeValue, labelOf } from "./labels";
 import { parse } from "./parse";
+import { columnsAround, phoneLook, placeBelow, placeBeside, setPhoneLook } from "./phones";
 import { places } from "./places";
 import { attributeOf, decode } from "./text";
 import { type ElementNode, find, type Node, nodeAt, pathOf, type Tree, walk } from "./tree";
@@ -341,6 +342,101 @@ const tests: Tests = {
 			first(tree, "mj-column").children.map((node) => labelOf(tree, node)),
 			["Good news {{ name }}", 'A "cat"', "raw", "promo", "note", "a"],
 		);
+	},
+	"what is different on phones is a class, with rules in one style of the head, which are read again"() {
+		const tree = read(column("<mj-text>1</mj-text>", '<mj-button css-class="mine">Go</mj-button>'));
+		const hidden = read(after(tree, setPhoneLook(tree, first(tree, "mj-text"), { shown: "not" })) ?? "");
+		equals(
+			hidden.text,
+			column('<mj-text css-class="on-phones-1">1</mj-text>', '<mj-button css-class="mine">Go</mj-button>').replace(
+				"<mjml>\n",
+				`<mjml>
+  <mj-head>
+    <mj-style>
+      /* On phones: written by the design. */
+      @media only screen and (max-width: 479px) {
+        .on-phones-1 { display: none !important; }
+      }
+    </mj-style>
+  </mj-head>
+`,
+			),
+		);
+		equals(phoneLook(hidden, first(hidden, "mj-text")), { shown: "not" });
+		const look = { shown: "only", size: "18px", align: "center", padding: "8px 0" } as const;
+		const both = read(after(hidden, setPhoneLook(hidden, first(hidden, "mj-button"), look)) ?? "");
+		equals(
+			[phoneLook(both, first(both, "mj-button")), phoneLook(both, first(both, "mj-text"))],
+			[look, { shown: "not" }],
+		);
+		holds(both.text.includes('css-class="mine on-phones-2"'), "the class that was there is gone");
+		const none = { shown: undefined, size: undefined, align: undefined, padding: undefined };
+		const one = read(after(both, setPhoneLook(both, first(both, "mj-button"), none)) ?? "");
+		equals(one.text, hidden.text);
+		const again = after(one, setPhoneLook(one, first(one, "mj-text"), none));
+		equals(again, tree.text.replace("<mjml>\n", "<mjml>\n  <mj-head>\n  </mj-head>\n"));
+	},
+	"styles and classes of people stay, and a copy of an element gets a class of its own once it is changed"() {
+		const style =
+			"<mj-style>.on-phones-1 { color: red } @media only screen and (max-width: 479px) { .on-phones-1 { display: none } }</mj-style>";
+		const text = column('<mj-text css-class="on-phones-1">1</mj-text>').replace(
+			"<mjml>",
+			`<mjml><mj-head>${style}</mj-head>`,
+		);
+		const tree = read(text);
+		equals(phoneLook(tree, first(tree, "mj-text")), {});
+		const now = read(after(tree, setPhoneLook(tree, first(tree, "mj-text"), { size: "20px" })) ?? "");
+		holds(
+			now.text.includes(style) && now.text.includes('css-class="on-phones-1 on-phones-2"'),
+			"what was there changed",
+		);
+		const twice = read(after(now, duplicate(now, first(now, "mj-text"))) ?? "");
+		const [one, two] = all(twice, "mj-text") as ElementNode[];
+		if (!one || !two) throw new Error("there is no copy");
+		equals([phoneLook(twice, one), phoneLook(twice, two)], [{ size: "20px" }, { size: "20px" }]);
+		const apart = read(after(twice, setPhoneLook(twice, two, { size: "30px" })) ?? "");
+		equals(
+			all(apart, "mj-text").map((node) => phoneLook(apart, node as ElementNode)),
+			[{ size: "20px" }, { size: "30px" }],
+		);
+		const edited = read(apart.text.replace("font-size: 20px !important;", "font-size: 20px !important; color: red;"));
+		const kept = after(edited, setPhoneLook(edited, all(edited, "mj-text")[0] as ElementNode, { size: "21px" })) ?? "";
+		holds(
+			kept.includes("color: red;") && kept.includes("on-phones-4"),
+			"a style that a person has changed was written",
+		);
+	},
+	"classes of the head are kept, the breakpoint is that of the mail, and a block has none of it"() {
+		const head =
+			'<mj-head><mj-breakpoint width="600px" /><mj-attributes><mj-text css-class="all" /></mj-attributes></mj-head>';
+		const tree = read(column("<mj-text>1</mj-text>").replace("<mjml>", `<mjml>${head}`));
+		const text = all(tree, "mj-text").at(-1) as ElementNode;
+		const now = after(tree, setPhoneLook(tree, text, { align: "center" })) ?? "";
+		holds(now.includes('<mj-text css-class="all on-phones-1">1') && now.includes("(max-width: 599px)"), now);
+		const block = read("<mj-text>1</mj-text>", true);
+		equals(setPhoneLook(block, first(block, "mj-text"), { align: "center" }), null);
+		equals(setPhoneLook(tree, text, { size: "1px; } x {" }), null);
+	},
+	"columns stay beside each other in a group, which is put around all of them and taken away"() {
+		const lines = [
+			"<mj-section>",
+			"  <mj-column>",
+			"    <mj-text>1</mj-text>",
+			"  </mj-column>",
+			"  <mj-column />",
+			"</mj-section>",
+		];
+		const tree = read(mail(...lines));
+		equals(columnsAround(first(tree, "mj-column"))?.stand, "below");
+		const grouped = read(after(tree, placeBeside(tree, first(tree, "mj-section"))) ?? "");
+		const inside = lines.slice(1, -1).map((line) => `  ${line}`);
+		equals(grouped.text, mail("<mj-section>", "  <mj-group>", ...inside, "  </mj-group>", "</mj-section>"));
+		equals(columnsAround(first(grouped, "mj-section"))?.stand, "beside");
+		equals(after(grouped, placeBelow(grouped, first(grouped, "mj-group"))), tree.text);
+		const own = read(grouped.text.replace("<mj-group>", '<mj-group width="50%">'));
+		equals(placeBelow(own, first(own, "mj-group")), null);
+		const single = read(mail("<mj-section>", "  <mj-column />", "</mj-section>"));
+		equals(columnsAround(first(single, "mj-section")), null);
 	},
 	"a document of 300 KB is read, and an act on it is one change"() {
 		const section = column(

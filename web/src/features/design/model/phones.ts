@@ -66,6 +66,14 @@ function written(rules: Rule[], width: number): string {
 
 const squashed = (css: string) => css.replace(/\s+/g, " ").trim();
 
+const ofClass = /^\.on-phones-\d+(?: \*| table|(?: > (?:table|tbody|tr|td|div))*)$/;
+const declared =
+	/^(?:(?:display|mso-hide|font-size|line-height|text-align|margin|padding): [\w.% -]+(?: !important)?;(?: |$))+$/;
+
+/** isWritten reports whether a rule is one that the design writes. */
+const isWritten = ({ selector, declarations }: Rule) =>
+	selector.split(", ").every((one) => ofClass.test(one)) && declared.test(declarations);
+
 /** readRules returns the rules of a style; null if it is not as the design writes it. */
 function readRules(css: string): { rules: Rule[]; width: number } | null {
 	const [, before = "", width, inside = ""] =
@@ -77,7 +85,7 @@ function readRules(css: string): { rules: Rule[]; width: number } | null {
 			return { name, selector: squashed(selector), declarations: squashed(declarations), wide };
 		});
 	const rules = [...rulesIn(before, true), ...rulesIn(inside, false)];
-	const isOurs = squashed(written(rules, Number(width))) === squashed(css) && rules.every((rule) => rule.name !== "");
+	const isOurs = squashed(written(rules, Number(width))) === squashed(css) && rules.every(isWritten);
 	return isOurs ? { rules, width: Number(width) } : null;
 }
 
