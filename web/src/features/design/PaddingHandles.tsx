@@ -2,6 +2,7 @@ import { type PointerEvent, useState } from "react";
 import { catalogue } from "../../base/words/catalogue";
 import { follow } from "../../ui/drag";
 import type { Apply } from "./Kept";
+import { phoneLook } from "./model/phones";
 import type { Node, Tree } from "./model/tree";
 import css from "./Padding.module.css";
 import { areaOf, dragged, type Edge, edgesOf, type Side, setPadding } from "./padding";
@@ -16,14 +17,18 @@ const at = (box: Box) => ({
 	blockSize: box.height,
 });
 
+type Props = { tree: Tree; node: Node; box: Box; apply: Apply; onPhone: boolean };
+
 /** PaddingHandles change the padding of an element by dragging its inner edges, in a layer over the picture. They are for pointers alone; PaddingFields are for keys, too. */
-export function PaddingHandles({ tree, node, box, apply }: { tree: Tree; node: Node; box: Box; apply: Apply }) {
+export function PaddingHandles({ tree, node, box, apply, onPhone }: Props) {
 	const [drag, setDrag] = useState<{ side: Side; pixels: number } | null>(null);
-	if (node.kind !== "element") return null;
+	// A padding that holds on phones alone is changed among the settings.
+	if (node.kind !== "element" || (onPhone && phoneLook(tree, node).padding)) return null;
 	const edges = edgesOf(tree, node, box);
 	const press = (event: PointerEvent<HTMLElement>, edge: Edge) => {
 		const [x0, y0] = [event.clientX, event.clientY];
 		let pixels = edge.pixels;
+		if (event.button === 0) setDrag({ side: edge.side, pixels });
 		follow(
 			event,
 			(x, y) => {
