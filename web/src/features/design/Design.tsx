@@ -378,7 +378,8 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 					}
 					onLeave={stop}
 					handles={(box) =>
-						!readOnly && selected && <PaddingHandles tree={tree} node={selected} box={box} apply={apply} />
+						!readOnly &&
+						selected && <PaddingHandles tree={tree} node={selected} box={box} apply={apply} onPhone={width === "375"} />
 					}
 					landings={drag?.landings ?? null}
 					target={drag?.target ?? null}

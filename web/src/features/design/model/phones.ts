@@ -298,7 +298,7 @@ export function placeBeside(tree: Tree, section: ElementNode): Act | null {
 	const range = { from: first.from, to: last.to };
 	if (!beginsLine(text, first.from)) {
 		const insert = `<mj-group>${text.slice(range.from, range.to)}</mj-group>`;
-		return kept(tree, act([{ ...range, insert }], first.from));
+		return kept(tree, act([{ ...range, insert }], section.from));
 	}
 	const indent = indentAt(text, first.from);
 	const deeper = indent + unitOf(text);
@@ -306,7 +306,7 @@ export function placeBeside(tree: Tree, section: ElementNode): Act | null {
 	const fixed = section.children.flatMap((node) => fixedIn(text, node));
 	const code = shifted(text, range, deeper, fixed);
 	const insert = `<mj-group>${newline}${deeper}${code}${newline}${indent}</mj-group>`;
-	return kept(tree, act([{ ...range, insert }], first.from));
+	return kept(tree, act([{ ...range, insert }], section.from));
 }
 
 /** placeBelow takes the group around columns away; null if it has settings of its own, which would be lost. */
@@ -314,8 +314,9 @@ export function placeBelow(tree: Tree, group: ElementNode): Act | null {
 	const { text } = tree;
 	const inner = innerOf(group);
 	const [first, last] = [group.children[0], group.children.at(-1)];
-	if (group.attributes.length > 0 || !inner || !first || !last) return null;
+	const section = elementAround(group.parent);
+	if (!section || group.attributes.length > 0 || !inner || !first || !last) return null;
 	const fixed = group.children.flatMap((node) => fixedIn(text, node));
 	const insert = shifted(text, { from: first.from, to: last.to }, indentAt(text, group.from), fixed);
-	return kept(tree, act([{ from: group.from, to: group.to, insert }], group.from));
+	return kept(tree, act([{ from: group.from, to: group.to, insert }], section.from));
 }
