@@ -42,7 +42,7 @@ const words = catalogue("design.phones", {
 	same: "As elsewhere",
 	wrongSize: "Enter a number from 6 to 120.",
 	wrongPadding: "Enter one to four numbers of pixels, such as 16 or 8 16.",
-	support: "The Gmail app ignores this group in accounts of other providers, except for the order of columns.",
+	support: "The Gmail app ignores these settings in accounts of other providers, except for how columns stand.",
 	block: "In a block, only these settings can be changed: the others are kept in the email that has the block.",
 });
 
