@@ -102,7 +102,10 @@ function ElementFields({ tree, node, readOnly, inPlace, apply }: Of<ElementNode>
 		<>
 			{inPlace && <p className={css.hint}>{words.inPlace}</p>}
 			{hasText && !inPlace && <ElementText tree={tree} node={node} readOnly={readOnly} apply={apply} />}
-			{node.content === "html" && !hasText && (
+			{first.map(field)}
+			{hasPadding(node) && <PaddingFields tree={tree} node={node} apply={apply} />}
+			<Phones tree={tree} node={node} apply={apply} />
+			{node.tag === "mj-table" && (
 				<details className={css.more}>
 					<summary>{words.html}</summary>
 					<Kept value={contentOf(tree, node)} write={(html) => apply(setText(tree, node, html), true)}>
@@ -110,9 +113,6 @@ function ElementFields({ tree, node, readOnly, inPlace, apply }: Of<ElementNode>
 					</Kept>
 				</details>
 			)}
-			{first.map(field)}
-			{hasPadding(node) && <PaddingFields tree={tree} node={node} apply={apply} />}
-			<Phones tree={tree} node={node} apply={apply} />
 			{rest.length > 0 && (
 				<details className={css.more}>
 					<summary>{words.more}</summary>
@@ -157,7 +157,7 @@ function AttributeField({
 				onChange={write}
 				choices={[
 					{ value: "", label: standard ? words.standard({ value: valueName(standard) }) : words.default },
-					...(value && !all.includes(value) ? [{ value, label: value }] : []),
+					...(value && !all.includes(value) ? [{ value, label: valueName(value) }] : []),
 					...all.map((choice) => ({ value: choice, label: valueName(choice) })),
 				]}
 			/>

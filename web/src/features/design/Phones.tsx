@@ -43,7 +43,8 @@ const words = catalogue("design.phones", {
 	wrongSize: "Enter a number from 6 to 120.",
 	wrongPadding: "Enter one to four numbers of pixels, such as 16 or 8 16.",
 	support: "The Gmail app ignores these settings in accounts of other providers, except for how columns stand.",
-	block: "In a block, only these settings can be changed: the others are kept in the email that has the block.",
+	block: "A block cannot keep settings for phones. Change them in the emails that it is in.",
+	blockOthers: "A block cannot keep other settings for phones. Change them in the emails that it is in.",
 });
 
 type Props = { tree: Tree; node: ElementNode; apply: Apply };
@@ -82,7 +83,7 @@ export function Phones({ tree, node, apply }: Props) {
 						help={words.menuHelp}
 					/>
 				)}
-				{isBlock && <p className={css.hint}>{words.block}</p>}
+				{isBlock && <p className={css.hint}>{columns || isImage || isNavbar ? words.blockOthers : words.block}</p>}
 				{!isBlock && (
 					<>
 						<Select

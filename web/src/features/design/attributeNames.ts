@@ -52,7 +52,7 @@ const names = catalogue("design.attributes", {
 	"max-height": "Maximum height",
 	"mj-class": "Style",
 	mode: "Layout",
-	name: "Name",
+	network: "Network",
 	"right-icon": "Icon of the right arrow",
 	src: "Image",
 	"table-layout": "Layout of the table",
@@ -125,16 +125,37 @@ const values = catalogue("design.attributes.values", {
 	uppercase: "Capital letters",
 	vertical: "Below each other",
 	visible: "Visible",
+	web: "Website",
 });
 
 /** What attributes of one element are called that are something else there. */
 const special: { [attribute: string]: keyof typeof names } = {
 	"mj-column direction": "text-direction",
 	"mj-image font-size": "alt-size",
+	"mj-social-element name": "network",
 };
 
 /** attributeName returns what an attribute of an element is called. */
 export const attributeName = (tag: string, name: string) => names[special[`${tag} ${name}`] ?? (name as "align")];
 
+/** How networks write their names. */
+const networks: { [network: string]: string } = {
+	dribbble: "Dribbble",
+	facebook: "Facebook",
+	github: "GitHub",
+	instagram: "Instagram",
+	linkedin: "LinkedIn",
+	medium: "Medium",
+	pinterest: "Pinterest",
+	snapchat: "Snapchat",
+	soundcloud: "SoundCloud",
+	tumblr: "Tumblr",
+	vimeo: "Vimeo",
+	x: "X",
+	xing: "XING",
+	youtube: "YouTube",
+};
+
 /** valueName returns what a choice of an attribute is called. */
-export const valueName = (value: string) => (Object.hasOwn(values, value) ? values[value as "left"] : value);
+export const valueName = (value: string) =>
+	Object.hasOwn(values, value) ? values[value as "left"] : (networks[value.replace(/-noshare$/, "")] ?? value);

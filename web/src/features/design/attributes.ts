@@ -6,6 +6,23 @@ import { bodyOf, type ElementNode, elementAround, type Tree } from "./model/tree
 
 export type Kind = "color" | "length" | "choice" | "address" | "text";
 
+const networks = [
+	"facebook",
+	"instagram",
+	"linkedin",
+	"x",
+	"youtube",
+	"pinterest",
+	"snapchat",
+	"github",
+	"xing",
+	"medium",
+	"vimeo",
+	"tumblr",
+	"soundcloud",
+	"dribbble",
+];
+
 /** The choices of attributes, and of those of one element. */
 const choices: { [attribute: string]: string[] } = {
 	align: ["left", "center", "right"],
@@ -25,6 +42,8 @@ const choices: { [attribute: string]: string[] } = {
 	"icon-position": ["left", "right"],
 	"mj-hero mode": ["fluid-height", "fixed-height"],
 	"mj-social mode": ["horizontal", "vertical"],
+	// Without "-noshare", a link is one that shares its address there.
+	"mj-social-element name": [...networks.map((network) => `${network}-noshare`), "web"],
 	"mj-table table-layout": ["auto", "fixed", "initial", "inherit"],
 	"text-align": ["left", "center", "right"],
 	"text-decoration": ["none", "underline", "line-through"],

@@ -32,5 +32,5 @@ export function labelOf(tree: Tree, node: Node): string {
 		return wordsOf(
 			code.replace(/^<!--|-->$/g, "").replace(/^\{%-?\s*comment\s*-?%\}|\{%-?\s*endcomment\s*-?%\}$/g, ""),
 		);
-	return wordsOf(code) || code.slice(0, 60);
+	return wordsOf(code);
 }
