@@ -91,13 +91,14 @@ function widthOf(tree: Tree): number {
 /** Edge is the padding of a side in the picture: in which box it is, how many pixels it has, and how many it may have. */
 export type Edge = { side: Side; box: Box; pixels: number; most: number };
 
-/** The room for what is between two paddings, and the highest padding, in pixels. */
+/** How wide what is too small for handles is, the room for what is between two paddings, and the highest padding, in pixels. */
+const tiny = 60;
 const least = 24;
 const highest = 400;
 
 /** edgesOf returns the paddings of an element that the picture shows in a box; none of a side whose padding is not known. */
 export function edgesOf(tree: Tree, element: ElementNode, whole: Box): Edge[] {
-	if (!hasPadding(element)) return [];
+	if (!hasPadding(element) || whole.width < tiny) return [];
 	// The symbol of a social link has a padding, and its text has one of its own.
 	if (element.tag === "mj-social-element" && contentOf(tree, element).trim() !== "") return [];
 	const box = { ...whole };
