@@ -26,12 +26,19 @@ export function PaddingHandles({ tree, node, box, apply, onPhone }: Props) {
 	if (node.kind !== "element" || (onPhone && phoneLook(tree, node).padding)) return null;
 	const edges = edgesOf(tree, node, box);
 	const press = (event: PointerEvent<HTMLElement>, edge: Edge) => {
-		const [x0, y0] = [event.clientX, event.clientY];
+		// The picture may scroll meanwhile.
+		const layer = event.currentTarget.closest("[aria-hidden]");
+		const from = (x: number, y: number) => {
+			const { left = 0, top = 0 } = layer?.getBoundingClientRect() ?? {};
+			return [x - left, y - top] as const;
+		};
+		const [x0, y0] = from(event.clientX, event.clientY);
 		let pixels = edge.pixels;
 		if (event.button === 0) setDrag({ side: edge.side, pixels });
 		follow(
 			event,
-			(x, y) => {
+			(...pointer) => {
+				const [x, y] = from(...pointer);
 				pixels = dragged(edge, x - x0, y - y0);
 				setDrag({ side: edge.side, pixels });
 			},
