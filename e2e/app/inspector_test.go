@@ -9,8 +9,9 @@ import (
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
-// The padding of a text is dragged in the picture, which Escape gives up and one step undoes; the same padding is typed. The
-// text is hidden on phones: the code has a rule for it, and the picture of a phone does not show it.
+// The padding of a text is dragged in the picture, which Escape gives up and one step undoes; the same padding is typed, and
+// what is none stays in its field. A colour of the brand is chosen by keys. The text is hidden on phones: the code has a rule
+// for it, and the picture of a phone does not show it.
 func TestPaddingIsDraggedAndATextIsHiddenOnPhones(t *testing.T) {
 	t.Parallel()
 	dbtest.Addresses(t, func(t *testing.T, address string) {
@@ -58,8 +59,20 @@ func TestPaddingIsDraggedAndATextIsHiddenOnPhones(t *testing.T) {
 		page.WaitFor(field + `.value === '24'`)
 		page.Type("x")
 		page.WaitFor(field + `.value === '24x' && ` + field + `.ariaInvalid === 'true'`)
+		page.Press("Tab", "Shift+Tab")
+		page.WaitFor(field + `.value === '24x' && document.activeElement === ` + field)
 		page.Press("Control+z") // what is typed in the field goes first
 		page.WaitFor(field + `.value === '24' && ` + field + `.ariaInvalid !== 'true'`)
+
+		page.TabTo("Choose: Text colour", "Shift+Tab")
+		page.Press("Enter")
+		page.WaitFor(`document.querySelector('[role=dialog] button[aria-label^="Main colour"]')`)
+		page.TabTo("Main colour")
+		page.expectAccessible("colours to choose from")
+		page.Press("Enter")
+		page.WaitFor(`!document.querySelector('[role=dialog]') && document.querySelector('[data-path="color"]').value !== '#111111'`)
+		page.Press("Control+z")
+		page.WaitFor(`document.querySelector('[data-path="color"]').value === '#111111'`)
 
 		page.Evaluate(`document.querySelector('[data-path="phones"] summary').click()`)
 		page.selectByName("Show", "Not on phones")
