@@ -13,7 +13,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { bytes } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
 import css from "./Assets.module.css";
-import { accepted, hasFiles, imagesOf, localOf, upload } from "./assets";
+import { accepted, failureOf, filesOf, hasFiles, localOf, upload } from "./assets";
 import { within } from "../../base/queries";
 import { assetsQuery } from "./queries";
 
@@ -22,7 +22,7 @@ const words = catalogue("assets.assetPicker", {
 	search: "Search images",
 	upload: "Upload",
 	file: "Image file",
-	hint: "PNG, JPEG, GIF or WebP, up to 5 MB. You can also drop or paste one here.",
+	hint: "PNG, JPEG, GIF or WebP, up to 5 MB. Large photos are made smaller. You can also drop or paste one here.",
 	public: "Images are public, because recipients' mail programs load them.",
 	empty: "No images yet",
 	none: "No images match",
@@ -31,28 +31,34 @@ const words = catalogue("assets.assetPicker", {
 	removeTitle: "Delete {name}?",
 	removeText: "Emails sent with it will no longer show it. This cannot be undone.",
 	delete: "Delete",
-	failed: "{name}: {why}",
 });
 
+type Props = {
+	onPick: (asset: AssetRow) => void;
+	onClose: () => void;
+	/** How wide the mail is, in pixels. */
+	mailWidth?: number;
+};
+
 /** AssetPicker is a dialog that chooses an image of the account, or uploads one. */
-export default function AssetPicker({ onPick, onClose }: { onPick: (asset: AssetRow) => void; onClose: () => void }) {
+export default function AssetPicker({ onPick, onClose, mailWidth }: Props) {
 	const client = useQueryClient();
 	const disabledReason = useDisabledReason("POST /assets");
 	const [search, setSearch] = useState("");
 	const [dragging, setDragging] = useState(false);
 	const [deleting, setDeleting] = useState<AssetRow | null>(null);
-	const [problem, setProblem] = useState("");
+	const [problem, setProblem] = useState<string[]>([]);
 	const input = useRef<HTMLInputElement>(null);
 	const list = useQuery(assetsQuery(search));
 	const add = useMutation({
 		mutationFn: async (files: File[]) => {
-			setProblem("");
+			setProblem([]);
 			let last: AssetRow | null = null;
 			for (const file of files) {
 				try {
-					last = await upload(file);
+					last = await upload(file, mailWidth);
 				} catch (error) {
-					setProblem(words.failed({ name: file.name, why: explain(error) }));
+					setProblem((before) => [...before, failureOf(file, error)]);
 				}
 			}
 			await client.invalidateQueries(within("assets"));
@@ -86,9 +92,9 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 				onDrop={(event) => {
 					event.preventDefault();
 					setDragging(false);
-					uploadFiles(imagesOf(event.dataTransfer));
+					uploadFiles(filesOf(event.dataTransfer));
 				}}
-				onPaste={(e) => uploadFiles(imagesOf(e.clipboardData))}
+				onPaste={(e) => uploadFiles(filesOf(e.clipboardData))}
 			>
 				<div className={css.tools}>
 					<TextField
@@ -106,7 +112,10 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 						multiple
 						hidden
 						aria-label={words.file}
-						onChange={(e) => uploadFiles([...(e.target.files ?? [])])}
+						onChange={(e) => {
+							uploadFiles([...(e.target.files ?? [])]);
+							e.target.value = ""; // the same file can be chosen again
+						}}
 					/>
 					<Button
 						variant="primary"
@@ -121,7 +130,13 @@ export default function AssetPicker({ onPick, onClose }: { onPick: (asset: Asset
 				<p>
 					{words.hint} {words.public}
 				</p>
-				{problem && <Callout tone="danger">{problem}</Callout>}
+				{problem.length > 0 && (
+					<Callout tone="danger">
+						{problem.map((sentence) => (
+							<p key={sentence}>{sentence}</p>
+						))}
+					</Callout>
+				)}
 				{list.isPending ? (
 					<Skeleton rows={4} height={80} />
 				) : list.isError ? (

@@ -7,9 +7,8 @@ import { Button } from "../../ui/Button";
 import { Code, type CodeProps } from "../../ui/Code";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { explain } from "../../base/words/errors";
 import css from "./Assets.module.css";
-import { hasFiles, imagesOf, markupOf, upload } from "./assets";
+import { failureOf, filesOf, hasFiles, isCode, markupOf, upload } from "./assets";
 import { within } from "../../base/queries";
 
 const AssetPicker = lazyComponent(() => import("./AssetPicker"));
@@ -28,7 +27,7 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 				setInserted({ text: markupOf(await upload(file), format) });
 				void client.invalidateQueries(within("assets"));
 			} catch (error) {
-				toast(explain(error), { tone: "danger" });
+				toast(failureOf(file, error), { tone: "danger" });
 			}
 		}
 	};
@@ -39,15 +38,15 @@ export function CodeWithImages({ format, ...props }: CodeProps & { format: "mjml
 			className={css.code}
 			onDragOver={(e) => hasFiles(e.dataTransfer) && e.preventDefault()}
 			onDropCapture={(event) => {
-				const files = imagesOf(event.dataTransfer);
-				if (files.length === 0 || disabledReason) return;
+				const files = filesOf(event.dataTransfer);
+				if (files.every(isCode) || disabledReason) return;
 				event.preventDefault();
 				event.stopPropagation();
 				void uploadFiles(files);
 			}}
 			onPasteCapture={(event) => {
-				const files = imagesOf(event.clipboardData);
-				if (files.length === 0 || disabledReason) return;
+				const files = filesOf(event.clipboardData);
+				if (files.every(isCode) || disabledReason) return;
 				event.preventDefault();
 				event.stopPropagation();
 				void uploadFiles(files);

@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { type ReactNode, Suspense, useState } from "react";
+import type { AssetRow } from "../../api/schema";
 import { lazyComponent } from "../../base/lazy";
 import { useDisabledReason } from "../../base/session";
 import { Button } from "../../ui/Button";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { explain } from "../../base/words/errors";
 import css from "./Assets.module.css";
-import { hasFiles, imagesOf, upload } from "./assets";
+import { failureOf, filesOf, hasFiles, upload } from "./assets";
 import { within } from "../../base/queries";
 
 const AssetPicker = lazyComponent(() => import("./AssetPicker"));
@@ -20,11 +20,17 @@ export function ImageField({
 	onChange,
 	className,
 	readOnly,
+	mailWidth,
+	tools,
 	children,
 }: {
-	onChange: (url: string) => void;
+	onChange: (url: string, asset: AssetRow) => void;
 	className?: string;
 	readOnly?: boolean;
+	/** How wide the mail is, in pixels. */
+	mailWidth?: number;
+	/** What stands beside the button. */
+	tools?: ReactNode;
 	children: ReactNode;
 }) {
 	const client = useQueryClient();
@@ -36,10 +42,11 @@ export function ImageField({
 		if (!file || disabledReason) return;
 		setBusy(true);
 		try {
-			onChange((await upload(file)).url);
+			const asset = await upload(file, mailWidth);
+			onChange(asset.url, asset);
 			void client.invalidateQueries(within("assets"));
 		} catch (error) {
-			toast(explain(error), { tone: "danger" });
+			toast(failureOf(file, error), { tone: "danger" });
 		} finally {
 			setBusy(false);
 		}
@@ -59,13 +66,13 @@ export function ImageField({
 				onDragLeave={() => setDragging(false)}
 				onDrop={(event) => {
 					setDragging(false);
-					const [file] = imagesOf(event.dataTransfer);
+					const [file] = filesOf(event.dataTransfer);
 					if (!file) return;
 					event.preventDefault();
 					void uploadFiles(file);
 				}}
 				onPasteCapture={(event) => {
-					const [file] = imagesOf(event.clipboardData);
+					const [file] = filesOf(event.clipboardData);
 					if (!file) return;
 					event.preventDefault();
 					event.stopPropagation();
@@ -74,7 +81,7 @@ export function ImageField({
 			>
 				{children}
 			</div>
-			<div>
+			<div className={css.buttons}>
 				<Button
 					small
 					icon={<Image aria-hidden />}
@@ -84,14 +91,16 @@ export function ImageField({
 				>
 					{words.choose}
 				</Button>
+				{tools}
 			</div>
 			{choosing && (
 				<Suspense fallback={null}>
 					<AssetPicker
+						mailWidth={mailWidth}
 						onClose={() => setChoosing(false)}
 						onPick={(asset) => {
 							setChoosing(false);
-							onChange(asset.url);
+							onChange(asset.url, asset);
 						}}
 					/>
 				</Suspense>

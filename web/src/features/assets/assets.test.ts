@@ -1,6 +1,6 @@
 import type { AssetRow } from "../../api/schema";
 import { equals, type Tests } from "../../base/testing";
-import { hasFiles, imagesOf, localOf, markupOf } from "./assets";
+import { altOf, filesOf, hasFiles, isCode, localOf, markupOf } from "./assets";
 
 const image = (parts: Partial<AssetRow> = {}) =>
 	({ url: "https://example.com/a/1.png", name: "hero.png", width: 400, height: 300, ...parts }) as AssetRow;
@@ -25,17 +25,21 @@ const tests: Tests = {
 			["plain", "plain"],
 		];
 		for (const [name, alt] of names) equals(/alt="([^"]*)"/.exec(markupOf(image({ name }), "mjml"))?.[1], alt, name);
+		equals(altOf({ name: '"<&>_b.gif' }), '"<&> b', "as people read it");
 	},
 	"the application loads it from its own address"() {
 		equals(localOf(image({ url: "https://img.example.com/assets/1.png?x=1" })), "/assets/1.png");
 	},
-	"images are taken from what is dropped, other files are not"() {
-		equals(
-			imagesOf(dropped("image/png", "text/plain", "image/svg+xml", "", "image/webp")).map((file) => file.type),
-			["image/png", "image/webp"],
+	"files are taken from what is dropped, and those with text are known"() {
+		const files = filesOf(
+			dropped("image/png", "text/plain", "image/svg+xml", "", "application/json", "application/pdf"),
 		);
 		equals(
-			[imagesOf(null), hasFiles(null), hasFiles(dropped()), hasFiles({ types: ["text/html"] } as never)],
+			files.filter((file) => !isCode(file)).map((file) => file.type),
+			["image/png", "image/svg+xml", "application/pdf"],
+		);
+		equals(
+			[filesOf(null), hasFiles(null), hasFiles(dropped()), hasFiles({ types: ["text/html"] } as never)],
 			[[], false, true, false],
 		);
 	},

@@ -5,6 +5,7 @@ import { Button } from "../../ui/Button";
 import { described, Frame, Select, Switch, TextField } from "../../ui/Field";
 import field from "../../ui/Field.module.css";
 import { ImageField } from "../assets/ImageField";
+import { imagePage } from "../assets/imagePage";
 import { DateTime } from "../../ui/DateTime";
 import { Thumb } from "../../ui/Thumb";
 import { catalogue } from "../../base/words/catalogue";
@@ -108,7 +109,7 @@ function Input({ parameter: p, path, value, onChange, error, readOnly }: Props) 
 		case "image":
 			return (
 				<ImageField className={css.image} readOnly={readOnly} onChange={write}>
-					<Thumb html={picture(text)} label={words.picture({ name: label })} width={96} height={72} layout={288} />
+					<Thumb html={imagePage(text)} label={words.picture({ name: label })} width={96} height={72} layout={288} />
 					<TokenField
 						{...common}
 						value={text}
@@ -193,19 +194,6 @@ function Input({ parameter: p, path, value, onChange, error, readOnly }: Props) 
 		case "list":
 			return <Lines {...common} value={value} onChange={onChange} />;
 	}
-}
-
-/** picture is a page that shows an image of an address. */
-function picture(address: string): string | null {
-	if (!/^https?:\/\//.test(address)) return null;
-	const page = document.implementation.createHTMLDocument();
-	const img = page.createElement("img");
-	img.src = address;
-	img.alt = "";
-	img.style.cssText = "display: block; width: 100%; height: 100vh; object-fit: contain";
-	page.body.style.margin = "0";
-	page.body.append(img);
-	return page.documentElement.outerHTML;
 }
 
 type Common = {
