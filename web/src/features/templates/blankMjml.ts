@@ -1,12 +1,18 @@
 import type { QueryClient } from "@tanstack/react-query";
+import { catalogue } from "../../base/words/catalogue";
 import { footerOf, headOf, type Look, readBrand } from "../settings/brandCode";
 
-/** blankMjml is the code that new mails begin with if the brand is not known. */
-export const blankMjml = `<mjml>
+const words = catalogue("templates.blankMjml", { greeting: "Hello {name}", nobody: "there" });
+
+/** greeting returns the first words of a mail, in the language of the application. */
+const greeting = () => words.greeting({ name: `{{ contact.first_name | default: "${words.nobody}" }}` });
+
+/** blankMjml returns the code that new mails begin with if the brand is not known. */
+const blankMjml = () => `<mjml>
   <mj-body>
     <mj-section>
       <mj-column>
-        <mj-text>Hello {{ contact.first_name | default: "there" }}</mj-text>
+        <mj-text>${greeting()}</mj-text>
       </mj-column>
     </mj-section>
   </mj-body>
@@ -27,7 +33,7 @@ ${
     </mj-section>
     <mj-section>
       <mj-column>
-        <mj-text>Hello {{ contact.first_name | default: "there" }}</mj-text>
+        <mj-text>${greeting()}</mj-text>
       </mj-column>
     </mj-section>
 ${footerOf(look)}  </mj-body>
@@ -35,4 +41,4 @@ ${footerOf(look)}  </mj-body>
 `;
 
 /** newMjml returns the code that a new mail begins with: in the brand of the account, if that can be read. */
-export const newMjml = (client: QueryClient): Promise<string> => readBrand(client).then(brandedMjml, () => blankMjml);
+export const newMjml = (client: QueryClient): Promise<string> => readBrand(client).then(brandedMjml, blankMjml);
