@@ -201,6 +201,15 @@ addEventListener(
 addEventListener("click", reportPress);
 addEventListener("dblclick", reportPress);
 document.documentElement.addEventListener("pointerleave", () => reportPoint(-1));
+// What is let go over the page would be shown in its place. The application is told of files, since it does not see them here.
+for (const type of ["dragenter", "dragover", "drop"] as const) {
+	addEventListener(type, (event) => {
+		event.preventDefault();
+		if (event.dataTransfer) event.dataTransfer.dropEffect = "none";
+		if (marks && event.dataTransfer?.types.includes("Files"))
+			oncePerFrame("files", () => send({ kind: "report", files: true }));
+	});
+}
 addEventListener("submit", (e) => e.preventDefault(), true);
 addEventListener("resize", report);
 addEventListener("pointerover", (event) => {

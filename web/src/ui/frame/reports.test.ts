@@ -39,10 +39,12 @@ const tests: Tests = {
 			onMarks: (value: unknown) => heard.push(value),
 			onPress: (value: unknown) => heard.push(value),
 			onPoint: (value: unknown) => heard.push(value),
+			onFiles: () => heard.push("files"),
 		};
-		for (const message of [{}, { press: 5 }, { rects: 5 }, { point: 3 }]) read(message, to);
-		read({ point: 3 }, {});
-		equals(heard, [[], 3], "messages");
+		for (const message of [{}, { press: 5 }, { rects: 5 }, { point: 3 }, { files: 1 }, { files: true }])
+			read(message, to);
+		read({ point: 3, files: true }, {});
+		equals(heard, [[], 3, "files"], "messages");
 	},
 };
 

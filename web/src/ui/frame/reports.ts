@@ -14,6 +14,8 @@ export type Reports = {
 	onPress?: (press: Press) => void;
 	/** The mark under the pointer, -1 if there is none. */
 	onPoint?: (mark: number) => void;
+	/** Files are dragged over it. */
+	onFiles?: () => void;
 };
 
 /** More rectangles than these are not read. */
@@ -27,6 +29,7 @@ const isObject = (value: unknown): value is { [name: string]: unknown } => typeo
 export function read(message: { [name: string]: unknown }, to: Reports) {
 	if ("rects" in message) to.onMarks?.(readRects(message.rects));
 	if ("point" in message) to.onPoint?.(readPoint(message.point));
+	if (message.files === true) to.onFiles?.();
 	const press = readPress(message.press);
 	if (press) to.onPress?.(press);
 }
