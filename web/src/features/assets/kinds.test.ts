@@ -24,6 +24,7 @@ const tests: Tests = {
 			["GIF87a\x01", "gif"],
 			["RIFF\0\0\0\0WEBPVP8 ", "webp"],
 			["<svg xmlns='http://www.w3.org/2000/svg'/>", "svg"],
+			["<svg/>", "svg"],
 			['\xef\xbb\xbf<?xml version="1.0"?>\n<!-- made by hand --><!DOCTYPE svg>\n<svg>', "svg"],
 			["<p>no <svg></svg></p>", null],
 			["hello", null],

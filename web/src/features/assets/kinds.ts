@@ -14,8 +14,11 @@ export function kindOf(bytes: Uint8Array): Kind | null {
 	if (textAt(bytes, 0, 3) === "\xff\xd8\xff") return "jpeg";
 	if (/^GIF8[79]a$/.test(textAt(bytes, 0, 6))) return "gif";
 	if (textAt(bytes, 0, 4) === "RIFF" && textAt(bytes, 8, 4) === "WEBP") return "webp";
-	// Before the first element there are comments and declarations.
-	return /^[^<]{0,3}(?:\s*<[?!][\s\S]*?>)*?\s*<svg[\s>]/i.test(textAt(bytes, 0, 4096)) ? "svg" : null;
+	const markup = textAt(bytes, 0, 4096)
+		.replace(/^\xef\xbb\xbf/, "")
+		.replace(/<!--[\s\S]*?-->/g, "")
+		.replace(/<[?!][^>]*>/g, "");
+	return /^\s*<svg[\s/>]/i.test(markup) ? "svg" : null;
 }
 
 /** isAnimated reports whether an image moves, or may do so: what draws it anew would keep its first frame. */
