@@ -75,11 +75,13 @@ export function Outline({ tree, body, selected, onSelect, onKey, focus }: Props)
 		rows.findIndex((row) => row.node === selected),
 	);
 	const focused = useRef(focus);
+	const isIn = useRef(false); // a row that is taken away takes the focus with it, and says nothing
 	useLayoutEffect(() => {
 		const row = list.current?.querySelector<HTMLElement>(`[data-row="${current}"]`);
 		const asked = focused.current !== focus;
 		focused.current = focus;
-		if (!row || !(asked || list.current?.contains(document.activeElement))) return;
+		const lost = isIn.current && document.activeElement === document.body;
+		if (!row || !(asked || lost || list.current?.contains(document.activeElement))) return;
 		row.focus({ preventScroll: true });
 		row.scrollIntoView({ block: "nearest" });
 	}, [current, focus]);
@@ -108,6 +110,12 @@ export function Outline({ tree, body, selected, onSelect, onKey, focus }: Props)
 			role="tree"
 			aria-label={words.label}
 			className={css.tree}
+			onFocus={() => {
+				isIn.current = true;
+			}}
+			onBlur={() => {
+				isIn.current = false;
+			}}
 			onClick={({ target }) => {
 				const row = rows[rowAt(target)];
 				if (row) onSelect(row.node);
