@@ -23,6 +23,8 @@ type Props = {
 	/** The layer over the picture; its corner is that of the frame. */
 	layer: RefObject<HTMLDivElement | null>;
 	onRects: (rects: Rect[]) => void;
+	/** Files are dragged over the mail. */
+	onFiles: () => void;
 	onPress: (node: Node, double: boolean) => void;
 	/** Edits the text of the selected node at its place; null if it is not edited there. */
 	textAt: ((box: Box, width: number) => ReactNode) | null;
@@ -80,6 +82,7 @@ export function Canvas({ view, picture, ...props }: Props) {
 						dark={false}
 						className={css.frame}
 						onMarks={props.onRects}
+						onFiles={props.onFiles}
 						onPoint={setPointed}
 						onPress={({ mark, double }) => {
 							const node = view.nodeOf(mark);

@@ -38,12 +38,13 @@ import { nameOf, titleOf } from "./names";
 import { Outline } from "./Outline";
 import { PaddingHandles } from "./PaddingHandles";
 import { acted, follows, newId, type Place } from "./place";
-import { Palette, snippetName } from "./Palette";
+import { Palette } from "./Palette";
 import { type Picture, type Rect, View } from "./picture";
 import { changed, fixed, noPlace, notMoved, notThere } from "./refusals";
-import type { Snippet } from "./snippets";
 import { Stage } from "./Stage";
 import { allowedOf, withText } from "./texts";
+import { useImages } from "./useImages";
+import type { Addition, Declared } from "./usePaletteParts";
 
 const words = catalogue("design.design", {
 	label: "Design",
@@ -76,6 +77,8 @@ type Props = {
 	picture: Picture | null;
 	/** Says why the picture is not that of the text; missing while all is well. */
 	notice?: ReactNode;
+	/** The sections and the slots that it may have. */
+	declared?: Declared;
 	/** Opens the code at a line. */
 	onCode: (line: number) => void;
 	/** Where the picture is shown if that is elsewhere: null for nowhere. */
@@ -188,10 +191,9 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 		const place = isFixed(node) ? null : step(node, by);
 		done(place && move(tree, node, place), words.moved({ name: nameOf(node) }), notMoved(node, by));
 	};
-	const add = (snippet: Snippet) => {
-		const name = snippetName(snippet.id);
-		done(insertSnippet(tree, selected, snippet), words.added({ name }), noPlace(name));
-	};
+	const add = (addition: Addition) =>
+		done(insertSnippet(tree, selected, addition), words.added({ name: addition.name }), noPlace(addition.name));
+	const images = useImages({ tree, selected, readOnly, layer, view: () => view, show: setDrag, done });
 	const focusIn = (part: RefObject<HTMLElement | null>) =>
 		(
 			part.current?.querySelector<HTMLElement>("[data-path]") ??
@@ -216,7 +218,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	/** dragged follows the pointer over the picture: what is dropped lands where it shows, and a press without a movement is one. */
 	const dragged = (
 		event: PointerEvent<HTMLElement>,
-		what: string | Node,
+		what: string | string[] | Node,
 		name: string,
 		drop: (landing: Landing) => void,
 		press: () => void,
@@ -247,6 +249,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	};
 
 	const keys = (event: KeyboardEvent) => {
+		if (!event.currentTarget.contains(event.target as Element)) return; // it is in a dialog
 		const mod = event.ctrlKey || event.metaKey;
 		if (mod && (event.target as Element).closest("[data-own-text]")) return; // what is typed there goes first
 		if (mod && !event.altKey && event.key.toLowerCase() === "z") {
@@ -289,7 +292,9 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 			onKeyDown={keys}
 			onFocus={own.onFocus}
 			onInput={own.onInput}
+			onPaste={images.onPaste}
 		>
+			{images.dialog}
 			<div className={css.bar}>
 				<IconButton label={words.undo} small icon={<Undo2 aria-hidden size={16} />} onClick={() => history("undo")} />
 				<IconButton label={words.redo} small icon={<Redo2 aria-hidden size={16} />} onClick={() => history("redo")} />
@@ -319,18 +324,23 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 						search={search}
 						onInsert={add}
 						onEscape={() => setFocus((count) => count + 1)}
-						onDrag={(event, snippet) =>
+						onDrag={(event, addition) =>
 							dragged(
 								event,
-								snippet.tag,
-								snippetName(snippet.id),
-								({ place }) => {
-									const name = snippetName(snippet.id);
-									done(insert(tree, place, snippet.code), words.added({ name }), notThere(name));
-								},
-								() => add(snippet),
+								addition.tag,
+								addition.name,
+								({ place }) =>
+									done(
+										insert(tree, place, addition.code),
+										words.added({ name: addition.name }),
+										notThere(addition.name),
+									),
+								() => add(addition),
 							)
 						}
+						tree={tree}
+						declared={props.declared}
+						upload={images.upload}
 					/>
 				)}
 			</div>
@@ -357,6 +367,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 					selected={selected}
 					layer={layer}
 					onRects={setRects}
+					onFiles={images.onFiles}
 					onPress={(node, double) => {
 						if (double || (node === selected && withText(node))) return void open(node);
 						select(node);

@@ -8,17 +8,12 @@ import { attributesOf, choicesOf, defaultOf, kindOf, outlookDoes, stylesIn } fro
 import { ColorTool } from "./ColorTool";
 import css from "./Design.module.css";
 import { ElementText } from "./ElementText";
+import { AltAttribute, ImageAttribute } from "./ImageFields";
+import { holdsImage } from "./images";
 import { setAttribute, setCondition, setText, unwrap, wrapInCondition } from "./model/acts";
 import { type Apply, Kept, refusals } from "./Kept";
 import { attributeValue, contentOf } from "./model/labels";
-import {
-	type ConditionNode,
-	type ElementNode,
-	isInBody,
-	type Node,
-	type OpaqueNode,
-	type Tree,
-} from "./model/tree";
+import { type ConditionNode, type ElementNode, isInBody, type Node, type OpaqueNode, type Tree } from "./model/tree";
 import { branchName, nameOf } from "./names";
 import { hasPadding } from "./padding";
 import { PaddingFields } from "./PaddingFields";
@@ -97,7 +92,11 @@ type Of<N> = Omit<Props, "node"> & { node: N };
 function ElementFields({ tree, node, readOnly, inPlace, apply }: Of<ElementNode>) {
 	const { first, rest } = attributesOf(tree, node);
 	const hasText = withText(node) !== null;
-	const field = (name: string) => <AttributeField key={name} tree={tree} element={node} name={name} apply={apply} />;
+	const field = (name: string) => {
+		const of = { tree, element: node, name, apply };
+		if (holdsImage(name)) return <ImageAttribute key={name} {...of} readOnly={readOnly} />;
+		return name === "alt" ? <AltAttribute key={name} {...of} /> : <AttributeField key={name} {...of} />;
+	};
 	return (
 		<>
 			{inPlace && <p className={css.hint}>{words.inPlace}</p>}
@@ -140,9 +139,7 @@ function AttributeField({
 	const value = attributeValue(tree, element, name) ?? "";
 	const standard = defaultOf(tree, element, name);
 	const kind = kindOf(tag, name);
-	// The alternative text may be empty, which says that a picture shows nothing of importance.
-	const write = (next: string) =>
-		apply(setAttribute(tree, element, name, next === "" && name !== "alt" ? null : next), true);
+	const write = (next: string) => apply(setAttribute(tree, element, name, next === "" ? null : next), true);
 	const how = outlookDoes(tag, name);
 	const notes = [how && outlook[how], kind === "length" && !value && !standard && words.length];
 	const help = notes.filter(Boolean).join(" ") || undefined;
@@ -175,7 +172,7 @@ function AttributeField({
 					path={name}
 					placeholder={standard}
 					autoComplete="off"
-					spellCheck={name === "alt" || name === "title"}
+					spellCheck={name === "title"}
 					inputMode={kind === "address" ? "url" : undefined}
 					before={
 						kind === "color" && (

@@ -17,11 +17,13 @@ import {
 	Table,
 	Type,
 } from "lucide-react";
-import { type PointerEvent, type Ref, useRef, useState } from "react";
+import { Fragment, type PointerEvent, type ReactNode, type Ref, useRef, useState } from "react";
 import { TextField } from "../../ui/Field";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Design.module.css";
-import { type Snippet, type SnippetId, snippets } from "./snippets";
+import { type Addition, type Declared, usePaletteParts } from "./usePaletteParts";
+import type { Tree } from "./model/tree";
+import { type SnippetId, snippets } from "./snippets";
 
 const words = catalogue("design.palette", {
 	title: "Add",
@@ -67,25 +69,33 @@ const icons: { [id in SnippetId]: LucideIcon } = {
 	code: Code,
 };
 
-/** snippetName returns what the palette calls a snippet. */
-export const snippetName = (id: SnippetId) => names[id];
-
 type Props = {
 	search: Ref<HTMLDivElement>;
-	onInsert: (snippet: Snippet) => void;
+	onInsert: (addition: Addition) => void;
 	/** A press of the pointer, with which dragging begins. */
-	onDrag: (event: PointerEvent<HTMLElement>, snippet: Snippet) => void;
+	onDrag: (event: PointerEvent<HTMLElement>, addition: Addition) => void;
 	onEscape: () => void;
+	tree: Tree;
+	declared?: Declared;
+	/** Uploads images. */
+	upload: ReactNode;
 };
 
 /** Palette is what can be added: pressed it goes to the selection, dragged to where it is let go. Enter in its search adds the first one. */
-export function Palette({ search, onInsert, onDrag, onEscape }: Props) {
+export function Palette({ search, onInsert, onDrag, onEscape, tree, declared, upload }: Props) {
 	const [text, setText] = useState("");
 	const pressed = useRef(false);
-	const found = snippets.filter(({ id }) => names[id].toLowerCase().includes(text.trim().toLowerCase()));
-	const add = (snippet: Snippet) => {
+	const parts = usePaletteParts(tree, declared);
+	const own = snippets().map((snippet) => ({ ...snippet, name: names[snippet.id], icon: icons[snippet.id] }));
+	const groups = [{ title: "", help: "", additions: own as Addition[] }, ...parts]
+		.map((group) => ({
+			...group,
+			additions: group.additions.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase())),
+		}))
+		.filter((group) => group.additions.length > 0);
+	const add = (addition: Addition) => {
 		setText("");
-		onInsert(snippet);
+		onInsert(addition);
 	};
 	return (
 		<section aria-label={words.title} className={css.palette}>
@@ -99,7 +109,7 @@ export function Palette({ search, onInsert, onDrag, onEscape }: Props) {
 					data-own-text={text !== "" || undefined}
 					autoComplete="off"
 					onKeyDown={(event) => {
-						const [first] = found;
+						const [first] = groups[0]?.additions ?? [];
 						if (event.key === "Enter" && first) {
 							event.preventDefault();
 							add(first);
@@ -111,30 +121,37 @@ export function Palette({ search, onInsert, onDrag, onEscape }: Props) {
 					}}
 				/>
 			</div>
-			{found.length === 0 && <p className={css.hint}>{words.nothing}</p>}
-			<ul className={css.snippets}>
-				{found.map((snippet) => {
-					const Icon = icons[snippet.id];
-					return (
-						<li key={snippet.id}>
-							<button
-								type="button"
-								onPointerDown={(event) => {
-									pressed.current = event.button === 0;
-									onDrag(event, snippet);
-								}}
-								onClick={() => {
-									if (!pressed.current) add(snippet); // by key, or by what reads the page aloud
-									pressed.current = false;
-								}}
-							>
-								<Icon aria-hidden size={16} />
-								{names[snippet.id]}
-							</button>
-						</li>
-					);
-				})}
-			</ul>
+			{groups.length === 0 && <p className={css.hint}>{words.nothing}</p>}
+			{groups.map(({ title, help, additions }) => (
+				<Fragment key={title}>
+					{title && <h2 className={css.group}>{title}</h2>}
+					{help && <p className={css.hint}>{help}</p>}
+					<ul className={css.snippets} aria-label={title || undefined}>
+						{additions.map((addition) => {
+							const Icon = addition.icon;
+							return (
+								<li key={addition.id}>
+									<button
+										type="button"
+										onPointerDown={(event) => {
+											pressed.current = event.button === 0;
+											onDrag(event, addition);
+										}}
+										onClick={() => {
+											if (!pressed.current) add(addition); // by key, or by what reads the page aloud
+											pressed.current = false;
+										}}
+									>
+										<Icon aria-hidden size={16} />
+										{addition.name}
+									</button>
+								</li>
+							);
+						})}
+					</ul>
+					{!title && upload}
+				</Fragment>
+			))}
 		</section>
 	);
 }

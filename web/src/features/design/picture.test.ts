@@ -114,7 +114,7 @@ const tests: Tests = {
 			["<mj-section></mj-section>", true],
 			["<mj-text>1</mj-text>", true],
 		] as const) {
-			for (const snippet of snippets) {
+			for (const snippet of snippets()) {
 				const empty = read(code, fragment);
 				const act = insertSnippet(empty, null, snippet);
 				if (!act && code.startsWith("<mj-text>") && !["mj-section", "mj-hero"].includes(snippet.tag))

@@ -11,6 +11,7 @@ import { useNarrow } from "../../ui/useNarrow";
 import { Views } from "../../ui/Views";
 import { CodeWithImages } from "../assets/CodeWithImages";
 import css from "./MjmlEditor.module.css";
+import type { Declared } from "../design/usePaletteParts";
 import type { MjmlProps, Shown } from "./MjmlField";
 import { useMjmlView } from "./useMjmlView";
 
@@ -28,7 +29,17 @@ const words = catalogue("source.mjmlEditor", {
 const visited = new WeakSet<Place>();
 
 /** MjmlEditor edits MJML as a design or as code. The code stays while the text is designed: its history is that of both. */
-export default function MjmlEditor({ fragment, begin, place, picture, notice, stage, tools, ...code }: MjmlProps) {
+export default function MjmlEditor({
+	fragment,
+	declared,
+	begin,
+	place,
+	picture,
+	notice,
+	stage,
+	tools,
+	...code
+}: MjmlProps) {
 	const { view, show, choose } = useMjmlView();
 	const readOnly = useFixed() || (code.readOnly ?? false);
 	const isNarrow = useNarrow();
@@ -68,6 +79,7 @@ export default function MjmlEditor({ fragment, begin, place, picture, notice, st
 					<Designed
 						text={code.value}
 						fragment={fragment ?? false}
+						declared={declared ?? undefined}
 						readOnly={readOnly}
 						control={control}
 						onChange={code.onChange}
@@ -87,6 +99,7 @@ export default function MjmlEditor({ fragment, begin, place, picture, notice, st
 type DesignedProps = Shown & {
 	text: string;
 	fragment: boolean;
+	declared: Declared | undefined;
 	readOnly: boolean;
 	control: RefObject<CodeControl | null>;
 	onChange: (text: string) => void;

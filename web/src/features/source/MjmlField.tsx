@@ -4,6 +4,7 @@ import type { CodeProps } from "../../ui/Code";
 import type { Place } from "../../ui/focusField";
 import { Skeleton } from "../../ui/States";
 import type { Picture } from "../design/picture";
+import type { Declared } from "../design/usePaletteParts";
 
 const MjmlEditor = lazyComponent(() => import("./MjmlEditor"));
 
@@ -20,6 +21,8 @@ export type Shown = {
 export type MjmlProps = Shown &
 	Pick<CodeProps, "label" | "value" | "onChange" | "names" | "problems" | "readOnly"> & {
 		fragment?: boolean;
+		/** The sections and the slots that it may have. */
+		declared?: Declared | null;
 		/** Returns what an empty text is begun with. */
 		begin?: () => Promise<string>;
 		/** Where to go: to the element at a position in the design, or to a line of the code. A new object goes there again. */

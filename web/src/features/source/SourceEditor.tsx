@@ -360,6 +360,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 												place={placeIn("mjml")}
 												picture={picture}
 												notice={notShown && <NotShown {...notShown} onGo={focusProblem} />}
+												declared={schema}
 												tools={<div className={css.tools}>{previewTools}</div>}
 											/>
 										) : (

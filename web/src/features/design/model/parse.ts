@@ -2,7 +2,18 @@ import { isKnown } from "../../../ui/editor/mjml";
 import { type Block, blocksOf, codeOf, masked, type Range, type Span, spansOf } from "./liquid";
 import { controlAt, Fault } from "./reader";
 import { isBlank, type Scanned, type ScannedElement, scan } from "./scan";
-import type { Branch, Broken, ConditionNode, Container, Node, OpaqueNode, Root, Tree } from "./tree";
+import {
+	type Branch,
+	type Broken,
+	type ConditionNode,
+	type Container,
+	type Node,
+	type OpaqueNode,
+	type Root,
+	sectionMark,
+	slotMark,
+	type Tree,
+} from "./tree";
 
 /**
  * parse reads MJML with Liquid: a document, or a fragment, which is what stands inside mj-body or mj-column. Positions
@@ -149,7 +160,7 @@ class Builder {
 			branches: [],
 			end,
 			effective: wrapped || block.name === "section",
-			tags: wrapped ? ["mj-raw"] : [],
+			tags: wrapped ? ["mj-raw"] : block.name === "section" ? [sectionMark] : [],
 			parent,
 		};
 		node.branches = marks.slice(0, -1).map((index, i) => {
@@ -201,7 +212,8 @@ class Builder {
 		if (item.kind === "text") return opaque("text");
 		if (item.kind === "liquid") {
 			const code = codeOf(this.text.slice(from, to));
-			return opaque(code.startsWith("slot:") ? "slot" : item.span.name === "comment" ? "comment" : "liquid");
+			if (/^slot\s*:/.test(code)) return opaque("slot", [slotMark]);
+			return opaque(item.span.name === "comment" ? "comment" : "liquid");
 		}
 		const { scanned } = item;
 		if (scanned.kind === "comment") return opaque("comment");

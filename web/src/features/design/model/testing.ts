@@ -131,7 +131,7 @@ const moved = (tree: Tree, node: Node, place: { parent: Container; index: number
 
 const attempts: { [name: string]: Attempt } = {
 	insert(tree, _, random) {
-		const { id, tag, code } = random.of(snippets);
+		const { id, tag, code } = random.of(snippets());
 		const all = places(tree, tag);
 		if (all.length === 0) return null;
 		const place = random.of(all);

@@ -145,6 +145,10 @@ export function contains(node: Node, container: Container): boolean {
 	return false;
 }
 
+/** What stands for a section of placeholders, and for a slot, among the elements that a node is made of: neither may stand in a section. */
+export const sectionMark = "{{#section}}";
+export const slotMark = "{{slot}}";
+
 /** tagsOf returns the elements that a node is made of, which decide where it may stand. */
 export const tagsOf = (node: Node): string[] => (node.kind === "element" ? [node.tag] : node.tags);
 
