@@ -166,6 +166,24 @@ func (p *Page) Paste(ctx context.Context, text string) error {
 	return event.Call(p.in(ctx))
 }
 
+// DragFiles moves files of the machine from the desktop over the page, through points of the window in CSS pixels, and
+// lets them go at the last one if drop is set.
+func (p *Page) DragFiles(ctx context.Context, drop bool, points [][2]float64, files ...string) error {
+	event := proto.InputDispatchDragEvent{Type: proto.InputDispatchDragEventTypeDragEnter, Data: &proto.InputDragData{Items: []*proto.InputDragDataItem{}, Files: files, DragOperationsMask: 1}}
+	for _, at := range points {
+		event.X, event.Y = at[0], at[1]
+		if err := event.Call(p.in(ctx)); err != nil {
+			return err
+		}
+		event.Type = proto.InputDispatchDragEventTypeDragOver
+	}
+	if !drop {
+		return nil
+	}
+	event.Type = proto.InputDispatchDragEventTypeDrop
+	return event.Call(p.in(ctx))
+}
+
 // WithoutScripts turns the scripts of pages off. Eval works nevertheless.
 func (p *Page) WithoutScripts(ctx context.Context) error {
 	return proto.EmulationSetScriptExecutionDisabled{Value: true}.Call(p.in(ctx))

@@ -7,6 +7,7 @@ const words = catalogue("assets.prepare", {
 	kind: "Mail programs do not show images of this kind. Save it as PNG or JPEG, and use that file.",
 	none: "This is not an image. Use a PNG, JPEG, GIF or WebP file.",
 	damaged: "The image is damaged or incomplete. Save it again as PNG or JPEG, and use that file.",
+	unread: "The file cannot be read. Choose it again, and no folder.",
 	size: "The file has {size}, and 5 MB is the limit. Save the image smaller, or as JPEG.",
 	pixels: "The image has {width} × {height} pixels, and {most} on a side is the limit. Cut it, or save it smaller.",
 });
@@ -28,6 +29,10 @@ const types: { [kind in Kind]: { type: string; ending: string } } = {
 
 const endingOf = (type: string) => Object.values(types).find((known) => known.type === type)?.ending ?? "png";
 
+/** isOther reports whether a file calls itself an image, of another kind than those that are known by their bytes. */
+const isOther = ({ type, name }: File) =>
+	type.startsWith("image/") || /\.(?:avif|bmp|heic|heif|ico|psd|tiff?)$/i.test(name);
+
 /** refuse says why an image cannot be used, and what helps. */
 const refuse = (sentence: string): never => {
 	throw new Error(sentence);
@@ -39,10 +44,14 @@ const refuse = (sentence: string): never => {
  */
 export async function prepare(file: File, mailWidth = 600): Promise<File> {
 	const tooLarge = (size: number) => refuse(words.size({ size: bytes(size) }));
-	const head = new Uint8Array(await file.slice(0, headSize).arrayBuffer());
+	const start = await file
+		.slice(0, headSize)
+		.arrayBuffer()
+		.catch(() => refuse(words.unread));
+	const head = new Uint8Array(start);
 	const kind = kindOf(head);
 	if (kind === "svg") return refuse(words.svg);
-	if (!kind) return refuse(file.type.startsWith("image/") ? words.kind : words.none);
+	if (!kind) return refuse(isOther(file) ? words.kind : words.none);
 	if (file.size > maxRead) return tooLarge(file.size);
 	if (isAnimated(head, kind)) return file.size > maxSize ? tooLarge(file.size) : file;
 	const image = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(() => refuse(words.damaged));
