@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/packetboat/packetboat/e2e/e2etest"
+	"github.com/packetboat/packetboat/e2e/harness"
 	"github.com/packetboat/packetboat/internal/sqldb/dbtest"
 )
 
@@ -88,7 +89,6 @@ func TestImagesBlocksAndSlotsAreAddedToADesign(t *testing.T) {
 		page.fillField("alt", "Ships")
 		rows("Image Ships", "Text Hello")
 		page.WaitFor(`document.querySelector('[data-path=width]').value === '300px'`)
-		page.shot("chosen")
 		page.expectAccessible("the settings of an image")
 
 		selectRow(4)
@@ -96,7 +96,6 @@ func TestImagesBlocksAndSlotsAreAddedToADesign(t *testing.T) {
 		page.Dialog().ExpectText("Alternative text")
 		page.Dialog().Click("Insert")
 		page.Dialog().ExpectText("Describe what the image shows, or mark it as decorative.")
-		page.shot("asked")
 		page.expectAccessible("a question for the alternative text")
 		page.fillField("alt.0", "A photo")
 		page.Press("Enter")
@@ -117,22 +116,20 @@ func TestImagesBlocksAndSlotsAreAddedToADesign(t *testing.T) {
 		}
 		rows("Image Ships", "Text Hello", "Image A photo")
 
-		var box []float64
-		page.EvaluateInto(`(({ x, y, width, height }) => [x, y, width, height])(document.querySelector('[data-selection]').getBoundingClientRect())`, &box)
+		const selection = `document.querySelector('[data-selection]')`
+		box := page.box(selection)
 		drag := func(kind string, x, y float64, files string) {
 			t.Helper()
 			page.Evaluate(fmt.Sprintf(`dragTo(%q, %f, %f, %s)`, kind, x, y, files))
 		}
 		selectRow(4)
-		page.WaitFor(`document.querySelector('[data-selection]').getBoundingClientRect().y < ` + fmt.Sprint(box[1]))
-		page.EvaluateInto(`(({ x, y, width, height }) => [x, y, width, height])(document.querySelector('[data-selection]').getBoundingClientRect())`, &box)
+		page.WaitFor(fmt.Sprintf(`%s.getBoundingClientRect().y < %f`, selection, box[1]))
+		box = page.box(selection)
 		files := `file('one.png', 700, 100), other('logo.svg', 'image/svg+xml', '<svg/>'), file('two.png', 100, 100)`
 		drag("dragover", box[0]+50, box[1]+4, files)
-		page.shot("dragged")
 		page.WaitFor(`document.querySelector('[data-chosen]')`)
 		drag("drop", box[0]+50, box[1]+4, files)
 		page.Dialog().ExpectText("logo.svg: Many mail programs")
-		page.shot("several")
 		page.Check("one.png is decorative")
 		page.fillField("alt.1", "Second")
 		page.Dialog().Click("Insert")
@@ -146,7 +143,7 @@ func TestImagesBlocksAndSlotsAreAddedToADesign(t *testing.T) {
 		rows("Image Ships", "Text Hello", "Image A photo")
 
 		selectRow(3)
-		page.EvaluateInto(`(({ x, y, width, height }) => [x, y, width, height])(document.querySelector('[data-selection]').getBoundingClientRect())`, &box)
+		box = page.box(selection)
 		drag("drop", box[0]+box[2]/2, box[1]+box[3]/2, `turned('three.jpg', 100, 200)`)
 		page.Dialog().ExpectText("Alternative text")
 		page.fillField("alt.0", "Boats")
@@ -160,7 +157,6 @@ func TestImagesBlocksAndSlotsAreAddedToADesign(t *testing.T) {
 		page.Press("Enter")
 		rows("Image Boats", "Text Hello", "Image A photo", "Section", "Column", "Text Open until six")
 		page.WaitFor(`document.querySelector('[data-selection]')?.getBoundingClientRect().height > 0`)
-		page.shot("block")
 		page.Press("/")
 		page.Type("promotion")
 		page.Press("Enter")
@@ -181,21 +177,45 @@ func TestImagesBlocksAndSlotsAreAddedToADesign(t *testing.T) {
 		if got, want := strings.Join(widths, ", "), "three.jpg 200, desk.gif 257, two.png 100, one.png 700, photo.png 1200, harbour-view.png 300"; got != want {
 			t.Errorf("the images are %s; want %s", got, want)
 		}
+		page.expectImagesForEditorsAlone("/templates/"+made["id"].(string)+"?pane=design", selectRow)
 		page.expectNoProblems()
 	})
+}
+
+// expectImagesForEditorsAlone opens a design as a viewer, who is offered nothing to add, and whose files go nowhere.
+func (page appPage) expectImagesForEditorsAlone(route string, selectRow func(int)) {
+	page.T.Helper()
+	if _, err := page.program.Run(page.Ctx, "user", "create", "--tenant", harness.Tenant, "--role", "viewer", "--name", "Vi", "--email", "vi@example.org"); err != nil {
+		page.T.Fatal(err)
+	}
+	out, err := page.program.Run(page.Ctx, "user", "login-link", "--email", "vi@example.org")
+	if err != nil {
+		page.T.Fatal(err)
+	}
+	page.Goto(page.program.BaseURL + strings.TrimSpace(out[strings.Index(out, "/app/-/login-link#"):]))
+	page.Click("Sign in as vi@example.org")
+	page.expectURL("^/app/" + harness.Tenant + "$")
+	page.open(route)
+	page.Evaluate(imageFiles)
+	page.WaitFor(`document.querySelector('[data-row="3"]')`)
+	selectRow(3)
+	page.WaitFor(`document.querySelector('[data-selection]')`)
+	page.Evaluate(`paste(file('photo.png', 30, 30))`)
+	page.Must(page.DragFiles(page.Ctx, true, [][2]float64{{725, 600}, {726, 600}}, page.fileOnDesk()))
+	if offered := page.EvaluateString(`[...document.querySelectorAll('main button')].map(b => b.textContent.trim()).filter(t => /image|Use an/.test(t)).join() + (document.querySelector('section[aria-label=Add], [data-chosen], [role=dialog]') ? ' and more' : '')`); offered != "" {
+		page.T.Errorf("a viewer is offered %s", offered)
+	}
 }
 
 // dropFromDesktop drags a file from the desktop, which the frame of the mail is the first to see, and lets it go.
 func (page appPage) dropFromDesktop(box []float64) {
 	page.T.Helper()
-	file := filepath.Join(page.T.TempDir(), "desk.gif")
-	page.Must(os.WriteFile(file, []byte("GIF89a\x01\x01\x01\x01\x01\x01\x01;"), 0o600))
+	file := page.fileOnDesk()
 	x, y := box[0]+50, box[1]+4
 	e2etest.Eventually(page.T, func() (any, bool) {
 		page.Must(page.DragFiles(page.Ctx, false, [][2]float64{{x, y}, {x + 1, y}}, file))
 		return nil, page.EvaluateString(`document.querySelector('[data-dragging] [data-chosen]') !== null`) == "true"
 	})
-	page.shot("desktop")
 	page.Must(page.DragFiles(page.Ctx, true, [][2]float64{{x, y}, {x + 1, y}}, file))
 	page.Dialog().ExpectText("Alternative text")
 	page.Check("Decorative image")
@@ -204,8 +224,10 @@ func (page appPage) dropFromDesktop(box []float64) {
 	page.WaitFor(selectedRow + `.textContent.trim() === 'Image'`)
 }
 
-func (page appPage) shot(name string) {
-	b, err := page.Screenshot(page.Ctx)
-	page.Must(err)
-	page.Must(os.WriteFile("/tmp/shots-pictures-"+name+".png", b, 0o600))
+// fileOnDesk makes an image of 257 pixels on the machine, and returns its path.
+func (page appPage) fileOnDesk() string {
+	page.T.Helper()
+	file := filepath.Join(page.T.TempDir(), "desk.gif")
+	page.Must(os.WriteFile(file, []byte("GIF89a\x01\x01\x01\x01\x01\x01\x01;"), 0o600))
+	return file
 }
