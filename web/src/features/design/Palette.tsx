@@ -29,6 +29,7 @@ const words = catalogue("design.palette", {
 	title: "Add",
 	search: "Find what to add",
 	nothing: "Nothing has this name.",
+	more: "{count, plural, one {Search to find # more.} other {Search to find # more.}}",
 });
 
 const names = catalogue("design.palette.names", {
@@ -68,6 +69,9 @@ const icons: { [id in SnippetId]: LucideIcon } = {
 	footer: PanelBottom,
 	code: Code,
 };
+
+/** So many of a kind are shown; an account can have a thousand blocks. */
+const most = 40;
 
 type Props = {
 	search: Ref<HTMLDivElement>;
@@ -127,7 +131,7 @@ export function Palette({ search, onInsert, onDrag, onEscape, tree, declared, up
 					{title && <h2 className={css.group}>{title}</h2>}
 					{help && <p className={css.hint}>{help}</p>}
 					<ul className={css.snippets} aria-label={title || undefined}>
-						{additions.map((addition) => {
+						{additions.slice(0, most).map((addition) => {
 							const Icon = addition.icon;
 							return (
 								<li key={addition.id}>
@@ -149,6 +153,7 @@ export function Palette({ search, onInsert, onDrag, onEscape, tree, declared, up
 							);
 						})}
 					</ul>
+					{additions.length > most && <p className={css.hint}>{words.more({ count: additions.length - most })}</p>}
 					{!title && upload}
 				</Fragment>
 			))}

@@ -25,11 +25,13 @@ const tests: Tests = {
 			field("many", "list", ["a", "b"]),
 			field("price", "number", 12.5),
 			field("until", "date"),
+			field("caption", "text", "", "A quay"),
 		];
 		const cases: [code: string, want: string][] = [
 			["{{param:title}}", "Fish & &lt;chips> &quot;now&quot;"],
 			["{{ title }}, {{ note }}", "Fish & &lt;chips> &quot;now&quot;, one<br />two"],
 			["{{ param:html }}{{param:many}}", "<b>bold</b>a, b"],
+			["{{param:caption}}", "A quay"],
 			['{{param:price | money: "EUR"}}', '{{12.5 | money: "EUR"}}'],
 			["{% if param.until != blank %}x{% endif %}", "{% if nil != blank %}x{% endif %}"],
 			["{{ param.title }}", `{{ 'Fish & <chips> "now"' }}`],

@@ -11,7 +11,7 @@ import { slotMark, tagsOf, type Tree, walk } from "./model/tree";
 type Value = ParameterEntry["default"];
 type Row = { [item: string]: { entry?: ParameterEntry; value: Value } };
 
-const defaultOf = (entry: ParameterEntry): Value => entry.default ?? entry.sample;
+const defaultOf = (entry: ParameterEntry): Value => (entry.default === "" ? null : entry.default) ?? entry.sample;
 
 const rowOf = (entries: ParameterEntry[]): Row =>
 	Object.fromEntries(entries.map((entry) => [entry.name, { entry, value: defaultOf(entry) }]));
@@ -142,10 +142,9 @@ export function slotOf(
 	blocks: BlockRow[],
 ): Insertable | null {
 	if (new RegExp(`\\{\\{-?\\s*slot\\s*:\\s*${slot.name}\\s*-?\\}\\}`).test(tree.text)) return null;
-	const fitting = blocks
-		.filter((block) => slot.tag_filter.every((tag) => block.tags.includes(tag)))
-		.map((block) => parse(block.content_mjml ?? "", true));
-	for (const block of fitting) {
+	for (const { tags, content_mjml } of blocks) {
+		if (!slot.tag_filter.every((tag) => tags.includes(tag))) continue;
+		const block = parse(content_mjml ?? "", true);
 		const first = block.broken ? null : [...walk(block.root)].find((node) => node.kind === "element");
 		if (first) return { tag: [slotMark, ...tagsOf(first)], code: `{{slot:${slot.name}}}` };
 	}
