@@ -39,11 +39,14 @@ export default function AskAlt({ files, refused, onDone, onClose }: Props) {
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState("");
 	const stored = useRef<AssetRow[]>([]); // after a failure, the others are stored
+	const isOpen = useRef(true);
 	const [urls, setURLs] = useState<string[]>([]);
 	useEffect(() => {
+		isOpen.current = true;
 		const made = files.map((file) => URL.createObjectURL(file));
 		setURLs(made);
 		return () => {
+			isOpen.current = false;
 			for (const url of made) URL.revokeObjectURL(url);
 		};
 	}, [files]);
@@ -56,6 +59,7 @@ export default function AskAlt({ files, refused, onDone, onClose }: Props) {
 		for (const file of files.slice(stored.current.length)) {
 			try {
 				stored.current.push(await store(file));
+				if (!isOpen.current) return;
 			} catch (error) {
 				setBusy(false);
 				return setProblem(failureOf(file, error));

@@ -97,6 +97,18 @@ const tests: Tests = {
 		equals(node && places(moved, node).some(({ parent }) => parent.kind === "branch"), false, "a slot that is moved");
 	},
 
+	"what has a slot inside goes into no section"() {
+		const tree = read(
+			mail(
+				"<mj-wrapper>{{slot:promo}}</mj-wrapper><mj-wrapper></mj-wrapper>{{#section days}}<mj-wrapper></mj-wrapper>{{/section}}",
+			),
+		);
+		const intoSection = [...walk(tree.root)]
+			.filter((node) => node.kind === "element" && node.tag === "mj-wrapper")
+			.map((node) => places(tree, node).some(({ parent }) => parent.kind === "branch"));
+		equals(intoSection.slice(0, 2), [false, true]);
+	},
+
 	"a copy gets a column or a section of its own"() {
 		const cases: [code: string, want: string][] = [
 			["<mj-text>1</mj-text>", "<mj-section><mj-column><mj-text>1</mj-text></mj-column></mj-section>"],

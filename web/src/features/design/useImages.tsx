@@ -123,7 +123,9 @@ export function useImages({ tree, selected, readOnly, layer, view, show, done }:
 			const shown = view();
 			const all = landings(places(tree, "mj-image"), shown);
 			const boxes = isImage(selected) ? shown.boxesOf(selected) : [];
-			if (selected) for (const box of boxes) all.push({ place: { parent: selected.parent, index: -1 }, box });
+			// The image itself is a landing place as well, each time that it is shown.
+			if (selected)
+				for (const [i, box] of boxes.entries()) all.push({ place: { parent: selected.parent, index: -1 - i }, box });
 			known = { tree, all };
 			return all;
 		};

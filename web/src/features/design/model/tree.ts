@@ -149,8 +149,16 @@ export function contains(node: Node, container: Container): boolean {
 export const sectionMark = "{{#section}}";
 export const slotMark = "{{slot}}";
 
-/** tagsOf returns the elements that a node is made of, which decide where it may stand. */
-export const tagsOf = (node: Node): string[] => (node.kind === "element" ? [node.tag] : node.tags);
+/** tagsOf returns the elements that a node is made of, and the marks of what is in it, which decide where it may stand. */
+export function tagsOf(node: Node): string[] {
+	const marks = containersOf(node)
+		.flatMap((container) => [...walk(container)])
+		.flatMap((inner) => {
+			if (inner.kind === "opaque") return inner.what === "slot" ? [slotMark] : [];
+			return inner.kind === "condition" && inner.name === "section" ? [sectionMark] : [];
+		});
+	return [...(node.kind === "element" ? [node.tag] : node.tags), ...marks];
+}
 
 /** innerOf returns the range between the tags of an element; null of an element that is one tag. */
 export const innerOf = (node: ElementNode): Range | null => node.close && { from: node.open.to, to: node.close.from };
