@@ -31,7 +31,7 @@ func (page appPage) chooseStep(text string) {
 	page.Type(text)
 	page.WaitFor(fmt.Sprintf(`document.querySelector('[role=option][aria-selected=true]')?.textContent.startsWith(%q)`, text))
 	page.Press("Enter")
-	page.WaitFor(`document.querySelector('[role=dialog] h2') && new URLSearchParams(location.search).get('node')`)
+	page.WaitFor(`document.querySelector('[data-side-panel] h2') && new URLSearchParams(location.search).get('node')`)
 }
 
 // closeStep closes the drawer of a step, which gives the focus to the step.
@@ -99,7 +99,6 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 			t.Errorf("the end of a trial has the steps %s", got)
 		}
 
-		hello := map[string]any{"name": "Hello", "content": map[string]any{"subject": "Hello {{ contact.first_name }}", "body_html": "<p>Hello</p>"}}
 		page.open("/sequences/new")
 		page.Fill("Name", "Onboarding")
 		page.Click("Create")
@@ -117,10 +116,17 @@ func TestASequenceIsBuiltInTheApplication(t *testing.T) {
 		page.WaitFor(`document.querySelector('[aria-label="Add first step"]')`)
 		page.Evaluate(`document.querySelector('[aria-label="Add first step"]').click()`)
 		page.chooseStep("Send an email")
-		// A mail that is missing is written in another tab, and can be chosen here then.
-		page.WaitFor(`[...document.querySelectorAll('[role=dialog] a[target=_blank]')].some(a => a.textContent === 'Write a mail' && (a.pathname + a.search).endsWith('/app/acme/library?new=1'))`)
-		call(http.MethodPost, "/messages", hello)
-		page.SelectOption("Library email", "Hello")
+		// A mail that is missing is written beside the steps.
+		page.Click("Write a new email")
+		page.Fill("Name", "Hello")
+		page.Fill("Subject", "Hello {{ contact.first_name }}")
+		page.Click("Create and write")
+		page.Fill("Preview text", "Good to see you")
+		page.Click("Save version 2")
+		page.Dialog().ExpectText("This step sends the new version to everybody who reaches it from now on")
+		page.Dialog().Click("Save")
+		page.WaitFor(`document.querySelector('[data-side-panel] [aria-label="Preview of the email"] iframe')`)
+		page.expectAccessible("the mail of a step")
 		page.closeStep("Send Hello")
 		page.Main().ExpectText("Not saved yet: 1 problem")
 		page.Press("ArrowUp", "F8")
@@ -342,9 +348,9 @@ func TestEditsOfOneSequenceByTwoPeopleAreMerged(t *testing.T) {
 func (page appPage) setTrigger(event string) {
 	page.T.Helper()
 	page.ClickElement(`document.querySelector('[data-start]')`)
-	page.WaitFor(`document.querySelector('[role=dialog] [data-path=trigger_type]')`)
+	page.WaitFor(`document.querySelector('[data-side-panel] [data-path=trigger_type]')`)
 	page.Evaluate(`(() => {
-		const select = document.querySelector('[role=dialog] [data-path=trigger_type]');
+		const select = document.querySelector('[data-side-panel] [data-path=trigger_type]');
 		Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(select, 'event');
 		select.dispatchEvent(new Event('change', { bubbles: true }));
 	})()`)

@@ -23,11 +23,10 @@ import { Empty, Failure, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
-import { ago, inSentence } from "../../base/words/formats";
+import { ago } from "../../base/words/formats";
 import { explain } from "../../base/words/errors";
-import { stateOf } from "../../base/words/status";
 import { comparable, contentCodes, contentNames } from "./content";
-import { holders } from "./holders";
+import { holderOf, holders } from "./holders";
 import css from "./Library.module.css";
 import { useVersions } from "./versions";
 import { within } from "../../base/queries";
@@ -55,9 +54,6 @@ const words = catalogue("library.entry", {
 	deleteTitle: "Delete {name}?",
 	deleteText: "All its versions are deleted with it. Emails already sent stay as they are.",
 	inUse: "This entry is in use and cannot be deleted:",
-	holder: "{kind, select, sequence {Sequence} other {Broadcast}} {name}, {status}, version {version}",
-	holderAlwaysCurrent:
-		"{kind, select, sequence {Sequence} other {Broadcast}} {name}, {status}, always the current version",
 	archived: "Archived.",
 	published: "Published.",
 	drafted: "Back to draft.",
@@ -78,13 +74,6 @@ const words = catalogue("library.entry", {
 	holders: "Used by",
 	tags: "Tags",
 });
-
-/** holderOf names what uses a version of an entry. */
-function holderOf(use: MessageUse): string {
-	const kind = use.kind === "sequence" ? "sequence" : "broadcast";
-	const holder = { kind, name: use.name, status: inSentence(stateOf(kind, use.status).word) };
-	return use.version === null ? words.holderAlwaysCurrent(holder) : words.holder({ ...holder, version: use.version });
-}
 
 /** EntryPage shows a library entry: its versions, what each says and who uses it, and what differs between two. */
 export default function EntryPage() {

@@ -92,6 +92,8 @@ const arrows: { [key: string]: Direction } = {
 	ArrowRight: "right",
 };
 
+const selectorOf = (node: string) => (node === startNode ? "[data-start]" : `[data-step="${CSS.escape(node)}"]`);
+
 let clipboard: Clip | null = null;
 
 /** FlowEditor shows and edits a sequence, as an outline or on a canvas. */
@@ -118,20 +120,31 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 
 	const focus = (id: string | null | undefined) => {
 		if (!id) return;
-		const selector = id === startNode ? "[data-start]" : `[data-step="${CSS.escape(id)}"]`;
 		if (id !== startNode) setCurrent(id);
-		requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(selector)?.focus());
+		requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(selectorOf(id))?.focus());
 	};
-	// The step takes the focus back when its drawer closes.
+	// The step takes the focus back when its panel closes, and stays in view beside it.
 	const openedStep = useRef<string | null>(null);
 	useEffect(() => {
 		if (!node && openedStep.current) focus(openedStep.current);
 		openedStep.current = node;
 	});
-	const open = (id: string) => {
+	useEffect(() => {
+		const element = node && box.current?.querySelector(selectorOf(node));
+		if (!element) return;
+		const frame = requestAnimationFrame(() => element.scrollIntoView({ block: "nearest", inline: "nearest" }));
+		return () => cancelAnimationFrame(frame);
+	}, [node]);
+	const [panelFocus, setPanelFocus] = useState<object | null>(null);
+	const openNode = (node: string, byKeys: boolean) => {
+		setPanelFocus(byKeys ? {} : null);
+		set({ node, mail: null });
+	};
+	const closeNode = () => set({ node: null, mail: null });
+	const open = (id: string, byKeys = false) => {
 		setCurrent(id);
 		setSelected(new Set());
-		set({ node: id });
+		openNode(id, byKeys);
 	};
 
 	const after = (id: string): Place | null => {
@@ -153,7 +166,7 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 		setAnnouncement(words.added({ title: titleOf(step, names, graph) }));
 		setCurrent(step.id);
 		if (kind.type === "exit") focus(step.id);
-		else open(step.id);
+		else open(step.id, true);
 	};
 	const pasteAt = (place: Place) => {
 		if (!clipboardContent) return;
@@ -180,6 +193,10 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 		const n = lostSteps(graph, next).length;
 		flow.change(next);
 		setSelected(new Set());
+		if (node && stepOf(graph, node) && !stepOf(next, node)) {
+			openedStep.current = null;
+			set({ node: null, mail: null }, { replace: true });
+		}
 		if (n > 0) toast(words.removed({ count: n }), { undo: () => flow.change(graph) });
 		focus(nextFocus && stepOf(next, nextFocus) ? nextFocus : order(next)[0]);
 	};
@@ -199,7 +216,7 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 		setCurrent(id);
 	};
 
-	const openStart = () => set({ node: startNode });
+	const openStart = (byKeys = false) => openNode(startNode, byKeys);
 	const view: View = {
 		graph,
 		names,
@@ -207,6 +224,7 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 		editable,
 		selected,
 		current: currentId,
+		opened: node,
 		issues: flow.issues,
 		warnings: editable ? flow.warnings : [],
 		// Numbers of another graph would be wrong.
@@ -252,6 +270,7 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 			event.preventDefault();
 			return nextIssue();
 		}
+		if (!event.currentTarget.contains(event.target as Node)) return; // of the panel, or of what is over the page
 		const id = (event.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
 		const mod = event.metaKey || event.ctrlKey;
 		const key = event.key.toLowerCase();
@@ -380,7 +399,9 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 								<li key={index}>
 									<button
 										type="button"
-										onClick={() => (step ? open(step.id) : isOfStart(issue) ? openStart() : goTo(issue))}
+										onClick={({ detail }) =>
+											step ? open(step.id, detail === 0) : isOfStart(issue) ? openStart(detail === 0) : goTo(issue)
+										}
 									>
 										<b>{step ? titleOf(step, names, graph) : isOfStart(issue) ? words.start : words.whole}</b>:{" "}
 										{problemWords(issue.message)}
@@ -430,7 +451,13 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 			)}
 			{node === startNode && (
 				<Suspense>
-					<StartDrawer view={view} start={flow.start} onChange={flow.changeStart} onClose={() => set({ node: null })} />
+					<StartDrawer
+						view={view}
+						start={flow.start}
+						focus={panelFocus}
+						onChange={flow.changeStart}
+						onClose={closeNode}
+					/>
 				</Suspense>
 			)}
 			{step && (
@@ -438,13 +465,11 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 					key={step.id}
 					view={view}
 					step={step}
+					sequence={flow.name}
+					focus={panelFocus}
 					onChange={(config) => flow.change((graph) => configure(graph, step.id, config), `edit ${step.id}`)}
-					onDelete={() => {
-						set({ node: null }, { replace: true });
-						openedStep.current = null;
-						removeStep(step.id);
-					}}
-					onClose={() => set({ node: null })}
+					onDelete={() => removeStep(step.id)}
+					onClose={closeNode}
 				/>
 			)}
 		</div>

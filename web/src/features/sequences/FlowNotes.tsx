@@ -133,7 +133,7 @@ export function FlowNotes({ flow, view, entered, log, onHideTaken, onHidePath }:
 			{view.warnings.length > 0 && (
 				<Callout tone="warning" title={words.quiet}>
 					<p>{view.warnings.map((issue) => problemWords(issue.message)).join(" ")}</p>
-					<Button small onClick={view.openStart}>
+					<Button small onClick={({ detail }) => view.openStart(detail === 0)}>
 						{words.openStart}
 					</Button>
 				</Callout>

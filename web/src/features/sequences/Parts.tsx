@@ -3,7 +3,7 @@ import type { SequenceNodeReport } from "../../api/schema";
 import { Menu } from "../../ui/Menu";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Flow.module.css";
-import { isOfStart } from "./draft";
+import { isOfStart, startNode } from "./draft";
 import { issuesOf, shownDetail, screenReaderText, startText, type View } from "./flowView";
 import type { Place, Step } from "./graph";
 import { stepOf } from "./graph";
@@ -48,6 +48,7 @@ export function StepButton({ view, step }: { view: View; step: Step }) {
 			data-bad={problems.length > 0 || undefined}
 			data-selected={view.selected.has(step.id) || undefined}
 			data-passed={view.passed?.steps.has(step.id) || undefined}
+			aria-current={view.opened === step.id || undefined}
 			tabIndex={view.current === step.id ? 0 : -1}
 			aria-label={screenReaderText(view, step)}
 			aria-description={
@@ -57,7 +58,7 @@ export function StepButton({ view, step }: { view: View; step: Step }) {
 					.join(". ") || undefined
 			}
 			onFocus={() => view.focus(step.id)}
-			onClick={(e) => (e.shiftKey ? view.act(step.id, "select") : view.open(step.id))}
+			onClick={(e) => (e.shiftKey ? view.act(step.id, "select") : view.open(step.id, e.detail === 0))}
 		>
 			<span className={css.icon} aria-hidden>
 				<Icon size={16} />
@@ -72,9 +73,8 @@ export function StepButton({ view, step }: { view: View; step: Step }) {
 				)}
 			</span>
 			{problems.length > 0 && (
-				<span className={css.problem} aria-hidden>
+				<span className={css.problem} data-count={problems.length} aria-hidden>
 					<AlertTriangle size={14} />
-					{problems.length}
 				</span>
 			)}
 		</button>
@@ -91,7 +91,8 @@ export function StartButton({ view }: { view: View }) {
 			className={css.start}
 			data-tone={problems > 0 ? "danger" : view.warnings.length > 0 ? "warning" : undefined}
 			aria-label={startText(view)}
-			onClick={view.openStart}
+			aria-current={view.opened === startNode || undefined}
+			onClick={({ detail }) => view.openStart(detail === 0)}
 		>
 			<Zap aria-hidden size={16} />
 			<span>
@@ -142,7 +143,7 @@ export function StepMenuButton({ view, step, canPaste }: { view: View; step: Ste
 			small
 			label={words.actions({ title: titleOf(step, view.names, view.graph) })}
 			actions={[
-				{ id: "edit", label: view.editable ? words.edit : words.see, run: () => view.open(step.id) },
+				{ id: "edit", label: view.editable ? words.edit : words.see, run: () => view.open(step.id, true) },
 				view.editable &&
 					step.type !== "exit" && {
 						id: "after",

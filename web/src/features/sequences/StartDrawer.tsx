@@ -6,7 +6,6 @@ import { EventName } from "../rules/EventName";
 import type { Group } from "../rules/groups";
 import { Button, IconButton } from "../../ui/Button";
 import { Combo } from "../../ui/Combo";
-import { Dialog } from "../../ui/Dialog";
 import { ImmediateErrors } from "../../ui/errorVisibility";
 import { Checkbox } from "../../ui/Field";
 import { Callout, Card, Facts } from "../../ui/Page";
@@ -15,6 +14,7 @@ import { RuleField } from "./fields/Rule";
 import type { View } from "./flowView";
 import type { Config } from "./graph";
 import css from "./StepFields.module.css";
+import { SidePanel } from "./SidePanel";
 import { exitsWords, type Names, problemWords, ruleWords, triggerWords } from "./steps";
 import { TriggerFields } from "./Trigger";
 
@@ -47,15 +47,16 @@ const words = catalogue("sequences.start", {
 type Props = {
 	view: View;
 	start: Start;
+	focus: object | null;
 	onChange: (part: Partial<Start>) => void;
 	onClose: () => void;
 };
 
-/** StartDrawer is the drawer of the start: what starts a sequence, who may enter, and what ends it early. */
-export default function StartDrawer({ view, start, onChange, onClose }: Props) {
+/** StartDrawer is the panel of the start: what starts a sequence, who may enter, and what ends it early. */
+export default function StartDrawer({ view, start, focus, onChange, onClose }: Props) {
 	return (
-		<Dialog
-			drawer="wide"
+		<SidePanel
+			focus={focus}
 			title={words.title}
 			onClose={onClose}
 			footer={
@@ -83,7 +84,7 @@ export default function StartDrawer({ view, start, onChange, onClose }: Props) {
 					<Facts rows={factsOf(start, view.names)} />
 				</>
 			)}
-		</Dialog>
+		</SidePanel>
 	);
 }
 
@@ -124,7 +125,7 @@ function problemsOf(view: View) {
 	};
 }
 
-function StartFields({ view, start, onChange }: Omit<Props, "onClose">) {
+function StartFields({ view, start, onChange }: Pick<Props, "view" | "start" | "onChange">) {
 	const { names } = view;
 	const { trigger, allow_reentry } = start;
 	const problem = problemsOf(view);

@@ -1,9 +1,8 @@
-import { Suspense } from "react";
-import { Link } from "wouter";
+import { Suspense, useState } from "react";
 import { lazyComponent } from "../../base/lazy";
+import { useParam } from "../../base/params";
 import { ImmediateErrors } from "../../ui/errorVisibility";
 import { Button } from "../../ui/Button";
-import { Dialog } from "../../ui/Dialog";
 import { Facts, Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
@@ -11,10 +10,14 @@ import { exactNumber } from "../../base/words/formats";
 import { issuesOf, type View } from "./flowView";
 import { type Config, type Step, targetOf, placesOf, stepOf } from "./graph";
 import { detailOf, kindOf, labelOf, nameOfKind, problemWords, titleOf } from "./steps";
-import { to } from "../../base/paths";
+import { mailOf, withMail } from "./mail/mailOfStep";
+import { problemAt } from "./problemAt";
+import { SidePanel } from "./SidePanel";
 
 const StepFields = lazyComponent(() => import("./StepFields"));
-import { problemAt } from "./problemAt";
+const StepMail = lazyComponent(() => import("./mail/StepMail"));
+const NewMail = lazyComponent(() => import("./mail/NewMail"));
+const EditMail = lazyComponent(() => import("./mail/EditMail"));
 
 const words = catalogue("sequences.stepDrawer", {
 	done: "Done",
@@ -32,7 +35,6 @@ const words = catalogue("sequences.stepDrawer", {
 	delivered: "Delivered",
 	opened: "Opened by people",
 	clicked: "Clicked by people",
-	entry: "Open email in library",
 });
 
 /** Problems that begin with these paths stand at their fields. */
@@ -47,18 +49,62 @@ const sentenceAt = (messages: string[]) => (path: string) => {
 		: problem;
 };
 
-type Props = { view: View; step: Step; onChange: (config: Config) => void; onDelete: () => void; onClose: () => void };
+type Props = {
+	view: View;
+	step: Step;
+	/** The name of the sequence. */
+	sequence: string;
+	focus: object | null;
+	onChange: (config: Config) => void;
+	onDelete: () => void;
+	onClose: () => void;
+};
 
-/** StepDrawer is the drawer of a step: what it does, and its numbers. */
-export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
+/** StepDrawer is the panel of a step: what it does, and its numbers. The mail that it sends is written there, too. */
+export function StepDrawer(props: Props) {
+	const { view, step } = props;
+	const [writes, setWrites] = useParam("mail");
+	const [wrote, setWrote] = useState<object | null>(null);
+	const message = step.type === "send" ? mailOf(step.config) : "";
+	const back = () => {
+		setWrote({});
+		setWrites("");
+	};
+	if (step.type === "send" && writes === "new" && view.editable)
+		return (
+			<Suspense>
+				<NewMail
+					onCreated={(id) => {
+						props.onChange(withMail(step.config, id));
+						setWrites("edit");
+					}}
+					onClose={back}
+				/>
+			</Suspense>
+		);
+	if (message && writes === "edit")
+		return (
+			<Suspense>
+				<EditMail key={message} id={message} view={view} step={step} sequence={props.sequence} onClose={back} />
+			</Suspense>
+		);
+	return <Settings {...props} focus={wrote ?? props.focus} onWrite={setWrites} />;
+}
+
+type SettingsProps = Props & {
+	/** Opens what writes the mail of the step. */
+	onWrite: (what: "new" | "edit") => void;
+};
+
+function Settings({ view, step, focus, onChange, onDelete, onClose, onWrite }: SettingsProps) {
 	const problems = issuesOf(view, step.id);
 	const others = problems.filter((problem) => !shownAtField.test(problem.message));
 	const counts = view.numbers?.get(step.id);
-	const message = step.config.message_id;
+	const sentence = sentenceAt(problems.map((problem) => problem.message));
 	return (
-		<Dialog
-			drawer="wide"
+		<SidePanel
 			title={nameOfKind(kindOf(step).id).name}
+			focus={focus}
 			onClose={onClose}
 			footer={
 				view.editable ? (
@@ -84,6 +130,18 @@ export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
 					</ul>
 				</Callout>
 			)}
+			{!view.editable && <Callout>{words.readOnly}</Callout>}
+			{step.type === "send" && (
+				<Suspense fallback={<Skeleton rows={8} height={32} />}>
+					<StepMail
+						config={step.config}
+						editable={view.editable}
+						problem={sentence}
+						onChange={onChange}
+						onWrite={onWrite}
+					/>
+				</Suspense>
+			)}
 			{view.editable ? (
 				<Suspense fallback={<Skeleton rows={6} height={32} />}>
 					<ImmediateErrors value={true}>
@@ -93,31 +151,23 @@ export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
 							names={view.names}
 							graph={view.graph}
 							onChange={onChange}
-							problem={sentenceAt(problems.map((problem) => problem.message))}
+							problem={sentence}
 						/>
 					</ImmediateErrors>
 				</Suspense>
 			) : (
-				<>
-					<Callout>{words.readOnly}</Callout>
-					<Facts
-						rows={[
-							[
-								words.does,
-								[titleOf(step, view.names, view.graph), detailOf(step, view.names)].filter(Boolean).join(". "),
-							],
-							...placesOf(step).map((place): [string, string] => [
-								labelOf(step, place.label) || words.next,
-								nextOf(view, targetOf(view.graph, place)),
-							]),
-						]}
-					/>
-				</>
-			)}
-			{step.type === "send" && typeof message === "string" && message && (
-				<p>
-					<Link href={to.entry(message)}>{words.entry}</Link>
-				</p>
+				<Facts
+					rows={[
+						[
+							words.does,
+							[titleOf(step, view.names, view.graph), detailOf(step, view.names)].filter(Boolean).join(". "),
+						],
+						...placesOf(step).map((place): [string, string] => [
+							labelOf(step, place.label) || words.next,
+							nextOf(view, targetOf(view.graph, place)),
+						]),
+					]}
+				/>
 			)}
 			{counts && counts.entered > 0 && (
 				<Facts
@@ -136,7 +186,7 @@ export function StepDrawer({ view, step, onChange, onDelete, onClose }: Props) {
 					]}
 				/>
 			)}
-		</Dialog>
+		</SidePanel>
 	);
 }
 

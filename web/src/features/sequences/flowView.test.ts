@@ -20,6 +20,7 @@ const view = (graph = diamond(), parts: Partial<View> = {}): View => ({
 	editable: true,
 	selected: new Set(),
 	current: null,
+	opened: null,
 	issues: [],
 	warnings: [],
 	numbers: null,

@@ -30,6 +30,8 @@ export type View = {
 	editable: boolean;
 	selected: ReadonlySet<string>;
 	current: string | null;
+	/** What the panel shows: a step or the start. */
+	opened: string | null;
 	issues: GraphIssue[];
 	/** Why nobody may enter, though nothing is wrong. */
 	warnings: GraphIssue[];
@@ -41,8 +43,9 @@ export type View = {
 	/** What starts the sequence, as a sentence. */
 	trigger: string;
 	focus: (id: string) => void;
-	open: (id: string) => void;
-	openStart: () => void;
+	/** Opens the panel of a step, which takes the focus if that was done by keys. */
+	open: (id: string, byKeys?: boolean) => void;
+	openStart: (byKeys?: boolean) => void;
 	openPeople: (id: string) => void;
 	add: (place: Place, trigger: HTMLElement) => void;
 	act: (id: string, action: "after" | "copy" | "paste" | "delete" | "select", trigger?: HTMLElement) => void;

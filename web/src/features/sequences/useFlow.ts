@@ -157,6 +157,7 @@ export function useFlow(server: Versioned<Sequence>, canEdit: boolean) {
 	};
 	return {
 		id,
+		name: server.data.name,
 		mode,
 		graph,
 		start: startOf(now),

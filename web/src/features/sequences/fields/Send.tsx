@@ -1,30 +1,16 @@
-import { useQuery } from "@tanstack/react-query";
-import { useRouter } from "wouter";
 import { useCollection } from "../../../base/collections";
 import { Combo, Picks } from "../../../ui/Combo";
 import { Checkbox, Columns, Select, TextField } from "../../../ui/Field";
-import { MailFrame } from "../../../ui/MailFrame";
-import { Skeleton } from "../../../ui/States";
-import { explain } from "../../../base/words/errors";
 import css from "../StepFields.module.css";
 import { daysWords } from "../steps";
 import { words } from "./words";
 import { type Part, textOf, choicesOf, optionsOf } from "./props";
 import { Days } from "./When";
-import { entryPreviewQuery } from "../../library/queries";
-import { to } from "../../../base/paths";
 
-/** Send edits which mail is sent, by whom and when. */
+/** Send edits by whom a mail is sent, to whom and when. */
 export function Send({ config, names, set, problem }: Part) {
-	const { base } = useRouter();
-	const message = textOf(config.message_id);
-	const version = typeof config.version === "number" ? config.version : undefined;
-	const messages = useCollection("messages");
 	const senders = useCollection("sending_identities");
 	const lanes = useCollection("mta_configs");
-	const preview = useQuery({ ...entryPreviewQuery(message, version), enabled: message !== "" });
-	const rows = messages.data?.data ?? [];
-	const selected = rows.find((m) => m.id === message);
 	const window = config.send_window as
 		| { days: number[]; start: string; end: string; timezone: "contact" | "account" }
 		| undefined;
@@ -32,60 +18,14 @@ export function Send({ config, names, set, problem }: Part) {
 	return (
 		<>
 			<Combo
-				label={words.mail}
-				path="message_id"
-				options={rows
-					.filter((m) => m.status !== "archived" || m.id === message)
-					.map((message) => ({ id: message.id, label: message.name, detail: message.tags.join(", ") }))}
-				value={message || null}
-				onChange={(id) => set({ message_id: id ?? undefined, version: undefined })}
-				error={problem("message_id")}
+				label={words.type}
+				help={words.typeHelp}
+				path="email_type_key"
+				options={optionsOf(names.types)}
+				value={textOf(config.email_type_key) || null}
+				onChange={(value) => set({ email_type_key: value ?? undefined })}
+				error={problem("email_type_key")}
 			/>
-			<p className={css.help}>
-				{messages.data && rows.length === 0 && words.noMail}{" "}
-				<a href={`${base}${to.library({ new: "1" })}`} target="_blank" rel="noreferrer">
-					{words.writeMail}
-				</a>{" "}
-				{words.writeMailHelp}
-			</p>
-			{message && (
-				<section aria-label={words.preview} className={css.preview}>
-					{preview.isPending && <Skeleton rows={4} />}
-					{preview.isError && <p>{explain(preview.error)}</p>}
-					{preview.data && (
-						<>
-							<p>
-								<b>{preview.data.subject}</b>
-							</p>
-							<MailFrame html={preview.data.html} text={preview.data.text} size={preview.data.size} />
-						</>
-					)}
-				</section>
-			)}
-			<Columns>
-				<Combo
-					label={words.type}
-					help={words.typeHelp}
-					path="email_type_key"
-					options={optionsOf(names.types)}
-					value={textOf(config.email_type_key) || null}
-					onChange={(value) => set({ email_type_key: value ?? undefined })}
-					error={problem("email_type_key")}
-				/>
-				<Select
-					label={words.version}
-					value={version ? String(version) : ""}
-					onChange={(value) => set({ version: value ? Number(value) : undefined })}
-					error={problem("version")}
-					choices={[
-						{ value: "", label: words.current },
-						...Array.from({ length: selected?.current_version ?? version ?? 0 }, (_, i) => ({
-							value: String(i + 1),
-							label: words.versionOf({ number: i + 1 }),
-						})).reverse(),
-					]}
-				/>
-			</Columns>
 			<Picks
 				label={words.senders}
 				help={words.sendersHelp}

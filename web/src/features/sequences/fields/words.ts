@@ -2,14 +2,6 @@ import { catalogue } from "../../../base/words/catalogue";
 
 /** words are the words of all fields of steps. */
 export const words = catalogue("sequences.fields.words", {
-	mail: "Library email",
-	noMail: "The library is empty.",
-	writeMail: "Write a mail",
-	writeMailHelp: "It opens in a new tab. Come back here to choose it.",
-	preview: "Preview",
-	version: "Version",
-	current: "Current version when it is sent",
-	versionOf: "Version {number}",
 	type: "Email type",
 	typeHelp: "Only people who may get this type get the email. The others move on without it.",
 	senders: "Senders",
