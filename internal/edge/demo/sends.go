@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,8 +13,12 @@ import (
 
 	"github.com/packetboat/packetboat/internal/base/id"
 	"github.com/packetboat/packetboat/internal/campaign/broadcast"
-	"github.com/packetboat/packetboat/internal/content/template/starter"
 )
+
+// newsletterBinding fills the template newsletter.
+//
+//go:embed newsletter.json
+var newsletterBinding []byte
 
 // page is the design of the demo's mails.
 //
@@ -198,7 +203,7 @@ func (h *History) boundDraft(ctx context.Context) error {
 		return err
 	}
 	return draftAct(bound, object{"email_type_key": emailType, "include_segment_keys": []string{list}, "exclude_segment_keys": []string{"looked_did_not_buy"}, "tags": []string{"letter"},
-		"content": object{"template_slug": emailType, "template_binding": newsletterSample()}})(h, ctx)
+		"content": object{"template_slug": emailType, "template_binding": json.RawMessage(newsletterBinding)}})(h, ctx)
 }
 
 // unreadyDraft writes a draft with what is missing before it can be sent.
@@ -230,14 +235,4 @@ func failures() []object {
 		}
 	}
 	return list
-}
-
-// newsletterSample returns a binding for the newsletter's template.
-func newsletterSample() any {
-	for _, s := range starter.All() {
-		if s.Slug == emailType {
-			return s.Sample
-		}
-	}
-	return nil
 }

@@ -1,5 +1,5 @@
-// Package starter contains the templates and blocks that an account can start with: eight mails in
-// MJML of one design, and four blocks for their slots.
+// Package starter contains the templates and blocks that an account can start with: eleven mails
+// in MJML of one design, and four blocks for their slots.
 //
 // Each has its own directory with the MJML and the text, their schema, and a sample binding. The
 // parts that all have in common (the head with styles for light and dark, the line above the
@@ -46,12 +46,15 @@ func All() []Starter {
 	all := []Starter{
 		{Slug: "newsletter", Name: "Newsletter", Subject: "{{param:headline}}", Tags: []string{"starter", "news"}},
 		{Slug: "announcement", Name: "Announcement", Subject: "{{param:headline}}", Tags: []string{"starter", "news"}},
+		{Slug: "offer", Name: "Offer", Subject: "{{param:saving}}: {{param:headline}}", Tags: []string{"starter", "shop"}},
+		{Slug: "product", Name: "New product", Subject: "{{param:headline}}", Tags: []string{"starter", "shop"}},
+		{Slug: "event-invitation", Name: "Event invitation", Subject: "Invitation: {{param:event_name}}", Tags: []string{"starter", "event"}},
 		{Slug: "digest", Name: "Digest with products", Subject: "{{param:headline}}", Tags: []string{"starter", "news", "shop"}},
 		{Slug: "welcome", Name: "Welcome", Subject: "{{param:headline}}", Tags: []string{"starter", "lifecycle"}},
-		{Slug: "receipt", Name: "Receipt", Subject: "{{param:headline}} ({{param:number}})", Tags: []string{"starter", "shop"}},
-		{Slug: "event-invitation", Name: "Event invitation", Subject: "Invitation: {{param:event_name}}", Tags: []string{"starter", "event"}},
+		{Slug: "feedback", Name: "Questions to customers", Subject: "{{param:headline}}", Tags: []string{"starter", "lifecycle"}},
 		{Slug: "re-engagement", Name: "Re-engagement", Subject: "{{param:headline}}", Tags: []string{"starter", "lifecycle"}},
 		{Slug: "plain-letter", Name: "Plain letter", Subject: "{{param:headline}}", Tags: []string{"starter", "letter"}},
+		{Slug: "receipt", Name: "Receipt", Subject: "{{param:headline}} ({{param:number}})", Tags: []string{"starter", "shop"}},
 	}
 	for i := range all {
 		s := &all[i]

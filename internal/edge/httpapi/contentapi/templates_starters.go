@@ -46,7 +46,7 @@ func (api Templates) listStarters(ctx context.Context, p auth.Principal, _ *stru
 	}
 	rows := []TemplateStarter{}
 	for _, s := range starter.All() {
-		s = s.Branded(account.Settings.Brand)
+		s = s.For(account.Settings, api.now())
 		schema, err := binding.Schema{}.With(s.Change().Schema)
 		if err != nil {
 			return endpoint.List[TemplateStarter]{}, err

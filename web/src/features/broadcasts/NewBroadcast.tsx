@@ -5,12 +5,14 @@ import { ApiError, api, newKey } from "../../api/client";
 import type { BroadcastContent } from "../../api/schema";
 import { collection, useCollection } from "../../base/collections";
 import { newMjml } from "../templates/blankMjml";
-import { aboutOf, createFromStarter, useStarters } from "../templates/fromStarter";
+import { createFromStarter, useStarters } from "../templates/fromStarter";
+import { idOf, MailChoice, newStarters } from "../templates/MailChoice";
 import { Combo } from "../../ui/Combo";
 import { Dialog } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
+import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { readable } from "../../base/words/placeholders";
 import type { Copy } from "../../sync/draft";
@@ -23,18 +25,14 @@ const words = catalogue("broadcasts.newBroadcast", {
 	title: "New broadcast",
 	audience: "To: {name}",
 	from: "Start with",
-	own: "Own code",
-	ownHelp: "An empty MJML email.",
-	template: "A template",
-	templateHelp: "You fill in its values on the next page.",
-	starter: "A finished email",
-	starterHelp: "One of our starter templates, with sample text. It becomes a template in your workspace.",
+	own: "An empty email",
+	ownHelp: "In your brand, to design from the beginning or to write as code.",
+	mail: "A finished email",
+	mailHelp: "One of your templates, or one of ours with sample text, which becomes a template in your workspace.",
 	library: "A library entry",
 	libraryHelp: "Copies its current version.",
 	past: "A previous broadcast",
 	pastHelp: "Copies its audience, senders and delivery, but not its start.",
-	chooseTemplate: "Template",
-	chooseStarter: "Starter template",
 	chooseLibrary: "Library entry",
 	choosePast: "Broadcast",
 	create: "Create",
@@ -42,41 +40,36 @@ const words = catalogue("broadcasts.newBroadcast", {
 	untitled: "Untitled",
 });
 
-type Kind = "own" | "starter" | "template" | "library" | "past";
+type Kind = "mail" | "library" | "past" | "own";
 
 /** NewBroadcast chooses what a broadcast begins with, and creates its draft; with a segment, for its members. */
 export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: () => void }) {
 	const client = useQueryClient();
 	const [, navigate] = useLocation();
-	const form = useForm({ kind: "own" as Kind, of: null as string | null });
-	const { kind, of: template } = form.values;
+	const form = useForm({ kind: "mail" as Kind, of: null as string | null });
+	const { kind } = form.values;
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
-	const templates = useQuery({ ...templateNamesQuery(), enabled: kind === "template" });
+	const templates = useQuery(templateNamesQuery()).data?.data;
 	const library = useCollection("messages", { enabled: kind === "library" });
 	const broadcasts = useCollection("broadcasts", { enabled: kind === "past" });
-	const starters = useStarters(kind === "starter");
+	const allStarters = useStarters().data?.data;
+	const starters = allStarters && templates && newStarters(allStarters, templates);
 	const segments = useCollection("segments", { enabled: segment !== undefined }).data?.data ?? [];
 	const audience = segment ? { include_segment_keys: [segment] } : {};
 	const options =
-		kind === "starter"
-			? (starters.data?.data ?? []).map((starter) => ({
-					id: starter.slug,
-					label: starter.name,
-					detail: aboutOf(starter),
-				}))
-			: kind === "template"
-				? (templates.data?.data ?? []).map((template) => ({
-						id: template.slug,
-						label: template.name,
-						detail: template.format.toUpperCase(),
-					}))
-				: kind === "library"
-					? (library.data?.data ?? []).map((message) => ({ id: message.id, label: message.name }))
-					: (broadcasts.data?.data ?? []).map((broadcast) => ({
-							id: broadcast.id,
-							label: broadcast.name,
-							detail: readable(broadcast.content.subject ?? "") || undefined,
-						}));
+		kind === "mail"
+			? [
+					...(templates ?? []).map(({ slug, name }) => ({ id: idOf("template", slug), label: name })),
+					...(starters ?? []).map(({ slug, name }) => ({ id: idOf("starter", slug), label: name })),
+				]
+			: kind === "library"
+				? (library.data?.data ?? []).map((message) => ({ id: message.id, label: message.name }))
+				: (broadcasts.data?.data ?? []).map((broadcast) => ({
+						id: broadcast.id,
+						label: broadcast.name,
+						detail: readable(broadcast.content.subject ?? "") || undefined,
+					}));
+	const chosen = form.values.of ?? (kind === "mail" ? (options[0]?.id ?? null) : null);
 
 	const create = async (content: BroadcastContent, name: string) => {
 		const types = await collection("email_types");
@@ -120,39 +113,37 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 			return created;
 		}
 	};
-	/** Creates a draft of a starter, of which a template is made. */
-	const ofStarter = async (slug: string, name: string) => {
-		const starter = starters.data?.data.find((starter) => starter.slug === slug);
-		if (!starter) throw new Error(words.none);
+	/** Creates a draft of a template, or of a starter, of which a template is made. */
+	const ofMail = async (id: string, name: string) => {
+		const starter = starters?.find(({ slug }) => idOf("starter", slug) === id);
+		if (!starter) return createFromTemplate(id.slice(idOf("template", "").length), name);
 		const { template_slug, template_binding } = await createFromStarter(starter);
 		void client.invalidateQueries(within("templates"));
 		return createFromTemplate(template_slug, name, template_binding);
 	};
 	const send = () =>
 		form.submit(async () => {
-			const name = options.find((option) => option.id === template)?.label ?? words.untitled;
+			const name = options.find((option) => option.id === chosen)?.label ?? words.untitled;
 			try {
 				const created =
 					kind === "own"
 						? await create({ subject: words.untitled, body_mjml: await newMjml(client) }, words.untitled)
-						: kind === "starter"
-							? await ofStarter(template ?? "", name)
-							: kind === "template"
-								? await createFromTemplate(template ?? "", name)
-								: kind === "library"
-									? await create({ message_id: template }, name)
-									: await api("POST /broadcasts/{broadcast_id}/clone", {
-											path: { broadcast_id: template ?? "" },
-											body: {},
-											idempotencyKey,
-										});
+						: kind === "mail"
+							? await ofMail(chosen ?? "", name)
+							: kind === "library"
+								? await create({ message_id: chosen }, name)
+								: await api("POST /broadcasts/{broadcast_id}/clone", {
+										path: { broadcast_id: chosen ?? "" },
+										body: {},
+										idempotencyKey,
+									});
 				navigate(to.broadcastDraft(created.id), { replace: true }); // Back does not create another
 			} catch (error) {
 				if (error instanceof ApiError && error.status !== 0) setIdempotencyKey(newKey());
 				throw error;
 			}
 		});
-	const disabledReason = kind !== "own" && !template ? words.none : undefined;
+	const disabledReason = kind !== "own" && !chosen ? words.none : undefined;
 	return (
 		<Dialog
 			title={words.title}
@@ -167,28 +158,28 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 				value={kind}
 				onChange={(value) => form.set({ kind: value as Kind, of: null })}
 				choices={[
-					{ value: "own", label: words.own, help: words.ownHelp },
-					{ value: "starter", label: words.starter, help: words.starterHelp },
-					{ value: "template", label: words.template, help: words.templateHelp },
+					{ value: "mail", label: words.mail, help: words.mailHelp },
 					{ value: "library", label: words.library, help: words.libraryHelp },
 					// It has an audience of its own.
 					...(segment ? [] : [{ value: "past", label: words.past, help: words.pastHelp }]),
+					{ value: "own", label: words.own, help: words.ownHelp },
 				]}
 			/>
-			{kind !== "own" && (
+			{kind === "mail" && !starters && <Skeleton rows={6} height={32} />}
+			{kind === "mail" && starters && (
+				<MailChoice
+					templates={templates ?? []}
+					starters={starters}
+					value={chosen}
+					onChange={(id) => form.set({ of: id })}
+				/>
+			)}
+			{(kind === "library" || kind === "past") && (
 				<Combo
 					key={kind}
-					label={
-						kind === "starter"
-							? words.chooseStarter
-							: kind === "template"
-								? words.chooseTemplate
-								: kind === "library"
-									? words.chooseLibrary
-									: words.choosePast
-					}
+					label={kind === "library" ? words.chooseLibrary : words.choosePast}
 					options={options}
-					value={template}
+					value={chosen}
 					onChange={(id) => form.set({ of: id })}
 				/>
 			)}

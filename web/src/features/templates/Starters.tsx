@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
 import type { TemplateStarter } from "../../api/schema";
 import { Callout } from "../../ui/Page";
+import { BrandHint } from "./BrandHint";
+import { StarterPicture } from "./StarterPicture";
 import css from "./Starters.module.css";
 import { aboutOf, useStarters } from "./fromStarter";
 
@@ -8,7 +10,7 @@ type Props = {
 	busy: boolean;
 	disabledReason?: string;
 	onChoose: (starter: TemplateStarter) => void;
-	/** What else can be begun with, first. */
+	/** What else can be begun with, last. */
 	own?: { name: string; text: string; onChoose: () => void };
 };
 
@@ -16,9 +18,10 @@ type Props = {
 export function Starters({ busy, disabledReason, onChoose, own }: Props) {
 	const starters = useStarters();
 	const off = disabledReason !== undefined || busy;
-	const starterCard = (id: string, name: string, text: ReactNode, choose: () => void) => (
+	const starterCard = (id: string, name: string, text: ReactNode, choose: () => void, picture: ReactNode) => (
 		<li key={id}>
 			<button type="button" aria-disabled={off || undefined} title={disabledReason} onClick={() => !off && choose()}>
+				{picture}
 				<b>{name}</b>
 				<span>{text}</span>
 			</button>
@@ -27,11 +30,18 @@ export function Starters({ busy, disabledReason, onChoose, own }: Props) {
 	return (
 		<>
 			{disabledReason && <Callout>{disabledReason}</Callout>}
+			<BrandHint />
 			<ul className={css.starters} aria-busy={busy}>
-				{own && starterCard("", own.name, own.text, own.onChoose)}
 				{starters.data?.data.map((starter) =>
-					starterCard(starter.slug, starter.name, aboutOf(starter), () => onChoose(starter)),
+					starterCard(
+						starter.slug,
+						starter.name,
+						aboutOf(starter),
+						() => onChoose(starter),
+						<StarterPicture starter={starter} />,
+					),
 				)}
+				{own && starterCard("", own.name, own.text, own.onChoose, <span className={css.blank} />)}
 			</ul>
 		</>
 	);

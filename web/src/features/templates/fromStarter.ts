@@ -9,10 +9,13 @@ import { startersQuery } from "./queries";
 const words = catalogue("templates.fromStarter", {
 	newsletter: "Several stories, each with a picture and a link",
 	announcement: "One piece of news and one button",
+	offer: "A saving, a code and a last day",
+	product: "Something new, with a picture and what it does",
 	digest: "What is new, with pictures and prices",
 	welcome: "Thanks new subscribers and explains how to start",
 	receipt: "What was bought, with prices and the total",
 	"event-invitation": "When, where and why, with a button to accept",
+	feedback: "Asks customers what they think",
 	"re-engagement": "Asks quiet subscribers whether they want to stay",
 	"plain-letter": "Text only, like a letter from one person",
 });
@@ -43,10 +46,14 @@ export const templateOf = (starter: TemplateStarter): CreateTemplateRequestBody 
 	expects_schema: starter.expects_schema as never,
 });
 
+/** bindingOf returns the sample texts of a starter. Blocks of the sample are left out, since the account need not have them. */
+export function bindingOf({ sample: { slots: _, ...binding } }: TemplateStarter) {
+	return binding;
+}
+
 /**
  * createFromStarter returns the content of a mail that begins with a starter: its template, which is made unless the account has
- * one of that name, with the starter's sample texts. Blocks of the sample are left out, since the account need not have
- * them.
+ * one of that name, with the starter's sample texts.
  */
 export async function createFromStarter(starter: TemplateStarter) {
 	const have = (await api("GET /templates", {})).data.find(
@@ -54,6 +61,5 @@ export async function createFromStarter(starter: TemplateStarter) {
 	);
 	const template_slug =
 		have?.slug ?? (await api("POST /templates", { body: templateOf(starter), idempotencyKey: newKey() })).slug;
-	const { slots: _, ...template_binding } = starter.sample;
-	return { template_slug, template_binding };
+	return { template_slug, template_binding: bindingOf(starter) };
 }
