@@ -24,7 +24,7 @@ func longMail(size int) string {
 			word, needle = "needle", true
 		}
 		fmt.Fprintf(&b, "\t\t\t<mj-text\n\t\t\t\tcolor='#222222'   padding=\"4px\">\n\t\t\t\t<p>Part %d has a %s in it, {{ contact.first_name | default: \"a>b\" }}  &amp; more</p>\n", i, word)
-		for n := range 45 {
+		for n := range 90 {
 			fmt.Fprintf(&b, "\t\t\t\t<p style=\"margin:0;\">Line %d of  what somebody wrote for those who read mails to their end, with <b>bold</b> words.</p>\t\n", n)
 		}
 		b.WriteString("\t\t\t</mj-text>\n\t\t\t<mj-raw>{% if contact.country == \"DE\" %}</mj-raw>\n\t\t\t<mj-text>Guten Tag,  {{contact.first_name}}</mj-text>\n\t\t\t<mj-raw>{%else%}</mj-raw>\n\t\t\t<mj-button href='https://example.org/?a=1&b=2'>Good day</mj-button>\n\t\t\t<mj-raw>{% endif %}</mj-raw>\n")
@@ -58,6 +58,7 @@ func TestALongDocumentWrittenByHandKeepsAllButTheWordThatIsChanged(t *testing.T)
 		page.Evaluate(selectedRow + `.focus()`)
 		page.Press("Enter")
 		page.WaitFor(textInPlace)
+		page.WaitFor(`(box => box.top < innerHeight && box.bottom > 0)(document.activeElement.getBoundingClientRect())`)
 		page.Evaluate(`(() => {
 			const texts = document.createTreeWalker(document.activeElement, NodeFilter.SHOW_TEXT);
 			while (texts.nextNode()) {

@@ -24,6 +24,10 @@ type Props = Reports & {
 	onLinks?: (links: Link[]) => void;
 };
 
+/** A mail is no higher than this, in pixels; one on which something is drawn is not scrolled in itself. */
+const highest = 20_000;
+const highestMarked = 200_000;
+
 let reader: Promise<typeof import("./frame/reports")> | null = null;
 
 /** loadReader loads what reads the marks of a mail, which few pages ask for. */
@@ -52,7 +56,7 @@ export function SandboxedFrame({
 			if (event.source !== frame.current?.contentWindow) return;
 			if (event.data.kind === "ready") setReady(true);
 			else if (event.data.kind === "size") {
-				setHeight(Math.min(20_000, Math.max(120, event.data.height)));
+				setHeight(Math.min(latest.current.onMarks ? highestMarked : highest, Math.max(120, event.data.height)));
 				latest.current.onLinks?.(event.data.links);
 			} else if (event.data.kind === "hover") latest.current.onHover?.(event.data.address);
 			else if (event.data.kind === "report")

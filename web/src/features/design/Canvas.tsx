@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { SandboxedFrame } from "../../ui/SandboxedFrame";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Design.module.css";
@@ -12,6 +12,9 @@ const words = catalogue("design.canvas", { mail: "Email", waiting: "The email is
 /** How near an edge, in pixels, a line is that marks a landing place. */
 const thickness = 4;
 
+/** How much of a selection, in pixels, is in view, with the room above that its tools need. */
+const margin = 60;
+
 type Props = {
 	/** What the picture shows of the tree. */
 	view: View;
@@ -20,6 +23,8 @@ type Props = {
 	isWaiting: boolean;
 	width: string;
 	selected: Node | null;
+	/** Stays while the same node is selected. */
+	selection: number | undefined;
 	/** The layer over the picture; its corner is that of the frame. */
 	layer: RefObject<HTMLDivElement | null>;
 	onRects: (rects: Rect[]) => void;
@@ -59,11 +64,22 @@ export function Canvas({ view, picture, ...props }: Props) {
 	const hovered = view.nodeOf(pointed);
 	const boxes = props.selected ? view.boxesOf(props.selected) : [];
 	const [first] = boxes;
+	const stage = useRef<HTMLDivElement>(null);
+	const shown = useRef(props.selection);
+	// What is selected elsewhere comes into view once it is in the picture.
+	useLayoutEffect(() => {
+		if (!first || !stage.current || !props.layer.current || shown.current === props.selection) return;
+		shown.current = props.selection;
+		const room = stage.current.clientHeight;
+		const top = props.layer.current.getBoundingClientRect().top - stage.current.getBoundingClientRect().top + first.y;
+		if (top + first.height < margin || top > room - margin) stage.current.scrollBy(0, top - margin);
+	});
 	// While a picture is replaced, the text that is edited stays where it was.
 	const place = useRef<Box | null>(null);
 	place.current = props.textAt ? (first ?? place.current) : null;
 	return (
 		<div
+			ref={stage}
 			className={css.stage}
 			tabIndex={picture ? 0 : undefined}
 			data-dragging={props.landings !== null || undefined}

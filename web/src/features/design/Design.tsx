@@ -365,6 +365,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 					isWaiting={!props.notice}
 					width={width === "375" ? "375px" : "100%"}
 					selected={selected}
+					selection={place?.id}
 					layer={layer}
 					onRects={setRects}
 					onFiles={images.onFiles}
