@@ -13,7 +13,7 @@ const words = catalogue("design.canvas", { mail: "Email", waiting: "The email is
 const thickness = 4;
 
 /** How much of a selection, in pixels, is in view, with the room above that its tools need. */
-const margin = 60;
+const margin = 100;
 
 type Props = {
 	/** What the picture shows of the tree. */
