@@ -336,6 +336,12 @@ func parses(url string) bool {
 	return err == nil
 }
 
+// PrintedAlone returns a function that reports whether Liquid of the HTML can be rendered without what stands before it.
+func PrintedAlone(html string) func(liquid string) bool {
+	set := assigned(html)
+	return func(liquid string) bool { return !dependent(liquid, set) }
+}
+
 // dependent reports whether url must be rendered where it stands: its Liquid uses one of the names, or
 // does not parse by itself.
 func dependent(url string, names map[string]bool) bool {

@@ -107,6 +107,15 @@ func (tr trial) hasField(key string) bool {
 
 // lineOf returns the line of the first Liquid that has a path, and 0 if it is written in another way.
 func lineOf(source, path string) int {
+	at := Named(source, path)
+	if at < 0 {
+		return 0
+	}
+	return strings.Count(source[:at], "\n") + 1
+}
+
+// Named returns where the first Liquid in a source has a path, and -1 if it is written in another way.
+func Named(source, path string) int {
 	for _, p := range markup.Spans(source) {
 		piece := source[p.Start:p.End]
 		for at := 0; ; {
@@ -117,12 +126,12 @@ func lineOf(source, path string) int {
 			at += n
 			end := at + len(path)
 			if !markup.IsWord(piece[at-1]) && piece[at-1] != '.' && !(markup.IsWord(piece[end]) || piece[end] == '-') {
-				return strings.Count(source[:p.Start+at], "\n") + 1
+				return p.Start + at
 			}
 			at = end
 		}
 	}
-	return 0
+	return -1
 }
 
 // pathsOf returns the paths of contacts' data as templates name them: with and without the prefixes that

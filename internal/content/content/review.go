@@ -45,6 +45,7 @@ type Text struct {
 	HTML          string         // compiled from MJML; empty: unknown
 	Findings      []mjml.Warning // what the compiler said of the MJML
 	Filled        bool           // it is filled with samples: what is written out is not the author's
+	Part          bool           // of a mail, of which the rest is not known
 }
 
 // Form is what a text is written in.

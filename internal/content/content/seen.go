@@ -29,7 +29,14 @@ func (t Text) encountered() []Trouble {
 	if len(html) > MaxShown {
 		list = append(list, Trouble{Code: CodeClipped, Message: Clipped})
 	}
+	check := legible.Check
+	if t.Part {
+		check = legible.CheckPart
+	}
 	for _, d := range links.Deadends(t.Source) {
+		if t.Part && strings.HasPrefix(d.URL, "#") && d.URL != "#" {
+			continue // the rest may have the place
+		}
 		what := "address"
 		if d.Reason == "has no address" {
 			what = "link"
@@ -39,7 +46,7 @@ func (t Text) encountered() []Trouble {
 	for _, p := range pictures(t.Source) {
 		list = append(list, t.at(p.at, CodePicture, fmt.Sprintf("the picture %q has no alternative text", p.url)))
 	}
-	for _, f := range legible.Check(html) {
+	for _, f := range check(html) {
 		at := placeOf(t.Source, f)
 		trouble := Trouble{Code: CodeContrast, Message: f.String()}
 		if at >= 0 {

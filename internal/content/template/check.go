@@ -59,13 +59,13 @@ func (t *Template) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch
 	if err := checkFilled(b, filled); err != nil {
 		return nil, err
 	}
-	troubles, err := review(ctx, db, t.Tenant, t.Schema, b, filled, compiled, now)
+	troubles, err := review(ctx, db, t.Tenant, t.Schema, b, filled, compiled, false, now)
 	return append(warnings, troubles...), err
 }
 
 // review returns what the author should look at in bodies that are filled with samples, of which the MJML
 // is also compiled.
-func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schema, written, filled binding.Bodies, compiled mjml.Result, now time.Time) ([]binding.Warning, error) {
+func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schema, written, filled binding.Bodies, compiled mjml.Result, part bool, now time.Time) ([]binding.Warning, error) {
 	catalog, err := field.Load(ctx, db, tenant)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func review(ctx context.Context, db *sqldb.DB, tenant id.Tenant, s binding.Schem
 	}
 	var warnings []binding.Warning
 	for i, f := range bodyFields(filled) {
-		text := content.Text{Field: f.field, Source: f.text, Required: f.field != fieldText, Filled: true}
+		text := content.Text{Field: f.field, Source: f.text, Required: f.field != fieldText, Filled: true, Part: part}
 		switch f.field {
 		case fieldHTML:
 			text.Form = content.HTML
@@ -122,7 +122,7 @@ func (b *Block) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch Bl
 	}
 	var compiled mjml.Result
 	if bodies.MJML != "" {
-		if compiled.Warnings, err = checkFragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML); err != nil {
+		if compiled, err = checkFragment(ctx, c, b.Tenant, bodies.MJML, filled.MJML); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +132,7 @@ func (b *Block) check(ctx context.Context, db *sqldb.DB, c *mjml.Compiler, ch Bl
 	if err := checkFilled(bodies, filled); err != nil {
 		return nil, err
 	}
-	troubles, err := review(ctx, db, b.Tenant, b.Schema, bodies, filled, compiled, now)
+	troubles, err := review(ctx, db, b.Tenant, b.Schema, bodies, filled, compiled, true, now)
 	return append(warnings, troubles...), err
 }
 
@@ -159,15 +159,19 @@ const (
 
 // checkFragment checks the MJML of a block. The source is checked before the filled body, since its
 // line numbers are the author's.
-func checkFragment(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, source, filled string) ([]mjml.Warning, error) {
+func checkFragment(ctx context.Context, c *mjml.Compiler, tenant id.Tenant, source, filled string) (mjml.Result, error) {
 	if _, err := mjml.CheckFragment(ctx, c, tenant.String(), source); err != nil {
-		return nil, content.MJMLFault(fieldMJML, err)
+		return mjml.Result{}, content.MJMLFault(fieldMJML, err)
 	}
-	found, err := mjml.CheckFragment(ctx, c, tenant.String(), filled)
+	document, err := mjml.FragmentDocument(filled)
 	if err != nil {
-		return nil, sourceFault(err, lineIn(source, filled))
+		return mjml.Result{}, sourceFault(err, lineIn(source, filled))
 	}
-	return found, nil
+	r, err := c.Compile(ctx, tenant.String(), document)
+	if err != nil {
+		return mjml.Result{}, sourceFault(err, lineIn(source, filled))
+	}
+	return r, nil
 }
 
 // sourceFault converts an error of a filled body to a fault with line numbers of its source.

@@ -49,7 +49,12 @@ const (
 )
 
 // Check returns the text in html that has too little contrast, one finding for each pair of colours.
-func Check(html string) []Finding {
+func Check(html string) []Finding { return check(html, white) }
+
+// CheckPart is Check for a part of a mail: what its background is where it has none of its own is not known.
+func CheckPart(html string) []Finding { return check(html, unknown) }
+
+func check(html string, ground colour) []Finding {
 	if len(html) > maxBytes {
 		return nil
 	}
@@ -60,7 +65,7 @@ func Check(html string) []Finding {
 			return nil // which rule applies is not known
 		}
 	}
-	found := read(light)
+	found := read(light, ground)
 	if dark == "" {
 		return found
 	}
@@ -68,7 +73,7 @@ func Check(html string) []Finding {
 	if err != nil {
 		return found
 	}
-	for _, f := range read(dark) {
+	for _, f := range read(dark, ground) {
 		f.Dark = true
 		if !slices.ContainsFunc(found, func(g Finding) bool { return g.Text == f.Text && g.Front == f.Front && g.Back == f.Back }) {
 			found = append(found, f)

@@ -29,7 +29,7 @@ type look struct {
 }
 
 // maxDepth is how deep elements are told apart: those further inside have the look of the last one.
-const maxDepth = 256
+const maxDepth = 128
 
 // branch is a condition or a loop of Liquid that is open.
 type branch struct{ before *frame }
@@ -45,9 +45,9 @@ type reader struct {
 }
 
 // read returns the text whose colours are too much alike.
-func read(source string) []Finding {
+func read(source string, ground colour) []Finding {
 	r := &reader{in: markup.New(source, markup.Syntax{}), known: map[[2]colour]int{}, seen: map[string]int{}}
-	r.open = &frame{look: look{front: black, back: white, size: 16}}
+	r.open = &frame{look: look{front: black, back: ground, size: 16}}
 	for t := range r.in.All() {
 		switch t.Kind {
 		case markup.Text:
@@ -146,7 +146,8 @@ func (r *reader) start(t markup.Token) {
 	case slices.Contains(cells, t.Name):
 		r.close(cells, "table")
 	case slices.Contains(rows, t.Name):
-		r.close(append(cells, t.Name), "table")
+		r.close(cells, "table")
+		r.close([]string{t.Name}, "table")
 	case t.Name == "li":
 		r.close([]string{"li"}, "ul", "ol")
 	case slices.Contains(blocks, t.Name):

@@ -206,6 +206,10 @@ func (w *work) adopt(ctx context.Context, m draft.Content, rename func(string) s
 		html.text = ""
 	}
 	html.field = rename(body)
+	w.body = bodyOf(m.MJML, m.HTML, m.MJML != nil)
+	if m.Origin != nil {
+		w.body.filled, w.body.marked = true, w.marked
+	}
 	w.authored = map[string]authored{htmlBody: html}
 	for _, part := range []string{subject, pretext, fromName, textBody} {
 		w.authored[part] = authored{field: rename("content." + part)}
@@ -221,7 +225,7 @@ func (w *work) adopt(ctx context.Context, m draft.Content, rename func(string) s
 	}
 	found, err := m.Review(ctx, fields, w.now())
 	for _, t := range found {
-		w.add(Problem{Severity: Warning, Code: t.Code, Field: rename(t.Field), Line: t.Line, Message: t.Message})
+		w.add(Problem{Severity: Warning, Code: t.Code, Field: rename(t.Field), Line: t.Line, Message: t.Message, Place: w.placeAt(t.At)})
 	}
 	return err
 }

@@ -83,6 +83,8 @@ type Preview struct {
 	Text      *string
 	Problems  []Problem    // errors first
 	Missing   []string     // paths that the Liquid names and the contact or the event lacks
+	Named     []Named      // where each of Missing is named first
+	Sent      int          // the size of the HTML as it is sent, in bytes; 0: unknown
 	Links     []links.Link // with their final targets
 }
 
@@ -131,7 +133,11 @@ func (p *Previewer) make(ctx context.Context, account id.Tenant, r Request) (*Pr
 		if err := w.show(ctx, out, from, &to, r.Event); err != nil {
 			return nil, err
 		}
+		if err := w.measure(ctx, out, from, &to, r); err != nil {
+			return nil, err
+		}
 	}
+	out.Named = w.named(out.Missing)
 	if known && out.From == nil {
 		out.From = new(render.Mailbox(from.Identity.DisplayName, from.Identity.Address))
 	}

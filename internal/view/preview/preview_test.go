@@ -71,11 +71,17 @@ func (s *studio) make(r preview.Request) *preview.Preview {
 // tokens matches what is different in each mail.
 var tokens = regexp.MustCompile(`(/[a-z]+/)[\w.-]{20,}`)
 
-// plain returns a preview as JSON, without the HTML with marks.
+// plain returns a preview as JSON, without the HTML with marks and the places in it.
 func plain(t *testing.T, p *preview.Preview) string {
 	t.Helper()
 	other := *p
-	other.Marked = nil
+	other.Marked, other.Problems, other.Named = nil, slices.Clone(p.Problems), slices.Clone(p.Named)
+	for i := range other.Problems {
+		other.Problems[i].Place = preview.Place{}
+	}
+	for i := range other.Named {
+		other.Named[i].Place = preview.Place{}
+	}
 	b, err := json.Marshal(other)
 	if err != nil {
 		t.Fatal(err)

@@ -37,6 +37,7 @@ type Problem struct {
 	Column   int    // in characters; 0: unknown
 	Message  string
 	Fix      string // one imperative sentence; empty: none
+	Place    Place  // in the HTML with marks, if the request asks for them
 }
 
 // maxProblems is the maximum number of problems of a preview.
@@ -110,9 +111,13 @@ func issues(list []binding.Issue) []Problem {
 }
 
 // warnings returns the warnings of a template as problems.
-func warnings(list []binding.Warning) []Problem {
-	return each(list, func(w binding.Warning) Problem {
-		return Problem{Severity: Warning, Code: w.Code, Field: w.Path, Line: w.Line, Message: w.Message}
+func (w *work) warnings(list []binding.Warning) []Problem {
+	return each(list, func(n binding.Warning) Problem {
+		p := Problem{Severity: Warning, Code: n.Code, Field: n.Path, Line: n.Line, Message: n.Message}
+		if n.Path == w.authored[htmlBody].field {
+			p.Place = w.placeAt(n.At)
+		}
+		return p
 	})
 }
 

@@ -68,6 +68,7 @@ type work struct {
 	broken   map[string]bool // parts that cannot be made
 	lost     bool            // no part can be made
 
+	body   body            // what the HTML is made from, for places in it
 	marks  bool            // are asked for
 	marked *content.Marked // the HTML of the source with marks; nil: there can be none
 }

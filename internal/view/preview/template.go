@@ -21,6 +21,7 @@ func (w *work) loadTemplate(ctx context.Context, t Template) error {
 		body = "content_mjml"
 	}
 	w.authored = map[string]authored{subject: {field: subject}, htmlBody: {field: body}, textBody: {field: "content_text"}}
+	w.body = bodyOf(ch.MJML, ch.HTML, body == "content_mjml")
 	w.rename = w.renamePart
 	bound := binding.HasValue(raw)
 	if !bound {
@@ -51,7 +52,7 @@ func (w *work) notes(list []binding.Warning) {
 	if len(w.broken) > 0 {
 		list = slices.DeleteFunc(list, func(n binding.Warning) bool { return n.Code == "unused" })
 	}
-	w.add(warnings(list)...)
+	w.add(w.warnings(list)...)
 }
 
 // use sets what a template has made as the source.
@@ -131,6 +132,7 @@ func (w *work) loadBlock(ctx context.Context, b Block) error {
 		body = "content_mjml"
 	}
 	w.authored = map[string]authored{htmlBody: {field: body}, textBody: {field: "content_text"}}
+	w.body = bodyOf(ch.MJML, ch.HTML, ch.MJML != nil)
 	w.rename = w.renamePart
 	var made template.Previewed
 	err := w.attempt(func() (err error) {

@@ -211,6 +211,7 @@ type previewAnswer struct {
 	HTML      *string          `json:"html"`
 	Text      *string          `json:"text"`
 	Size      *int             `json:"size" doc:"Of the HTML, in bytes."`
+	Sent      *int             `json:"sent_size" doc:"Of the HTML as it is sent, with the addresses that count clicks and opens, in bytes. Gmail cuts what is larger than 102 KB."`
 	Problems  []previewProblem `json:"problems" doc:"Errors first; at most 500."`
 	Missing   []previewMissing `json:"missing" doc:"What the Liquid names and the contact or the event lacks; at most 200."`
 	Links     []previewLink    `json:"links" doc:"The links of the HTML, each target once."`
@@ -224,10 +225,27 @@ type previewProblem struct {
 	Column   *int             `json:"column,omitempty" doc:"In characters, counted from 1."`
 	Message  string           `json:"message"`
 	Fix      *string          `json:"fix,omitempty" doc:"One sentence that says what to do."`
+	previewPlace
 }
 
 type previewMissing struct {
-	Path string `json:"path" doc:"As it is written, such as contact.custom_fields.plan."`
+	Path  string  `json:"path" doc:"As it is written, such as contact.custom_fields.plan."`
+	Field *string `json:"field,omitempty" doc:"Of the source, that names it first, if it is known."`
+	Line  *int    `json:"line,omitempty" doc:"Counted from 1."`
+	previewPlace
+}
+
+type previewPlace struct {
+	Mark *int `json:"mark,omitempty" doc:"N of the class pb-mark-N of the element, if marks were asked for. It may be that of an element inside of which the place is, or a position inside of that."`
+	Row  *int `json:"row,omitempty" doc:"Which of the elements with this mark it is, from 0."`
+}
+
+// placeOf returns a place of the HTML with marks.
+func placeOf(p preview.Place) previewPlace {
+	if p.Mark == 0 {
+		return previewPlace{}
+	}
+	return previewPlace{new(p.Mark - 1), new(p.Row)}
 }
 
 type previewLink struct {
@@ -249,16 +267,17 @@ func (api Previews) previewMail(ctx context.Context, p auth.Principal, in *previ
 		Problems: make([]previewProblem, len(made.Problems)), Missing: make([]previewMissing, len(made.Missing)), Links: make([]previewLink, len(made.Links)),
 	}
 	if made.HTML != nil {
-		out.Size = new(len(*made.HTML))
+		out.Size, out.Sent = new(len(*made.HTML)), new(made.Sent)
 		if asked.Marks {
 			out.HTML = made.Marked
 		}
 	}
 	for i, q := range made.Problems {
-		out.Problems[i] = previewProblem{q.Severity, q.Code, q.Field, positive(q.Line), positive(q.Column), q.Message, optional.Pointer(q.Fix)}
+		out.Problems[i] = previewProblem{q.Severity, q.Code, q.Field, positive(q.Line), positive(q.Column), q.Message, optional.Pointer(q.Fix), placeOf(q.Place)}
 	}
 	for i, path := range made.Missing {
-		out.Missing[i] = previewMissing{path}
+		n := made.Named[i]
+		out.Missing[i] = previewMissing{path, optional.Pointer(n.Field), positive(n.Line), placeOf(n.Place)}
 	}
 	for i, l := range made.Links {
 		out.Links[i] = previewLink{l.URL, l.Label}
