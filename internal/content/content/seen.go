@@ -37,11 +37,14 @@ func (t Text) encountered() []Trouble {
 		if t.Part && strings.HasPrefix(d.URL, "#") && d.URL != "#" {
 			continue // the rest may have the place
 		}
-		what := "address"
-		if d.Reason == "has no address" {
-			what = "link"
+		message := fmt.Sprintf("the address %q %s", d.URL, d.Reason)
+		switch {
+		case d.Reason == links.NoAddress && d.URL == "":
+			message = "a link without a text has no address"
+		case d.Reason == links.NoAddress:
+			message = fmt.Sprintf("the link %q has no address", d.URL)
 		}
-		list = append(list, t.at(d.At, CodeLink, fmt.Sprintf("the %s %q %s", what, d.URL, d.Reason)))
+		list = append(list, t.at(d.At, CodeLink, message))
 	}
 	for _, p := range pictures(t.Source) {
 		list = append(list, t.at(p.at, CodePicture, fmt.Sprintf("the picture %q has no alternative text", p.url)))

@@ -2,12 +2,14 @@ package links
 
 import (
 	"net/mail"
-	"slices"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/base/clip"
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
+
+// NoAddress is the reason of links without an address.
+const NoAddress = "has no address"
 
 // Deadends returns the links in HTML or MJML that are complete and lead nowhere all the same: those without an
 // address, with one that stands for another, or with a mail address that is none, and those to a place that the
@@ -28,13 +30,13 @@ func Deadends(src string) []Doubt {
 			given = true
 			value := strings.Trim(attributeURL(src[a.Start:a.End]), " \f")
 			if value == "" {
-				found = append(found, Doubt{labelOf(in, t), "has no address", a.Start})
+				found = append(found, Doubt{labelOf(in, t), NoAddress, a.Start})
 			} else if reason := deadend(value, places, known); reason != "" {
 				found = append(found, Doubt{clip.Bytes(value, maxLabel), reason, a.Start})
 			}
 		}
 		if !given && t.Name == "mj-button" && !strings.Contains(src, "<mj-attributes") && len(in.Within(t.Start, t.End)) == 0 {
-			found = append(found, Doubt{labelOf(in, t), "has no address", t.Start})
+			found = append(found, Doubt{labelOf(in, t), NoAddress, t.Start})
 		}
 	}
 	return found
@@ -88,7 +90,7 @@ func isExample(address string) bool {
 	if i := strings.IndexAny(host, `/\?#:`); i >= 0 {
 		host = host[:i]
 	}
-	return slices.Contains([]string{"example.com", "www.example.com"}, strings.TrimSuffix(host, "."))
+	return strings.TrimSuffix(host, ".") == "example.com"
 }
 
 // names returns the places in a source that links can lead to, and whether these are all.

@@ -2992,6 +2992,7 @@ export type PreviewAnswer = {
 	missing: PreviewMissing[];
 	preheader: string | null;
 	problems: PreviewProblem[];
+	sent_size: number | null;
 	size: number | null;
 	subject: string | null;
 	text: string | null;
@@ -3032,7 +3033,11 @@ export type PreviewMailError400 = Error & {
 };
 
 export type PreviewMissing = {
+	field?: string;
+	line?: number;
+	mark?: number;
 	path: string;
+	row?: number;
 };
 
 export type PreviewProblem = {
@@ -3041,7 +3046,9 @@ export type PreviewProblem = {
 	field: string;
 	fix?: string;
 	line?: number;
+	mark?: number;
 	message: string;
+	row?: number;
 	severity: "error" | "warning";
 };
 

@@ -42,7 +42,8 @@ type Props = {
 	html: string | null;
 	text: string | null /** Name and value of each, in their order. */;
 	headers?: string[][];
-	size?: number | null;
+	/** In bytes; false if it is told elsewhere. */
+	size?: number | null | false;
 	fullHeight?: boolean /** It fills the height that it is given. */;
 	fill?: boolean /** Links open in a new tab. */;
 	opens?: boolean;
@@ -64,7 +65,7 @@ export function MailFrame({ html, text, headers, size, fullHeight, fill, opens, 
 	const [part, setView] = useParam("part", html ? "html" : "text");
 	const parts: { [part: string]: unknown } = { html, text, source: source ?? html, headers };
 	const view = parts[part] ? part : html ? "html" : "text";
-	const shown = size ?? (html ? new TextEncoder().encode(html).length : 0);
+	const shown = size || (html ? new TextEncoder().encode(html).length : 0);
 	return (
 		<div className={css.mail} data-fill={fill || undefined}>
 			<div className={css.tools}>
@@ -111,16 +112,18 @@ export function MailFrame({ html, text, headers, size, fullHeight, fill, opens, 
 						/>
 					</>
 				)}
-				<span
-					className={css.size}
-					data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined}
-				>
-					{shown > clipped
-						? words.cut({ size: bytes(shown) })
-						: shown > nearlyClipped
-							? words.large({ size: bytes(shown) })
-							: bytes(shown)}
-				</span>
+				{size !== false && (
+					<span
+						className={css.size}
+						data-tone={shown > clipped ? "danger" : shown > nearlyClipped ? "warning" : undefined}
+					>
+						{shown > clipped
+							? words.cut({ size: bytes(shown) })
+							: shown > nearlyClipped
+								? words.large({ size: bytes(shown) })
+								: bytes(shown)}
+					</span>
+				)}
 				{view === "html" && theme === "forced" && <p className={css.note}>{words.forcedNote}</p>}
 			</div>
 			<div

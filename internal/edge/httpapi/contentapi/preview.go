@@ -225,27 +225,28 @@ type previewProblem struct {
 	Column   *int             `json:"column,omitempty" doc:"In characters, counted from 1."`
 	Message  string           `json:"message"`
 	Fix      *string          `json:"fix,omitempty" doc:"One sentence that says what to do."`
-	previewPlace
+	PreviewPlace
 }
 
 type previewMissing struct {
 	Path  string  `json:"path" doc:"As it is written, such as contact.custom_fields.plan."`
 	Field *string `json:"field,omitempty" doc:"Of the source, that names it first, if it is known."`
 	Line  *int    `json:"line,omitempty" doc:"Counted from 1."`
-	previewPlace
+	PreviewPlace
 }
 
-type previewPlace struct {
+// PreviewPlace is an element of the HTML with marks.
+type PreviewPlace struct {
 	Mark *int `json:"mark,omitempty" doc:"N of the class pb-mark-N of the element, if marks were asked for. It may be that of an element inside of which the place is, or a position inside of that."`
 	Row  *int `json:"row,omitempty" doc:"Which of the elements with this mark it is, from 0."`
 }
 
 // placeOf returns a place of the HTML with marks.
-func placeOf(p preview.Place) previewPlace {
+func placeOf(p preview.Place) PreviewPlace {
 	if p.Mark == 0 {
-		return previewPlace{}
+		return PreviewPlace{}
 	}
-	return previewPlace{new(p.Mark - 1), new(p.Row)}
+	return PreviewPlace{new(p.Mark - 1), new(p.Row)}
 }
 
 type previewLink struct {

@@ -107,6 +107,24 @@ const words = catalogue("errors.mail", {
 	linkStart: "The web address must begin with http:// or https://.",
 	linkUser: "The web address must not contain a user name or a password.",
 	linkHost: "The host or the port of the web address is not valid.",
+	linkBare: "The link “{text}” has no address.",
+	linkBareNamed: "A link without a text has no address.",
+	linkNowhere: "The link “{url}” leads nowhere.",
+	linkPlace: "The link “{url}” leads to a place that the email does not have.",
+	linkMail: "The link “{url}” has no valid email address.",
+	linkNumber: "The link “{url}” has no phone number.",
+	linkExample: "The link “{url}” is only an example. Enter the address of a page.",
+	linkEmpty: "The link “{url}” is empty for this contact.",
+	picture: "The picture “{url}” has no alternative text.",
+	clipped: "Gmail cuts the email, because it has more than 102 KB.",
+	contrast:
+		"The text “{text}” is hard to read: {front} on {back} has a contrast of {ratio, number} to 1. It needs at least {least, number} to 1.",
+	contrastMore:
+		"{n, plural, one {The text “{text}” and one more are} other {The text “{text}” and # more are}} hard to read: {front} on {back} has a contrast of {ratio, number} to 1. It needs at least {least, number} to 1.",
+	contrastDark:
+		"The text “{text}” is hard to read in dark colours: {front} on {back} has a contrast of {ratio, number} to 1. It needs at least {least, number} to 1.",
+	contrastDarkMore:
+		"{n, plural, one {The text “{text}” and one more are} other {The text “{text}” and # more are}} hard to read in dark colours: {front} on {back} has a contrast of {ratio, number} to 1. It needs at least {least, number} to 1.",
 	linkAny: "The link “{url}” is not valid.",
 	undeclared: "{token} names nothing that is declared and allowed here.",
 	undeclaredPlace: "{token} names “{name}”, which is not declared.",
@@ -256,6 +274,23 @@ export const mailText: (text: string) => string | null = sentences(
 		linkStart: "the URL must start with http:// or https://",
 		linkUser: "the URL must not hold a user name or password",
 		linkHost: ["the host of the URL is not valid", "the URL has no host", "the port of the URL is not valid"],
+		linkBare: 'the link "{text}" has no address',
+		linkBareNamed: "a link without a text has no address",
+		linkNowhere: 'the address "{url}" leads nowhere',
+		linkPlace: 'the address "{url}" leads to a place that the mail does not have',
+		linkMail: 'the address "{url}" has no mail address',
+		linkNumber: 'the address "{url}" has no number',
+		linkExample: 'the address "{url}" is only an example',
+		linkEmpty: 'the address "{url}" is empty for this contact',
+		picture: 'the picture "{url}" has no alternative text',
+		clipped: "it has more than 102 KB, after which Gmail cuts a mail",
+		contrastDarkMore:
+			'in dark colours the text "{text}" and {n#} more is {front} on {back}, a contrast of {ratio#} to 1: at least {least#} is needed',
+		contrastDark:
+			'in dark colours the text "{text}" is {front} on {back}, a contrast of {ratio#} to 1: at least {least#} is needed',
+		contrastMore:
+			'the text "{text}" and {n#} more is {front} on {back}, a contrast of {ratio#} to 1: at least {least#} is needed',
+		contrast: 'the text "{text}" is {front} on {back}, a contrast of {ratio#} to 1: at least {least#} is needed',
 		linkAny: 'the {kind} "{url}" {rest}',
 		undeclared: "{token} names nothing that is declared and allowed here",
 		undeclaredPlace: '{token} names "{name}", which is not declared',

@@ -9,6 +9,7 @@ import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import { foundContactsQuery } from "../contacts/queries";
 import type { Picture } from "../design/picture";
+import type { Found } from "../source/checks";
 import { MailPane } from "../source/MailPane";
 import type { Shown } from "../source/MjmlField";
 import { pictureOf } from "../source/pictureOf";
@@ -169,8 +170,16 @@ export function Preview({ value: broadcast, mail, stage, onReveal }: PreviewProp
 	const sender = senders.find(({ email_address }) => email_address === broadcast.sending_identity_emails?.[0]);
 	const name = content.from_name || sender?.display_name;
 	const p = preview.data;
+	const go = ({ field, line, mark, row }: Found) => {
+		const isBody = /^content\.body_(mjml|html)$/.test(field);
+		const path = isBody && code ? code.path : field.replace(/^content\.template_binding\./, "");
+		if (!code && mark !== undefined) onMark(mark, row ?? 0);
+		else onReveal(sectionOf(path), path, path === code?.path && line ? { at: line, position: mark } : undefined);
+	};
 	return (
 		<MailPane
+			onGo={go}
+			isForContact={contact !== null}
 			preview={preview}
 			head={{
 				from: sender ? `${name} <${sender.email_address}>` : name,
@@ -203,16 +212,7 @@ export function Preview({ value: broadcast, mail, stage, onReveal }: PreviewProp
 				</>
 			}
 		>
-			{p && p.problems.length > 0 && (
-				<Problems
-					problems={p.problems}
-					onOpen={({ field, line }) => {
-						const path = field.replace(/^content\.template_binding\./, "");
-						const isCode = /^content\.body_(mjml|html)$/.test(path);
-						onReveal(sectionOf(path), isCode && code ? code.path : path, isCode && line ? { at: line } : undefined);
-					}}
-				/>
-			)}
+			{p && p.problems.length > 0 && <Problems problems={p.problems} onOpen={go} />}
 			{p && p.missing.length > 0 && (
 				<p className={css.muted}>{words.missing({ paths: p.missing.map((field) => field.path).join(", ") })}</p>
 			)}

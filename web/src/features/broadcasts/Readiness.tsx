@@ -177,13 +177,13 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged, 
 	const { isPast, count: missing } = useMissing({ saved: broadcast, unsaved });
 	if (!readiness) return null;
 	const warnings = warningsOf(broadcast);
-	const linkTo = (place: Place) => (
+	const linkTo = (place: Place, line?: number) => (
 		<button
 			type="button"
 			className={css.link}
 			onClick={() => {
 				onLeave?.();
-				reveal(place.section, place.path);
+				reveal(place.section, place.path, line ? { at: line } : undefined);
 			}}
 		>
 			{words.open}
@@ -320,7 +320,8 @@ export function Readiness({ saved: broadcast, unsaved = [], onLeave, onChanged, 
 				warnings={warnings}
 				link={(warning) => (
 					<>
-						{!withoutField.includes(warning.code) && linkTo(placeOf(warning.code, undefined, warning.field))}
+						{!withoutField.includes(warning.code) &&
+							linkTo(placeOf(warning.code, undefined, warning.field), warning.line)}
 						{more(warning.code, warning.message, warning.field)}
 					</>
 				)}

@@ -9,6 +9,7 @@ import { templateOptions } from "../binding/binding";
 import { useBindingOptions } from "../binding/useBindingOptions";
 import { TokenField } from "../binding/Tokens";
 import { useNames } from "../source/names";
+import type { Found } from "../source/checks";
 import { MailPane } from "../source/MailPane";
 import { ProblemList } from "../source/ProblemList";
 import { useMailParts } from "../source/useMailParts";
@@ -138,9 +139,11 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 		onCode: (place) => reveal(format, isShown ? place : { at: place.at }),
 		onFilling: reveal,
 	});
-	const focusProblem = ({ field, line }: PreviewProblem) => {
+	const focusProblem = ({ field, line, mark, row }: Found) => {
 		const path = field.replace(/^content\.(template_binding\.)?/, "");
-		reveal(path, path === `body_${format}` && line ? { at: line } : undefined);
+		if (origin === "template" && mark !== undefined) onMark(mark, row ?? 0);
+		else
+			reveal(path, path === `body_${format}` && line ? { at: line, position: isShown ? mark : undefined } : undefined);
 	};
 	const code = {
 		label: contentNames[format],
@@ -188,6 +191,7 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 						parts={parts}
 						stage={isDesigned ? setStage : undefined}
 						onMark={onMark}
+						onGo={focusProblem}
 						onHead={(field) => reveal(field === "from" ? "from_name" : field)}
 					>
 						{problems.length > 0 && <ProblemList checked problems={problems} onGo={focusProblem} />}

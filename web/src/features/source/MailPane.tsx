@@ -7,6 +7,8 @@ import { MailFrame } from "../../ui/MailFrame";
 import { type Action, Menu } from "../../ui/Menu";
 import { Failure, Skeleton } from "../../ui/States";
 import type { MarkRect } from "../../ui/frame/reports";
+import { MailChecks } from "./MailChecks";
+import type { Found } from "./checks";
 import { rowAt, withoutMarks } from "./mailParts";
 import css from "./MailPane.module.css";
 
@@ -45,12 +47,17 @@ type Props = {
 	onHead: (field: HeadField) => void;
 	/** Gets the element in which a design shows the mail, while one does. */
 	stage?: (element: HTMLElement | null) => void;
+	/** Opens the place of what is to be mended. */
+	onGo: (found: Found) => void;
+	/** Whether the mail is shown with the data of a contact. */
+	isForContact?: boolean;
 	/** Called with the mark of an element that was pressed, and which of those with this mark it is. */
 	onMark?: (mark: number, row: number) => void;
 };
 
 /** MailPane shows a mail as an inbox and its reader do. What is pressed in it is edited. */
-export function MailPane({ preview, head, tools, children, parts, stage, onHead, onMark }: Props) {
+export function MailPane(props: Props) {
+	const { preview, head, tools, children, parts, stage, onHead, onGo, isForContact = false, onMark } = props;
 	const { data, isPlaceholderData, of } = preview;
 	const [last, setLast] = useState<{ answer: PreviewAnswer; at: Date; of?: string } | null>(null);
 	useEffect(() => {
@@ -92,6 +99,7 @@ export function MailPane({ preview, head, tools, children, parts, stage, onHead,
 				)}
 			</div>
 			{tools && <div className={css.tools}>{tools}</div>}
+			<MailChecks answer={data} isForContact={isForContact} onGo={onGo} />
 			{preview.error && <Failure error={preview.error} retry={() => void preview.refetch()} />}
 			{stale && lastValid && <p className={css.stale}>{words.stale({ at: clockWithSeconds(lastValid.at) })}</p>}
 			{children && <div className={css.notes}>{children}</div>}
@@ -102,7 +110,7 @@ export function MailPane({ preview, head, tools, children, parts, stage, onHead,
 					fill
 					html={shown.html}
 					text={shown.text}
-					size={shown.size}
+					size={false}
 					source={source}
 					reports={
 						onMark && {

@@ -15,6 +15,7 @@ import { type Problems as Faults, problemsOf } from "../../ui/problems";
 import { MailFrame } from "../../ui/MailFrame";
 import { type Action, Menu } from "../../ui/Menu";
 import { restoredText } from "../../ui/draftForm";
+import type { Place } from "../../ui/focusField";
 import { Callout, Page } from "../../ui/Page";
 import { Panes, usePane } from "../../ui/Panes";
 import { Skeleton } from "../../ui/States";
@@ -24,6 +25,8 @@ import { catalogue } from "../../base/words/catalogue";
 import { and } from "../../base/words/formats";
 import { explain, mailProblem } from "../../base/words/errors";
 import { lazyComponent } from "../../base/lazy";
+import { MailChecks } from "./MailChecks";
+import { type Found, positionOf } from "./checks";
 import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
 import { MjmlField } from "./MjmlField";
@@ -130,7 +133,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const [contact, setContact] = useParam("contact");
 	const [previewAs, setPreviewAs] = useParam("as", "samples");
 	const [own, setOwn] = useState<{ [name: string]: unknown }>({});
-	const [place, setPlace] = useState<{ body: string; at: number } | null>(null);
+	const [place, setPlace] = useState<(Place & { body: string }) | null>(null);
 	const [reviewing, setReviewing] = useState(false);
 	const [choosing, setChoosing] = useState(false);
 	const [deleting, setDeleting] = useState(false);
@@ -211,8 +214,10 @@ export function SourceEditor<Row>(props: Props<Row>) {
 			setRemoving(false);
 		}
 	};
-	const focusProblem = (problem: PreviewProblem) => {
+	const focusProblem = (problem: Found) => {
 		showPane("write");
+		const position = problem.field === "content_mjml" ? positionOf(problem, draft.mjml) : null;
+		if (designing && position !== null) return setPlace({ body: "mjml", at: problem.line ?? 1, position });
 		if (
 			problem.field.startsWith("binding.") ||
 			problem.field.startsWith("parameters.") ||
@@ -328,6 +333,11 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					</div>
 				</Callout>
 			)}
+			<MailChecks
+				answer={preview.query.data}
+				isForContact={previewAs === "contact" && contact !== ""}
+				onGo={focusProblem}
+			/>
 			<Panes
 				whole={designing}
 				write={
@@ -459,7 +469,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 						)}
 						{preview.query.isPending && schema && <Skeleton rows={8} />}
 						{shown && (!designing || pane === "preview") && (
-							<MailFrame fill html={shown.html} text={shown.text} size={shown.size} />
+							<MailFrame fill html={shown.html} text={shown.text} size={false} />
 						)}
 						<Missing paths={(preview.query.data?.missing ?? []).map((field) => field.path)} />
 					</div>
