@@ -50,18 +50,16 @@ func (t Text) encountered() []Trouble {
 		list = append(list, t.at(p.at, CodePicture, fmt.Sprintf("the picture %q has no alternative text", p.url)))
 	}
 	for _, f := range check(html) {
-		at := placeOf(t.Source, f)
-		trouble := Trouble{Code: CodeContrast, Message: f.String()}
-		if at >= 0 {
-			trouble = t.at(at, CodeContrast, trouble.Message)
-		}
-		list = append(list, trouble)
+		list = append(list, t.at(placeOf(t.Source, f), CodeContrast, f.String()))
 	}
 	return list
 }
 
-// at returns a trouble at an offset in the source.
+// at returns a trouble at an offset in the source, -1 if that is not known.
 func (t Text) at(offset int, code, message string) Trouble {
+	if offset < 0 {
+		return Trouble{Code: code, Message: message}
+	}
 	return Trouble{Code: code, Line: strings.Count(t.Source[:offset], "\n") + 1, Message: message, At: 1 + max(0, strings.LastIndexByte(t.Source[:offset+1], '<'))}
 }
 

@@ -11,6 +11,20 @@ const errorResponse = (fields: { path: string; message: string }[], headers?: He
 	new ApiError(400, "INVALID_INPUT", "of the server", { fields }, headers);
 
 const tests: Tests = {
+	async "text that is hard to read is told with its colours"() {
+		await loadProblems();
+		const colours = "is #dddddd on #ffffff, a contrast of 1.3 to 1: at least 4.5 is needed";
+		const told = "#dddddd on #ffffff has a contrast of 1.3 to 1. It needs at least 4.5 to 1.";
+		const sentenceOf = (text: string) => mailProblem({ field: "body_html", message: `${text} ${colours}` });
+		equals(sentenceOf('the text "Buy “now”"'), `The text “Buy “now”” is hard to read: ${told}`);
+		equals(sentenceOf('the text "Buy" and 1 more'), `The text “Buy” and one more are hard to read: ${told}`);
+		equals(
+			sentenceOf('in dark colours the text "Buy" and 12 more'),
+			`The text “Buy” and 12 more are hard to read in dark colours: ${told}`,
+		);
+		equals(sentenceOf('in dark colours the text "Buy"'), `The text “Buy” is hard to read in dark colours: ${told}`);
+	},
+
 	async "a fragment becomes a sentence with the name that the page gives to the field"() {
 		await loadProblems();
 		const sentenceOf = (path: string, message: string, name?: string) => fieldSentence({ path, message }, name);
