@@ -193,10 +193,13 @@ type model struct {
 	vm *quickjs.VM
 }
 
-func designModel(t *testing.T) model {
+func designModel(t *testing.T) model { return modelOf(t, "model/testing.ts") }
+
+// modelOf returns what a file of the visual editor exports, in an interpreter.
+func modelOf(t *testing.T, file string) model {
 	t.Helper()
 	built := api.Build(api.BuildOptions{
-		EntryPoints: []string{"../../web/src/features/design/model/testing.ts"}, Bundle: true, Format: api.FormatIIFE, GlobalName: "design",
+		EntryPoints: []string{"../../web/src/features/design/" + file}, Bundle: true, Format: api.FormatIIFE, GlobalName: "design",
 		Target: api.ES2022, LogLevel: api.LogLevelWarning,
 	})
 	if len(built.Errors) > 0 {

@@ -7,11 +7,19 @@ import (
 
 func TestMarksInHTML(t *testing.T) {
 	for source, want := range map[string]string{
-		`<p>a <b>b</b></p>`:                                           `<p class="pb-mark-0">a <b>b</b></p>`,
-		`é😀<A href=x CLASS='y {{ "'>" }}'>a</A>`:                      `é😀<A href=x CLASS='y {{ "'>" }} pb-mark-3'>a</A>`,
-		`<div>a<div>b</div></div><img/>`:                              `<div>a<div class="pb-mark-6">b</div></div><img class="pb-mark-24"/>`,
-		`<p class=x>a</p><p class="">b</p><p {{ c }}>c</p><{{ p }}>d`: `<p class=x>a</p><p class="">b</p><p {{ c }}>c</p><{{ p }}>d`,
-		`<!-- <p>a</p> --><style><p>a</p></style><p>{% if "</p>" %}`:  `<!-- <p>a</p> --><style><p>a</p></style><p>{% if "</p>" %}`,
+		`<p>a <b>b</b></p>`:                                                   `<p class="pb-mark-0">a <b>b</b></p>`,
+		`é😀<A href=x CLASS='y {{ "'>" }}'>a</A>`:                              `é😀<A href=x CLASS='y {{ "'>" }} pb-mark-3'>a</A>`,
+		`<div>a<div>b</div></div><img/>`:                                      `<div>a<div class="pb-mark-6">b</div></div><img class="pb-mark-24"/>`,
+		`<p class=x>a</p><p class="">b</p><p {{ c }}>c</p><{{ p }}>d`:         `<p class=x>a</p><p class="">b</p><p {{ c }}>c</p><{{ p }}>d`,
+		`<!-- <p>a</p> --><style><p>a</p></style><p>{% if "</p>" %}`:          `<!-- <p>a</p> --><style><p>a</p></style><p>{% if "</p>" %}`,
+		`<!--[if mso]><td><a href=x>a</a></td><![endif]-->`:                   `<!--[if mso]><td><a href=x>a</a></td><![endif]-->`,
+		`<!--[if !mso]><!--><a>a</a><!--<![endif]-->`:                         `<!--[if !mso]><!--><a class="pb-mark-19">a</a><!--<![endif]-->`,
+		`<title><a>a</a></title><script>"<img>"</script><img>`:                `<title><a>a</a></title><script>"<img>"</script><img class="pb-mark-47">`,
+		`<img alt="<a>" title='<p>a</p>'>`:                                    `<img class="pb-mark-0" alt="<a>" title='<p>a</p>'>`,
+		`{% if a %}<p>a</p>{% else %}<p>b</p>{% endif %}`:                     `{% if a %}<p class="pb-mark-10">a</p>{% else %}<p class="pb-mark-28">b</p>{% endif %}`,
+		`{% for a in b %}<img src="{{ a }}">{% endfor %}`:                     `{% for a in b %}<img class="pb-mark-16" src="{{ a }}">{% endfor %}`,
+		`{% capture a %}<a {{ b }}>a</a>{% endcapture %}{{ "<img>" }}`:        `{% capture a %}<a {{ b }}>a</a>{% endcapture %}{{ "<img>" }}`,
+		`{% comment %}<p>a</p>{% endcomment %}{% raw %}<p>{{</p>{% endraw %}`: `{% comment %}<p>a</p>{% endcomment %}{% raw %}<p class="pb-mark-46">{{</p>{% endraw %}`,
 	} {
 		m := New(source)
 		if got := m.Show(m.HTML(source)); got != want {
@@ -45,7 +53,12 @@ func TestSelectorsOfMarksAreFound(t *testing.T) {
 }
 
 func FuzzHTML(f *testing.F) {
-	f.Add(`<p a='{{ "'" }}'>x</p><td class="a">b</td><A>`)
+	for _, source := range []string{
+		`<p a='{{ "'" }}'>x</p><td class="a">b</td><A>`, `<!--[if mso]><a>a</a><![endif]--><img/>`, `<title><a>a</a></title><p>a<p>b</p>`,
+		`{% if a %}<p {{ b }}>a</p>{% endif %}<h1 class='{% if c %}d{% endif %}'>{{ "</h1>" }}</h1>`, `{% raw %}<p>{{</p>{% endraw %}<li>é😀</li>`,
+	} {
+		f.Add(source)
+	}
 	f.Fuzz(func(t *testing.T, source string) {
 		m := New(source)
 		marked := m.HTML(source)

@@ -56,6 +56,10 @@ func TestMarksAreThePositionsOfElements(t *testing.T) {
 		if got := s.seen(html, ofContent(parts("subject", "Hi", "body_html", html))); got != "<p <a <td <img" {
 			s.Errorf("HTML: %s", got)
 		}
+		html = `<!-- <p>a</p> --><title><p>b</p></title>{% for a in (1..2) %}<p>{{ a }}</p>{% endfor %}{% if false %}<p>c</p>{% else %}<a href="https://example.org/{{ 1 }}">d</a>{% endif %}`
+		if got := s.seen(html, ofContent(parts("subject", "Hi", "body_html", html))); got != "<p <p <a" {
+			s.Errorf("HTML with conditions and loops: %s", got)
+		}
 	})
 }
 

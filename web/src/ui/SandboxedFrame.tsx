@@ -43,6 +43,7 @@ export function SandboxedFrame({
 	opens = false,
 	className,
 	width = "100%",
+	lookAt = -1,
 	...callbacks
 }: Props) {
 	const frame = useRef<HTMLIFrameElement>(null);
@@ -72,6 +73,9 @@ export function SandboxedFrame({
 		const message = { kind: "show", html, dark, forced, images, opens, marks };
 		if (ready) frame.current?.contentWindow?.postMessage(message, "*");
 	}, [ready, html, dark, forced, images, opens, marks]);
+	useEffect(() => {
+		if (ready && lookAt >= 0) frame.current?.contentWindow?.postMessage({ kind: "look", mark: lookAt }, "*");
+	}, [ready, lookAt]);
 	return (
 		<iframe
 			ref={frame}

@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { Suspense, useCallback, useEffect, useState } from "react";
+import { Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { Redirect, useLocation, useParams } from "wouter";
 import type { Versioned } from "../../api/client";
 import type { BroadcastSessionView } from "../../api/schema";
@@ -8,6 +8,7 @@ import { useDisabledReason } from "../../base/session";
 import { useShortcuts } from "../../base/shortcuts";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
+import type { CodeControl } from "../../ui/Code";
 import { TextField } from "../../ui/Field";
 import { isGone, NotFound } from "../../ui/NotFound";
 import { Card, Callout, Page } from "../../ui/Page";
@@ -175,6 +176,9 @@ function Editor({
 	const [stage, setStage] = useState<HTMLElement | null>(null);
 	const [folded, setFolded] = useState(() => initiallyFolded(saved));
 	const locked = saved.status === "scheduled";
+	const control = useRef<CodeControl>(null);
+	const changeHtml = (body_html: string) => draft.change({ content: { body_html, body_mjml: null } });
+	const html = locked || disabledReason ? null : { control, onChange: changeHtml };
 	const forecast = useForecast(saved);
 	const unschedule = useMutation({
 		mutationFn: () => takeOff(saved.id),
@@ -293,7 +297,13 @@ function Editor({
 				<div className={css.composer}>
 					<Panes
 						preview={
-							<Preview value={broadcast} mail={mail} stage={isDesigned ? setStage : undefined} onReveal={reveal} />
+							<Preview
+								value={broadcast}
+								mail={mail}
+								html={html}
+								stage={isDesigned ? setStage : undefined}
+								onReveal={reveal}
+							/>
 						}
 						write={
 							locked ? (
@@ -321,7 +331,13 @@ function Editor({
 									{section("from", <From draft={draft} value={broadcast} forecast={forecast} />)}
 									{section(
 										"content",
-										<Content draft={draft} value={broadcast} fixed={disabledReason !== undefined} mailAt={mailAt} />,
+										<Content
+											draft={draft}
+											value={broadcast}
+											fixed={disabledReason !== undefined}
+											mailAt={mailAt}
+											html={control}
+										/>,
 									)}
 									{section(
 										"variants",

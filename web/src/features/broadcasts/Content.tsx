@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Suspense, useRef, useState } from "react";
+import { type RefObject, Suspense, useRef, useState } from "react";
 import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
 import { lazyComponent, retryImport } from "../../base/lazy";
 import { useParam } from "../../base/params";
@@ -8,6 +8,7 @@ import { useBindingOptions } from "../binding/useBindingOptions";
 import { TokenField } from "../binding/Tokens";
 import { MjmlField } from "../source/MjmlField";
 import { useNames } from "../source/names";
+import type { CodeControl } from "../../ui/Code";
 import { Combo } from "../../ui/Combo";
 import { Radios, TextArea } from "../../ui/Field";
 import { Fixed } from "../../ui/Locked";
@@ -54,11 +55,14 @@ export function Content({
 	value: broadcast,
 	fixed,
 	mailAt,
+	html,
 }: {
 	draft: Draft;
 	value: BroadcastSessionView;
 	fixed: boolean;
 	mailAt: MailAt;
+	/** Gets what changes the HTML from outside. */
+	html: RefObject<CodeControl | null>;
 }) {
 	const c = broadcast.content;
 	const [selected, setKind] = useState("own");
@@ -212,7 +216,7 @@ export function Content({
 								<MjmlField {...code} {...shown} place={place} begin={begin} />
 							) : (
 								<Suspense fallback={<Skeleton rows={8} />}>
-									<CodeWithImages {...code} format="html" line={place} />
+									<CodeWithImages {...code} format="html" line={place} control={html} />
 								</Suspense>
 							)}
 							{fault && <p role="alert">{fault}</p>}

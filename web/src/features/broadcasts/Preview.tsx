@@ -12,6 +12,7 @@ import type { Picture } from "../design/picture";
 import type { Found } from "../source/checks";
 import { MailPane } from "../source/MailPane";
 import type { Shown } from "../source/MjmlField";
+import type { HtmlCode } from "../source/useHtmlPicture";
 import { pictureOf } from "../source/pictureOf";
 import css from "./Composer.module.css";
 import { useSending } from "./From";
@@ -84,7 +85,8 @@ export function usePreview(broadcast: BroadcastSessionView, variant = "", contac
 		? { source: { content: JSON.parse(shownText) as BroadcastContent }, ...rest }
 		: { source: { broadcast_id: broadcast.id }, variant_id: shownVariant, ...rest, changed: shownText };
 	const query = useQuery({ ...previewQuery(broadcast.id, body), enabled: started.current });
-	return { ...query, of: `${shownVariant} ${contact ?? ""}`, request: JSON.stringify(body) };
+	const html = body.source.content?.body_html ?? null;
+	return { ...query, of: `${shownVariant} ${contact ?? ""}`, html, request: JSON.stringify(body) };
 }
 
 /** useMail is the mail beside the form of a draft: of which version it is and for whom, and the code that makes it. */
@@ -148,13 +150,15 @@ export type MailAt = (path: string) => Shown & { place: Place | null };
 type PreviewProps = {
 	value: BroadcastSessionView;
 	mail: ReturnType<typeof useMail>;
+	/** What changes its own HTML, if that can be changed. */
+	html: Omit<HtmlCode, "text"> | null;
 	/** Gets the element in which a design shows the mail, while one does. */
 	stage?: (element: HTMLElement | null) => void;
 	onReveal: (section: string, path?: string, place?: Place) => void;
 };
 
 /** Preview shows the mail as one recipient would get it, with what is wrong with it. What is pressed in it is edited. */
-export function Preview({ value: broadcast, mail, stage, onReveal }: PreviewProps) {
+export function Preview({ value: broadcast, mail, html, stage, onReveal }: PreviewProps) {
 	const { variant, setVariant, contact, setContact, preview, code } = mail;
 	const { senders } = useSending();
 	const { parts, onMark } = useMailParts({
@@ -189,6 +193,7 @@ export function Preview({ value: broadcast, mail, stage, onReveal }: PreviewProp
 			parts={parts}
 			stage={stage}
 			onMark={onMark}
+			html={html && code?.path === "content.body_html" ? { ...html, text: code.text } : null}
 			onHead={(field) => {
 				const path = field === "from" ? "from_name" : field;
 				if (own && path in own) onReveal("variants", `variants[${index}].content_overrides.${path}`);

@@ -15,13 +15,14 @@ import { ProblemList } from "../source/ProblemList";
 import { useMailParts } from "../source/useMailParts";
 import { MjmlField } from "../source/MjmlField";
 import { pictureOf } from "../source/pictureOf";
-import { useLivePreview } from "../source/preview";
+import { htmlOf, useLivePreview } from "../source/preview";
 import { useMjmlView } from "../source/useMjmlView";
 import { Choose } from "../../ui/Versions";
 import { Review } from "../source/Review";
 import source from "../source/Source.module.css";
 import { Button } from "../../ui/Button";
 import { CodeWithImages } from "../assets/CodeWithImages";
+import type { CodeControl } from "../../ui/Code";
 import { Combo } from "../../ui/Combo";
 import { Columns, Radios, TextArea, TextField } from "../../ui/Field";
 import { type Problems, problemsOf } from "../../ui/problems";
@@ -82,6 +83,8 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 	const origin =
 		kind ?? (values.template || (!entry.current_content && !values.mjml && !values.html) ? "template" : "own");
 	const [format, setFormat] = useState<"mjml" | "html">(values.html ? "html" : "mjml");
+	const isHtml = origin === "own" && format === "html";
+	const control = useRef<CodeControl>(null);
 	const [reviewing, setReviewing] = useState(false);
 	const [choosing, setChoosing] = useState(false);
 	const [busy, setBusy] = useState(false);
@@ -186,11 +189,12 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 			<Panes
 				preview={
 					<MailPane
-						preview={preview.query}
+						preview={{ ...preview.query, html: htmlOf(preview.request) }}
 						head={{ from: values.from_name, subject: values.subject, preheader: values.preheader }}
 						parts={parts}
 						stage={isDesigned ? setStage : undefined}
 						onMark={onMark}
+						html={isHtml && !disabledReason ? { text: values.html, control, onChange: (html) => set({ html }) } : null}
 						onGo={focusProblem}
 						onHead={(field) => reveal(field === "from" ? "from_name" : field)}
 					>
@@ -305,7 +309,7 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 										stage={isWide ? stage : undefined}
 									/>
 								) : (
-									<CodeWithImages {...code} format="html" line={place} />
+									<CodeWithImages {...code} format="html" line={place} control={control} />
 								)}
 								<Fixed locked={disabledReason !== undefined}>
 									<TextArea

@@ -1,6 +1,7 @@
 import { ListTree } from "lucide-react";
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useMemo, useState } from "react";
 import type { PreviewAnswer } from "../../api/schema";
+import { lazyComponent } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
 import { clockWithSeconds } from "../../base/words/formats";
 import { MailFrame } from "../../ui/MailFrame";
@@ -11,6 +12,9 @@ import { MailChecks } from "./MailChecks";
 import type { Found } from "./checks";
 import { rowAt, withoutMarks } from "./mailParts";
 import css from "./MailPane.module.css";
+import type { HtmlCode } from "./useHtmlPicture";
+
+const HtmlMail = lazyComponent(() => import("./HtmlMail"));
 
 const words = catalogue("source.mailPane", {
 	title: "Preview",
@@ -34,6 +38,8 @@ type Props = {
 		isPlaceholderData: boolean;
 		/** Which mail it is of, where others can be chosen: the last valid one of another is not shown for it. */
 		of?: string;
+		/** The HTML that it is asked for, if somebody writes it. */
+		html?: string | null;
 		refetch: () => unknown;
 	};
 	/** What is shown above the mail until the server has answered. */
@@ -53,19 +59,34 @@ type Props = {
 	isForContact?: boolean;
 	/** Called with the mark of an element that was pressed, and which of those with this mark it is. */
 	onMark?: (mark: number, row: number) => void;
+	/** The HTML of the mail, if it can be changed: what is pressed is edited in the mail then. */
+	html?: HtmlCode | null;
 };
 
 /** MailPane shows a mail as an inbox and its reader do. What is pressed in it is edited. */
 export function MailPane(props: Props) {
-	const { preview, head, tools, children, parts, stage, onHead, onGo, isForContact = false, onMark } = props;
-	const { data, isPlaceholderData, of } = preview;
-	const [last, setLast] = useState<{ answer: PreviewAnswer; at: Date; of?: string } | null>(null);
+	const {
+		preview,
+		head,
+		tools,
+		children,
+		parts,
+		stage,
+		onHead,
+		onGo,
+		isForContact = false,
+		onMark,
+		html: code,
+	} = props;
+	const { data, isPlaceholderData, of, html = null } = preview;
+	const [last, setLast] = useState<{ answer: PreviewAnswer; at: Date; of?: string; html: string | null } | null>(null);
 	useEffect(() => {
-		if (data && !isPlaceholderData && data.html !== null) setLast({ answer: data, at: new Date(), of });
-	}, [data, isPlaceholderData, of]);
+		if (data && !isPlaceholderData && data.html !== null) setLast({ answer: data, at: new Date(), of, html });
+	}, [data, isPlaceholderData, of, html]);
 	const lastValid = last?.of === of ? last : null;
 	const shown = data?.html === null ? (lastValid?.answer ?? data) : data;
 	const source = useMemo(() => (shown?.html ? withoutMarks(shown.html) : null), [shown?.html]);
+	const made = shown && shown === last?.answer ? last.html : isPlaceholderData ? null : html;
 	const [rects, setRects] = useState<MarkRect[]>([]);
 	const [pointed, setPointed] = useState(-1);
 	const stale = data?.html === null && lastValid !== null;
@@ -92,7 +113,7 @@ export function MailPane(props: Props) {
 						onPress={() => onHead("preheader")}
 					/>
 				</div>
-				{parts.length > 0 && !stage && (
+				{parts.length > 0 && !stage && !code && (
 					<Menu small actions={parts}>
 						<ListTree aria-hidden /> {words.parts}
 					</Menu>
@@ -105,7 +126,12 @@ export function MailPane(props: Props) {
 			{children && <div className={css.notes}>{children}</div>}
 			{preview.isLoading && !stage && <Skeleton rows={8} />}
 			{stage && <div ref={stage} className={css.stage} />}
-			{shown && !stage && (
+			{shown && !stage && code && (
+				<Suspense fallback={<Skeleton rows={8} />}>
+					<HtmlMail fill mail={shown} made={made} code={code} onCode={(_, position) => onMark?.(position, 0)} />
+				</Suspense>
+			)}
+			{shown && !stage && !code && (
 				<MailFrame
 					fill
 					html={shown.html}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, Suspense, useMemo, useState } from "react";
+import { type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import type { PreviewProblem, PreviewSource } from "../../api/schema";
 import { ApiError, isConflict } from "../../api/client";
 import { asOwn, flushEditors } from "../../sync/pendingSaves";
@@ -8,7 +8,7 @@ import { useParam } from "../../base/params";
 import { useShortcuts } from "../../base/shortcuts";
 import { Button } from "../../ui/Button";
 import { CodeWithImages } from "../assets/CodeWithImages";
-import { Code } from "../../ui/Code";
+import { Code, type CodeControl } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Radios, TextField } from "../../ui/Field";
 import { type Problems as Faults, problemsOf } from "../../ui/problems";
@@ -45,6 +45,8 @@ import { touchedQuery } from "./queries";
 const ContactPick = lazyComponent(() => import("./ContactPick").then((module) => ({ default: module.ContactPick })));
 
 const Review = lazyComponent(() => import("./Review").then((module) => ({ default: module.Review<Draft> })));
+
+const HtmlMail = lazyComponent(() => import("./HtmlMail"));
 
 const Missing = lazyComponent(() => import("./Missing").then((module) => ({ default: module.Missing })));
 
@@ -134,6 +136,8 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const [previewAs, setPreviewAs] = useParam("as", "samples");
 	const [own, setOwn] = useState<{ [name: string]: unknown }>({});
 	const [place, setPlace] = useState<(Place & { body: string }) | null>(null);
+	const isHtml = tab === "html" && props.kind === "template";
+	const control = useRef<CodeControl>(null);
 	const [reviewing, setReviewing] = useState(false);
 	const [choosing, setChoosing] = useState(false);
 	const [deleting, setDeleting] = useState(false);
@@ -151,7 +155,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 		props.id,
 		() => (schema ? props.source(draft, previewAs === "own" ? own : null) : null),
 		previewAs === "contact" && contact ? contact : null,
-		designing,
+		designing || isHtml,
 	);
 	const found = preview.query.data?.problems;
 	const problems = found ?? [];
@@ -383,6 +387,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 												onChange={(code) => set({ [body]: code })}
 												problems={faultsOf[body]}
 												line={placeIn(body)}
+												control={control}
 											/>
 										)}
 									</div>
@@ -468,7 +473,21 @@ export function SourceEditor<Row>(props: Props<Row>) {
 							</p>
 						)}
 						{preview.query.isPending && schema && <Skeleton rows={8} />}
-						{shown && (!designing || pane === "preview") && (
+						{shown && isHtml && (
+							<Suspense fallback={<Skeleton rows={8} />}>
+								<HtmlMail
+									mail={shown}
+									made={preview.lastValid}
+									code={{ text: draft.html, control, onChange: (html) => set({ html }) }}
+									readOnly={readOnly}
+									onCode={(at) => {
+										showPane("write");
+										setPlace({ body: "html", at });
+									}}
+								/>
+							</Suspense>
+						)}
+						{shown && !isHtml && (!designing || pane === "preview") && (
 							<MailFrame fill html={shown.html} text={shown.text} size={false} />
 						)}
 						<Missing paths={(preview.query.data?.missing ?? []).map((field) => field.path)} />

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { PreviewAnswer, PreviewSource } from "../../api/schema";
+import type { PreviewAnswer, PreviewRequestBody, PreviewSource } from "../../api/schema";
 import { sourcePreviewQuery } from "./queries";
 
 /** ValidPreview is a mail that could be made, when, and the body of the request for it. */
@@ -44,5 +44,12 @@ export function useLivePreview(
 	useEffect(() => {
 		if (data && !isPlaceholderData && data.html !== null) setLastValid({ answer: data, at: new Date(), request });
 	}, [data, isPlaceholderData, request]);
-	return { query, lastValid, stale: data !== undefined && data.html === null && lastValid !== null };
+	return { query, request, lastValid, stale: data !== undefined && data.html === null && lastValid !== null };
+}
+
+/** htmlOf returns the HTML of a template or a content that a preview is asked for; null if there is none. */
+export function htmlOf(request: string): string | null {
+	if (request === "") return null;
+	const { template, content } = (JSON.parse(request) as PreviewRequestBody).source;
+	return template?.content_html ?? content?.body_html ?? null;
 }

@@ -52,6 +52,8 @@ export function controlOf(view: RefObject<EditorView | null>, commit: () => void
 						const code = inserted.toString();
 						if (/^\s*</.test(code)) to = start + code.search("<");
 					});
+					// What is edited is in view, and not the code.
+					Object.defineProperty(transaction, "scrollIntoView", { value: false });
 					current.dispatch(transaction);
 					at = inText(current.state, to);
 				},

@@ -15,6 +15,9 @@ type Show = {
 	marks: boolean;
 };
 
+/** Look asks how an element with a mark looks. */
+type Look = { kind: "look"; mark: number };
+
 /** What programs that force dark colours do, about: they turn light into dark and leave pictures. */
 const forcedDark =
 	"html { background: #fff; filter: invert(0.93) hue-rotate(180deg) } img, video, [background] { filter: invert(1) hue-rotate(180deg) }";
@@ -187,8 +190,47 @@ function reportPoint(mark: number) {
 	oncePerFrame("point", () => send({ kind: "report", point: pointed }));
 }
 
-addEventListener("message", (event: MessageEvent<Show>) => {
-	if (event.source === parent && event.data?.kind === "show") show(event.data);
+/** What an element looks like to those who edit its text over it. */
+const lookNames = [
+	"color",
+	"direction",
+	"fontFamily",
+	"fontSize",
+	"fontStyle",
+	"fontWeight",
+	"letterSpacing",
+	"lineHeight",
+	"textTransform",
+	"textAlign",
+	"paddingTop",
+	"paddingRight",
+	"paddingBottom",
+	"paddingLeft",
+] as const;
+
+const isClear = (color: string) => /^(transparent|rgba\(.*, 0\))$/.test(color);
+
+const hasPicture = (element: Element) => getComputedStyle(element).backgroundImage !== "none";
+
+/** reportLook tells how an element looks; its background is not told where that is a picture. */
+function reportLook(mark: number) {
+	const element = document.querySelector(`body .pb-mark-${mark}`);
+	if (!element) return;
+	const own = getComputedStyle(element);
+	const look: { [name: string]: string } = Object.fromEntries(lookNames.map((name) => [name, own[name]]));
+	let behind: Element | null = element;
+	while (behind && isClear(getComputedStyle(behind).backgroundColor) && !hasPicture(behind))
+		behind = behind.parentElement;
+	const isDark = document.documentElement.style.colorScheme === "dark";
+	if (!behind) look.backgroundColor = isDark ? "#121212" : "#ffffff";
+	else if (!hasPicture(behind)) look.backgroundColor = getComputedStyle(behind).backgroundColor;
+	send({ kind: "report", look: { mark, look } });
+}
+
+addEventListener("message", (event: MessageEvent<Show | Look>) => {
+	if (event.source !== parent) return;
+	if (event.data?.kind === "show") show(event.data);
+	else if (event.data?.kind === "look" && Number.isInteger(event.data.mark)) reportLook(event.data.mark);
 });
 addEventListener(
 	"click",

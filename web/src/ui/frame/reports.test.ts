@@ -1,5 +1,5 @@
 import { equals, type Tests } from "../../base/testing";
-import { read, readPoint, readPress, readRects } from "./reports";
+import { read, readLook, readPoint, readPress, readRects } from "./reports";
 
 const tests: Tests = {
 	"what is no rectangle is not read"() {
@@ -31,6 +31,21 @@ const tests: Tests = {
 			equals(readPress(value), undefined, JSON.stringify(value));
 		for (const value of ["1", null, NaN, -2, 0.5]) equals(readPoint(value), -1, String(value));
 		equals(readPoint(5), 5, "a point");
+	},
+
+	"a look has what text looks like, and loads nothing"() {
+		const look = { color: "rgb(1, 2, 3)", fontFamily: '"Some Font", serif', fontSize: "16px" };
+		equals(readLook({ mark: 3, look })?.look, look, "a look");
+		const bad = {
+			color: "url(https://x.test/a)",
+			fontSize: 5,
+			backgroundColor: "a;b",
+			position: "fixed",
+			fontFamily: "\\75rl(x)",
+		};
+		equals(readLook({ mark: 3, look: bad }), { mark: 3, look: {} }, "what is no look");
+		for (const value of [undefined, null, 5, {}, { mark: "3", look }, { mark: 3 }])
+			equals(readLook(value), undefined, JSON.stringify(value));
 	},
 
 	"a message tells what is in it"() {

@@ -1,10 +1,13 @@
 // What the frame reports of the marks in a mail. The mail decides what it reports, so its types are checked: a
-// mail can lie about its rectangles and about where it is pressed, and about nothing else.
+// mail can lie about its rectangles, its looks and about where it is pressed, and about nothing else.
 
 /** MarkRect is the place of an element with a mark, in pixels from the corner of the frame. */
 export type MarkRect = { mark: number; x: number; y: number; width: number; height: number };
 /** Press is a click or a double click. mark is that of the nearest element around it, -1 if none has one. */
 export type Press = { mark: number; x: number; y: number; double: boolean; address?: string };
+
+/** Look is how the text of the first element with a mark looks: properties of CSS, as React names them. */
+export type Look = { mark: number; look: { [property: string]: string } };
 
 /** Reports are what an application wants to hear of the marks in a mail. */
 export type Reports = {
@@ -16,6 +19,9 @@ export type Reports = {
 	onPoint?: (mark: number) => void;
 	/** Files are dragged over it. */
 	onFiles?: () => void;
+	/** The mark of an element whose look is asked for, and that look. */
+	lookAt?: number;
+	onLook?: (look: Look) => void;
 };
 
 /** More rectangles than these are not read. */
@@ -32,6 +38,8 @@ export function read(message: { [name: string]: unknown }, to: Reports) {
 	if (message.files === true) to.onFiles?.();
 	const press = readPress(message.press);
 	if (press) to.onPress?.(press);
+	const look = readLook(message.look);
+	if (look) to.onLook?.(look);
 }
 
 /** readRects returns the rectangles in a message of the frame, without those that are none. */
@@ -55,3 +63,19 @@ export function readPress(value: unknown): Press | undefined {
 
 /** readPoint returns the mark in a message of the frame, -1 if there is none. */
 export const readPoint = (value: unknown) => (isMark(value) ? value : -1);
+
+const looks = new Set(
+	"color direction backgroundColor fontFamily fontSize fontStyle fontWeight letterSpacing lineHeight textTransform textAlign paddingTop paddingRight paddingBottom paddingLeft".split(
+		" ",
+	),
+);
+
+/** readLook returns the look in a message of the frame, undefined if there is none. What could load something is not in it. */
+export function readLook(value: unknown): Look | undefined {
+	if (!isObject(value) || !isMark(value.mark) || !isObject(value.look)) return undefined;
+	const look: Look["look"] = {};
+	for (const [name, text] of Object.entries(value.look))
+		if (looks.has(name) && typeof text === "string" && text.length <= 500 && !/[\\;:]|url|image/i.test(text))
+			look[name] = text;
+	return { mark: value.mark, look };
+}
