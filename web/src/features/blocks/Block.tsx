@@ -9,7 +9,7 @@ import { ScopeFields } from "../binding/Slot";
 import { blockDraft, type Draft, schemaOf } from "../source/draft";
 import { SourceEditor } from "../source/SourceEditor";
 import { useStored } from "../source/useStored";
-import { TagPicks } from "../source/Schema";
+import { TagPicks } from "../source/TagPicks";
 import css from "../source/Source.module.css";
 import { issuesOf } from "../binding/binding";
 import { Badge } from "../../ui/Badge";

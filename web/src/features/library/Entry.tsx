@@ -7,7 +7,7 @@ import { lazyComponent } from "../../base/lazy";
 import { useParam, useParams } from "../../base/params";
 import { useDisabledReason } from "../../base/session";
 import { Changes } from "../source/Review";
-import { TagPicks } from "../source/Schema";
+import { TagPicks } from "../source/TagPicks";
 import source from "../source/Source.module.css";
 import { StateBadge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";

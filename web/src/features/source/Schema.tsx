@@ -12,6 +12,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { type Draft, freeName, newParameter, type Reference, rename, type Schema, schemaOf, withSchema } from "./draft";
 import { typeNames, types } from "./fixes";
 import css from "./Source.module.css";
+import { TagPicks } from "./TagPicks";
 
 const words = catalogue("source.schema", {
 	parameters: "Fields",
@@ -59,7 +60,6 @@ const words = catalogue("source.schema", {
 	maxRows: "Maximum rows",
 	fields: "Fields of a row",
 	tagFilter: "Tags its blocks must have",
-	addTag: "Add a tag",
 	strategies: "Allowed content",
 	strategy: { fixed: "A chosen block", random: "A random block", empty: "Nothing" },
 	byDefault: "By default",
@@ -890,42 +890,6 @@ function SlotFields({
 				choices={strategies.map((strategy) => ({ value: strategy, label: words.strategy[strategy] }))}
 			/>
 		</>
-	);
-}
-
-/** TagPicks chooses labels, of those that exist or new ones. */
-export function TagPicks({
-	label,
-	help,
-	options,
-	values,
-	onChange,
-	readOnly,
-}: {
-	label: string;
-	help?: string;
-	options: { id: string; label: string }[];
-	values: string[];
-	onChange: (values: string[]) => void;
-	readOnly?: boolean;
-}) {
-	const [text, setText] = useState("");
-	const newTag = text.trim();
-	return (
-		<Picks
-			label={label}
-			help={readOnly ? undefined : help}
-			options={[
-				...options.filter((option) => option.label.toLowerCase().includes(newTag.toLowerCase())),
-				...(newTag && !options.some((option) => option.id === newTag)
-					? [{ id: newTag, label: `${words.addTag}: ${newTag}` }]
-					: []),
-			]}
-			nameOf={(id) => options.find((option) => option.id === id)?.label ?? id}
-			values={values}
-			onSearch={setText}
-			onChange={(value) => !readOnly && onChange(value)}
-		/>
 	);
 }
 

@@ -36,8 +36,8 @@ import { ProblemList } from "./ProblemList";
 import { pictureOf } from "./pictureOf";
 import { useLivePreview } from "./preview";
 import { Choose } from "../../ui/Versions";
-import { SchemaEditor, TagPicks } from "./Schema";
 import css from "./Source.module.css";
+import { TagPicks } from "./TagPicks";
 import { useMjmlView } from "./useMjmlView";
 import { fieldNames } from "./words";
 import { touchedQuery } from "./queries";
@@ -45,6 +45,8 @@ import { touchedQuery } from "./queries";
 const ContactPick = lazyComponent(() => import("./ContactPick").then((module) => ({ default: module.ContactPick })));
 
 const Review = lazyComponent(() => import("./Review").then((module) => ({ default: module.Review<Draft> })));
+
+const SchemaEditor = lazyComponent(() => import("./Schema").then((module) => ({ default: module.SchemaEditor })));
 
 const HtmlMail = lazyComponent(() => import("./HtmlMail"));
 
@@ -405,14 +407,16 @@ export function SourceEditor<Row>(props: Props<Row>) {
 							/>
 						)}
 						{tab === "schema" && (
-							<SchemaEditor
-								draft={draft}
-								onChange={set}
-								readOnly={readOnly}
-								parts={props.schemaParts}
-								eligible={props.eligible}
-								tags={props.tags}
-							/>
+							<Suspense fallback={<Skeleton rows={8} />}>
+								<SchemaEditor
+									draft={draft}
+									onChange={set}
+									readOnly={readOnly}
+									parts={props.schemaParts}
+									eligible={props.eligible}
+									tags={props.tags}
+								/>
+							</Suspense>
 						)}
 						{tab === "settings" && (
 							<div className={css.stack}>
