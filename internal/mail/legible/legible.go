@@ -81,4 +81,3 @@ func check(html string, ground colour) []Finding {
 	}
 	return found[:min(len(found), maxFindings)]
 }
-

@@ -81,7 +81,9 @@ func deadend(address string, places map[string]bool, known bool) string {
 	return ""
 }
 
-func unpercent(s string) string { return strings.NewReplacer("%40", "@", "%2B", "+", "%2b", "+", "%20", " ", "%2C", ",", "%2c", ",").Replace(s) }
+func unpercent(s string) string {
+	return strings.NewReplacer("%40", "@", "%2B", "+", "%2b", "+", "%20", " ", "%2C", ",", "%2c", ",").Replace(s)
+}
 
 // isExample reports whether a web address is one of the site that stands for all sites in texts (RFC 6761, section 6.5).
 func isExample(address string) bool {

@@ -25,7 +25,7 @@ func TestDeadends(t *testing.T) {
 		`<a href="mailto:?subject=x">x</a>`:                                              ``,
 		`<a href="tel:">x</a><a href="tel:+49 1">x</a>`:                                  `9 tel: has no number`,
 		`<a href="https://example.com/offer">x</a>`:                                      `9 https://example.com/offer is only an example`,
-		`<a href="HTTP://Example.com:80">x</a>`:                                      `9 HTTP://Example.com:80 is only an example`,
+		`<a href="HTTP://Example.com:80">x</a>`:                                          `9 HTTP://Example.com:80 is only an example`,
 		`<a href="https://shop.example.com/">x</a><img src="https://example.com/a.png">`: ``,
 		`<a href="{{ url }}">x</a><a href="https://example.com/{{ id }}">x</a><a href="mailto:{{ a }}">x</a>`: ``,
 		`<a>x</a><a name="y">x</a><link href="">`:                                                             ``,
