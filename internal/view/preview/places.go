@@ -92,11 +92,11 @@ func placesIn(m *content.Marked) []Place {
 
 // numberBehind returns the number of the mark or the label in a start tag.
 func numberBehind(tag, word string) (n int, ok bool) {
-	at := strings.Index(tag, word)
-	if at < 0 {
+	_, rest, found := strings.Cut(tag, word)
+	if !found {
 		return 0, false
 	}
-	for _, c := range []byte(strings.TrimLeft(tag[at+len(word):], `-="`)) {
+	for _, c := range []byte(strings.TrimLeft(rest, `-="`)) {
 		if c < '0' || c > '9' || n > 1<<30 {
 			break
 		}
