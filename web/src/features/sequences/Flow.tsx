@@ -468,6 +468,7 @@ export function FlowEditor({ flow, names, report, onPeople }: Props) {
 					sequence={flow.name}
 					focus={panelFocus}
 					onChange={(config) => flow.change((graph) => configure(graph, step.id, config), `edit ${step.id}`)}
+					onMailSaved={flow.retry}
 					onDelete={() => removeStep(step.id)}
 					onClose={closeNode}
 				/>

@@ -1,4 +1,5 @@
 import { Suspense, useState } from "react";
+import type { ContentBody } from "../../api/schema";
 import { lazyComponent } from "../../base/lazy";
 import { useParam } from "../../base/params";
 import { ImmediateErrors } from "../../ui/errorVisibility";
@@ -56,6 +57,8 @@ type Props = {
 	sequence: string;
 	focus: object | null;
 	onChange: (config: Config) => void;
+	/** Called when a version of the mail was saved, which may have been what was wrong with the step. */
+	onMailSaved: () => void;
 	onDelete: () => void;
 	onClose: () => void;
 };
@@ -66,16 +69,20 @@ export function StepDrawer(props: Props) {
 	const [writes, setWrites] = useParam("mail");
 	const [wrote, setWrote] = useState<object | null>(null);
 	const message = step.type === "send" ? mailOf(step.config) : "";
+	// What a mail begins with that was just made, until it is left: it is kept as unsaved work then.
+	const [beginning, setBeginning] = useState<ContentBody | undefined>();
 	const back = () => {
 		setWrote({});
+		setBeginning(undefined);
 		setWrites("");
 	};
 	if (step.type === "send" && writes === "new" && view.editable)
 		return (
 			<Suspense>
 				<NewMail
-					onCreated={(id) => {
+					onCreated={(id, content) => {
 						props.onChange(withMail(step.config, id));
+						setBeginning(content);
 						setWrites("edit");
 					}}
 					onClose={back}
@@ -85,7 +92,16 @@ export function StepDrawer(props: Props) {
 	if (message && writes === "edit")
 		return (
 			<Suspense>
-				<EditMail key={message} id={message} view={view} step={step} sequence={props.sequence} onClose={back} />
+				<EditMail
+					key={message}
+					id={message}
+					view={view}
+					step={step}
+					sequence={props.sequence}
+					beginning={beginning}
+					onSaved={props.onMailSaved}
+					onClose={back}
+				/>
 			</Suspense>
 		);
 	return <Settings {...props} focus={wrote ?? props.focus} onWrite={setWrites} />;

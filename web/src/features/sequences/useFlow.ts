@@ -220,6 +220,11 @@ export function useFlow(server: Versioned<Sequence>, canEdit: boolean) {
 		settle: (theirs: Set<string>) => draft.resolveConflict(theirs),
 		/** Asks again what is wrong, since records that the sequence refers to may have changed. */
 		recheck: () => void check(draft.state.values).catch(() => undefined),
+		/** Asks again as well, and saves what was refused because of such a record. */
+		retry: () => {
+			if (mode === "draft" && draft.state.status.kind === "refused") void draft.save();
+			else void check(draft.state.values).catch(() => undefined);
+		},
 		show: (unready: GraphIssue[]) => setChecks((checks) => ({ ...checks, unready })),
 		/** The newest revision of the sequence. */
 		revision: () => draft.state.revision ?? undefined,

@@ -3,9 +3,11 @@ import { useState } from "react";
 import { useDisabledReason } from "../../../base/session";
 import { catalogue } from "../../../base/words/catalogue";
 import type { Versioned } from "../../../api/client";
-import type { MessageSession } from "../../../api/schema";
+import type { ContentBody, MessageSession } from "../../../api/schema";
 import { Button } from "../../../ui/Button";
+import { Callout } from "../../../ui/Page";
 import { Failure, Skeleton } from "../../../ui/States";
+import type { Content } from "../../library/content";
 import { entryQuery } from "../../library/queries";
 import { useEntryDraft } from "../../library/useEntryDraft";
 import { useEntryEditor } from "../../library/useEntryEditor";
@@ -13,11 +15,26 @@ import { useVersions } from "../../library/versions";
 import type { View } from "../flowView";
 import type { Step } from "../graph";
 import { SidePanel } from "../SidePanel";
+import { versionOf } from "./mailOfStep";
 import { touched } from "./touched";
 
-const words = catalogue("sequences.mail.editMail", { title: "Email", back: "Back to the step" });
+const words = catalogue("sequences.mail.editMail", {
+	title: "Email",
+	back: "Back to the step",
+	pinned:
+		"This step sends version {version}. You change the newest version: the step keeps sending version {version} until another one is chosen in its settings.",
+});
 
-type Props = { id: string; view: View; step: Step; sequence: string; onClose: () => void };
+type Props = {
+	id: string;
+	view: View;
+	step: Step;
+	sequence: string;
+	/** What a mail begins with that has no version yet. */
+	beginning?: ContentBody;
+	onSaved: () => void;
+	onClose: () => void;
+};
 
 /** EditMail writes the next version of the mail of a step. */
 export default function EditMail(props: Props) {
@@ -30,13 +47,30 @@ export default function EditMail(props: Props) {
 	);
 }
 
+/** begins returns content as it is edited, of what cannot be saved yet. */
+const begins = ({ subject, template_slug, template_binding, body_mjml }: ContentBody): Partial<Content> => ({
+	subject: subject ?? "",
+	template: template_slug ?? "",
+	binding: (template_binding as Content["binding"] | null) ?? {},
+	mjml: body_mjml ?? "",
+});
+
 const Back = ({ onClose }: { onClose: () => void }) => <Button onClick={onClose}>{words.back}</Button>;
 
-function Form({ server, view, step, sequence, onClose }: Props & { server: Versioned<MessageSession> }) {
+function Form({
+	server,
+	view,
+	step,
+	sequence,
+	beginning,
+	onSaved,
+	onClose,
+}: Props & { server: Versioned<MessageSession> }) {
 	const entry = server.data;
 	const disabledReason = useDisabledReason("PATCH /messages/{id}");
-	const draft = useEntryDraft(server, disabledReason !== undefined);
+	const draft = useEntryDraft(server, disabledReason !== undefined, beginning && begins(beginning));
 	const [focus] = useState({});
+	const version = versionOf(step.config);
 	const versions = useVersions(entry.id, draft.state.changed.length > 0).data?.data ?? [];
 	const editor = useEntryEditor({
 		entry,
@@ -48,7 +82,10 @@ function Form({ server, view, step, sequence, onClose }: Props & { server: Versi
 			sequence,
 			versions.flatMap(({ usage }) => usage ?? []),
 		),
-		onSaved: onClose,
+		onSaved: () => {
+			onSaved();
+			onClose();
+		},
 	});
 	return (
 		<SidePanel
@@ -63,6 +100,7 @@ function Form({ server, view, step, sequence, onClose }: Props & { server: Versi
 				</>
 			}
 		>
+			{version !== undefined && <Callout tone="warning">{words.pinned({ version })}</Callout>}
 			{editor.notices}
 			{editor.content}
 		</SidePanel>
