@@ -337,6 +337,7 @@ func TestABroadcastIsSentInTheApplication(t *testing.T) {
 		page := openApp(t, address)
 		page.open("/broadcasts")
 		page.Click("New broadcast")
+		page.Check("An empty email")
 		page.Click("Create")
 		page.expectURL("/edit$")
 		page.Fill("Internal name", "Spring news")

@@ -132,8 +132,8 @@ func (page appPage) insertImage() {
 	})
 
 	page.open("/broadcasts/new")
-	page.Check("A finished email")
-	page.SelectOption("Starter template", "Welcome")
+	page.WaitFor(`document.querySelector('[role=dialog] input[type=radio]:checked + * iframe')`) // the first mail is chosen, and seen
+	page.ClickElement(`[...document.querySelectorAll('[role=dialog] label')].find(l => l.querySelector('b')?.textContent === 'Welcome')`)
 	page.Dialog().Click("Create")
 	page.expectURL(`broadcasts/[0-9a-f-]+/edit$`)
 	content := page.getBroadcast(page.EvaluateString(`location.pathname.split('/').at(-2)`))["content"].(map[string]any)

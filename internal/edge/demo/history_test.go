@@ -142,7 +142,7 @@ var want = counts{
 	Requests:   map[string]int{"delivered": 49, "failed": 4},
 	Rows: map[string]int{
 		"automation_run": 15, "block": 4, "enrollment": 12, "form_submission": 16, "job": 2, "library_entry": 2, "library_version": 3,
-		"saved_filter": 3, "seed": 19, "seed_sync": 3, "segment": 16, "suppression": 27, "template": 8, "visitor": 59,
+		"saved_filter": 3, "seed": 19, "seed_sync": 3, "segment": 16, "suppression": 27, "template": 11, "visitor": 59,
 	},
 }
 

@@ -145,7 +145,7 @@ func TestContactsAreCountedByASelector(t *testing.T) {
 func TestStartersCanBeCopied(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *apiTest) {
 		rows, _ := s.must(200, "viewer", "GET /template-starters", "").body["data"].([]any)
-		if len(rows) != 8 {
+		if len(rows) != 11 {
 			t.Errorf("%d starters", len(rows))
 		}
 		for _, row := range rows[:2] { // compiling takes time

@@ -44,3 +44,20 @@ func TestStartersAreInTheBrandOfTheAccount(t *testing.T) {
 		})
 	}
 }
+
+// What stands on the main colour is white, or black where white could not be read.
+func TestTextsOnTheMainColourCanBeRead(t *testing.T) {
+	for _, colour := range []string{"#12507b", "#000000", "#ffd400", "#ffffff", "#777777", "#767676", "#e0457b"} {
+		b := tenant.DefaultBrand()
+		b.Colors.Primary = colour
+		for _, s := range starter.All() {
+			made := s.Branded(b)
+			for _, text := range []string{"#ffffff", "#000000"} {
+				on := strings.Contains(made.MJML, `css-class="plain" color="`+text+`"`) || strings.Contains(made.MJML, `css-class="plain title" color="`+text+`"`)
+				if c := contrast(text, colour); on && c < 4.5 {
+					t.Errorf("%s: %s on %s has a contrast of %.2f", s.Slug, text, colour, c)
+				}
+			}
+		}
+	}
+}

@@ -18,11 +18,11 @@ const (
 
 var sampleSites = regexp.MustCompile(`https://example\.com/[\w/-]*`)
 
-// For returns the starter as mails of an account begin with it: in its brand, with links to its website, and with days that
-// are as far ahead as those of the sample. Links, and blocks with links, are left out if the account names no website, and
-// so is the address of somebody else.
+// For returns the starter as mails of an account begin with it: in its language and brand, with links to its website, and
+// with days that are as far ahead as those of the sample. Links, and blocks with links, are left out if the account names
+// no website, and so is the address of somebody else.
 func (s Starter) For(a tenant.Settings, now time.Time) Starter {
-	s = s.Branded(a.Brand)
+	s = s.In(a.Locale).Branded(a.Brand)
 	site := ""
 	if a.WebsiteURL != nil {
 		site = *a.WebsiteURL

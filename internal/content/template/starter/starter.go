@@ -4,7 +4,8 @@
 // Each has its own directory with the MJML and the text, their schema, and a sample binding. The
 // parts that all have in common (the head with styles for light and dark, the line above the
 // content, the name or logo, the footer) are in look/. They are included when a starter is loaded,
-// so that a template made from one is complete and can be changed independently.
+// so that a template made from one is complete and can be changed independently. What they say in
+// other languages is in languages/.
 package starter
 
 import (
@@ -14,7 +15,7 @@ import (
 	"regexp"
 )
 
-//go:embed */body.* */schema.json */sample.json blocks look
+//go:embed */body.* */schema.json */sample.json blocks languages look
 var files embed.FS
 
 // Starter is a template that an account can start with. Its format is MJML.

@@ -6,7 +6,7 @@ import { brandQuery } from "../settings/brandCode";
 import css from "./Starters.module.css";
 
 const words = catalogue("templates.brandHint", {
-	none: "These emails get your colors, fonts and logo once your brand is set.",
+	none: "These emails get your colours, fonts and logo once your brand is set.",
 	set: "Set your brand",
 });
 

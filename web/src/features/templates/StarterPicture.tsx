@@ -6,8 +6,12 @@ import { answer } from "../../base/queries";
 import { catalogue } from "../../base/words/catalogue";
 import { Thumb } from "../../ui/Thumb";
 import { bindingOf, templateOf } from "./fromStarter";
+import { turns } from "./turns";
 
 const words = catalogue("templates.starterPicture", { picture: "Picture of {name}" });
+
+/** The server has few places for previews, and the editor of another tab needs one. */
+const inTurn = turns(2);
 
 /** starterPictureQuery renders a starter, which is in the brand of the account, with its sample texts. */
 const starterPictureQuery = (starter: TemplateStarter) =>
@@ -17,7 +21,7 @@ const starterPictureQuery = (starter: TemplateStarter) =>
 		queryFn: async ({ signal }) => {
 			const { slug: _, ...template } = templateOf(starter);
 			const source = { template: { ...(template as PreviewTemplate), binding: bindingOf(starter) } };
-			return (await api("POST /preview", { body: { source }, signal })).html;
+			return (await inTurn(() => api("POST /preview", { body: { source }, signal }), signal)).html;
 		},
 	});
 
