@@ -10,7 +10,7 @@ func TestPreviewsShowMailsAndProblems(t *testing.T) {
 		ann := s.must(201, "key", "POST /contacts", `{"email": "ann@example.org", "first_name": "Ann"}`).str("id")
 		r := s.must(200, "viewer", "POST /preview", `{"source": {"content": {"subject": "Hi {{ first_name }}", "body_html": "<p>{{ plan }} <a href=\"https://example.org/\">x</a></p>", "preheader": "{% nope %}"}}, "contact_id": "`+ann+`"}`)
 		for _, want := range []string{
-			`"subject":"Hi Ann"`, `"preheader":null`, `"links":[{"url":"https://example.org/","label":"x"}]`, `"missing":[{"path":"plan"}]`,
+			`"subject":"Hi Ann"`, `"preheader":null`, `"links":[{"url":"https://example.org/","label":"x"}]`, `"missing":[{"path":"plan","field":"content.body_html","line":1}]`,
 			`"problems":[{"severity":"error","code":"LIQUID_INVALID","field":"content.preheader","line":1,"column":1,"message":`,
 		} {
 			if !strings.Contains(r.text, want) {

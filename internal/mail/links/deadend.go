@@ -13,10 +13,12 @@ const NoAddress = "has no address"
 
 // Deadends returns the links in HTML or MJML that are complete and lead nowhere all the same: those without an
 // address, with one that stands for another, or with a mail address that is none, and those to a place that the
-// mail does not have. The URL of a link without an address is its text.
+// mail does not have. The URL of a link without an address is its text. An address that is empty inside of a condition is none
+// of them, since the condition may be that there is one.
 func Deadends(src string) []Doubt {
 	in := markup.New(src, markup.Syntax{})
 	places, known := names(src)
+	optional := conditions(src)
 	var found []Doubt
 	for t := range in.All() {
 		if t.Kind != markup.StartTag || !isLink(t.Name) || len(found) == maxDoubts {
@@ -29,6 +31,9 @@ func Deadends(src string) []Doubt {
 			}
 			given = true
 			value := strings.Trim(attributeURL(src[a.Start:a.End]), " \f")
+			if (value == "" || strings.HasSuffix(value, ":")) && optional(t.Start) {
+				continue
+			}
 			if value == "" {
 				found = append(found, Doubt{labelOf(in, t), NoAddress, a.Start})
 			} else if reason := deadend(value, places, known); reason != "" {
@@ -40,6 +45,29 @@ func Deadends(src string) []Doubt {
 		}
 	}
 	return found
+}
+
+// conditions returns whether a position is inside of a condition of Liquid; positions have to be asked for in their order.
+func conditions(src string) func(at int) bool {
+	spans := markup.Spans(src)
+	depth := 0
+	return func(at int) bool {
+		for len(spans) > 0 && spans[0].Start < at {
+			tag := src[spans[0].Start:spans[0].End]
+			spans = spans[1:]
+			if !strings.HasPrefix(tag, "{%") {
+				continue
+			}
+			name, _, _ := strings.Cut(strings.TrimLeft(tag[2:], "- \t\r\n"), " ")
+			switch strings.TrimRight(name, "-%} \t\r\n") {
+			case "if", "unless", "case":
+				depth++
+			case "endif", "endunless", "endcase":
+				depth--
+			}
+		}
+		return depth > 0
+	}
 }
 
 // isLink reports whether an element with an href is one that readers press.

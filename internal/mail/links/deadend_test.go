@@ -27,13 +27,15 @@ func TestDeadends(t *testing.T) {
 		`<a href="https://example.com/offer">x</a>`:                                      `9 https://example.com/offer is only an example`,
 		`<a href="HTTP://Example.com:80">x</a>`:                                          `9 HTTP://Example.com:80 is only an example`,
 		`<a href="https://shop.example.com/">x</a><img src="https://example.com/a.png">`: ``,
-		`<a href="{{ url }}">x</a><a href="https://example.com/{{ id }}">x</a><a href="mailto:{{ a }}">x</a>`: ``,
-		`<a>x</a><a name="y">x</a><link href="">`:                                                             ``,
-		`<!-- <a href="#">x</a> -->`:                                                                          ``,
-		`<mj-button>Buy</mj-button><mj-button href="">Go</mj-button>`:                                         `0 Buy has no address|43 Go has no address`,
-		`<mj-attributes><mj-button href="x"/></mj-attributes><mj-button>Buy</mj-button>`:                      ``,
-		`<mj-image href="#" src="a.png" /><mj-social-element href="#">`:                                       `16 # leads nowhere`,
-		`<mj-html-attributes></mj-html-attributes><a href="#b">x</a>`:                                         ``,
+		`<a href="{{ url }}">x</a><a href="https://example.com/{{ id }}">x</a><a href="mailto:{{ a }}">x</a>`:        ``,
+		`<a>x</a><a name="y">x</a><link href="">`:                                                                    ``,
+		`{% if url != blank %}<a href="">x</a><a href="mailto:">x</a><a href="#">y</a>{%- endif -%}<a href="">z</a>`: `69 # leads nowhere|99 z has no address`,
+		`{%unless a%}{%case b%}{%when 1%}<a href="">x</a>{%endcase%}{%endunless%}<a href="">z</a>`:                   `81 z has no address`,
+		`<!-- <a href="#">x</a> -->`:                                                     ``,
+		`<mj-button>Buy</mj-button><mj-button href="">Go</mj-button>`:                    `0 Buy has no address|43 Go has no address`,
+		`<mj-attributes><mj-button href="x"/></mj-attributes><mj-button>Buy</mj-button>`: ``,
+		`<mj-image href="#" src="a.png" /><mj-social-element href="#">`:                  `16 # leads nowhere`,
+		`<mj-html-attributes></mj-html-attributes><a href="#b">x</a>`:                    ``,
 	} {
 		var got []string
 		for _, d := range links.Deadends(source) {

@@ -113,10 +113,11 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 			return created;
 		}
 	};
-	/** Creates a draft of a template, or of a starter, of which a template is made. */
+	/** Creates a draft of a template. One that is a starter, or becomes one here, has the texts of its sample. */
 	const ofMail = async (id: string, name: string) => {
-		const starter = starters?.find(({ slug }) => idOf("starter", slug) === id);
-		if (!starter) return createFromTemplate(id.slice(idOf("template", "").length), name);
+		const slug = id.slice(id.indexOf(" ") + 1);
+		const starter = allStarters?.find((starter) => starter.slug === slug && starter.name === name);
+		if (!starter) return createFromTemplate(slug, name);
 		const { template_slug, template_binding } = await createFromStarter(starter);
 		void client.invalidateQueries(within("templates"));
 		return createFromTemplate(template_slug, name, template_binding);
