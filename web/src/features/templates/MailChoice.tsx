@@ -46,7 +46,6 @@ export function MailChoice({ templates, starters, value, onChange }: Props) {
 	return (
 		<fieldset className={css.choices}>
 			<legend className="visually-hidden">{words.label}</legend>
-			<BrandHint />
 			<ul className={css.pictures}>
 				{templates.map((template) =>
 					choice(idOf("template", template.slug), template.name, words.own, <TemplatePicture template={template} />),
@@ -55,6 +54,7 @@ export function MailChoice({ templates, starters, value, onChange }: Props) {
 					choice(idOf("starter", starter.slug), starter.name, aboutOf(starter), <StarterPicture starter={starter} />),
 				)}
 			</ul>
+			<BrandHint />
 		</fieldset>
 	);
 }

@@ -30,7 +30,6 @@ export function Starters({ busy, disabledReason, onChoose, own }: Props) {
 	return (
 		<>
 			{disabledReason && <Callout>{disabledReason}</Callout>}
-			<BrandHint />
 			<ul className={css.starters} aria-busy={busy}>
 				{starters.data?.data.map((starter) =>
 					starterCard(
@@ -41,8 +40,11 @@ export function Starters({ busy, disabledReason, onChoose, own }: Props) {
 						<StarterPicture starter={starter} />,
 					),
 				)}
-				{own && starterCard("", own.name, own.text, own.onChoose, <span className={css.blank} />)}
+				{own &&
+					!starters.isPending &&
+					starterCard("", own.name, own.text, own.onChoose, <span className={css.blank} />)}
 			</ul>
+			<BrandHint />
 		</>
 	);
 }
