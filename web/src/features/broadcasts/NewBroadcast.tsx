@@ -6,13 +6,12 @@ import type { BroadcastContent } from "../../api/schema";
 import { collection, useCollection } from "../../base/collections";
 import { newMjml } from "../templates/blankMjml";
 import { createFromStarter, useStarters } from "../templates/fromStarter";
-import { idOf, MailChoice, newStarters } from "../templates/MailChoice";
+import { idOf, MailChoice, MailChoiceSkeleton, newStarters } from "../templates/MailChoice";
 import { Combo } from "../../ui/Combo";
 import { Dialog } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
 import { FormProblems } from "../../ui/FormProblems";
 import { useForm } from "../../ui/form";
-import { Skeleton } from "../../ui/States";
 import { catalogue } from "../../base/words/catalogue";
 import { readable } from "../../base/words/placeholders";
 import type { Copy } from "../../sync/draft";
@@ -166,7 +165,7 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 					{ value: "own", label: words.own, help: words.ownHelp },
 				]}
 			/>
-			{kind === "mail" && !starters && <Skeleton rows={6} height={32} />}
+			{kind === "mail" && !starters && <MailChoiceSkeleton />}
 			{kind === "mail" && starters && (
 				<MailChoice
 					templates={templates ?? []}

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
 import type { AnyTemplateRow, TemplateStarter } from "../../api/schema";
 import { catalogue } from "../../base/words/catalogue";
+import { Skeleton } from "../../ui/States";
 import { Thumb } from "../../ui/Thumb";
 import { thumbnailQuery } from "../binding/queries";
 import { BrandHint } from "./BrandHint";
@@ -53,8 +54,10 @@ export function MailChoice({ templates, starters, value, onChange }: Props) {
 				{starters.map((starter) =>
 					choice(idOf("starter", starter.slug), starter.name, aboutOf(starter), <StarterPicture starter={starter} />),
 				)}
+				<li className={css.whole}>
+					<BrandHint />
+				</li>
 			</ul>
-			<BrandHint />
 		</fieldset>
 	);
 }
@@ -72,3 +75,12 @@ function TemplatePicture({ template }: { template: AnyTemplateRow }) {
 		/>
 	);
 }
+
+/** MailChoiceSkeleton keeps the place of a choice that is on its way. */
+export const MailChoiceSkeleton = () => (
+	<div className={css.pictures}>
+		<Skeleton rows={1} height={300} />
+		<Skeleton rows={1} height={300} />
+		<Skeleton rows={1} height={300} />
+	</div>
+);

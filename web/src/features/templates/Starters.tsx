@@ -44,7 +44,7 @@ export function Starters({ busy, disabledReason, onChoose, own }: Props) {
 					!starters.isPending &&
 					starterCard("", own.name, own.text, own.onChoose, <span className={css.blank} />)}
 			</ul>
-			<BrandHint />
+			{!starters.isPending && <BrandHint />}
 		</>
 	);
 }
