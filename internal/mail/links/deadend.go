@@ -143,27 +143,37 @@ func names(src string) (places map[string]bool, known bool) {
 	return places, known && !strings.Contains(src, "{{slot:")
 }
 
+// maxRead is how much of the source of an element, in bytes, is read for its text.
+const maxRead = 2048
+
 // labelOf returns the beginning of the text of an element, or its alternative text.
 func labelOf(in *markup.Scanner, t markup.Token) string {
 	const most = 60
-	rest := *in
 	var words []string
 	size := 0
+	add := func(text string) {
+		words = append(words, strings.Fields(text)...)
+		size += len(text)
+	}
+	inside := clip.Bytes(in.Source[t.End:], maxRead)
+	if last := strings.LastIndexByte(inside, '<'); t.End+len(inside) < len(in.Source) && last > strings.LastIndexByte(inside, '>') {
+		inside = inside[:last]
+	}
+	if t.Empty {
+		inside = ""
+	}
+	rest := markup.New(inside, markup.Syntax{})
 	for inner, ok := rest.Next(); ok && size < most; inner, ok = rest.Next() {
 		if inner.Kind == markup.EndTag && inner.Name == t.Name {
 			break
 		}
-		if t.Empty {
-			break
-		}
 		switch inner.Kind {
 		case markup.Text:
-			words = append(words, strings.Fields(in.Source[inner.Start:inner.End])...)
-			size += inner.End - inner.Start
+			add(inside[inner.Start:inner.End])
 		case markup.StartTag:
-			for a := range in.Attributes(inner) {
+			for a := range rest.Attributes(inner) {
 				if a.Name == "alt" {
-					words = append(words, strings.Fields(in.Value(a))...)
+					add(rest.Value(a))
 				}
 			}
 		}

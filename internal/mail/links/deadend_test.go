@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/packetboat/packetboat/internal/mail/links"
 )
@@ -47,6 +48,20 @@ func TestDeadends(t *testing.T) {
 	}
 	if got := links.Deadends(strings.Repeat(`<a href="#">`, 1000)); len(got) != 100 {
 		t.Errorf("%d dead ends", len(got))
+	}
+}
+
+// What is open, or stands in alternative texts, is not read again for each link.
+func TestDeadendsAreFoundInTime(t *testing.T) {
+	t.Parallel()
+	for name, rest := range map[string]string{"tags": strings.Repeat("<b>", 350_000), "alternative texts": strings.Repeat(`<img alt="">`, 90_000), "one tag": "<b " + strings.Repeat("a ", 500_000) + ">"} {
+		start := time.Now()
+		if got := links.Deadends(strings.Repeat(`<a href="">`, 100) + rest); len(got) != 100 {
+			t.Errorf("%s: %d dead ends", name, len(got))
+		}
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%s: %s", name, took)
+		}
 	}
 }
 
