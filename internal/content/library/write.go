@@ -15,8 +15,9 @@ import (
 )
 
 // Create creates an entry, by default a draft. Without a slug, one is derived from the name, with a
-// number if it is taken. Content becomes version 1.
-func Create(ctx context.Context, a draft.Author, tenant id.Tenant, ch Change, then ...func(tx *sqldb.DB, e Entry) error) (Entry, error) {
+// number if it is taken. Content becomes version 1. prepare is called with it before the transaction that stores
+// the entry, and what it returns in this transaction.
+func Create(ctx context.Context, a draft.Author, tenant id.Tenant, ch Change, prepare ...func(e Entry) (then func(tx *sqldb.DB, e Entry) error, err error)) (Entry, error) {
 	if ch.Name == nil {
 		ch.Name = new("") // so that Check reports it as missing
 	}
@@ -36,6 +37,14 @@ func Create(ctx context.Context, a draft.Author, tenant id.Tenant, ch Change, th
 		if text, err = e.write(ctx, a, *ch.Content); err != nil {
 			return Entry{}, err
 		}
+	}
+	var then []func(tx *sqldb.DB, e Entry) error
+	for _, f := range prepare {
+		next, err := f(e)
+		if err != nil {
+			return Entry{}, err
+		}
+		then = append(then, next)
 	}
 	err := a.DB.InTx(ctx, func(tx *sqldb.DB) error {
 		if err := e.insert(ctx, tx, want); err != nil {

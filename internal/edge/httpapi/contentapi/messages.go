@@ -179,12 +179,12 @@ func (api Messages) createMessage(ctx context.Context, p auth.Principal, in *cre
 		return messageForm{}, err
 	}
 	var out messageForm
-	_, err = library.Create(ctx, AuthorOf(api.db, api.mjml, api.now()), p.Tenant, ch, func(tx *sqldb.DB, e library.Entry) error {
-		var err error
-		if out, err = api.On(tx).savedEntry(ctx, p, e); err != nil {
-			return err
-		}
-		return endpoint.Remember(ctx, tx, out)
+	_, err = library.Create(ctx, AuthorOf(api.db, api.mjml, api.now()), p.Tenant, ch, func(e library.Entry) (func(tx *sqldb.DB, e library.Entry) error, error) {
+		warnings, err := e.Warnings(ctx, api.db, api.now()) // here, since they take time that no transaction has
+		return func(tx *sqldb.DB, e library.Entry) error {
+			out = savedEntry(ctx, p, e, warnings)
+			return endpoint.Remember(ctx, tx, out)
+		}, err
 	})
 	return out, err
 }
@@ -223,13 +223,9 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 }
 
 // savedEntry returns the answer to a write of e, with its warnings.
-func (api Messages) savedEntry(ctx context.Context, p auth.Principal, e library.Entry) (messageForm, error) {
-	warnings, err := e.Warnings(ctx, api.db, api.now())
-	if err != nil {
-		return messageForm{}, err
-	}
+func savedEntry(ctx context.Context, p auth.Principal, e library.Entry, warnings []content.Trouble) messageForm {
 	endpoint.SetRevision(ctx, e.Revision)
-	return formOfMessage(p, e, SaveWarnings{new(endpoint.NonNil(warnings))}), nil
+	return formOfMessage(p, e, SaveWarnings{new(endpoint.NonNil(warnings))})
 }
 
 func formOfMessage(p auth.Principal, e library.Entry, saved SaveWarnings) messageForm {
@@ -299,7 +295,11 @@ func (api Messages) updateMessage(ctx context.Context, p auth.Principal, in *upd
 	if err != nil {
 		return messageForm{}, err
 	}
-	return api.savedEntry(ctx, p, e)
+	warnings, err := e.Warnings(ctx, api.db, api.now())
+	if err != nil {
+		return messageForm{}, err
+	}
+	return savedEntry(ctx, p, e, warnings), nil
 }
 
 func (api Messages) deleteMessage(ctx context.Context, p auth.Principal, in *wire.RecordPath) (endpoint.None, error) {
