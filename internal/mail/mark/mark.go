@@ -33,7 +33,7 @@ func (m Marker) Word() string { return m.word }
 func (m Marker) Class(position string) string { return m.word + "-" + position }
 
 // ofClass matches a condition of CSS on an attribute that may be class: in a namespace, behind a comment or with escapes, too.
-var ofClass = regexp.MustCompile(`(?is)\[(?:/\*.*?\*/|[^\]"'=])*?(?:class|\\)`)
+var ofClass = regexp.MustCompile(`(?is)\[(?:/\*.*?\*/|[^\]"'=<>])*?(?:class|\\)`)
 
 // Selected reports whether CSS of a source may select elements by whether they have marks.
 func Selected(source string) bool { return ofClass.MatchString(source) }

@@ -45,7 +45,7 @@ func TestSelectorsOfMarksAreFound(t *testing.T) {
 			t.Errorf("%s is not found", css)
 		}
 	}
-	for _, css := range []string{``, `.a, #class`, `[href="class"]`, `[title|=class]`, `<!--[if mso]><td class="a"><![endif]-->`} {
+	for _, css := range []string{``, `.a, #class`, `[href="class"]`, `[title|=class]`, `<!--[if mso]><td class="a"><![endif]-->`, `[<span class="x">5</span>]`} {
 		if Selected(css) {
 			t.Errorf("%s selects no mark", css)
 		}
