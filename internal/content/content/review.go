@@ -99,22 +99,28 @@ func (t Text) review(ctx context.Context, tr trial) ([]Trouble, error) {
 	if t.Form == MJML {
 		add(mjmlTroubles(t.Source, t.Findings)...)
 	}
+	reviewed, err := t.liquidTroubles(ctx, tr)
+	add(reviewed...)
 	if !t.Filled {
-		add(t.Literals()...)
+		add(t.Literals()...) // last: there may be many
 	}
+	return found, err
+}
+
+// liquidTroubles returns the troubles of the Liquid of a text.
+func (t Text) liquidTroubles(ctx context.Context, tr trial) ([]Trouble, error) {
 	template, err := liquid.Parse(t.Source, liquid.Options{})
 	if err != nil {
-		return found, nil
+		return nil, nil // Check reports it
 	}
-	add(tr.unknownNames(t.Source, template)...)
+	found := tr.unknownNames(t.Source, template)
 	failures, err := tr.failures(ctx, template)
-	add(failures...)
+	found = append(found, failures...)
 	if err != nil || !t.Required || slices.ContainsFunc(failures, func(f Trouble) bool { return f.Code == CodeMayFail }) {
 		return found, err
 	}
 	empty, err := tr.empty(ctx, t)
-	add(empty...)
-	return found, err
+	return append(found, empty...), err
 }
 
 // Literals returns the troubles of what is written out in the text: placeholders of other programs, addresses

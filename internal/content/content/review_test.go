@@ -77,6 +77,16 @@ func TestReviewKnowsTheBrandAndAFieldOfItsName(t *testing.T) {
 	}
 }
 
+// What is written out may be doubted hundreds of times, and what keeps a mail from being sent is reported all the same.
+func TestReviewReportsManyLiteralsLast(t *testing.T) {
+	t.Parallel()
+	source := strings.Repeat(`<a href="">x</a><a href="y">x</a><img src="https://a.org/x.png">`+"\n", 120) + "{{ frist_name }}"
+	text := content.Text{Field: "f", Source: source, Form: content.HTML}
+	if got := found(t, content.CodeUnknownName, text, content.Known{}); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+}
+
 func TestReviewReportsPlaceholdersOfOtherPrograms(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{
