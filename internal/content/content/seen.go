@@ -26,7 +26,7 @@ func (t Text) encountered() []Trouble {
 		html = t.Source
 	}
 	var list []Trouble
-	if len(html) > MaxShown {
+	if leastSize(html) > MaxShown {
 		list = append(list, Trouble{Code: CodeClipped, Message: Clipped})
 	}
 	check := legible.Check
@@ -34,7 +34,7 @@ func (t Text) encountered() []Trouble {
 		check = legible.CheckPart
 	}
 	for _, d := range links.Deadends(t.Source) {
-		if t.Part && strings.HasPrefix(d.URL, "#") && d.URL != "#" {
+		if t.Part && d.Reason != links.NoAddress && strings.HasPrefix(d.URL, "#") && d.URL != "#" {
 			continue // the rest may have the place
 		}
 		message := fmt.Sprintf("the address %q %s", d.URL, d.Reason)
@@ -53,6 +53,30 @@ func (t Text) encountered() []Trouble {
 		list = append(list, t.at(placeOf(t.Source, f), CodeContrast, f.String()))
 	}
 	return list
+}
+
+// leastSize returns how large HTML is at least when its Liquid is rendered: without what conditions and loops may leave out.
+func leastSize(html string) int {
+	size, depth, last := 0, 0, 0
+	for _, s := range markup.Spans(html) {
+		if depth == 0 {
+			size += s.Start - last
+		}
+		last = s.End
+		if s.Output {
+			continue
+		}
+		switch markup.TagName(html[s.Start:s.End]) {
+		case "if", "unless", "case", "for", "tablerow", "capture":
+			depth++
+		case "endif", "endunless", "endcase", "endfor", "endtablerow", "endcapture":
+			depth = max(0, depth-1)
+		}
+	}
+	if depth == 0 {
+		size += len(html) - last
+	}
+	return size
 }
 
 // at returns a trouble at an offset in the source, -1 if that is not known.

@@ -73,6 +73,25 @@ func TestReviewReportsWhatGmailCuts(t *testing.T) {
 	if got := met(t, content.CodeClipped, content.Text{Source: "<mjml>", Form: content.MJML, HTML: html + "<p>a</p>"}); got != "0  "+content.Clipped {
 		t.Errorf("too much: %s", got)
 	}
+	half := html[:len(html)/2]
+	for source, want := range map[string]string{
+		"{% if a %}" + half + "{% else %}<p>b</p>" + half + "{% endif %}":          "",
+		"{% if a %}a{% endif %}" + html + "<p>a</p><p>a</p>":                       "0  " + content.Clipped,
+		"{% capture a %}" + html + "<p>a</p><p>a</p>{% endcapture %}{{ a }}":       "",
+		html + "{% for i in tags %}<p>a</p><p>a</p>{% endfor %}{% assign b = 1 %}": "",
+	} {
+		if got := met(t, content.CodeClipped, content.Text{Source: source, Form: content.HTML}); got != want {
+			t.Errorf("%.20s: %s", source, got)
+		}
+	}
+}
+
+func TestReviewReportsLinksOfBlocksWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	const source = `<a href="">#1 deal</a><a href="#of-the-mail">more</a>`
+	if got := met(t, content.CodeLink, content.Text{Source: source, Form: content.HTML, Part: true}); got != `1 <a the link "#1 deal" has no address` {
+		t.Errorf("found %s", got)
+	}
 }
 
 func FuzzReviewOfWhatReadersMeet(f *testing.F) {

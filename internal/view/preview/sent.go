@@ -30,12 +30,14 @@ func (w *work) measure(ctx context.Context, out *Preview, from *render.Sender, t
 	m := render.Mail{Tenant: w.tenant.ID, Message: id.New[id.Message](), Contact: to, Content: compiled, Sender: from, Event: r.Event, Now: w.now()}
 	writer := w.renderer.Borrow()
 	defer w.renderer.Return(writer)
+	isClipped := func(p Problem) bool { return p.Code == content.CodeClipped }
 	if sent, err := writer.Render(ctx, m); err == nil {
-		out.Sent = len(sent.HTML)
+		if out.Sent = len(sent.HTML); out.Sent <= content.MaxShown {
+			w.problems = slices.DeleteFunc(w.problems, isClipped) // said of the source
+		}
 	} else if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	isClipped := func(p Problem) bool { return p.Code == content.CodeClipped }
 	if out.Sent > content.MaxShown && !slices.ContainsFunc(w.problems, isClipped) {
 		w.add(Problem{Severity: Warning, Code: content.CodeClipped, Field: w.authored[htmlBody].field, Message: content.Clipped})
 	}
