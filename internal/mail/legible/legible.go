@@ -58,22 +58,26 @@ func check(html string, ground colour) []Finding {
 	if len(html) > maxBytes {
 		return nil
 	}
-	light, dark, ruled := schemes(html)
-	if ruled {
+	s := schemes(html)
+	if s.ruled {
 		var err error
-		if light, err = inline.CSS(light); err != nil {
+		if s.light, err = inline.CSS(s.light); err != nil || uncertain(s.light) {
 			return nil // which rule applies is not known
 		}
 	}
-	found := read(light, ground)
-	if dark == "" {
+	found := read(s.light, look{front: black, back: ground, size: 16}, ofLink)
+	if s.dark == "" {
 		return found
 	}
-	dark, err := inline.CSS(dark)
-	if err != nil {
+	dark, err := inline.CSS(s.dark)
+	if err != nil || uncertain(dark) {
 		return found
 	}
-	for _, f := range read(dark, ground) {
+	page, link := look{front: black, back: ground, size: 16}, ofLink
+	if s.adapts {
+		page, link = look{size: 16}, unknown // its colours are those of the mail program
+	}
+	for _, f := range read(dark, page, link) {
 		f.Dark = true
 		if !slices.ContainsFunc(found, func(g Finding) bool { return g.Text == f.Text && g.Front == f.Front && g.Back == f.Back }) {
 			found = append(found, f)

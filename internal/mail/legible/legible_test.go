@@ -47,6 +47,26 @@ func TestTextWithTooLittleContrast(t *testing.T) {
 		"for small screens":         {`<style>@media (max-width:480px){p{color:#fff}}</style><p>a</p>`, ""},
 		"dark colours":              {`<style>@media (prefers-color-scheme: dark){ .b{background:#111 !important} } p{margin:0}</style><div class="b"><p>a</p><p style="color:#fff;background:#333">b</p></div>`, `in dark colours the text "a" is #000000 on #111111, a contrast of 1.1 to 1: at least 4.5 is needed`},
 		"dark colours that fit":     {`<style>@media screen and (prefers-color-scheme:dark){ .b{background:#111!important} .t{color:#eee!important} }</style><div class="b"><p class="t" style="color:#111">a</p></div>`, ""},
+		"hidden by a rule":          {`<style>.preheader{display:none}</style><span class=preheader style="color:#fff">a</span>`, ""},
+		"large by a rule":           {`<style>.big{font-size:28px}</style><p class=big style="color:#777">a</p>`, ""},
+		"a comment":                 {`<style>/* no @media here */ .a{background:#000} /* { */</style><p class=a style="color:#fff">a</p>`, ""},
+		"a comment in a query":      {`<style>@media print{/* } */ p{color:#fff}} .a{color:#eee}</style><p>a</p><b class=a>b</b>`, `the text "b" is #eeeeee on #ffffff, a contrast of 1.1 to 1: at least 4.5 is needed`},
+		"a picture and a colour":    {`<table><td background="a.jpg" bgcolor="#7bceeb" style="color:#fff">a</td></table><p style="background:url(a.jpg) center;background-color:#7bceeb;color:#fff">b</p>`, ""},
+		"a picture that is none":    {`<p style="background:url(a.jpg);background:#fff;color:#eee">b</p>`, `the text "b" is #eeeeee on #ffffff, a contrast of 1.1 to 1: at least 4.5 is needed`},
+		"for both schemes":          {`<meta name="color-scheme" content="light dark"><style>@media (prefers-color-scheme:dark){.t{color:#eee!important}}</style><p class=t>a</p><a href=x>b</a>c`, ""},
+		"for both schemes in CSS":   {`<style>:root{color-scheme:light dark}@media (prefers-color-scheme:dark){.t{color:#eee!important}}</style><p class=t>a</p>`, ""},
+		"for one scheme":            {`<style>@media (prefers-color-scheme:dark){.t{color:#eee!important}}</style><p class=t>a</p>`, `in dark colours the text "a" is #eeeeee on #ffffff, a contrast of 1.1 to 1: at least 4.5 is needed`},
+		"for screens":               {`<style media="screen">.a{background:#000}</style><style>@media screen{.b{background:#000}}</style><p class=a style="color:#fff">a</p><p class=b style="color:#fff">b</p>`, ""},
+		"for paper":                 {`<style media="print">.a{color:#eee}</style><p class=a>a</p>`, ""},
+		"kept":                      {`<style data-embed>.a{background:#000}</style><p class=a style="color:#fff">a</p>`, ""},
+		"rules with Liquid":         {`<style>{% if a %}.a{background:#000}{% endif %}</style><p class=a style="color:#fff">a</p>`, ""},
+		"rules for all":             {`<style>*{background:#000}</style><p style="color:#fff">a</p>`, ""},
+		"rules that count":          {`<style>td:nth-child(2){background:#000}</style><table><tr>{% if a %}<td>a{% endif %}<td style="color:#fff">b</table>`, ""},
+		"rules for the pointer":     {`<style>a:hover{color:#000} *{margin:0}</style><p style="color:#eee">a</p>`, `the text "a" is #eeeeee on #ffffff, a contrast of 1.1 to 1: at least 4.5 is needed`},
+		"of the body":               {`<body bgcolor="#000" text="#fff" link="yellow">a<a href=x>b</a></body>`, ""},
+		"bold by a number":          {`<p style="color:#777;font:700 20px Arial">a</p>`, ""},
+		"wholly transparent":        {`<p style="color:rgba(0,0,0,0)">a</p>`, ""},
+		"hidden in other ways":      {`<p style="display:none ! important;color:#fff">a</p><p style="height:0;overflow:hidden;color:#fff">b</p>`, ""},
 	} {
 		if got := checked(c.html); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
@@ -76,7 +96,7 @@ func TestLargeMailsAreReadInTime(t *testing.T) {
 	t.Parallel()
 	for name, piece := range map[string]string{
 		"texts": `<p style="color:#999">a</p>`, "open": "<div style='color:#999'>", "closed": "</b>", "cells": "<td>a<tr>", "deep cells": "<div><td>", "brackets": "<", "styles": "<style>p{color:red}</style>",
-		"queries": "<style>@media (prefers-color-scheme:dark){a{color:red}</style>", "branches": "{% if a %}<b>{% else %}", "declarations": `<p style="` + strings.Repeat("color:red;(", 1000) + `">`,
+		"queries": "<style>@media (prefers-color-scheme:dark){a{color:red}</style>", "branches": "{% if a %}<b>{% else %}", "paragraphs in what is open": strings.Repeat("<b>", 400) + strings.Repeat(`<p style="a">x`, 70_000), "declarations": `<p style="` + strings.Repeat("color:red;(", 1000) + `">`,
 	} {
 		start := time.Now()
 		Check(strings.Repeat(piece, 1<<20/len(piece)))

@@ -17,6 +17,7 @@ type frame struct {
 	parent *frame
 	name   string
 	depth  int
+	ends   uint16 // the elements that a start tag may end, as endable has them
 	look
 }
 
@@ -38,16 +39,17 @@ type branch struct{ before *frame }
 type reader struct {
 	in       *markup.Scanner
 	open     *frame
+	link     colour // of a link that has no colour of its own
 	branches []branch
 	found    []Finding
 	known    map[[2]colour]int // the index of the finding of a pair of colours
 	seen     map[string]int    // how often a line was visible
 }
 
-// read returns the text whose colours are too much alike.
-func read(source string, ground colour) []Finding {
-	r := &reader{in: markup.New(source, markup.Syntax{}), known: map[[2]colour]int{}, seen: map[string]int{}}
-	r.open = &frame{look: look{front: black, back: ground, size: 16}}
+// read returns the text whose colours are too much alike, on a page with a look of its own and a colour of links.
+func read(source string, page look, link colour) []Finding {
+	r := &reader{in: markup.New(source, markup.Syntax{}), link: link, known: map[[2]colour]int{}, seen: map[string]int{}}
+	r.open = &frame{look: page}
 	for t := range r.in.All() {
 		switch t.Kind {
 		case markup.Text:
@@ -134,35 +136,55 @@ func visible(source string) bool {
 }
 
 var (
-	voids  = strings.Fields("area base br col embed hr img input link meta source track wbr")
-	blocks = strings.Fields("address article aside blockquote center div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul")
-	cells  = strings.Fields("td th")
-	rows   = strings.Fields("tr tbody thead tfoot")
+	voids  = setOf("area base br col embed hr img input link meta source track wbr")
+	blocks = setOf("address article aside blockquote center div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul")
+
+	// endable are the elements that a start tag may end, and hiding those outside of which an element cannot end them.
+	endable = map[string]uint16{"td": cell, "th": cell, "tr": 2, "tbody": 4, "thead": 8, "tfoot": 16, "li": item, "p": paragraph}
+	hiding  = map[string]uint16{
+		"table": cell | 2 | 4 | 8 | 16 | paragraph, "ul": item, "ol": item, "td": paragraph, "th": paragraph, "div": paragraph, "li": paragraph,
+	}
 )
+
+const (
+	cell      = 1
+	item      = 32
+	paragraph = 64
+)
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}
 
 // start opens an element, and ends those that its start tag ends.
 func (r *reader) start(t markup.Token) {
+	own := endable[t.Name]
 	switch {
-	case slices.Contains(cells, t.Name):
-		r.close(cells, "table")
-	case slices.Contains(rows, t.Name):
-		r.close(cells, "table")
-		r.close([]string{t.Name}, "table")
-	case t.Name == "li":
-		r.close([]string{"li"}, "ul", "ol")
-	case slices.Contains(blocks, t.Name):
-		r.close([]string{"p"}, "td", "th", "div", "table", "li")
+	case own == paragraph || own == 0 && blocks[t.Name]:
+		r.close(paragraph)
+	case own == item || own == cell:
+		r.close(own)
+	case own != 0:
+		r.close(cell)
+		r.close(own)
 	}
-	if slices.Contains(voids, t.Name) || r.open.depth == maxDepth {
+	if voids[t.Name] || r.open.depth == maxDepth {
 		return
 	}
-	r.open = &frame{parent: r.open, name: t.Name, depth: r.open.depth + 1, look: r.lookOf(t)}
+	r.open = &frame{parent: r.open, name: t.Name, depth: r.open.depth + 1, ends: r.open.ends&^hiding[t.Name] | own, look: r.lookOf(t)}
 }
 
-// close ends the innermost of the open elements with one of the names, unless it is outside of a barrier.
-func (r *reader) close(names []string, barriers ...string) {
-	for f := r.open; f.parent != nil && !slices.Contains(barriers, f.name); f = f.parent {
-		if slices.Contains(names, f.name) {
+// close ends the innermost of the open elements that are one of those.
+func (r *reader) close(those uint16) {
+	if r.open.ends&those == 0 {
+		return
+	}
+	for f := r.open; f.parent != nil; f = f.parent {
+		if endable[f.name]&those != 0 {
 			r.open = f.parent
 			return
 		}
@@ -190,14 +212,22 @@ func (r *reader) lookOf(t markup.Token) look {
 	if i := slices.Index([]string{"h1", "h2", "h3"}, t.Name); i >= 0 {
 		l.size *= []float64{2, 1.5, 1.17}[i]
 	}
-	style, link := "", false
+	style, link, pictured := "", false, false
 	for a := range r.in.Attributes(t) {
 		value := r.in.Value(a)
 		switch a.Name {
 		case "bgcolor":
 			l.back = over(value, l.back)
 		case "background":
-			l.back = unknown
+			pictured = true
+		case "text":
+			if t.Name == "body" {
+				l.front = over(value, l.back)
+			}
+		case "link":
+			if t.Name == "body" {
+				r.link = over(value, l.back)
+			}
 		case "color":
 			if t.Name == "font" {
 				l.front = over(value, l.back)
@@ -211,12 +241,12 @@ func (r *reader) lookOf(t markup.Token) look {
 		}
 	}
 	if link {
-		l.front = ofLink
+		l.front = r.link
 	}
 	if len(r.in.Within(t.Start, t.End)) > 0 && !settled(r.in, t) {
 		l.front, l.back = unknown, unknown
 	}
-	return l.styled(style, outer)
+	return l.styled(style, outer, pictured)
 }
 
 // settled reports whether Liquid in a start tag stands only in attributes that say nothing about the look.
@@ -232,12 +262,13 @@ func settled(in *markup.Scanner, t markup.Token) bool {
 	return n == 0
 }
 
-// styled returns a look with the declarations of a style attribute.
-func (l look) styled(style string, outer look) look {
+// styled returns a look with the declarations of a style attribute; pictured is whether it has a picture behind it.
+func (l look) styled(style string, outer look, pictured bool) look {
 	if slices.ContainsFunc(markup.Spans(style), func(s markup.Span) bool { return !s.Output }) {
 		l.front, l.back = unknown, unknown // which declarations there are depends on the recipient
 		return l
 	}
+	changed, flat, cut := false, false, false
 	front := "" // what is partly transparent has the colour of what is behind it, which may follow
 	for name, value := range declarations(style) {
 		if strings.Contains(value, "{{") {
@@ -248,8 +279,11 @@ func (l look) styled(style string, outer look) look {
 			front = value
 		case "background-color":
 			l.back = backOf(value, outer.back)
-		case "background", "background-image":
-			l.back = ground(name, value, l.back, outer.back)
+		case "background-image":
+			pictured = isPicture(value) || value == "(liquid)"
+		case "background":
+			pictured = isPicture(value)
+			l.back = ground(value, outer.back)
 		case "font-size":
 			if l.size = sizeOf(value, outer.size); l.size <= 2 {
 				l.size = 0 // nobody can read it; what is inside may have a size of its own
@@ -258,8 +292,10 @@ func (l look) styled(style string, outer look) look {
 			n, err := strconv.Atoi(value)
 			l.bold = value == "bold" || value == "bolder" || err == nil && n >= 700
 		case "font":
-			l.size, l.bold = 0, strings.Contains(value, "bold")
+			l.size, l.bold = 0, false
 			for part := range strings.FieldsSeq(value) {
+				n, err := strconv.Atoi(part)
+				l.bold = l.bold || part == "bold" || part == "bolder" || err == nil && n >= 700
 				size, _, _ := strings.Cut(part, "/")
 				if n := sizeOf(size, outer.size); n > 0 {
 					l.size = n
@@ -277,18 +313,28 @@ func (l look) styled(style string, outer look) look {
 				l.front = unknown
 				front = ""
 			}
+		case "height":
+			flat = zero(value)
+		case "overflow":
+			cut = value == "hidden"
 		case "max-height":
 			l.hidden = l.hidden || zero(value)
 		case "filter", "mix-blend-mode", "background-clip", "-webkit-background-clip", "-webkit-text-fill-color":
-			l.back = unknown
+			changed = true
 		}
 	}
+	if pictured || changed {
+		l.back = unknown
+	}
+	l.hidden = l.hidden || flat && cut
 	switch front {
 	case "", "currentcolor", "initial", "unset":
 	case "inherit":
 		l.front = outer.front
 	default:
-		l.front = over(front, l.back)
+		if l.front = over(front, l.back); isTransparent(front) {
+			l.front = unknown // as transparent is: it is not meant to be read
+		}
 	}
 	return l
 }
@@ -302,14 +348,17 @@ func backOf(value string, below colour) colour {
 	return over(value, below)
 }
 
-// ground returns the background that background or background-image sets.
-func ground(property, value string, own, below colour) colour {
-	switch {
-	case strings.Contains(value, "url(") || strings.Contains(value, "gradient("):
-		return unknown
-	case property == "background-image":
-		return own
-	}
+func isPicture(value string) bool {
+	return strings.Contains(value, "url(") || strings.Contains(value, "gradient(")
+}
+
+func isTransparent(value string) bool {
+	_, alpha, ok := numbers(value)
+	return ok && alpha == 0
+}
+
+// ground returns the background that the property of this name sets.
+func ground(value string, below colour) colour {
 	if c := backOf(value, below); c.known {
 		return c
 	}
@@ -356,7 +405,8 @@ func declarations(style string) func(yield func(name, value string) bool) {
 			if ok {
 				value := strings.ToLower(strings.TrimSpace(style[from+len(name)+1 : end]))
 				name = strings.ToLower(strings.TrimSpace(name))
-				if plain, ends := strings.CutSuffix(value, "!important"); ends {
+				plain, ends := strings.CutSuffix(value, "important")
+				if plain, marked := strings.CutSuffix(strings.TrimSpace(plain), "!"); ends && marked {
 					important = append(important, declaration{name, strings.TrimSpace(plain)})
 				} else if !yield(name, value) {
 					return
