@@ -2,6 +2,8 @@ package links
 
 import (
 	"net/mail"
+	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/base/clip"
@@ -18,7 +20,7 @@ const NoAddress = "has no address"
 func Deadends(src string) []Doubt {
 	in := markup.New(src, markup.Syntax{})
 	places, known := names(src)
-	optional := conditions(src)
+	optional := Conditions(src)
 	var found []Doubt
 	for t := range in.All() {
 		if t.Kind != markup.StartTag || !isLink(t.Name) || len(found) == maxDoubts {
@@ -47,8 +49,8 @@ func Deadends(src string) []Doubt {
 	return found
 }
 
-// conditions returns whether a position is inside of a condition of Liquid; positions have to be asked for in their order.
-func conditions(src string) func(at int) bool {
+// Conditions returns whether a position is inside of a condition of Liquid; positions have to be asked for in their order.
+func Conditions(src string) func(at int) bool {
 	spans := markup.Spans(src)
 	depth := 0
 	return func(at int) bool {
@@ -89,16 +91,17 @@ func deadend(address string, places map[string]bool, known bool) string {
 	case address == "#":
 		return "leads nowhere"
 	case address[0] == '#':
-		if known && !places[address[1:]] && !strings.EqualFold(address, "#top") {
+		if known && !places[address[1:]] && !places[unpercent(address[1:])] && !strings.EqualFold(address, "#top") {
 			return "leads to a place that the mail does not have"
 		}
 	case scheme == "mailto":
 		to, _, _ := strings.Cut(address[len("mailto:"):], "?")
-		if _, err := mail.ParseAddressList(unpercent(to)); err != nil && (to != "" || !strings.Contains(address, "?")) {
+		if _, err := mail.ParseAddressList(strings.ReplaceAll(unpercent(to), ";", ",")); err != nil && (to != "" || !strings.Contains(address, "?")) {
 			return "has no mail address"
 		}
 	case scheme == "tel" || scheme == "sms":
-		if !strings.ContainsAny(address, "0123456789") {
+		to, _, written := strings.Cut(address, "?")
+		if !strings.ContainsAny(to, "0123456789") && !(written && scheme == "sms") {
 			return "has no number"
 		}
 	case scheme == "http" || scheme == "https":
@@ -110,7 +113,10 @@ func deadend(address string, places map[string]bool, known bool) string {
 }
 
 func unpercent(s string) string {
-	return strings.NewReplacer("%40", "@", "%2B", "+", "%2b", "+", "%20", " ", "%2C", ",", "%2c", ",").Replace(s)
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
 }
 
 // isExample reports whether a web address is one of the site that stands for all sites in texts (RFC 6761, section 6.5).
@@ -123,11 +129,17 @@ func isExample(address string) bool {
 	return strings.TrimSuffix(host, ".") == "example.com"
 }
 
+// bringing matches an output that may have elements: a placeholder of a template, or what is printed as it is.
+var bringing = regexp.MustCompile(`^\{\{-?\s*(?:\W?\w+:|[^}]*\|\s*raw\b)`)
+
 // names returns the places in a source that links can lead to, and whether these are all.
 func names(src string) (places map[string]bool, known bool) {
 	in := markup.New(src, markup.Syntax{})
 	places, known = map[string]bool{}, true
 	for t := range in.All() {
+		for _, s := range in.Within(t.Start, t.End) {
+			known = known && (t.Kind != markup.Text || !bringing.MatchString(src[s.Start:s.End]))
+		}
 		if t.Kind != markup.StartTag {
 			continue
 		}
@@ -140,7 +152,7 @@ func names(src string) (places map[string]bool, known bool) {
 			}
 		}
 	}
-	return places, known && !strings.Contains(src, "{{slot:")
+	return places, known
 }
 
 // maxRead is how much of the source of an element, in bytes, is read for its text.

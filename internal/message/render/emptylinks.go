@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/packetboat/packetboat/internal/content/content"
+	"github.com/packetboat/packetboat/internal/mail/links"
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/mail/markup"
 )
@@ -14,16 +15,16 @@ import (
 const maxAddresses = 200
 
 // EmptyLinks returns the addresses of links in HTML, as they are written there, of which nothing is left with the data
-// of a mail. Those that depend on what stands before them are not looked at.
+// of a mail. Those that depend on what stands before them are not looked at, nor those in conditions, which the mail may leave out.
 func (w *Writer) EmptyLinks(ctx context.Context, m Mail, html string) ([]string, error) {
 	if err := w.begin(m); err != nil {
 		return nil, err
 	}
-	isAlone := content.PrintedAlone(html)
+	isAlone, optional := content.PrintedAlone(html), links.Conditions(html)
 	var empty, looked []string
 	in := markup.New(html, markup.Syntax{})
 	for t := range in.All() {
-		if t.Kind != markup.StartTag || t.Name != "a" && t.Name != "area" {
+		if t.Kind != markup.StartTag || t.Name != "a" && t.Name != "area" || optional(t.Start) {
 			continue
 		}
 		for a := range in.Attributes(t) {

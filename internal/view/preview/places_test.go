@@ -103,7 +103,7 @@ func TestLinksThatAreEmptyForAContact(t *testing.T) {
 			s.Fatal(err)
 		}
 		html := `<p>a</p>` + "\n" + `<a href="{{ website }}">b</a><a href="https://{{ contact.company }}">c</a><a href="https://{{ city }}">d</a><a href="{{ unsubscribe_url }}">e</a>` +
-			`{% assign x = "https://a.org" %}<a href="{{ x }}">f</a>`
+			`{% assign x = "https://a.org" %}<a href="{{ x }}">f</a>{% if phone %}<a href="{{ phone }}">g</a>{% endif %}`
 		r := ofContent(parts("subject", "Hi", "body_html", html))
 		if p := s.make(r); len(p.Problems) > 0 {
 			s.Errorf("without a contact: %v", p.Problems)
