@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/packetboat/packetboat/internal/mail/liquid"
 	"github.com/packetboat/packetboat/internal/mail/markup"
@@ -34,6 +35,7 @@ var ofAny = []string{"size", "first", "last"}
 // unknownNames returns the names in a text that nothing has, and that therefore print nothing.
 func (tr trial) unknownNames(source string, t *liquid.Template) []Trouble {
 	set := assigned(source)
+	line := linesOf(source)
 	var found []Trouble
 	for _, path := range t.Variables() {
 		root, _, _ := strings.Cut(path, ".")
@@ -44,7 +46,7 @@ func (tr trial) unknownNames(source string, t *liquid.Template) []Trouble {
 		if key, ok := strings.CutPrefix(path, "contact."); ok && tr.hasField(key) {
 			message += ": the field is contact.custom_fields." + key
 		}
-		found = append(found, Trouble{Code: CodeUnknownName, Line: lineOf(source, path), Message: message})
+		found = append(found, Trouble{Code: CodeUnknownName, Line: line(path), Message: message})
 	}
 	return found
 }
@@ -105,18 +107,26 @@ func (tr trial) hasField(key string) bool {
 	return ok
 }
 
-// lineOf returns the line of the first Liquid that has a path, and 0 if it is written in another way.
-func lineOf(source, path string) int {
-	at := Named(source, path)
-	if at < 0 {
-		return 0
+// linesOf returns the line of the first Liquid that has a path, and 0 if it is written in another way.
+func linesOf(source string) func(path string) int {
+	named := Named(source)
+	return func(path string) int {
+		at := named(path)
+		if at < 0 {
+			return 0
+		}
+		return strings.Count(source[:at], "\n") + 1
 	}
-	return strings.Count(source[:at], "\n") + 1
 }
 
 // Named returns where the first Liquid in a source has a path, and -1 if it is written in another way.
-func Named(source, path string) int {
-	for _, p := range markup.Spans(source) {
+func Named(source string) func(path string) int {
+	spans := sync.OnceValue(func() []markup.Span { return markup.Spans(source) })
+	return func(path string) int { return firstNamed(source, spans(), path) }
+}
+
+func firstNamed(source string, spans []markup.Span, path string) int {
+	for _, p := range spans {
 		piece := source[p.Start:p.End]
 		for at := 0; ; {
 			n := strings.Index(piece[at:], path)

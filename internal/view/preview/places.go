@@ -108,19 +108,24 @@ func numberBehind(tag, word string) (n int, ok bool) {
 // named returns where each of some paths is named first.
 func (w *work) named(paths []string) []Named {
 	list := make([]Named, len(paths))
+	inBody := content.Named(w.body.text)
+	others := []struct {
+		part string
+		in   func(path string) int
+	}{
+		{subject, content.Named(w.source.Subject)}, {pretext, content.Named(w.source.Preheader)},
+		{fromName, content.Named(w.source.FromName)}, {textBody, content.Named(w.source.Text)},
+	}
 	for i, path := range paths {
-		at := content.Named(w.body.text, path)
-		switch {
-		case at >= 0:
+		if at := inBody(path); at >= 0 {
 			list[i] = Named{w.authored[htmlBody].field, strings.Count(w.body.text[:at], "\n") + 1, w.placeAt(1 + max(0, strings.LastIndexByte(w.body.text[:at], '<')))}
-		case content.Named(w.source.Subject, path) >= 0:
-			list[i] = Named{Field: w.authored[subject].field}
-		case content.Named(w.source.Preheader, path) >= 0:
-			list[i] = Named{Field: w.authored[pretext].field}
-		case content.Named(w.source.FromName, path) >= 0:
-			list[i] = Named{Field: w.authored[fromName].field}
-		case content.Named(w.source.Text, path) >= 0:
-			list[i] = Named{Field: w.authored[textBody].field}
+			continue
+		}
+		for _, o := range others {
+			if o.in(path) >= 0 {
+				list[i] = Named{Field: w.authored[o.part].field}
+				break
+			}
 		}
 	}
 	return list
