@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -31,17 +32,45 @@ func (s Starter) For(a tenant.Settings, now time.Time) Starter {
 		quoted, _ := json.Marshal(site) // a text
 		s.Schema = sampleSites.ReplaceAllLiteral(s.Schema, quoted[1:len(quoted)-1])
 	}
-	var sample any
+	d := json.NewDecoder(bytes.NewReader(s.Schema))
+	d.UseNumber()
+	var schema, sample any
+	if err := d.Decode(&schema); err != nil {
+		panic(err) // embedded in the program
+	}
 	if err := json.Unmarshal(s.Sample, &sample); err != nil {
 		panic(err) // embedded in the program
 	}
 	first, _ := time.Parse(time.DateOnly, sampleDay)
-	sample, _ = own(sample, site, now.UTC().Truncate(24*time.Hour).Sub(first))
+	later := now.UTC().Truncate(24 * time.Hour).Sub(first)
+	ownSamples(schema, site, later)
+	s.Schema, _ = json.Marshal(schema) // it was JSON
+	sample, _ = own(sample, site, later)
 	if parts, ok := sample.(map[string]any); ok && site == "" {
 		delete(parts, "slots") // their blocks need links
 	}
 	s.Sample, _ = json.Marshal(sample) // it was JSON
 	return s
+}
+
+// ownSamples makes the samples in a schema those of an account.
+func ownSamples(v any, site string, later time.Duration) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			if name != "sample" {
+				ownSamples(value, site, later)
+			} else if mine, ok := own(value, site, later); ok {
+				v[name] = mine
+			} else {
+				delete(v, name)
+			}
+		}
+	case []any:
+		for _, value := range v {
+			ownSamples(value, site, later)
+		}
+	}
 }
 
 // own returns a value of a sample as that of an account. It reports whether there is one.

@@ -20,6 +20,9 @@ func TestSamplesAreThoseOfTheAccount(t *testing.T) {
 				if sample := string(made.Sample); strings.Contains(sample, "example.com") || strings.Contains(sample, `"2026-1`) {
 					t.Errorf("%s: %s", name, sample)
 				}
+				if schema := string(made.Schema); strings.Contains(schema, "example.com") || strings.Contains(schema, `"2026-1`) {
+					t.Errorf("the schema %s: %s", name, schema)
+				}
 				withSample(t, made) // it fits the schema
 			}
 			if n := strings.Count(string(s.Sample), "https://example.com/"); strings.Count(string(with.Sample), `"https://boat.example/a`) != n {
