@@ -193,6 +193,7 @@ func Troubles(ctx context.Context, db *sqldb.DB, b Broadcast, now time.Time) ([]
 			return nil, fmt.Errorf("review the content of broadcast %s: %w", b.ID, err)
 		}
 		for _, t := range found {
+			t.At = 0 // readiness has no places
 			if seen[t] {
 				continue
 			}

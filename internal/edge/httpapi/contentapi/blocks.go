@@ -149,7 +149,7 @@ func (api Templates) createBlock(ctx context.Context, p auth.Principal, in *crea
 	var out savedBlock
 	_, _, err := template.CreateBlock(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now(), func(tx *sqldb.DB, b template.Block, warnings []binding.Warning) error {
 		endpoint.SetRevision(ctx, b.Revision)
-		out = savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}
+		out = savedBlock{rowOfBlock(b, nil), distinct(warnings, hintWithoutPlace)}
 		return endpoint.Remember(ctx, tx, out)
 	})
 	return out, err
@@ -222,7 +222,7 @@ func (api Templates) updateBlock(ctx context.Context, p auth.Principal, in *upda
 		return savedBlock{}, err
 	}
 	endpoint.SetRevision(ctx, b.Revision)
-	return savedBlock{rowOfBlock(b, nil), endpoint.NonNil(warnings)}, nil
+	return savedBlock{rowOfBlock(b, nil), distinct(warnings, hintWithoutPlace)}, nil
 }
 
 type deleteBlockRequest struct {

@@ -225,7 +225,7 @@ func (in *messageBody) change(p auth.Principal) (library.Change, error) {
 // savedEntry returns the answer to a write of e, with its warnings.
 func savedEntry(ctx context.Context, p auth.Principal, e library.Entry, warnings []content.Trouble) messageForm {
 	endpoint.SetRevision(ctx, e.Revision)
-	return formOfMessage(p, e, SaveWarnings{new(endpoint.NonNil(warnings))})
+	return formOfMessage(p, e, SaveWarnings{new(distinct(warnings, func(t content.Trouble) content.Trouble { t.At = 0; return t }))})
 }
 
 func formOfMessage(p auth.Principal, e library.Entry, saved SaveWarnings) messageForm {

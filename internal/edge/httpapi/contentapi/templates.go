@@ -143,7 +143,7 @@ func (api Templates) createTemplate(ctx context.Context, p auth.Principal, in *c
 	var out savedTemplate
 	_, _, err := template.Create(ctx, api.db, api.mjml, p.Tenant, in.change(), api.now(), func(tx *sqldb.DB, t template.Template, warnings []binding.Warning) error {
 		endpoint.SetRevision(ctx, t.Revision)
-		out = savedTemplate{rowOfTemplate(t, nil), endpoint.NonNil(warnings)}
+		out = savedTemplate{rowOfTemplate(t, nil), distinct(warnings, hintWithoutPlace)}
 		return endpoint.Remember(ctx, tx, out)
 	})
 	return out, err
@@ -207,7 +207,7 @@ func (api Templates) updateTemplate(ctx context.Context, p auth.Principal, in *u
 		return savedTemplate{}, err
 	}
 	endpoint.SetRevision(ctx, t.Revision)
-	return savedTemplate{rowOfTemplate(t, nil), endpoint.NonNil(warnings)}, nil
+	return savedTemplate{rowOfTemplate(t, nil), distinct(warnings, hintWithoutPlace)}, nil
 }
 
 type deleteTemplateRequest struct {
