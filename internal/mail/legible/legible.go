@@ -1,10 +1,11 @@
 // Package legible finds text in the HTML of a mail that has too little contrast to be read, as WCAG 2.2
 // defines it (success criterion 1.4.3): 4.5 to 1, or 3 to 1 for large text.
 //
-// The colours are those of style attributes, of the attributes bgcolor and color, and of the rules of style
+// The colours are those of style attributes, of the attributes bgcolor, color, text and link, and of the rules of style
 // elements, with what elements inherit. If the mail has rules for readers who prefer dark colours, their
 // result is looked at as well. What cannot be known is not reported: text on a picture or a gradient, colours
-// that Liquid prints or that are written in another way than as a number or a usual name.
+// that Liquid prints or that are written in another way than as a number or a usual name, and mails whose rules
+// for elements of any name, or with Liquid, set colours.
 //
 // HTML may contain Liquid; both branches of a condition are read. The work grows with the size of the HTML, and
 // what is larger than 2 MB is not read.
