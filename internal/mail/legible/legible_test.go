@@ -57,6 +57,7 @@ func TestTextWithTooLittleContrast(t *testing.T) {
 		"for both schemes in CSS":   {`<style>:root{color-scheme:light dark}@media (prefers-color-scheme:dark){.t{color:#eee!important}}</style><p class=t>a</p>`, ""},
 		"for one scheme":            {`<style>@media (prefers-color-scheme:dark){.t{color:#eee!important}}</style><p class=t>a</p>`, `in dark colours the text "a" is #eeeeee on #ffffff, a contrast of 1.1 to 1: at least 4.5 is needed`},
 		"for screens":               {`<style media="screen">.a{background:#000}</style><style>@media screen{.b{background:#000}}</style><p class=a style="color:#fff">a</p><p class=b style="color:#fff">b</p>`, ""},
+		"for paper and screens":     {`<style media="print, screen">.a{background:#000}</style><p class=a style="color:#fff">a</p>`, ""},
 		"for paper":                 {`<style media="print">.a{color:#eee}</style><p class=a>a</p>`, ""},
 		"kept":                      {`<style data-embed>.a{background:#000}</style><p class=a style="color:#fff">a</p>`, ""},
 		"rules with Liquid":         {`<style>{% if a %}.a{background:#000}{% endif %}</style><p class=a style="color:#fff">a</p>`, ""},

@@ -16,7 +16,7 @@ var (
 	// preferring matches a condition on the colours that the reader prefers.
 	preferring = regexp.MustCompile(`(?i)^[^,]*\(\s*prefers-color-scheme\s*:\s*dark\s*\)[^,]*$`)
 	// always matches a condition that every reader meets.
-	always = regexp.MustCompile(`(?i)^\s*(?:(?:only\s+)?screen|all)?\s*(?:,.*)?$`)
+	always = regexp.MustCompile(`(?i)^\s*$|(?:^|,)\s*(?:(?:only\s+)?screen|all)\s*(?:,|$)`)
 	// both matches a declaration of a mail with colours for readers who prefer dark ones.
 	both = regexp.MustCompile(`(?i)(?:^|[;{\s])(?:supported-)?color-schemes?\s*:[^;}]*\bdark\b`)
 
