@@ -163,6 +163,7 @@ export function HtmlPicture({ code, pieces, made, rects, look, onLook, opened, o
 			{isInDialog && writes && <TextDialog writing={writing} onClose={done} onCode={() => onCode(piece.from)} />}
 			{isInDialog && !writes && (
 				<PieceDialog
+					key={`${piece.kind} ${opened.at}`}
 					html={text}
 					piece={piece}
 					text={around ?? (hasWords(piece) ? piece : null)}
