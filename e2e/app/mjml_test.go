@@ -49,6 +49,12 @@ func TestOwnContentIsDesignedAndKeepsItsCode(t *testing.T) {
 		page.Press("Enter")
 		page.WaitFor(textInPlace + ` && document.activeElement.closest('#preview')`)
 		page.Press("End")
+		page.Type("?")
+		const asked = row + `.textContent.endsWith('?')`
+		page.WaitFor(asked + ` && document.activeElement.textContent.endsWith('?')`)
+		page.Press("Control+z")
+		page.WaitFor(`!(` + asked + `) && ` + textInPlace + ` && !document.activeElement.textContent.endsWith('?')`)
+		page.Press("End")
 		page.Type("!")
 		page.Press("Escape")
 		page.WaitFor(written)

@@ -4,6 +4,7 @@ import {
 	type PointerEvent,
 	type ReactNode,
 	type RefObject,
+	type SyntheticEvent,
 	useEffect,
 	useMemo,
 	useRef,
@@ -248,8 +249,11 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 		);
 	};
 
+	/** isHere reports whether something happened in the design or in its picture, and not in a dialog. */
+	const isHere = ({ currentTarget, target }: SyntheticEvent) =>
+		[currentTarget, props.stage].some((part) => part?.contains(target as Element));
 	const keys = (event: KeyboardEvent) => {
-		if (!event.currentTarget.contains(event.target as Element)) return; // it is in a dialog
+		if (!isHere(event)) return;
 		const mod = event.ctrlKey || event.metaKey;
 		if (mod && (event.target as Element).closest("[data-own-text]")) return; // what is typed there goes first
 		if (mod && !event.altKey && event.key.toLowerCase() === "z") {
@@ -292,7 +296,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 			onKeyDown={keys}
 			onFocus={own.onFocus}
 			onInput={own.onInput}
-			onPaste={images.onPaste}
+			onPaste={(event) => isHere(event) && images.onPaste(event)}
 		>
 			{images.dialog}
 			<div className={css.bar}>

@@ -241,8 +241,7 @@ export function useImages({ tree, selected, readOnly, layer, view, show, done }:
 		onFiles: () => shownByFrame.current(),
 		onPaste: (event: ClipboardEvent) => {
 			const target = event.target as Element;
-			// What a dialog is pasted into is not in this part of the page.
-			if (!event.currentTarget.contains(target) || target.closest("input, textarea, select, [contenteditable]")) return;
+			if (target.closest("input, textarea, select, [contenteditable]")) return;
 			const files = filesOf(event.clipboardData);
 			if (off || files.length === 0) return;
 			event.preventDefault();
