@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Image } from "lucide-react";
-import { type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useRef, useState } from "react";
 import type { AssetRow } from "../../api/schema";
 import { lazyComponent } from "../../base/lazy";
 import { useDisabledReason } from "../../base/session";
@@ -38,12 +38,14 @@ export function ImageField({
 	const [choosing, setChoosing] = useState(false);
 	const [dragging, setDragging] = useState(false);
 	const [busy, setBusy] = useState(false);
+	const latest = useRef(onChange); // what is typed during an upload stays
+	latest.current = onChange;
 	const uploadFiles = async (file: File | undefined) => {
 		if (!file || disabledReason) return;
 		setBusy(true);
 		try {
 			const asset = await upload(file, mailWidth);
-			onChange(asset.url, asset);
+			latest.current(asset.url, asset);
 			void client.invalidateQueries(within("assets"));
 		} catch (error) {
 			toast(failureOf(file, error), { tone: "danger" });

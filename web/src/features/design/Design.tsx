@@ -161,6 +161,8 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 		setPlace((before) => acted(before, act.changes, after, act.select));
 		return true;
 	};
+	const newest = useRef({ tree, apply });
+	newest.current = { tree, apply };
 	/** done applies an act of which there is something to say, and shows its node in the outline. If there is none, it says why. */
 	const done = (act: Act | null, sentence: string, refusal: string) => {
 		if (!act) return toast(refusal);
@@ -431,6 +433,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 					readOnly={readOnly}
 					inPlace={edited !== null}
 					apply={apply}
+					newest={newest}
 					actions={actions}
 					onCode={(node) => props.onCode(lineAt(text, node.from))}
 				/>

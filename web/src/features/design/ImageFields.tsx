@@ -1,7 +1,8 @@
-import { useState } from "react";
+import { type RefObject, useState } from "react";
 import { Button } from "../../ui/Button";
 import { Checkbox, TextField } from "../../ui/Field";
 import { Thumb } from "../../ui/Thumb";
+import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
 import { ImageField } from "../assets/ImageField";
 import { imagePage } from "../assets/imagePage";
@@ -12,6 +13,8 @@ import { type Apply, Kept } from "./Kept";
 import { setAttribute } from "./model/acts";
 import { attributeValue } from "./model/labels";
 import type { ElementNode, Tree } from "./model/tree";
+import { changed } from "./refusals";
+import { nodeNow } from "./targets";
 
 const words = catalogue("design.imageFields", {
 	current: "Current image of {name}",
@@ -26,11 +29,14 @@ const words = catalogue("design.imageFields", {
 
 type Props = { tree: Tree; element: ElementNode; name: string; readOnly: boolean; apply: Apply };
 
+/** Newest is a design as it is when it is asked for: an upload takes a while. */
+export type Newest = RefObject<{ tree: Tree; apply: Apply }>;
+
 /** isStored reports whether an address is that of an image of the account. */
 const isStored = (address: string) => /^https?:\/\/[^/]+(?:\/[^?#]*)?\/_q\/a\//.test(address);
 
 /** ImageAttribute chooses the image that an attribute is the address of. */
-export function ImageAttribute({ tree, element, name, readOnly, apply }: Props) {
+export function ImageAttribute({ tree, element, name, readOnly, apply, newest }: Props & { newest: Newest }) {
 	const [typed, setTyped] = useState(false);
 	const label = attributeName(element.tag, name);
 	const value = attributeValue(tree, element, name) ?? "";
@@ -45,7 +51,10 @@ export function ImageAttribute({ tree, element, name, readOnly, apply }: Props) 
 				mailWidth={mailWidth(tree)}
 				onChange={(_, asset) => {
 					setTyped(false);
-					apply(setImage(tree, element, name, asset));
+					const now = newest.current;
+					const node = nodeNow(now.tree, tree.text, element.from);
+					if (node?.kind !== "element" || node.tag !== element.tag) return toast(changed());
+					now.apply(setImage(now.tree, node, name, asset));
 				}}
 				tools={
 					!byHand && (

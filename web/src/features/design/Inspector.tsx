@@ -8,7 +8,7 @@ import { attributesOf, choicesOf, defaultOf, kindOf, outlookDoes, stylesIn } fro
 import { ColorTool } from "./ColorTool";
 import css from "./Design.module.css";
 import { ElementText } from "./ElementText";
-import { AltAttribute, ImageAttribute } from "./ImageFields";
+import { AltAttribute, ImageAttribute, type Newest } from "./ImageFields";
 import { holdsImage } from "./images";
 import { setAttribute, setCondition, setText, unwrap, wrapInCondition } from "./model/acts";
 import { type Apply, Kept, refusals } from "./Kept";
@@ -52,6 +52,7 @@ type Props = {
 	node: Node | null;
 	readOnly: boolean;
 	apply: Apply;
+	newest: Newest;
 	onCode: (node: Node) => void;
 	/** Whether its text is edited over the picture. */
 	inPlace: boolean;
@@ -89,12 +90,12 @@ export function Inspector(props: Props) {
 
 type Of<N> = Omit<Props, "node"> & { node: N };
 
-function ElementFields({ tree, node, readOnly, inPlace, apply }: Of<ElementNode>) {
+function ElementFields({ tree, node, readOnly, inPlace, apply, newest }: Of<ElementNode>) {
 	const { first, rest } = attributesOf(tree, node);
 	const hasText = withText(node) !== null;
 	const field = (name: string) => {
 		const of = { tree, element: node, name, apply };
-		if (holdsImage(name)) return <ImageAttribute key={name} {...of} readOnly={readOnly} />;
+		if (holdsImage(name)) return <ImageAttribute key={name} {...of} newest={newest} readOnly={readOnly} />;
 		return name === "alt" ? <AltAttribute key={name} {...of} /> : <AttributeField key={name} {...of} />;
 	};
 	return (

@@ -12,11 +12,12 @@ import type { Described } from "./AskAlt";
 import { insertImages, isImage, mailWidth, setImage } from "./images";
 import { type Landing, landings, nearest } from "./landing";
 import type { Act } from "./model/acts";
-import { type Place, places } from "./model/places";
-import { containersOf, type Node, nodeAt, type Tree, walk } from "./model/tree";
+import { places } from "./model/places";
+import type { Node, Tree } from "./model/tree";
 import { kindName } from "./names";
-import { mapped, type View } from "./picture";
+import type { View } from "./picture";
 import { changed, noPlace } from "./refusals";
+import { type Target, targetNow } from "./targets";
 
 const AskAlt = lazyComponent(() => import("./AskAlt"));
 
@@ -29,12 +30,6 @@ const words = catalogue("design.useImages", {
 
 /** After so many milliseconds without a movement, what was dragged has left the page. */
 const left = 2000;
-
-/** Where images go: to a place, behind a node, in place of the image of one. They are positions of a text, since it may change while the images are on their way. */
-type Target = { text: string } & (
-	| { kind: "place"; place: Place }
-	| { kind: "behind" | "replace"; node: number | null }
-);
 
 type Chosen = { images: Described[]; target: Target };
 
@@ -80,17 +75,11 @@ export function useImages({ tree, selected, readOnly, layer, view, show, done }:
 
 	const insert = ({ images, target }: Chosen) => {
 		void client.invalidateQueries(within("assets"));
-		const now = mapped(target.text, tree.text);
-		const nodeOf = (from: number | null) => {
-			const at = from === null ? null : now(from);
-			return at === null ? null : nodeAt(tree, at);
-		};
-		const [first, ...more] = images;
-		const replaced = target.kind === "replace" ? nodeOf(target.node) : null;
-		if (first && more.length === 0 && isImage(replaced))
-			return done(setImage(tree, replaced, "src", first, first.alt), words.replaced, changed());
-		const place = target.kind === "place" ? placeNow(tree, target.place, now) : null;
-		const where = place ? { place } : { selected: target.kind === "place" ? null : nodeOf(target.node) };
+		const where = targetNow(tree, target, images.length);
+		const [first] = images;
+		if (!where || !first) return done(null, "", changed());
+		if ("replaced" in where)
+			return done(setImage(tree, where.replaced, "src", first, first.alt), words.replaced, changed());
 		const name = kindName("mj-image");
 		done(insertImages(tree, where, images), words.added({ name }), noPlace(name));
 	};
@@ -248,14 +237,4 @@ export function useImages({ tree, selected, readOnly, layer, view, show, done }:
 			void add(files, behind());
 		},
 	};
-}
-
-/** placeNow returns a place of an earlier text in a tree; null if it is gone. */
-function placeNow(tree: Tree, { parent, index }: Place, now: (position: number) => number | null): Place | null {
-	if (parent.kind === "root") return { parent: tree.root, index: Math.min(index, tree.root.children.length) };
-	const at = now(parent.kind === "branch" ? parent.mark.from : parent.from);
-	const found = [...walk(tree.root)]
-		.flatMap(containersOf)
-		.find((one) => one.kind === parent.kind && (one.kind === "branch" ? one.mark.from : one.from) === at);
-	return found ? { parent: found, index: Math.min(index, found.children.length) } : null;
 }

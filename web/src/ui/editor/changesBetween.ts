@@ -64,3 +64,8 @@ export function moved(position: number, changes: Change[]): number {
 	}
 	return position + shift;
 }
+
+/** kept returns where a position of a text is after changes of it; null if what stood there is gone. */
+export function kept(position: number, changes: Change[]): number | null {
+	return changes.some(({ from, to }) => from <= position && position < to) ? null : moved(position, changes);
+}
