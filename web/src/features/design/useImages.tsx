@@ -84,7 +84,7 @@ export function useImages({ tree, selected, readOnly, layer, view, show, done }:
 		done(insertImages(tree, where, images), words.added({ name }), noPlace(name));
 	};
 
-	/** Handlers of the window, and what is done later, ask for what is here then. */
+	/** Handlers of the page, and what is done later, ask for what is here then. */
 	const latest = useRef({ tree, off, selected, view, show, add, insert });
 	latest.current = { tree, off, selected, view, show, add, insert };
 	useEffect(() => {
@@ -119,7 +119,7 @@ export function useImages({ tree, selected, readOnly, layer, view, show, done }:
 			return all;
 		};
 		const at = ({ clientX, clientY }: MouseEvent) => {
-			const box = layer.current?.checkVisibility() ? layer.current.getBoundingClientRect() : null;
+			const box = layer.current?.getBoundingClientRect();
 			if (!box || latest.current.off) return null;
 			const [x, y] = [clientX - box.left, clientY - box.top];
 			if (x < -24 || y < -24 || x > box.width + 24 || y > box.height + 24) return null;
@@ -147,21 +147,21 @@ export function useImages({ tree, selected, readOnly, layer, view, show, done }:
 		};
 		shownByFrame.current = begin;
 		const over = (event: DragEvent) => {
-			if (!hasFiles(event.dataTransfer)) return;
+			if (!hasFiles(event.dataTransfer) || !layer.current?.checkVisibility()) return;
 			if (event.defaultPrevented) return end(); // something else in the page has use for it
-			event.preventDefault(); // a browser shows a file that is let go, in place of the page
 			const drag = at(event);
-			if (event.dataTransfer) event.dataTransfer.dropEffect = drag ? "copy" : "none";
+			if (drag) event.preventDefault();
+			if (drag && event.dataTransfer) event.dataTransfer.dropEffect = "copy";
 			if (latest.current.off) return;
 			begin();
 			if (drag) latest.current.show(drag);
 		};
 		const drop = (event: DragEvent) => {
-			if (!hasFiles(event.dataTransfer)) return;
+			if (!hasFiles(event.dataTransfer) || !layer.current?.checkVisibility()) return;
 			const drag = event.defaultPrevented ? null : at(event);
-			event.preventDefault();
 			end();
 			if (!drag) return;
+			event.preventDefault();
 			const { tree, selected, add } = latest.current;
 			const { text } = tree;
 			const place = drag.target?.place;
@@ -174,14 +174,25 @@ export function useImages({ tree, selected, readOnly, layer, view, show, done }:
 		const leave = (event: DragEvent) => {
 			if (event.relatedTarget === null && hasFiles(event.dataTransfer)) end();
 		};
-		window.addEventListener("dragover", over);
-		window.addEventListener("dragleave", leave);
-		window.addEventListener("drop", drop);
+		/** keepPage keeps the browser from showing a file that is let go, in place of the page. */
+		const keepPage = (event: DragEvent) => {
+			if (!hasFiles(event.dataTransfer) || event.defaultPrevented) return;
+			event.preventDefault();
+			if (event.dataTransfer) event.dataTransfer.dropEffect = "none";
+		};
+		document.addEventListener("dragover", over);
+		document.addEventListener("dragleave", leave);
+		document.addEventListener("drop", drop);
+		// The window hears of it last, when no design of the page has had use for it.
+		window.addEventListener("dragover", keepPage);
+		window.addEventListener("drop", keepPage);
 		return () => {
 			clearTimeout(timer);
-			window.removeEventListener("dragover", over);
-			window.removeEventListener("dragleave", leave);
-			window.removeEventListener("drop", drop);
+			document.removeEventListener("dragover", over);
+			document.removeEventListener("dragleave", leave);
+			document.removeEventListener("drop", drop);
+			window.removeEventListener("dragover", keepPage);
+			window.removeEventListener("drop", keepPage);
 		};
 	}, [layer]);
 
