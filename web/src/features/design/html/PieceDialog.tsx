@@ -59,14 +59,15 @@ export function PieceDialog({ html, piece, text, apply, onClose, ...props }: Pro
 		setAddress(value);
 		setError(undefined);
 	};
-	const submit = () => {
+	/** submit applies what was typed, and then goes on; what cannot be applied stays, with the reason. */
+	const submit = (then: () => void) => {
 		const meant = address === before ? before : asAddress(address);
 		if (meant !== before && !isRight(meant, isImage)) return setError(isImage ? words.wrongImage : words.wrongLink);
 		const values: { [name: string]: string } = {};
 		if (meant !== before) values[name] = meant;
 		if (isImage && (decorates || alt !== altBefore)) values.alt = decorates ? "" : alt;
 		if (!apply(setValues(html, piece, values))) return setRefused(true);
-		onClose();
+		then();
 	};
 	const field = (
 		<TextField
@@ -88,7 +89,7 @@ export function PieceDialog({ html, piece, text, apply, onClose, ...props }: Pro
 			title={words[isImage ? "image" : "link"]}
 			onClose={onClose}
 			submit={{ label: words.apply }}
-			onSubmit={submit}
+			onSubmit={() => submit(onClose)}
 		>
 			<div className={css.fields}>
 				{isImage ? <ImageField onChange={change}>{field}</ImageField> : field}
@@ -105,16 +106,16 @@ export function PieceDialog({ html, piece, text, apply, onClose, ...props }: Pro
 				{isImage && <Checkbox label={words.decorates} checked={decorates} onChange={setDecorates} />}
 				<div className={css.buttons}>
 					{!isImage && text && (
-						<Button small onClick={() => props.onText(text)}>
+						<Button small onClick={() => submit(() => props.onText(text))}>
 							{words.editText}
 						</Button>
 					)}
 					{link && (
-						<Button small onClick={() => props.onLink(link)}>
+						<Button small onClick={() => submit(() => props.onLink(link))}>
 							{words.editLink}
 						</Button>
 					)}
-					<Button small onClick={props.onCode}>
+					<Button small onClick={() => submit(props.onCode)}>
 						{words.code}
 					</Button>
 				</div>
