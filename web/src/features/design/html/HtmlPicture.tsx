@@ -4,10 +4,13 @@ import { Button } from "../../../ui/Button";
 import type { CodeControl } from "../../../ui/Code";
 import type { Look, MarkRect } from "../../../ui/frame/reports";
 import { keeps } from "../../../ui/richtext/RichText";
+import { toast } from "../../../ui/Toast";
 import { useNarrow } from "../../../ui/useNarrow";
+import { asOwn } from "../../../sync/pendingSaves";
 import type { Change } from "../../../ui/editor/changeBetween";
 import { applied } from "../model/acts";
 import { mapped } from "../picture";
+import { changed } from "../refusals";
 import css from "./HtmlPicture.module.css";
 import { HtmlText } from "./HtmlText";
 import { allowedOf, hasWords, isSafe, type Piece, setText } from "./pieces";
@@ -93,8 +96,11 @@ export function HtmlPicture({ code, pieces, made, rects, look, onLook, opened, o
 		const next = applied(text, changes);
 		if (!isSafe(text, piece, next)) return false;
 		const editor = control.current?.read() == null ? null : control.current;
-		if (!editor) code.onChange(next);
-		else if (!editor.change(text, changes, typing ? (typed.current ? "next" : "first") : "")) return false;
+		if (!editor) asOwn(() => code.onChange(next));
+		else if (!editor.change(text, changes, typing ? (typed.current ? "next" : "first") : "")) {
+			toast(changed());
+			return false;
+		}
 		typed.current = typing;
 		return true;
 	};
