@@ -50,7 +50,9 @@ export default function AskAlt({ files, refused, onDone, onClose }: Props) {
 			for (const url of made) URL.revokeObjectURL(url);
 		};
 	}, [files]);
-	const set = (i: number, text: string | null) => setTexts(texts.map((other, n) => (n === i ? text : other)));
+	// What is stored has the texts that were sent. A field that is disabled instead would lose the focus.
+	const set = (i: number, text: string | null) =>
+		!busy && setTexts(texts.map((other, n) => (n === i ? text : other)));
 	const insert = async () => {
 		setTried(true);
 		if (texts.some((text) => text?.trim() === "")) return;
@@ -96,6 +98,7 @@ export default function AskAlt({ files, refused, onDone, onClose }: Props) {
 								path={`alt.${i}`}
 								value={text ?? ""}
 								disabled={text === null}
+								readOnly={busy}
 								onChange={(next) => set(i, next)}
 								autoFocus={i === 0}
 								autoComplete="off"
