@@ -117,6 +117,7 @@ func TestHTMLIsEditedInItsPicture(t *testing.T) {
 		}
 		page.editHTMLTemplateInItsPicture()
 		page.editEntryInItsPicture()
+		page.editLinkOfImage()
 		page.pressAsViewer(path+"/edit", want)
 		page.expectNoProblems()
 
@@ -193,6 +194,28 @@ func (page appPage) editEntryInItsPicture() {
 	if got := page.get(path)["current_content"].(map[string]any)["body_html"]; got != want {
 		page.T.Errorf("the entry is\n%s\nwant\n%s", got, want)
 	}
+}
+
+// editLinkOfImage goes on from an image to the link around it: what was typed of the image is applied, and not written into the link.
+func (page appPage) editLinkOfImage() {
+	page.T.Helper()
+	broadcast := page.createDraft(map[string]any{"content": map[string]any{"subject": "Dogs", "body_html": `<p><a href="https://example.com/cats"><img src="https://example.com/cat.png" alt=""></a></p>`}})
+	page.open("/broadcasts/" + broadcast + "/edit")
+	page.WaitFor(`$.code()`)
+	page.Click("Go to part")
+	page.ChooseMenuItem("Image")
+	page.WaitFor(`document.activeElement?.dataset.path === 'src'`)
+	page.fillField("src", "javascript:x")
+	page.Dialog().Click("Edit its link")
+	page.Dialog().ExpectText("Images start with")
+	page.fillField("src", "https://example.com/dog.png")
+	page.Dialog().Click("Edit its link")
+	page.WaitFor(`document.activeElement?.dataset.path === 'href' && document.activeElement.value === 'https://example.com/cats'`)
+	page.fillField("href", "https://example.com/dogs")
+	page.Dialog().Click("Apply")
+	page.expectNoDialog()
+	const want = `<p><a href="https://example.com/dogs"><img src="https://example.com/dog.png" alt=""></a></p>`
+	page.WaitFor(shownCode + fmt.Sprintf(` === %q`, want))
 }
 
 // pressAsViewer presses a text as somebody who may not change the mail: it leads to the code.

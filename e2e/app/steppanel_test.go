@@ -57,6 +57,13 @@ func TestTheMailOfAStepIsWrittenBesideTheFlow(t *testing.T) {
 		page.WaitFor(beside + `.querySelector('[data-path="subject"]')`)
 		page.Fill("Preview text", "Good to have you here")
 		page.expectAccessible("the mail of a step")
+		page.Click("Code")
+		page.WaitFor(`$.code()?.checkVisibility()`)
+		page.Evaluate(`$.code().focus()`)
+		page.Press("Escape", "Tab") // by keys, this leaves the code and not the panel
+		page.WaitFor(`!$.code().getRootNode().activeElement && ` + beside + `.contains(document.activeElement)`)
+		page.Click("Design")
+		page.WaitFor(`!$.code()?.checkVisibility()`)
 		page.Click("Save version 2")
 		page.Dialog().ExpectText("This step sends the new version to everybody who reaches it from now on")
 		page.Dialog().Click("Save")

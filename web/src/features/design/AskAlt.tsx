@@ -51,8 +51,7 @@ export default function AskAlt({ files, refused, onDone, onClose }: Props) {
 		};
 	}, [files]);
 	// What is stored has the texts that were sent. A field that is disabled instead would lose the focus.
-	const set = (i: number, text: string | null) =>
-		!busy && setTexts(texts.map((other, n) => (n === i ? text : other)));
+	const set = (i: number, text: string | null) => !busy && setTexts(texts.map((other, n) => (n === i ? text : other)));
 	const insert = async () => {
 		setTried(true);
 		if (texts.some((text) => text?.trim() === "")) return;

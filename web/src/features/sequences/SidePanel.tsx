@@ -21,6 +21,9 @@ type Props = {
 	children: ReactNode;
 };
 
+/** isText reports whether something is a text with keys of its own: one with its formatting, or code. */
+const isText = (target: HTMLElement) => target.isContentEditable || target.shadowRoot !== null;
+
 /** SidePanel stands beside the page, which stays in use. On phones it is a drawer over it. */
 export function SidePanel(props: Props) {
 	if (!useNarrow()) return <Beside {...props} />;
@@ -61,7 +64,9 @@ function Beside({ title, wide, focus, onClose, footer, children }: Props) {
 	const isOfList = useRef(false);
 	const key = (event: KeyboardEvent) => {
 		if (event.key !== "Escape" || event.defaultPrevented || isOfList.current) return;
-		if (!event.currentTarget.contains(event.target as Node)) return; // of what was opened from the panel
+		const target = event.target as HTMLElement;
+		if (!event.currentTarget.contains(target)) return; // of what was opened from the panel
+		if (isText(target)) return; // where Escape, then Tab, leaves
 		event.stopPropagation();
 		onClose();
 	};

@@ -147,7 +147,11 @@ export function HtmlPicture({ code, pieces, made, rects, look, onLook, opened, o
 				data-selection
 				aria-label={piece.words ? `${words[piece.kind]}: ${piece.words}` : words[piece.kind]}
 				onClick={() => edit(piece)}
-				onKeyDown={(event) => event.key === "Escape" && onOpen(null)}
+				onKeyDown={(event) => {
+					if (event.key !== "Escape") return;
+					event.preventDefault(); // it is of this part of the page alone
+					onOpen(null);
+				}}
 			/>
 			{isInPlace && box && (
 				<div
