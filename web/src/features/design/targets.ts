@@ -31,6 +31,9 @@ export function targetNow(
 	return isImage(selected) ? { replaced: selected } : null;
 }
 
+const isLike = (node: Node, other: Node) =>
+	node.kind === other.kind && !(node.kind === "element" && other.kind === "element" && node.tag !== other.tag);
+
 /** placeNow returns a place of an earlier text: at the same neighbour, since others may have come to stand beside it. */
 function placeNow(tree: Tree, text: string, { parent, index }: Place): Place | null {
 	const changes = changesBetween(text, tree.text);
@@ -48,8 +51,7 @@ function placeNow(tree: Tree, text: string, { parent, index }: Place): Place | n
 		{ node: parent.children[index - 1], by: 1 },
 	];
 	for (const { node, by } of neighbours) {
-		const start = node ? now(node.from) : null;
-		const i = start === null ? -1 : found.children.findIndex((child) => child.from === start);
+		const i = node ? found.children.findIndex((child) => child.from === now(node.from) && isLike(child, node)) : -1;
 		if (i >= 0) return { parent: found, index: i + by };
 	}
 	return parent.children.length === 0 ? { parent: found, index: 0 } : null;

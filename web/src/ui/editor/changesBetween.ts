@@ -7,23 +7,30 @@ export function changesBetween(before: string, after: string): Change[] {
 	if (whole.from === whole.to && whole.insert === "") return [];
 	const removed = before.slice(whole.from, whole.to);
 	if (!removed.includes("\n") || !whole.insert.includes("\n")) return [ofLines(before, whole)];
+	// What differs begins and ends where lines do, as otherwise no line at its ends is one that both have.
+	const first = whole.from === 0 ? 0 : before.lastIndexOf("\n", whole.from - 1) + 1;
+	const end = before.indexOf("\n", whole.to);
+	const last = end < 0 ? before.length : end + 1;
+	const lines = before.slice(first, last);
+	const instead = before.slice(first, whole.from) + whole.insert + before.slice(whole.to, last);
+	const ending = end < 0 ? "\n" : "";
 	const changes: Change[] = [];
-	let at = whole.from; // where the next line of the text begins
+	let at = first; // where the next line of the text begins
 	let start = at;
 	let inserted = "";
 	let fits = true;
 	const put = () => {
 		if (start === at && inserted === "") return;
-		// The last line ends where the part ends, and not with an end of line.
-		const isLast = at > whole.to;
-		if (isLast && (start > whole.to || inserted === "")) fits = false;
+		// The last line may end where the text ends, and not with an end of line.
+		const isLast = at > last;
+		if (isLast && (start > last || inserted === "")) fits = false;
 		const { from, to, insert } = changeBetween(
-			before.slice(start, Math.min(at, whole.to)),
+			before.slice(start, Math.min(at, last)),
 			isLast ? inserted.slice(0, -1) : inserted,
 		);
 		changes.push({ from: start + from, to: start + to, insert });
 	};
-	for (const { kind, text } of diffLines(`${removed}\n`, `${whole.insert}\n`)) {
+	for (const { kind, text } of diffLines(lines + ending, instead + ending)) {
 		if (kind === "added") {
 			inserted += `${text}\n`;
 			continue;
