@@ -57,13 +57,18 @@ func TestTheMailOfAStepIsWrittenBesideTheFlow(t *testing.T) {
 		page.WaitFor(beside + `.querySelector('[data-path="subject"]')`)
 		page.Fill("Preview text", "Good to have you here")
 		page.expectAccessible("the mail of a step")
-		page.Click("Code")
+		const written = beside + `.querySelector('[contenteditable=true]')`
+		page.WaitFor(written)
+		page.Evaluate(written + `.focus()`)
+		page.Press("Escape", "Tab") // by keys, this leaves a text and not the panel
+		page.WaitFor(`!` + written + `.contains(document.activeElement) && ` + beside + `.contains(document.activeElement)`)
+		page.Click("JSON")
 		page.WaitFor(`$.code()?.checkVisibility()`)
 		page.Evaluate(`$.code().focus()`)
-		page.Press("Escape", "Tab") // by keys, this leaves the code and not the panel
+		page.Press("Escape", "Tab")
 		page.WaitFor(`!$.code().getRootNode().activeElement && ` + beside + `.contains(document.activeElement)`)
-		page.Click("Design")
-		page.WaitFor(`!$.code()?.checkVisibility()`)
+		page.Click("Form")
+		page.WaitFor(written)
 		page.Click("Save version 2")
 		page.Dialog().ExpectText("This step sends the new version to everybody who reaches it from now on")
 		page.Dialog().Click("Save")
