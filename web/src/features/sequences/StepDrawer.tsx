@@ -1,7 +1,7 @@
 import { Suspense, useState } from "react";
 import type { ContentBody } from "../../api/schema";
 import { lazyComponent } from "../../base/lazy";
-import { useParam } from "../../base/params";
+import { useParams } from "../../base/params";
 import { ImmediateErrors } from "../../ui/errorVisibility";
 import { Button } from "../../ui/Button";
 import { Facts, Callout } from "../../ui/Page";
@@ -66,16 +66,22 @@ type Props = {
 /** StepDrawer is the panel of a step: what it does, and its numbers. The mail that it sends is written there, too. */
 export function StepDrawer(props: Props) {
 	const { view, step } = props;
-	const [writes, setWrites] = useParam("mail");
+	const [params, setParams] = useParams();
+	const writes = params.get("mail") ?? "";
+	const [written, setWritten] = useState(writes); // what was written when it was last shown
 	const [wrote, setWrote] = useState<object | null>(null);
 	const message = step.type === "send" ? mailOf(step.config) : "";
 	// What a mail begins with that was just made, until it is left: it is kept as unsaved work then.
 	const [beginning, setBeginning] = useState<ContentBody | undefined>();
-	const back = () => {
-		setWrote({});
-		setBeginning(undefined);
-		setWrites("");
-	};
+	// A mail is left by its panel or with the browser's Back.
+	if (writes !== written) {
+		setWritten(writes);
+		if (writes === "") {
+			setWrote({});
+			setBeginning(undefined);
+		}
+	}
+	const back = () => setParams({ mail: null });
 	if (step.type === "send" && writes === "new" && view.editable)
 		return (
 			<Suspense>
@@ -83,7 +89,7 @@ export function StepDrawer(props: Props) {
 					onCreated={(id, content) => {
 						props.onChange(withMail(step.config, id));
 						setBeginning(content);
-						setWrites("edit");
+						setParams({ mail: "edit" }, { replace: true }); // Back does not make another
 					}}
 					onClose={back}
 				/>
@@ -104,7 +110,7 @@ export function StepDrawer(props: Props) {
 				/>
 			</Suspense>
 		);
-	return <Settings {...props} focus={wrote ?? props.focus} onWrite={setWrites} />;
+	return <Settings {...props} focus={wrote ?? props.focus} onWrite={(mail) => setParams({ mail })} />;
 }
 
 type SettingsProps = Props & {
