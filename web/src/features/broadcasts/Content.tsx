@@ -71,7 +71,9 @@ export function Content({
 	const choices = useRef(0);
 	const kind = c.template_slug && !beginning ? "template" : selected;
 	const [variant, setVariant] = useParam("variant", "", { replace: true });
-	const [format, setFormat] = useState<"mjml" | "html">(c.body_mjml || !c.body_html ? "mjml" : "html");
+	const [lastFormat, setFormat] = useState<"mjml" | "html">("mjml");
+	const format = c.body_mjml ? "mjml" : c.body_html ? "html" : lastFormat;
+	if (format !== lastFormat) setFormat(format); // it stays while there is no code
 	const [wasOpened, setWasOpened] = useState(false);
 	const templates = useQuery({ ...templateNamesQuery(), enabled: wasOpened });
 	const selectedOptions = useBindingOptions(c.template_slug).data;

@@ -82,7 +82,9 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 	const choices = useRef(0); // how often it was chosen: the code that one begins with may arrive after the next
 	const origin =
 		kind ?? (values.template || (!entry.current_content && !values.mjml && !values.html) ? "template" : "own");
-	const [format, setFormat] = useState<"mjml" | "html">(values.html ? "html" : "mjml");
+	const [lastFormat, setFormat] = useState<"mjml" | "html">("mjml");
+	const format = values.mjml ? "mjml" : values.html ? "html" : lastFormat;
+	if (format !== lastFormat) setFormat(format); // it stays while there is no code
 	const isHtml = origin === "own" && format === "html";
 	const control = useRef<CodeControl>(null);
 	const [reviewing, setReviewing] = useState(false);
