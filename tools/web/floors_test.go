@@ -43,7 +43,7 @@ var (
 		"sequences/Sequences.module.css", "sequences/StepFields", "sequences/StepLog", "sequences/StepFields.module.css", "sequences/Trigger",
 		"sequences/fields/Rule", "sequences/graph", "sequences/stepIcons", "sequences/steps", "sequences/useNames",
 		"settings/Account", "settings/Fields", "settings/Settings.module.css", "settings/brandCode",
-		"templates/MailChoice", "templates/Starters", "templates/blankMjml", "templates/fromStarter",
+		"templates/MailChoice", "templates/Starters", "templates/blankMjml", "templates/fromStarter", "templates/mails",
 	}
 )
 

@@ -1,12 +1,12 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { ApiError, api, newKey } from "../../api/client";
 import type { BroadcastContent } from "../../api/schema";
 import { collection, useCollection } from "../../base/collections";
 import { newMjml } from "../templates/blankMjml";
-import { createFromStarter, useStarters } from "../templates/fromStarter";
-import { idOf, MailChoice, MailChoiceSkeleton, newStarters } from "../templates/MailChoice";
+import { beginWith, MailChoice, useMails } from "../templates/MailChoice";
+import { chosenOf } from "../templates/mails";
 import { Combo } from "../../ui/Combo";
 import { Dialog } from "../../ui/Dialog";
 import { Radios } from "../../ui/Field";
@@ -16,8 +16,6 @@ import { catalogue } from "../../base/words/catalogue";
 import { readable } from "../../base/words/placeholders";
 import type { Copy } from "../../sync/draft";
 import type { Parts } from "./parts";
-import { within } from "../../base/queries";
-import { templateNamesQuery } from "../templates/queries";
 import { to } from "../../base/paths";
 
 const words = catalogue("broadcasts.newBroadcast", {
@@ -48,27 +46,21 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 	const form = useForm({ kind: "mail" as Kind, of: null as string | null });
 	const { kind } = form.values;
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
-	const templates = useQuery(templateNamesQuery()).data?.data;
+	const mails = useMails();
 	const library = useCollection("messages", { enabled: kind === "library" });
 	const broadcasts = useCollection("broadcasts", { enabled: kind === "past" });
-	const allStarters = useStarters().data?.data;
-	const starters = allStarters && templates && newStarters(allStarters, templates);
 	const segments = useCollection("segments", { enabled: segment !== undefined }).data?.data ?? [];
 	const audience = segment ? { include_segment_keys: [segment] } : {};
 	const options =
-		kind === "mail"
-			? [
-					...(templates ?? []).map(({ slug, name }) => ({ id: idOf("template", slug), label: name })),
-					...(starters ?? []).map(({ slug, name }) => ({ id: idOf("starter", slug), label: name })),
-				]
-			: kind === "library"
-				? (library.data?.data ?? []).map((message) => ({ id: message.id, label: message.name }))
-				: (broadcasts.data?.data ?? []).map((broadcast) => ({
-						id: broadcast.id,
-						label: broadcast.name,
-						detail: readable(broadcast.content.subject ?? "") || undefined,
-					}));
-	const chosen = form.values.of ?? (kind === "mail" ? (options[0]?.id ?? null) : null);
+		kind === "library"
+			? (library.data?.data ?? []).map((message) => ({ id: message.id, label: message.name }))
+			: (broadcasts.data?.data ?? []).map((broadcast) => ({
+					id: broadcast.id,
+					label: broadcast.name,
+					detail: readable(broadcast.content.subject ?? "") || undefined,
+				}));
+	const mail = kind === "mail" && mails.mails ? chosenOf(mails.mails, form.values.of) : undefined;
+	const chosen = kind === "mail" ? (mail?.id ?? null) : form.values.of;
 
 	const create = async (content: BroadcastContent, name: string) => {
 		const types = await collection("email_types");
@@ -112,15 +104,6 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 			return created;
 		}
 	};
-	/** Creates a draft of a template. One that is a starter, or becomes one here, has the texts of its sample. */
-	const ofMail = async (id: string, name: string) => {
-		const slug = id.slice(id.indexOf(" ") + 1);
-		const starter = allStarters?.find((starter) => starter.slug === slug && starter.name === name);
-		if (!starter) return createFromTemplate(slug, name);
-		const { template_slug, template_binding } = await createFromStarter(starter);
-		void client.invalidateQueries(within("templates"));
-		return createFromTemplate(template_slug, name, template_binding);
-	};
 	const send = () =>
 		form.submit(async () => {
 			const name = options.find((option) => option.id === chosen)?.label ?? words.untitled;
@@ -128,8 +111,10 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 				const created =
 					kind === "own"
 						? await create({ subject: words.untitled, body_mjml: await newMjml(client) }, words.untitled)
-						: kind === "mail"
-							? await ofMail(chosen ?? "", name)
+						: mail && mails.mails
+							? await beginWith(client, mails.mails, mail).then(({ template_slug, template_binding }) =>
+									createFromTemplate(template_slug, mail.label, template_binding),
+								)
 							: kind === "library"
 								? await create({ message_id: chosen }, name)
 								: await api("POST /broadcasts/{broadcast_id}/clone", {
@@ -165,15 +150,7 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 					{ value: "own", label: words.own, help: words.ownHelp },
 				]}
 			/>
-			{kind === "mail" && !starters && <MailChoiceSkeleton />}
-			{kind === "mail" && starters && (
-				<MailChoice
-					templates={templates ?? []}
-					starters={starters}
-					value={chosen}
-					onChange={(id) => form.set({ of: id })}
-				/>
-			)}
+			{kind === "mail" && <MailChoice mails={mails} value={chosen} onChange={(id) => form.set({ of: id })} />}
 			{(kind === "library" || kind === "past") && (
 				<Combo
 					key={kind}

@@ -1,12 +1,15 @@
-import { useQuery } from "@tanstack/react-query";
+import { type QueryClient, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
-import type { AnyTemplateRow, TemplateStarter } from "../../api/schema";
+import type { AnyTemplateRow } from "../../api/schema";
+import { within } from "../../base/queries";
 import { catalogue } from "../../base/words/catalogue";
-import { Skeleton } from "../../ui/States";
+import { Failure, Skeleton } from "../../ui/States";
 import { Thumb } from "../../ui/Thumb";
 import { thumbnailQuery } from "../binding/queries";
 import { BrandHint } from "./BrandHint";
-import { aboutOf } from "./fromStarter";
+import { aboutOf, createFromStarter, useStarters } from "./fromStarter";
+import { idOf, type Mails, newStarters, starterOf } from "./mails";
+import { templateNamesQuery } from "./queries";
 import { pictureHeight, pictureWidth, StarterPicture } from "./StarterPicture";
 import css from "./Starters.module.css";
 
@@ -16,23 +19,37 @@ const words = catalogue("templates.mailChoice", {
 	picture: "Picture of {name}",
 });
 
+/** useMails reads the mails that one can begin with; without the starters, if only those cannot be read. */
+export function useMails(enabled = true) {
+	const templates = useQuery({ ...templateNamesQuery(), enabled });
+	const starters = useStarters(enabled);
+	const own = templates.data?.data;
+	const mails: Mails | undefined =
+		own && (starters.data || starters.isError) ? { templates: own, starters: starters.data?.data ?? [] } : undefined;
+	const failed = [templates, starters].find(({ data, isError }) => isError && !data);
+	return { mails, error: failed?.error, retry: () => void failed?.refetch() };
+}
+
+/** beginWith returns the content of a mail that begins with a chosen one. One that is a starter, or was, has the texts of its sample. */
+export async function beginWith(client: QueryClient, mails: Mails, chosen: { slug: string; label: string }) {
+	const starter = starterOf(mails, chosen);
+	if (!starter) return { template_slug: chosen.slug, template_binding: {} };
+	const content = await createFromStarter(starter);
+	void client.invalidateQueries(within("templates"));
+	return { ...content, subject: starter.subject };
+}
+
 type Props = {
-	templates: AnyTemplateRow[];
-	starters: TemplateStarter[];
-	/** The id of a mail, as idOf returns it. */
+	mails: ReturnType<typeof useMails>;
+	/** The id of the mail, as idOf returns it, or that of what else can be begun with. */
 	value: string | null;
 	onChange: (id: string) => void;
+	/** What else can be begun with, last. */
+	own?: { id: string; name: string; text: string };
 };
 
-/** idOf is the id of a mail to begin with. */
-export const idOf = (kind: "template" | "starter", slug: string) => `${kind} ${slug}`;
-
-/** newStarters returns the starters of which the account has made no template yet. */
-export const newStarters = (starters: TemplateStarter[], templates: Pick<AnyTemplateRow, "slug" | "name">[]) =>
-	starters.filter((starter) => !templates.some(({ slug, name }) => slug === starter.slug && name === starter.name));
-
 /** MailChoice chooses by their pictures what a mail begins with: one of the account's templates, or a starter. */
-export function MailChoice({ templates, starters, value, onChange }: Props) {
+export function MailChoice({ mails: { mails, error, retry }, value, onChange, own }: Props) {
 	const name = useId();
 	const choice = (id: string, title: string, text: string, picture: ReactNode) => (
 		<li key={id}>
@@ -44,21 +61,32 @@ export function MailChoice({ templates, starters, value, onChange }: Props) {
 			</label>
 		</li>
 	);
+	if (!mails && !error) return <MailChoiceSkeleton />;
 	return (
-		<fieldset className={css.choices}>
-			<legend className="visually-hidden">{words.label}</legend>
-			<ul className={css.pictures}>
-				{templates.map((template) =>
-					choice(idOf("template", template.slug), template.name, words.own, <TemplatePicture template={template} />),
-				)}
-				{starters.map((starter) =>
-					choice(idOf("starter", starter.slug), starter.name, aboutOf(starter), <StarterPicture starter={starter} />),
-				)}
-				<li className={css.whole}>
-					<BrandHint />
-				</li>
-			</ul>
-		</fieldset>
+		<>
+			{error && <Failure error={error} retry={retry} />}
+			<fieldset className={css.choices}>
+				<legend className="visually-hidden">{words.label}</legend>
+				<ul className={css.pictures}>
+					{mails?.templates.map((template) =>
+						choice(idOf("template", template.slug), template.name, words.own, <TemplatePicture template={template} />),
+					)}
+					{mails &&
+						newStarters(mails.starters, mails.templates).map((starter) =>
+							choice(
+								idOf("starter", starter.slug),
+								starter.name,
+								aboutOf(starter),
+								<StarterPicture starter={starter} />,
+							),
+						)}
+					{own && choice(own.id, own.name, own.text, <span className={css.blank} />)}
+					<li className={css.whole}>
+						<BrandHint />
+					</li>
+				</ul>
+			</fieldset>
+		</>
 	);
 }
 
@@ -77,7 +105,7 @@ function TemplatePicture({ template }: { template: AnyTemplateRow }) {
 }
 
 /** MailChoiceSkeleton keeps the place of a choice that is on its way. */
-export const MailChoiceSkeleton = () => (
+const MailChoiceSkeleton = () => (
 	<div className={css.pictures}>
 		<Skeleton rows={1} height={300} />
 		<Skeleton rows={1} height={300} />
