@@ -62,7 +62,8 @@ func TestAFinishedMailIsMadeWithoutATag(t *testing.T) {
 				page.TabTo("Announcement") // it is a template of the account by now, and the first one
 				page.PressEnterOn("Create")
 				page.WaitFor(headline)
-				page.TabTo("Headline")
+				page.TabTo("Headline") // its group
+				page.TabToElement(`[data-path="parameters.headline"]`)
 				page.Press("Control+a")
 				page.Type(text)
 			}},
