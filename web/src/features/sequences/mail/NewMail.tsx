@@ -10,6 +10,7 @@ import { Combo } from "../../../ui/Combo";
 import { Radios, TextField } from "../../../ui/Field";
 import { FormProblems } from "../../../ui/FormProblems";
 import { useForm } from "../../../ui/form";
+import { Failure, Skeleton } from "../../../ui/States";
 import { Thumb } from "../../../ui/Thumb";
 import { templateOptions } from "../../binding/binding";
 import { thumbnailQuery } from "../../binding/queries";
@@ -36,6 +37,7 @@ const words = catalogue("sequences.mail.newMail", {
 	picture: "Preview of what the email begins with",
 	create: "Create and write",
 	back: "Back to the step",
+	noStarter: "The finished emails have not loaded yet.",
 	noTemplate: "Choose a template.",
 });
 
@@ -52,7 +54,8 @@ export default function NewMail({ onCreated, onClose }: Props) {
 	const { kind, of } = form.values;
 	const [focus] = useState({});
 	const [idempotencyKey, setIdempotencyKey] = useState(newKey);
-	const starters = useStarters().data?.data ?? [];
+	const readStarters = useStarters();
+	const starters = readStarters.data?.data ?? [];
 	const templates = useQuery({ ...templateNamesQuery(), enabled: kind === "template" });
 	const starter = kind === "starter" ? chosenStarter(starters, of) : undefined;
 	const template = kind === "template" ? templates.data?.data.find(({ slug }) => slug === of) : undefined;
@@ -72,6 +75,7 @@ export default function NewMail({ onCreated, onClose }: Props) {
 	const disabledReason =
 		createDisabledReason ??
 		(kind === "starter" ? templateDisabledReason : undefined) ??
+		(kind === "starter" && !starter ? words.noStarter : undefined) ??
 		(kind === "template" && !template ? words.noTemplate : undefined);
 	const beginning = async (): Promise<ContentBody> => {
 		if (starter) {
@@ -149,6 +153,10 @@ export default function NewMail({ onCreated, onClose }: Props) {
 							{ value: "own", label: words.own },
 						]}
 					/>
+					{kind === "starter" && readStarters.isPending && <Skeleton rows={6} height={32} />}
+					{kind === "starter" && readStarters.isError && !readStarters.data && (
+						<Failure error={readStarters.error} retry={() => void readStarters.refetch()} />
+					)}
 					{kind === "starter" && starters.length > 0 && (
 						<Radios
 							label={words.whichStarter}
@@ -165,6 +173,9 @@ export default function NewMail({ onCreated, onClose }: Props) {
 							value={of}
 							onChange={(of) => form.set({ of })}
 						/>
+					)}
+					{kind === "template" && templates.isError && !templates.data && (
+						<Failure error={templates.error} retry={() => void templates.refetch()} />
 					)}
 				</div>
 				{kind !== "own" && <Thumb html={html ?? null} label={words.picture} width={320} height={440} />}
