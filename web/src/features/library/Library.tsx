@@ -9,10 +9,7 @@ import { StateBadge } from "../../ui/Badge";
 import { Starters } from "../templates/Starters";
 import { createFromStarter } from "../templates/fromStarter";
 import { Button } from "../../ui/Button";
-import { Dialog } from "../../ui/Dialog";
-import { Select, TextField } from "../../ui/Field";
-import { FormProblems } from "../../ui/FormProblems";
-import { useForm } from "../../ui/form";
+import { Select } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { NotSet, Page } from "../../ui/Page";
 import { Empty, Failure, NoMatch, Skeleton, searched } from "../../ui/States";
@@ -25,6 +22,7 @@ import { explain } from "../../base/words/errors";
 import css from "./Library.module.css";
 import { within } from "../../base/queries";
 import { holders } from "./holders";
+import { NewEntry } from "./NewEntry";
 import { entriesQuery, size } from "./queries";
 import { to } from "../../base/paths";
 
@@ -53,8 +51,6 @@ const words = catalogue("library.library", {
 	starters: "Or start with a finished email and change its texts",
 	none: "No entry matches",
 	none0: "No content yet",
-	new: "New entry",
-	create: "Create and write",
 	pages: "{from, number, short} to {to, number, short} of {of, number, short}",
 	before: "Previous",
 	after: "Next",
@@ -216,38 +212,5 @@ function FromStarter() {
 			<h3 className={css.begin}>{words.starters}</h3>
 			<Starters busy={make.isPending} disabledReason={disabledReason} onChoose={(starter) => make.mutate(starter)} />
 		</>
-	);
-}
-
-function NewEntry({ onClose }: { onClose: () => void }) {
-	const client = useQueryClient();
-	const [, navigate] = useLocation();
-	const form = useForm({ name: "" });
-	const make = useMutation({
-		mutationFn: () => api("POST /messages", { body: { name: form.values.name }, idempotencyKey: newKey() }),
-	});
-	return (
-		<Dialog
-			title={words.new}
-			onClose={onClose}
-			onSubmit={() =>
-				void form.submit(async () => {
-					const created = await make.mutateAsync();
-					void client.invalidateQueries(within("messages"));
-					navigate(to.entry(created.id, { edit: "1" }));
-				})
-			}
-			submit={{ label: words.create, busy: form.busy }}
-		>
-			<FormProblems problems={form.problems} />
-			<TextField
-				label={words.name}
-				path="name"
-				value={form.values.name}
-				onChange={(name) => form.set({ name })}
-				error={form.problems.byPath.name}
-				autoFocus
-			/>
-		</Dialog>
 	);
 }

@@ -50,6 +50,14 @@ export function editable(name: string, content: FullSessionContent | null): Cont
 	};
 }
 
+/** begins returns content as it is edited, of what cannot be saved yet. */
+export const begins = ({ subject, template_slug, template_binding, body_mjml }: ContentBody): Partial<Content> => ({
+	subject: subject ?? "",
+	template: template_slug ?? "",
+	binding: (template_binding as Content["binding"] | null) ?? {},
+	mjml: body_mjml ?? "",
+});
+
 /** comparable returns content as it is compared: what was made of a template, too. */
 export function comparable(content: FullSessionContent): Content {
 	return {

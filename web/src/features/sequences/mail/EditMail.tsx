@@ -7,7 +7,7 @@ import type { ContentBody, MessageSession } from "../../../api/schema";
 import { Button } from "../../../ui/Button";
 import { Callout } from "../../../ui/Page";
 import { Failure, Skeleton } from "../../../ui/States";
-import type { Content } from "../../library/content";
+import { begins } from "../../library/content";
 import { entryQuery } from "../../library/queries";
 import { useEntryDraft } from "../../library/useEntryDraft";
 import { useEntryEditor } from "../../library/useEntryEditor";
@@ -46,14 +46,6 @@ export default function EditMail(props: Props) {
 		</SidePanel>
 	);
 }
-
-/** begins returns content as it is edited, of what cannot be saved yet. */
-const begins = ({ subject, template_slug, template_binding, body_mjml }: ContentBody): Partial<Content> => ({
-	subject: subject ?? "",
-	template: template_slug ?? "",
-	binding: (template_binding as Content["binding"] | null) ?? {},
-	mjml: body_mjml ?? "",
-});
 
 const Back = ({ onClose }: { onClose: () => void }) => <Button onClick={onClose}>{words.back}</Button>;
 
