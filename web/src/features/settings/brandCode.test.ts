@@ -1,5 +1,5 @@
 import { equals, holds, type Tests } from "../../base/testing";
-import { footerOf, printed } from "./brandCode";
+import { footerOf, isUnset, printed } from "./brandCode";
 
 const look = {
 	colors: { primary: "#000", secondary: null, text: "#000", background: "#fff", surface: "#fff" },
@@ -16,6 +16,21 @@ const tests: Tests = {
 			printed('Kids <12 & {% if a > "b" %}{{ contact.x | default: "<" }}{% endif %}\n>'),
 			'{% capture footer %}Kids &lt;12 &amp; {% if a > "b" %}{{ contact.x | default: "<" }}{% endif %}\n&gt;{% endcapture %}{{ footer | newline_to_br }}',
 		);
+	},
+	"a brand is set once a colour, a font, the logo or the footer is"() {
+		const unset = {
+			...look,
+			colors: { primary: "#12507b", secondary: null, text: "#1f2a35", background: "#f5f3ee", surface: "#ffffff" },
+			fonts: { heading: "Georgia, Times New Roman, serif", body: "Helvetica Neue, Helvetica, Arial, sans-serif" },
+		};
+		equals(isUnset(unset), true);
+		for (const set of [
+			{ colors: { ...unset.colors, primary: "#7a1f5c" } },
+			{ fonts: { ...unset.fonts, body: "serif" } },
+			{ logo_url: "https://a.example/l.png" },
+			{ footer: "Bricks" },
+		])
+			equals(isUnset({ ...unset, ...set }), false);
 	},
 	"a mail prints the footer if the brand has one"() {
 		equals(footerOf(look), "");

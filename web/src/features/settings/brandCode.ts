@@ -3,10 +3,22 @@ import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import type { BrandView } from "../../api/schema";
 import { answer } from "../../base/queries";
+import { equal } from "../../sync/merge";
 
 /** brandQuery reads how the mails of the account look. */
 export const brandQuery = () =>
 	queryOptions({ ...answer("brand"), queryFn: ({ signal }) => api("GET /settings/brand", { signal }) });
+
+// How mails of a new account look, as the server has it.
+const colors = { primary: "#12507b", secondary: null, text: "#1f2a35", background: "#f5f3ee", surface: "#ffffff" };
+const fonts = {
+	heading: "Georgia, Times New Roman, serif",
+	body: "Helvetica Neue, Helvetica, Arial, sans-serif",
+};
+
+/** isUnset tells whether nothing of a brand that starters show was chosen. */
+export const isUnset = (brand: Look) =>
+	!brand.logo_url && !brand.footer && equal(brand.colors, colors) && equal(brand.fonts, fonts);
 
 /** readBrand returns the brand. */
 export const readBrand = (client: QueryClient) => client.fetchQuery(brandQuery());

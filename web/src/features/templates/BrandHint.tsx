@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { to } from "../../base/paths";
 import { catalogue } from "../../base/words/catalogue";
-import { brandQuery } from "../settings/brandCode";
+import { brandQuery, isUnset } from "../settings/brandCode";
 import css from "./Starters.module.css";
 
 const words = catalogue("templates.brandHint", {
@@ -13,7 +13,7 @@ const words = catalogue("templates.brandHint", {
 /** BrandHint leads to the brand while the account has not set one. */
 export function BrandHint() {
 	const brand = useQuery(brandQuery());
-	if (!brand.data || brand.data.logo_url || brand.data.footer) return null;
+	if (!brand.data || !isUnset(brand.data)) return null;
 	return (
 		<p className={css.hint}>
 			{words.none} <Link href={to.brand()}>{words.set}</Link>
