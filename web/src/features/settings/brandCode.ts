@@ -11,14 +11,12 @@ export const brandQuery = () =>
 
 // How mails of a new account look, as the server has it.
 const colors = { primary: "#12507b", secondary: null, text: "#1f2a35", background: "#f5f3ee", surface: "#ffffff" };
-const fonts = {
-	heading: "Georgia, Times New Roman, serif",
-	body: "Helvetica Neue, Helvetica, Arial, sans-serif",
-};
+const areDefault = ({ heading, body }: Look["fonts"]) =>
+	heading === "Georgia, Times New Roman, serif" && body === "Helvetica Neue, Helvetica, Arial, sans-serif";
 
 /** isUnset tells whether nothing of a brand that starters show was chosen. */
-export const isUnset = (brand: Look) =>
-	!brand.logo_url && !brand.footer && equal(brand.colors, colors) && equal(brand.fonts, fonts);
+export const isUnset = ({ logo_url, footer, colors: chosen, fonts }: Look) =>
+	!logo_url && !footer && equal(chosen, colors) && areDefault(fonts);
 
 /** readBrand returns the brand. */
 export const readBrand = (client: QueryClient) => client.fetchQuery(brandQuery());
