@@ -197,7 +197,7 @@ function FromStarter() {
 	const make = useMutation({
 		mutationFn: async (starter: TemplateStarter) =>
 			api("POST /messages", {
-				body: { name: starter.name, content: { ...(await createFromStarter(starter)), subject: starter.subject } },
+				body: { name: starter.name, content: await createFromStarter(starter) },
 				idempotencyKey: newKey(),
 			}),
 		onSuccess: (created) => {

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { ApiError, api, newKey } from "../../api/client";
-import type { ContentBody } from "../../api/schema";
+import type { ContentBody, MessageBody } from "../../api/schema";
 import { to } from "../../base/paths";
 import { within } from "../../base/queries";
 import { useDisabledReason } from "../../base/session";
@@ -45,22 +45,25 @@ export function NewEntry({ onClose }: { onClose: () => void }) {
 	const disabledReason =
 		(chosen?.startsWith("starter ") ? templateDisabledReason : undefined) ?? (chosen ? undefined : words.none);
 
+	const post = (body: MessageBody, key: string) => api("POST /messages", { body, idempotencyKey: key });
 	/** Makes an entry. If values or the subject are missing, what it begins with is kept as unsaved work of one without content. */
 	const make = async (name: string, content: ContentBody) => {
-		try {
-			return await api("POST /messages", { body: { name, content }, idempotencyKey });
-		} catch (error) {
-			if (!(error instanceof ApiError) || error.status !== 400) throw error;
-			const created = await api("POST /messages", { body: { name }, idempotencyKey: newKey() });
-			const mine = begins(content);
-			const from = pick(editable(name, null), Object.keys(mine) as (keyof Content)[]);
-			const data: Copy<Content> = { mine, from, sent: {} };
-			await api("PUT /working-copies/{kind}/{id}", {
-				path: { kind: "message", id: created.id },
-				body: { title: name, data },
-			});
-			return created;
+		if (content.template_slug) {
+			try {
+				return await post({ name, content }, idempotencyKey);
+			} catch (error) {
+				if (!(error instanceof ApiError) || error.status !== 400) throw error;
+			}
 		}
+		const created = await post({ name }, content.template_slug ? newKey() : idempotencyKey);
+		const mine = begins(content);
+		const from = pick(editable(name, null), Object.keys(mine) as (keyof Content)[]);
+		const data: Copy<Content> = { mine, from, sent: {} };
+		await api("PUT /working-copies/{kind}/{id}", {
+			path: { kind: "message", id: created.id },
+			body: { title: name, data },
+		});
+		return created;
 	};
 	const send = () =>
 		form.submit(async () => {
@@ -77,6 +80,7 @@ export function NewEntry({ onClose }: { onClose: () => void }) {
 		});
 	return (
 		<Dialog
+			wide
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => !disabledReason && void send()}

@@ -36,7 +36,7 @@ export async function beginWith(client: QueryClient, mails: Mails, chosen: { slu
 	if (!starter) return { template_slug: chosen.slug, template_binding: {} };
 	const content = await createFromStarter(starter);
 	void client.invalidateQueries(within("templates"));
-	return { ...content, subject: starter.subject };
+	return content;
 }
 
 type Props = {

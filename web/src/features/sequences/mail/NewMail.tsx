@@ -81,7 +81,7 @@ export default function NewMail({ onCreated, onClose }: Props) {
 		if (starter) {
 			const content = await createFromStarter(starter);
 			void client.invalidateQueries(within("templates"));
-			return { ...content, subject: starter.subject };
+			return content;
 		}
 		if (template) return { template_slug: template.slug, template_binding: {} };
 		return { body_mjml: await newMjml(client) };
