@@ -131,6 +131,7 @@ export function NewBroadcast({ segment, onClose }: { segment?: string; onClose: 
 	const disabledReason = kind !== "own" && !chosen ? words.none : undefined;
 	return (
 		<Dialog
+			wide
 			title={words.title}
 			onClose={onClose}
 			onSubmit={() => !disabledReason && void send()}
