@@ -46,6 +46,25 @@ func TestTheMailOfAStepIsWrittenBesideTheFlow(t *testing.T) {
 		page.chooseStep("Send an email")
 		page.expectPanel("Send an email")
 
+		// The browser's Back and Forward keep what was written, and give the panel the focus.
+		subject := beside + `.querySelector('[data-path="subject"]')`
+		page.Click("Write a new email")
+		page.expectPanel("New email")
+		page.Fill("Name", "Later")
+		page.ClickElement(`[...` + beside + `.querySelectorAll('label')].find(l => l.textContent.includes('An empty email in the brand'))`)
+		page.Click("Create and write")
+		page.expectPanel("Later")
+		page.WaitFor(subject)
+		page.Fill("Subject", "Kept")
+		page.Evaluate(`history.back()`)
+		page.expectPanel("Send an email")
+		page.WaitFor(beside + `.contains(document.activeElement)`)
+		page.Evaluate(`history.forward()`)
+		page.expectPanel("Later")
+		page.WaitFor(fmt.Sprintf(`(%[1]s?.value || %[1]s?.textContent) === 'Kept'`, subject))
+		page.Click("Back to the step")
+		page.expectPanel("Send an email")
+
 		page.Click("Write a new email")
 		page.expectPanel("New email")
 		page.Fill("Name", "Welcome aboard")

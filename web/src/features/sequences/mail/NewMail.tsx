@@ -94,13 +94,16 @@ export default function NewMail({ onCreated, onClose }: Props) {
 				const make = (body: object, key: string) =>
 					api("POST /messages", { body: { name, ...body }, idempotencyKey: key });
 				// What has no subject yet, or values that its template asks for, is completed where it is written.
-				const [{ id }, rest] = await make({ content }, idempotencyKey).then(
-					(created) => [created, undefined] as const,
-					async (error) => {
-						if (!(error instanceof ApiError) || error.status !== 400) throw error;
-						return [await make({}, newKey()), content] as const;
-					},
-				);
+				const [{ id }, rest] =
+					content.template_slug || content.subject
+						? await make({ content }, idempotencyKey).then(
+								(created) => [created, undefined] as const,
+								async (error) => {
+									if (!(error instanceof ApiError) || error.status !== 400) throw error;
+									return [await make({}, newKey()), content] as const;
+								},
+							)
+						: [await make({}, idempotencyKey), content];
 				await client.invalidateQueries(within("messages"));
 				onCreated(id, rest);
 			} catch (error) {
