@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,14 +26,23 @@ func TestAFinishedMailIsMadeWithoutATag(t *testing.T) {
 		}
 		label := `[...document.querySelectorAll('[role=dialog] label')].find(l => l.querySelector('b')?.textContent === 'Announcement')`
 		headline := `document.querySelector('[data-path="parameters.headline"]')`
-		mouse := func(element string) {
+		still := func(element string) []float64 { // what arrives meanwhile moves what is pressed
 			at := page.box(element)
+			return e2etest.Eventually(t, func() ([]float64, bool) {
+				before := at
+				page.Evaluate(`new Promise(done => setTimeout(done, 150))`)
+				at = page.box(element)
+				return at, slices.Equal(before, at)
+			})
+		}
+		mouse := func(element string) {
+			at := still(element)
 			page.Must(page.Point(page.Ctx, at[0]+at[2]/2, at[1]+at[3]/2))
 			page.Must(page.Hold(page.Ctx))
 			page.Must(page.LetGo(page.Ctx))
 		}
 		finger := func(element string) {
-			at := page.box(element)
+			at := still(element)
 			x, y := at[0]+at[2]/2, at[1]+at[3]/2
 			page.Must(page.Touch(page.Ctx, x, y, x, y))
 		}
