@@ -1,23 +1,26 @@
-import { type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { Module } from "../../base/lazy";
 import { catalogue } from "../../base/words/catalogue";
+import { explain } from "../../base/words/errors";
+import { asOwn, flushEditors } from "../../sync/pendingSaves";
 import { Button } from "../../ui/Button";
 import type { CodeControl } from "../../ui/Code";
 import type { Place } from "../../ui/focusField";
 import { useFixed } from "../../ui/Locked";
 import { Callout } from "../../ui/Page";
 import { Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toast";
 import { useNarrow } from "../../ui/useNarrow";
 import { Views } from "../../ui/Views";
 import { CodeWithImages } from "../assets/CodeWithImages";
 import css from "./MjmlEditor.module.css";
-import type { Declared } from "../design/usePaletteParts";
-import type { MjmlProps, Shown } from "./MjmlField";
+import type { MjmlProps } from "./MjmlField";
 import { useMjmlView } from "./useMjmlView";
 
 const design = new Module(() => import("../design/Design"));
 
-const Design = design.component(({ default: Design }) => Design);
+const Designed = design.component(({ default: Design }) => Design);
 
 const words = catalogue("source.mjmlEditor", {
 	views: { design: "Design", code: "Code" },
@@ -48,10 +51,35 @@ export default function MjmlEditor({
 	const [element, setElement] = useState<{ at: number } | null>(null);
 	const isDesigned = view === "design";
 	const isEmpty = isDesigned && !fragment && code.value.trim() === "";
+	const [beginning, setBeginning] = useState(false);
+	const shown = useRef<typeof code | null>(code);
+	shown.current = code;
+	useEffect(
+		() => () => {
+			shown.current = null;
+		},
+		[],
+	);
+	const start = async (begin: () => Promise<string>) => {
+		setBeginning(true);
+		try {
+			const text = await begin();
+			flushSync(flushEditors);
+			// Somebody may have written it meanwhile, or left it.
+			const field = shown.current;
+			if (field?.value.trim() === "") asOwn(() => field.onChange(text));
+		} catch (error) {
+			toast(explain(error), { tone: "danger" });
+		}
+		setBeginning(false);
+	};
 	const toCode = (at: number) => {
 		if (isDesigned) show("code");
 		setLine({ at });
 	};
+	useEffect(() => {
+		if (!isDesigned) setElement(null); // a design that is shown again does not go there again
+	}, [isDesigned]);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: a place is gone to once
 	useEffect(() => {
 		if (!place || visited.has(place)) return;
@@ -68,7 +96,7 @@ export default function MjmlEditor({
 			{isEmpty && (
 				<Callout title={words.empty}>
 					{begin && !readOnly && (
-						<Button small onClick={() => void begin().then(code.onChange)}>
+						<Button small busy={beginning} onClick={() => void start(begin)}>
 							{words.begin}
 						</Button>
 					)}
@@ -94,22 +122,4 @@ export default function MjmlEditor({
 			)}
 		</div>
 	);
-}
-
-type DesignedProps = Shown & {
-	text: string;
-	fragment: boolean;
-	declared: Declared | undefined;
-	readOnly: boolean;
-	control: RefObject<CodeControl | null>;
-	onChange: (text: string) => void;
-	element: { at: number } | null;
-	onCode: (line: number) => void;
-	tools: ReactNode;
-};
-
-/** Designed is a design. Where to go was asked of it only since it is there. */
-function Designed({ element, ...props }: DesignedProps) {
-	const before = useRef(element);
-	return <Design {...props} element={element === before.current ? null : element} />;
 }

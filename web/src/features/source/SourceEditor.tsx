@@ -29,6 +29,7 @@ import { MailChecks } from "./MailChecks";
 import { type Found, positionOf } from "./checks";
 import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
+import { lineAt } from "./mailParts";
 import { MjmlField } from "./MjmlField";
 import { useNames } from "./names";
 import { NotShown, whyNotShown } from "./NotShown";
@@ -222,8 +223,6 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	};
 	const focusProblem = (problem: Found) => {
 		showPane("write");
-		const position = problem.field === "content_mjml" ? positionOf(problem, draft.mjml) : null;
-		if (designing && position !== null) return setPlace({ body: "mjml", at: problem.line ?? 1, position });
 		if (
 			problem.field.startsWith("binding.") ||
 			problem.field.startsWith("parameters.") ||
@@ -238,7 +237,13 @@ export function SourceEditor<Row>(props: Props<Row>) {
 				: (props.bodies.find((body) => problem.field === `content_${body}`) ??
 					(problem.field === "subject" ? first : "settings"));
 		setTab(to);
-		if (problem.line) setPlace({ body: to, at: problem.line });
+		if (problem.field === `content_${to}`) {
+			const text = draft[to as Body | "text"];
+			const position = positionOf(problem, text) ?? undefined;
+			const at = problem.line ?? (position === undefined ? undefined : lineAt(text, position));
+			// The design of a text with an error is that of the one before: the code has the place.
+			if (at) setPlace({ body: to, at, position: problem.severity === "error" ? undefined : position });
+		}
 		requestAnimationFrame(() => {
 			const el = document.querySelector<HTMLElement>(
 				part ? `[data-part="${part}"]` : `[data-path="${CSS.escape(problem.field)}"]`,

@@ -9,6 +9,7 @@ export type Kind = (typeof kinds)[number];
 export type Found = Pick<PreviewProblem, "field" | "line" | "mark" | "row"> & {
 	/** What is wrong; a value that is missing has a path instead. */
 	problem?: PreviewProblem;
+	severity?: PreviewProblem["severity"];
 	path?: string;
 };
 
