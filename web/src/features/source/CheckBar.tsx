@@ -6,7 +6,7 @@ import { mailFix, mailProblem } from "../../base/words/errors";
 import { fieldName } from "../../base/words/fieldNames";
 import { and, bytes } from "../../base/words/formats";
 import css from "./CheckBar.module.css";
-import { type Found, foundIn, type Kind } from "./checks";
+import { type Found, foundIn, hasPlace, type Kind } from "./checks";
 
 const words = catalogue("source.checkBar", {
 	label: "Checks of the email",
@@ -67,18 +67,22 @@ export function CheckBar({ answer, isForContact, onGo }: Props) {
 						<>
 							<h3 className={css.title}>{words.titles[kind]}</h3>
 							<ul className={css.list}>
-								{found.map((one) => (
-									<li key={[one.field, one.line, one.mark, one.path ?? one.problem?.message].join()}>
-										<button
-											type="button"
-											onClick={() => {
-												close();
-												onGo(one);
-											}}
-										>
-											<span>{sentenceOf(one)}</span>
-											<small>{placeOf(one)}</small>
-										</button>
+								{found.map((one, i) => (
+									<li key={[i, one.field, one.line, one.mark, one.row, one.path ?? one.problem?.message].join()}>
+										{hasPlace(one) ? (
+											<button
+												type="button"
+												onClick={() => {
+													close();
+													onGo(one);
+												}}
+											>
+												<span>{sentenceOf(one)}</span>
+												<small>{placeOf(one)}</small>
+											</button>
+										) : (
+											<p>{sentenceOf(one)}</p>
+										)}
 									</li>
 								))}
 							</ul>

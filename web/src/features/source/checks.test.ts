@@ -1,6 +1,6 @@
 import type { PreviewAnswer, PreviewProblem } from "../../api/schema";
 import { equals, type Tests } from "../../base/testing";
-import { foundIn, positionOf } from "./checks";
+import { foundIn, hasPlace, positionOf } from "./checks";
 
 const problem = (code: string, severity: "error" | "warning" = "warning"): PreviewProblem => ({
 	severity,
@@ -38,6 +38,7 @@ const tests: Tests = {
 			["", "subject"],
 			"fields",
 		);
+		equals(foundIn(one, true)[0]?.found.map(hasPlace), [false, true], "places");
 	},
 
 	"a place is a mark, or the first character of a line"() {

@@ -39,6 +39,9 @@ export function foundIn(answer: PreviewAnswer, isForContact: boolean): { kind: K
 	});
 }
 
+/** hasPlace reports whether something leads anywhere. */
+export const hasPlace = ({ field, line, mark }: Found) => field !== "" || Boolean(line) || mark !== undefined;
+
 /** positionOf returns where in a text a place is; null if it is not known. */
 export function positionOf(place: Pick<Found, "line" | "mark">, text: string): number | null {
 	if (place.mark !== undefined) return place.mark;
