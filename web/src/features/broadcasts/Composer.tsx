@@ -227,6 +227,7 @@ function Editor({
 		picture: path === written ? mail.picture : null,
 		// A design in a section that is closed, or of another version, has no picture.
 		stage: path !== written || !isOpen ? null : isWide ? stage : undefined,
+		problems: path === written ? mail.problems : undefined,
 		place: path === place?.path ? place : null,
 	});
 	const summaries = useSummaries(broadcast, locked, forecast.data);

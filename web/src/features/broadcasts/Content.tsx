@@ -215,7 +215,7 @@ export function Content({
 						>
 							<h3>{words.body[format]}</h3>
 							{format === "mjml" ? (
-								<MjmlField {...code} {...shown} place={place} begin={begin} />
+								<MjmlField {...shown} {...code} place={place} begin={begin} />
 							) : (
 								<Suspense fallback={<Skeleton rows={8} />}>
 									<CodeWithImages {...code} format="html" line={place} control={html} />

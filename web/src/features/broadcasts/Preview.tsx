@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useState } from "react";
-import type { BroadcastContent, BroadcastSessionView } from "../../api/schema";
+import type { BroadcastContent, BroadcastSessionView, PreviewProblem } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { Combo } from "../../ui/Combo";
 import { Select } from "../../ui/Field";
@@ -89,6 +89,8 @@ export function usePreview(broadcast: BroadcastSessionView, variant = "", contac
 	return { ...query, of: `${shownVariant} ${contact ?? ""}`, html, request: JSON.stringify(body) };
 }
 
+const isBody = (field: string) => /^content\.body_(mjml|html)$/.test(field);
+
 /** useMail is the mail beside the form of a draft: of which version it is and for whom, and the code that makes it. */
 export function useMail(broadcast: BroadcastSessionView) {
 	const [selected, setVariant] = useParam("variant");
@@ -100,13 +102,16 @@ export function useMail(broadcast: BroadcastSessionView) {
 	const code = codeOf(broadcast, variant);
 	const path = code?.path ?? "";
 	const [last, setLast] = useState<{ path: string; picture: Picture } | null>(null);
+	const [checked, setChecked] = useState<{ path: string; problems: PreviewProblem[] } | null>(null);
 	useEffect(() => {
+		if (answer && isNew) setChecked({ path, problems: answer.problems });
 		const picture = answer && isNew ? pictureOf({ answer, request }) : null;
 		if (picture) setLast({ path, picture });
 	}, [answer, isNew, request, path]);
 	const picture = last?.path === path ? last.picture : null;
 	const isShown = picture !== null || answer?.html !== null;
-	return { variant, setVariant, contact, setContact, preview, code, picture, isShown };
+	const problems = checked?.path === path ? checked.problems.filter(({ field }) => isBody(field)) : [];
+	return { variant, setVariant, contact, setContact, preview, code, picture, problems, isShown };
 }
 
 /** ContactPick chooses a contact by name or address. */
@@ -145,7 +150,7 @@ export function ContactPick({
 }
 
 /** MailAt returns where the mail is shown that a field makes, and where to go in that field. */
-export type MailAt = (path: string) => Shown & { place: Place | null };
+export type MailAt = (path: string) => Shown & { problems: PreviewProblem[] | undefined; place: Place | null };
 
 type PreviewProps = {
 	value: BroadcastSessionView;
@@ -175,8 +180,7 @@ export function Preview({ value: broadcast, mail, html, stage, onReveal }: Previ
 	const name = content.from_name || sender?.display_name;
 	const p = preview.data;
 	const go = ({ field, line, mark, row }: Found) => {
-		const isBody = /^content\.body_(mjml|html)$/.test(field);
-		const path = isBody && code ? code.path : field.replace(/^content\.template_binding\./, "");
+		const path = isBody(field) && code ? code.path : field.replace(/^content\.template_binding\./, "");
 		if (!code && mark !== undefined) onMark(mark, row ?? 0);
 		else onReveal(sectionOf(path), path, path === code?.path && line ? { at: line, position: mark } : undefined);
 	};

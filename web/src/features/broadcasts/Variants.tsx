@@ -1,9 +1,11 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import type { BroadcastSessionView, BroadcastVariant } from "../../api/schema";
 import { useParam } from "../../base/params";
 import { TokenField } from "../binding/Tokens";
 import { MjmlField } from "../source/MjmlField";
 import { useNames } from "../source/names";
+import { newMjml } from "../templates/blankMjml";
 import { Button } from "../../ui/Button";
 import { Columns, TextArea, TextField } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
@@ -65,6 +67,7 @@ export function Variants({
 	mailAt: MailAt;
 }) {
 	const names = useNames();
+	const client = useQueryClient();
 	const variants = broadcast.variants ?? [];
 	const [, setVariant] = useParam("variant", "", { replace: true });
 	const set = (variants: BroadcastVariant[] | null) => draft.change({ variants });
@@ -160,6 +163,7 @@ export function Variants({
 												<h3>{words.fields[field]}</h3>
 												<MjmlField
 													{...mailAt(fieldPath)}
+													begin={() => newMjml(client)}
 													label={words.fields[field]}
 													value={variant.content_overrides[field] ?? ""}
 													names={names}
