@@ -46,7 +46,7 @@ func TestWhatIsToMendLeadsToItsPlace(t *testing.T) {
 			{"Unknown fields: 1", "frist_name", "Text Hello", "frist_name"},
 		}
 		page.SetScreen(1440, 900, "light")
-		page.open("/templates/" + made["id"].(string) + "?pane=design")
+		page.open("/templates/" + made["id"].(string) + "?mjml=design")
 		page.In("region", "Checks of the email").ExpectText("KB of 102")
 		for _, place := range places {
 			entry(place.count, place.sentence)

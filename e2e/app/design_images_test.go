@@ -63,7 +63,7 @@ func TestImagesBlocksAndSlotsAreAddedToADesign(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page.open("/templates/" + made["id"].(string) + "?pane=design")
+		page.open("/templates/" + made["id"].(string) + "?mjml=design")
 		page.Evaluate(imageFiles)
 		rows := func(want ...string) {
 			t.Helper()
@@ -177,7 +177,7 @@ func TestImagesBlocksAndSlotsAreAddedToADesign(t *testing.T) {
 		if got, want := strings.Join(widths, ", "), "three.jpg 200, desk.gif 257, two.png 100, one.png 700, photo.png 1200, harbour-view.png 300"; got != want {
 			t.Errorf("the images are %s; want %s", got, want)
 		}
-		page.expectImagesForEditorsAlone("/templates/"+made["id"].(string)+"?pane=design", selectRow)
+		page.expectImagesForEditorsAlone("/templates/"+made["id"].(string)+"?mjml=design", selectRow)
 		page.expectNoProblems()
 	})
 }

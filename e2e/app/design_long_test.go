@@ -51,7 +51,7 @@ func TestALongDocumentWrittenByHandKeepsAllButTheWordThatIsChanged(t *testing.T)
 		if got := page.get("/templates/" + id)["content_mjml"]; got != mail {
 			t.Fatal("the server does not keep the text")
 		}
-		page.open("/templates/" + id + "?pane=design")
+		page.open("/templates/" + id + "?mjml=design")
 		page.WaitFor(`document.querySelector('iframe')?.getBoundingClientRect().height > 2000`)
 		page.Evaluate(`[...document.querySelectorAll('[role=treeitem]')].find(row => row.textContent.includes('needle')).click()`)
 		page.WaitFor(`document.querySelector('[data-selection]')?.getBoundingClientRect().height > 0`)

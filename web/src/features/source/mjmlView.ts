@@ -3,7 +3,7 @@
 export type MjmlView = "design" | "code";
 
 /** viewOf returns the view that an address asks for, else the one that was chosen last. */
-export function viewOf(pane: string | null, chosen: string | null): MjmlView {
-	if (pane === "design" || pane === "code") return pane;
+export function viewOf(asked: string | null, chosen: string | null): MjmlView {
+	if (asked === "design" || asked === "code") return asked;
 	return chosen === "code" ? chosen : "design";
 }

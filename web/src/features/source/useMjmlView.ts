@@ -25,9 +25,9 @@ function keep(user: string, view: MjmlView) {
 export function useMjmlView() {
 	const [params, set] = useParams();
 	const { user } = useSession();
-	const show = (view: MjmlView) => set({ pane: view });
+	const show = (view: MjmlView) => set({ mjml: view });
 	return {
-		view: viewOf(params.get("pane"), chosenBy(user.id)),
+		view: viewOf(params.get("mjml"), chosenBy(user.id)),
 		show,
 		choose: (view: MjmlView) => {
 			keep(user.id, view);
