@@ -30,13 +30,14 @@ import { refusalText } from "./partNames";
 import { useForecast } from "./forecast";
 import { From } from "./From";
 import { MergedChangesCallout, Merge } from "./Merge";
-import { type MailAt, Opened, Preview, useMail } from "./Preview";
+import { isBody, type MailAt, Opened, Preview, useMail } from "./Preview";
 import { ReviewBar } from "./ReviewBar";
 import { startPhase } from "./startPhase";
 import { unschedule as takeOff } from "./useStartPhase";
 import { focusSection, Reveal, Section } from "./sections";
 import { sectionOf } from "./sectionOf";
 import { sections, useSummaries } from "./summaries";
+import { NotShown } from "../source/NotShown";
 import { useMjmlView } from "../source/useMjmlView";
 import { to } from "../../base/paths";
 
@@ -228,6 +229,16 @@ function Editor({
 		// A design in a section that is closed, or of another version, has no picture.
 		stage: path !== written || !isOpen ? null : isWide ? stage : undefined,
 		problems: path === written ? mail.problems : undefined,
+		// Beside the mail, that says it.
+		notice: path === written && !isWide && mail.notShown && (
+			<NotShown
+				{...mail.notShown}
+				onGo={({ field, line }) => {
+					const path = isBody(field) ? written : field;
+					reveal(sectionOf(path), path, isBody(field) ? { at: line ?? 1 } : undefined);
+				}}
+			/>
+		),
 		place: path === place?.path ? place : null,
 	});
 	const summaries = useSummaries(broadcast, locked, forecast.data);

@@ -9,14 +9,15 @@ import { useDebounced } from "../../ui/useDebounced";
 import { catalogue } from "../../base/words/catalogue";
 import { foundContactsQuery } from "../contacts/queries";
 import type { Picture } from "../design/picture";
-import type { Found } from "../source/checks";
+import { type Found, placeIn } from "../source/checks";
 import { MailPane } from "../source/MailPane";
 import type { Shown } from "../source/MjmlField";
 import type { HtmlCode } from "../source/useHtmlPicture";
+import { whyNotShown } from "../source/NotShown";
 import { pictureOf } from "../source/pictureOf";
+import { useNamesOfPaths } from "../rules/useFields";
 import css from "./Composer.module.css";
 import { useSending } from "./From";
-import { Problems } from "./Problems";
 import { sectionOf } from "./sectionOf";
 import { previewQuery } from "./queries";
 import { useMailParts } from "../source/useMailParts";
@@ -89,7 +90,8 @@ export function usePreview(broadcast: BroadcastSessionView, variant = "", contac
 	return { ...query, of: `${shownVariant} ${contact ?? ""}`, html, request: JSON.stringify(body) };
 }
 
-const isBody = (field: string) => /^content\.body_(mjml|html)$/.test(field);
+/** isBody reports whether a field is the code of a mail. */
+export const isBody = (field: string) => /^content\.body_(mjml|html)$/.test(field);
 
 /** useMail is the mail beside the form of a draft: of which version it is and for whom, and the code that makes it. */
 export function useMail(broadcast: BroadcastSessionView) {
@@ -101,17 +103,19 @@ export function useMail(broadcast: BroadcastSessionView) {
 	const isNew = !preview.isPlaceholderData && preview.of === `${variant} ${contact ?? ""}`;
 	const code = codeOf(broadcast, variant);
 	const path = code?.path ?? "";
-	const [last, setLast] = useState<{ path: string; picture: Picture } | null>(null);
+	const [last, setLast] = useState<{ path: string; picture: Picture; at: Date } | null>(null);
 	const [checked, setChecked] = useState<{ path: string; problems: PreviewProblem[] } | null>(null);
 	useEffect(() => {
 		if (answer && isNew) setChecked({ path, problems: answer.problems });
 		const picture = answer && isNew ? pictureOf({ answer, request }) : null;
-		if (picture) setLast({ path, picture });
+		if (picture) setLast({ path, picture, at: new Date() });
 	}, [answer, isNew, request, path]);
 	const picture = last?.path === path ? last.picture : null;
-	const isShown = picture !== null || answer?.html !== null;
+	const at = last?.path === path ? last.at : null;
+	const isShown = picture !== null || (!preview.isError && answer?.html !== null);
+	const notShown = whyNotShown({ query: preview, lastValid: at && { at } });
 	const problems = checked?.path === path ? checked.problems.filter(({ field }) => isBody(field)) : [];
-	return { variant, setVariant, contact, setContact, preview, code, picture, problems, isShown };
+	return { variant, setVariant, contact, setContact, preview, code, picture, problems, isShown, notShown };
 }
 
 /** ContactPick chooses a contact by name or address. */
@@ -166,6 +170,7 @@ type PreviewProps = {
 export function Preview({ value: broadcast, mail, html, stage, onReveal }: PreviewProps) {
 	const { variant, setVariant, contact, setContact, preview, code } = mail;
 	const { senders } = useSending();
+	const nameOf = useNamesOfPaths();
 	const { parts, onMark } = useMailParts({
 		code: code?.text ?? null,
 		template: broadcast.content.template_slug,
@@ -179,10 +184,14 @@ export function Preview({ value: broadcast, mail, html, stage, onReveal }: Previ
 	const sender = senders.find(({ email_address }) => email_address === broadcast.sending_identity_emails?.[0]);
 	const name = content.from_name || sender?.display_name;
 	const p = preview.data;
-	const go = ({ field, line, mark, row }: Found) => {
+	const go = (found: Found) => {
+		const { field, mark, row } = found;
 		const path = isBody(field) && code ? code.path : field.replace(/^content\.template_binding\./, "");
 		if (!code && mark !== undefined) onMark(mark, row ?? 0);
-		else onReveal(sectionOf(path), path, path === code?.path && line ? { at: line, position: mark } : undefined);
+		else {
+			const place = code && path === code.path ? placeIn(found, code.text) : null;
+			onReveal(sectionOf(path), path, place && !mail.isShown ? { at: place.at } : (place ?? undefined));
+		}
 	};
 	return (
 		<MailPane
@@ -221,9 +230,8 @@ export function Preview({ value: broadcast, mail, html, stage, onReveal }: Previ
 				</>
 			}
 		>
-			{p && p.problems.length > 0 && <Problems problems={p.problems} onOpen={go} />}
-			{p && p.missing.length > 0 && (
-				<p className={css.muted}>{words.missing({ paths: p.missing.map((field) => field.path).join(", ") })}</p>
+			{contact === null && p && p.missing.length > 0 && (
+				<p className={css.muted}>{words.missing({ paths: p.missing.map(({ path }) => nameOf(path)).join(", ") })}</p>
 			)}
 		</MailPane>
 	);

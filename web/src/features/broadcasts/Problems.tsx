@@ -10,17 +10,10 @@ const words = catalogue("broadcasts.problems", {
 	line: "{field}, line {number}",
 	error: "Error",
 	warning: "Warning",
-	open: "Open",
 });
 
-/** Problems lists what is wrong with a mail, errors before warnings; each may lead to its place. */
-export function Problems({
-	problems,
-	onOpen,
-}: {
-	problems: PreviewProblem[];
-	onOpen?: (problem: PreviewProblem) => void;
-}) {
+/** Problems lists what is wrong with a mail, errors before warnings. */
+export function Problems({ problems }: { problems: PreviewProblem[] }) {
 	const sorted = [...problems].sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 	return (
 		<ul className={css.reasons} aria-label={words.title}>
@@ -42,14 +35,6 @@ export function Problems({
 								: fieldName(problem.field)}
 						</span>
 						{problem.fix && <span className={css.muted}> {mailFix(problem.fix)}</span>}
-						{onOpen && (
-							<>
-								{" "}
-								<button type="button" className={css.link} onClick={() => onOpen(problem)}>
-									{words.open}
-								</button>
-							</>
-						)}
 					</span>
 				</li>
 			))}

@@ -9,9 +9,9 @@ import { templateOptions } from "../binding/binding";
 import { useBindingOptions } from "../binding/useBindingOptions";
 import { TokenField } from "../binding/Tokens";
 import { useNames } from "../source/names";
-import type { Found } from "../source/checks";
+import { type Found, placeIn } from "../source/checks";
+import { NotShown, whyNotShown } from "../source/NotShown";
 import { MailPane } from "../source/MailPane";
-import { ProblemList } from "../source/ProblemList";
 import { useMailParts } from "../source/useMailParts";
 import { MjmlField } from "../source/MjmlField";
 import { pictureOf } from "../source/pictureOf";
@@ -125,7 +125,7 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 	const isWide = useWide();
 	const { view } = useMjmlView();
 	const picture = useMemo(() => pictureOf(preview.lastValid), [preview.lastValid]);
-	const isShown = picture !== null || preview.query.data?.html !== null;
+	const isShown = picture !== null || (!preview.query.isError && preview.query.data?.html !== null);
 	const isDesigned = isWide && view === "design" && origin === "own" && format === "mjml" && isShown;
 	const [stage, setStage] = useState<HTMLElement | null>(null);
 	const [place, setPlace] = useState<Place | null>(null);
@@ -144,12 +144,14 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 		onCode: (place) => reveal(format, isShown ? place : { at: place.at }),
 		onFilling: reveal,
 	});
-	const focusProblem = ({ field, line, mark, row }: Found) => {
-		const path = field.replace(/^content\.(template_binding\.)?/, "");
-		if (origin === "template" && mark !== undefined) onMark(mark, row ?? 0);
-		else
-			reveal(path, path === `body_${format}` && line ? { at: line, position: isShown ? mark : undefined } : undefined);
+	const focusProblem = (found: Found) => {
+		const path = found.field.replace(/^content\.(template_binding\.)?/, "");
+		if (origin === "template" && found.mark !== undefined) return onMark(found.mark, found.row ?? 0);
+		const place = path === `body_${format}` ? placeIn(found, values[format]) : null;
+		reveal(path, place && !isShown ? { at: place.at } : (place ?? undefined));
 	};
+	// Beside the mail, that says it.
+	const notShown = isWide ? null : whyNotShown(preview);
 	const code = {
 		label: contentNames[format],
 		value: values[format],
@@ -199,9 +201,7 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 						html={isHtml && !disabledReason ? { text: values.html, control, onChange: (html) => set({ html }) } : null}
 						onGo={focusProblem}
 						onHead={(field) => reveal(field === "from" ? "from_name" : field)}
-					>
-						{problems.length > 0 && <ProblemList checked problems={problems} onGo={focusProblem} />}
-					</MailPane>
+					/>
 				}
 				write={
 					<div className={source.left}>
@@ -307,6 +307,7 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 										{...code}
 										begin={() => newMjml(client)}
 										picture={picture}
+										notice={notShown && <NotShown {...notShown} onGo={focusProblem} />}
 										place={place}
 										stage={isWide ? stage : undefined}
 									/>

@@ -13,6 +13,18 @@ export function useFields(): FieldInfo[] {
 	);
 }
 
+/** fieldAt returns the field of contacts that a path in a mail names. */
+export function fieldAt(fields: FieldInfo[], path: string): FieldInfo | undefined {
+	const name = path.replace(/^contact\./, "");
+	return fields.find(({ field }) => field === name || field === `custom_fields.${name}`);
+}
+
+/** useNamesOfPaths returns what a path in a mail is called: as the field of contacts that it names, else as it is written. */
+export function useNamesOfPaths(): (path: string) => string {
+	const fields = useFields();
+	return (path) => fieldAt(fields, path)?.name ?? path;
+}
+
 /** useRuleFields returns all that filters and rules can ask about, group by group. */
 export function useRuleFields(): FieldInfo[] {
 	const contactFields = useFields();

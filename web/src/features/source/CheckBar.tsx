@@ -5,6 +5,7 @@ import { catalogue } from "../../base/words/catalogue";
 import { mailFix, mailProblem } from "../../base/words/errors";
 import { fieldName } from "../../base/words/fieldNames";
 import { and, bytes } from "../../base/words/formats";
+import { useNamesOfPaths } from "../rules/useFields";
 import css from "./CheckBar.module.css";
 import { type Found, foundIn, hasPlace, type Kind } from "./checks";
 
@@ -51,6 +52,7 @@ type Props = {
 
 /** CheckBar says in a line what there is to mend in a mail, and how large it is. A press on a count lists the places. */
 export function CheckBar({ answer, isForContact, onGo }: Props) {
+	const nameOf = useNamesOfPaths();
 	if (!answer) return null;
 	const groups = foundIn(answer, isForContact);
 	const countOf = (kind: Kind, count: number) => words.counts[kind]({ count });
@@ -77,11 +79,11 @@ export function CheckBar({ answer, isForContact, onGo }: Props) {
 													onGo(one);
 												}}
 											>
-												<span>{sentenceOf(one)}</span>
+												<span>{sentenceOf(one, nameOf)}</span>
 												<small>{placeOf(one)}</small>
 											</button>
 										) : (
-											<p>{sentenceOf(one)}</p>
+											<p>{sentenceOf(one, nameOf)}</p>
 										)}
 									</li>
 								))}
@@ -107,8 +109,8 @@ function Count({ kind, found }: { kind: Kind; found: Found[] }) {
 	);
 }
 
-function sentenceOf({ problem, path = "" }: Found): string {
-	if (!problem) return words.value({ path });
+function sentenceOf({ problem, path = "" }: Found, nameOf: (path: string) => string): string {
+	if (!problem) return words.value({ path: nameOf(path) });
 	const fix = problem.fix ? ` ${mailFix(problem.fix)}` : "";
 	return mailProblem(problem) + fix;
 }

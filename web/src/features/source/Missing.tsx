@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { useFields } from "../rules/useFields";
+import { fieldAt, useFields } from "../rules/useFields";
 import { catalogue } from "../../base/words/catalogue";
 import css from "./Source.module.css";
 import { lackingQuery } from "../contacts/queries";
@@ -21,11 +21,10 @@ const counted = 10;
 /** Missing lists data that the mail names and the previewed person lacks, with how many contacts lack it. */
 export function Missing({ paths }: { paths: string[] }) {
 	const fields = useFields();
-	const fieldOf = (path: string) => {
-		const fieldPath = path.replace(/^contact\./, "");
-		return fields.find((field) => field.field === fieldPath || field.field === `custom_fields.${fieldPath}`)?.field;
-	};
-	const list = paths.slice(0, counted).map((path) => ({ path, field: fieldOf(path) }));
+	const list = paths.slice(0, counted).map((path) => {
+		const field = fieldAt(fields, path);
+		return { path, name: field?.name ?? path, field: field?.field };
+	});
 	const known = [...new Set(list.flatMap((missing) => (missing.field === undefined ? [] : [missing.field])))];
 	const count = useQuery(lackingQuery(known));
 	if (paths.length === 0) return null;
@@ -41,10 +40,10 @@ export function Missing({ paths }: { paths: string[] }) {
 							{missing.field === undefined
 								? words.none({ path: missing.path })
 								: total === undefined || lack === undefined
-									? missing.path
+									? missing.name
 									: lack === 0
-										? words.all({ path: missing.path })
-										: words.lack({ count: lack, of: total, path: missing.path })}
+										? words.all({ path: missing.name })
+										: words.lack({ count: lack, of: total, path: missing.name })}
 							{missing.field !== undefined && lack !== undefined && lack > 0 && (
 								<Link
 									href={to.contacts({ filters: JSON.stringify([{ field: missing.field, operator: "is_not_set" }]) })}

@@ -1,4 +1,5 @@
-import type { PreviewProblem } from "../../api/schema";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { PreviewAnswer, PreviewProblem } from "../../api/schema";
 import { explain, mailProblem } from "../../base/words/errors";
 import { clockWithSeconds } from "../../base/words/formats";
 import { catalogue } from "../../base/words/catalogue";
@@ -6,7 +7,6 @@ import { Button } from "../../ui/Button";
 import { Callout } from "../../ui/Page";
 import { Failure } from "../../ui/States";
 import css from "./Source.module.css";
-import type { useLivePreview } from "./preview";
 
 const words = catalogue("source.notShown", {
 	stale: "From {at}; the code has {errors, plural, one {# error} other {# errors}} since.",
@@ -29,8 +29,13 @@ type Props = {
 	onGo?: (problem: PreviewProblem) => void;
 };
 
+type Made = {
+	query: Pick<UseQueryResult<PreviewAnswer>, "data" | "error" | "isError" | "refetch">;
+	lastValid: { at: Date } | null;
+};
+
 /** whyNotShown returns why a preview does not show the mail of the newest text; null if it does, or will soon. */
-export function whyNotShown({ query, lastValid }: ReturnType<typeof useLivePreview>): Props | null {
+export function whyNotShown({ query, lastValid }: Made): Props | null {
 	const { data, error, isError } = query;
 	if (!isError && (!data || data.html !== null)) return null;
 	const errors = isError ? [] : (data?.problems ?? []).filter((problem) => problem.severity === "error");

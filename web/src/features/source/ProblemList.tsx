@@ -35,15 +35,16 @@ type Props = {
 	onFix?: (change: Partial<Draft>) => void;
 };
 
-/** ProblemList lists what is wrong, errors first; each leads to its place, and some can be fixed from here. */
+/**
+ * ProblemList lists what is wrong, errors first; each leads to its place, and some can be fixed from here. The bar with the
+ * checks of the mail announces it.
+ */
 export function ProblemList({ checked, problems, onGo, fixesFor, onFix }: Props) {
 	const errors = problems.filter((problem) => problem.severity === "error").length;
 	const sorted = [...problems].sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 	return (
 		<section className={css.problems}>
-			<div role="status">
-				<h2>{problems.length > 0 ? countsOf(errors, problems.length - errors) : checked ? words.none : "\u00a0"}</h2>
-			</div>
+			<h2>{problems.length > 0 ? countsOf(errors, problems.length - errors) : checked ? words.none : "\u00a0"}</h2>
 			{sorted.length > 0 && (
 				<ul>
 					{sorted.map((problem) => {

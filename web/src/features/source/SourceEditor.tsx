@@ -19,6 +19,7 @@ import type { Place } from "../../ui/focusField";
 import { Callout, Page } from "../../ui/Page";
 import { Panes, usePane } from "../../ui/Panes";
 import { Skeleton } from "../../ui/States";
+import type { Press } from "../../ui/frame/reports";
 import { Tabs } from "../../ui/Tabs";
 import { toast } from "../../ui/Toast";
 import { catalogue } from "../../base/words/catalogue";
@@ -26,10 +27,10 @@ import { and } from "../../base/words/formats";
 import { explain, mailProblem } from "../../base/words/errors";
 import { lazyComponent } from "../../base/lazy";
 import { MailChecks } from "./MailChecks";
-import { type Found, positionOf } from "./checks";
+import { type Found, placeIn } from "./checks";
 import { type Draft, schemaOf } from "./draft";
 import { fixesFor } from "./fixes";
-import { lineAt } from "./mailParts";
+import { lineAt, withoutMarks } from "./mailParts";
 import { MjmlField } from "./MjmlField";
 import { useNames } from "./names";
 import { NotShown, whyNotShown } from "./NotShown";
@@ -150,6 +151,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const [busy, setBusy] = useState(false);
 	const [fieldProblems, setProblems] = useState<Faults>({ byPath: {}, general: [] });
 	const affected = useQuery({ ...touchedQuery(props.kind, props.id, props.affected), enabled: reviewing });
+	const isForContact = previewAs === "contact" && contact !== "";
 	const schema = useMemo(() => schemaOf({ schema: declared }), [declared]);
 	const names = useNames(schema);
 	const designing = tab === "mjml" && view === "design" && props.bodies.includes("mjml");
@@ -157,8 +159,8 @@ export function SourceEditor<Row>(props: Props<Row>) {
 		props.kind,
 		props.id,
 		() => (schema ? props.source(draft, previewAs === "own" ? own : null) : null),
-		previewAs === "contact" && contact ? contact : null,
-		designing || isHtml,
+		isForContact ? contact : null,
+		true,
 	);
 	const found = preview.query.data?.problems;
 	const problems = found ?? [];
@@ -174,8 +176,9 @@ export function SourceEditor<Row>(props: Props<Row>) {
 	const shown = preview.lastValid?.answer ?? preview.query.data;
 	const readOnly = props.disabledReason !== undefined;
 	const picture = useMemo(() => pictureOf(preview.lastValid), [preview.lastValid]);
-	const placeIn = (body: string) => (place?.body === body ? place : null);
+	const placeOf = (body: string) => (place?.body === body ? place : null);
 	const notShown = whyNotShown(preview);
+	const source = useMemo(() => shown?.html && withoutMarks(shown.html), [shown?.html]);
 
 	const save = async () => {
 		setBusy(true);
@@ -221,6 +224,12 @@ export function SourceEditor<Row>(props: Props<Row>) {
 			setRemoving(false);
 		}
 	};
+	const onPress = ({ mark, double }: Press) => {
+		if (mark < 0 || double) return;
+		showPane("write");
+		setTab("mjml");
+		setPlace({ body: "mjml", at: lineAt(draft.mjml, mark), position: mark });
+	};
 	const focusProblem = (problem: Found) => {
 		showPane("write");
 		if (
@@ -238,11 +247,8 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					(problem.field === "subject" ? first : "settings"));
 		setTab(to);
 		if (problem.field === `content_${to}`) {
-			const text = draft[to as Body | "text"];
-			const position = positionOf(problem, text) ?? undefined;
-			const at = problem.line ?? (position === undefined ? undefined : lineAt(text, position));
-			// The design of a text with an error is that of the one before: the code has the place.
-			if (at) setPlace({ body: to, at, position: problem.severity === "error" ? undefined : position });
+			const place = placeIn(problem, draft[to as Body | "text"]);
+			if (place) setPlace({ body: to, ...place });
 		}
 		requestAnimationFrame(() => {
 			const el = document.querySelector<HTMLElement>(
@@ -344,11 +350,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					</div>
 				</Callout>
 			)}
-			<MailChecks
-				answer={preview.query.data}
-				isForContact={previewAs === "contact" && contact !== ""}
-				onGo={focusProblem}
-			/>
+			<MailChecks answer={preview.query.data} isForContact={isForContact} onGo={focusProblem} />
 			<Panes
 				whole={designing}
 				write={
@@ -378,7 +380,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 												readOnly={readOnly}
 												onChange={(mjml) => set({ mjml })}
 												problems={faultsOf.mjml}
-												place={placeIn("mjml")}
+												place={placeOf("mjml")}
 												picture={picture}
 												notice={notShown && <NotShown {...notShown} onGo={focusProblem} />}
 												declared={schema}
@@ -393,7 +395,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 												readOnly={readOnly}
 												onChange={(code) => set({ [body]: code })}
 												problems={faultsOf[body]}
-												line={placeIn(body)}
+												line={placeOf(body)}
 												control={control}
 											/>
 										)}
@@ -408,7 +410,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 								readOnly={readOnly}
 								onChange={(text) => set({ text })}
 								problems={faultsOf.text}
-								line={placeIn("text")}
+								line={placeOf("text")}
 							/>
 						)}
 						{tab === "schema" && (
@@ -497,9 +499,16 @@ export function SourceEditor<Row>(props: Props<Row>) {
 							</Suspense>
 						)}
 						{shown && !isHtml && (!designing || pane === "preview") && (
-							<MailFrame fill html={shown.html} text={shown.text} size={false} />
+							<MailFrame
+								fill
+								html={shown.html}
+								text={shown.text}
+								size={false}
+								source={source}
+								reports={picture?.text ? { onPress } : undefined}
+							/>
 						)}
-						<Missing paths={(preview.query.data?.missing ?? []).map((field) => field.path)} />
+						{!isForContact && <Missing paths={(preview.query.data?.missing ?? []).map((field) => field.path)} />}
 					</div>
 				}
 			/>

@@ -1,6 +1,6 @@
 import type { PreviewAnswer, PreviewProblem } from "../../api/schema";
 import { equals, type Tests } from "../../base/testing";
-import { foundIn, hasPlace, positionOf } from "./checks";
+import { type Found, foundIn, hasPlace, placeIn } from "./checks";
 
 const problem = (code: string, severity: "error" | "warning" = "warning"): PreviewProblem => ({
 	severity,
@@ -42,10 +42,13 @@ const tests: Tests = {
 	},
 
 	"a place is a mark, or the first character of a line"() {
-		equals(positionOf({ mark: 0, line: 3 }, "a"), 0, "a mark");
-		equals(positionOf({ line: 2 }, "a\n\t <b>\nc"), 4, "a line");
-		equals(positionOf({ line: 3 }, "a"), null, "no such line");
-		equals(positionOf({}, "a"), null, "nowhere");
+		const place = (found: Partial<Found>, text: string) => placeIn({ field: "content_mjml", ...found }, text);
+		equals(place({ mark: 0, line: 3 }, "a"), { at: 3, position: 0 }, "a mark with a line");
+		equals(place({ mark: 2 }, "a\nb"), { at: 2, position: 2 }, "a mark alone");
+		equals(place({ line: 2 }, "a\n\t <b>\nc"), { at: 2, position: 4 }, "a line");
+		equals(place({ line: 3 }, "a"), { at: 3 }, "no such line");
+		equals(place({}, "a"), null, "nowhere");
+		equals(place({ mark: 0, line: 1, severity: "error" }, "a"), { at: 1 }, "an error");
 	},
 };
 

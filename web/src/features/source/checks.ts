@@ -1,4 +1,6 @@
 import type { PreviewAnswer, PreviewProblem } from "../../api/schema";
+import type { Place } from "../../ui/focusField";
+import { lineAt } from "./mailParts";
 
 // What the server finds in a mail, by what it concerns: in the order in which it is shown, errors first.
 
@@ -42,8 +44,16 @@ export function foundIn(answer: PreviewAnswer, isForContact: boolean): { kind: K
 /** hasPlace reports whether something leads anywhere. */
 export const hasPlace = ({ field, line, mark }: Found) => field !== "" || Boolean(line) || mark !== undefined;
 
+/** placeIn returns where in a text something is; null if it is not known. A design of a text with an error is that of the text before. */
+export function placeIn(found: Found, text: string): Place | null {
+	const position = positionOf(found, text);
+	const at = found.line ?? (position === null ? null : lineAt(text, position));
+	if (!at) return null;
+	return position === null || found.severity === "error" ? { at } : { at, position };
+}
+
 /** positionOf returns where in a text a place is; null if it is not known. */
-export function positionOf(place: Pick<Found, "line" | "mark">, text: string): number | null {
+function positionOf(place: Pick<Found, "line" | "mark">, text: string): number | null {
 	if (place.mark !== undefined) return place.mark;
 	if (!place.line) return null;
 	const lines = text.split("\n");
