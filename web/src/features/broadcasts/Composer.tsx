@@ -37,11 +37,12 @@ import { unschedule as takeOff } from "./useStartPhase";
 import { focusSection, Reveal, Section } from "./sections";
 import { sectionOf } from "./sectionOf";
 import { sections, useSummaries } from "./summaries";
-import { NotShown } from "../source/NotShown";
 import { useMjmlView } from "../source/useMjmlView";
 import { to } from "../../base/paths";
 
 const Schedule = lazyComponent(() => import("./Schedule").then((module) => ({ default: module.Schedule })));
+const NotShown = lazyComponent(() => import("../source/NotShown").then((module) => ({ default: module.NotShown })));
+
 const Variants = lazyComponent(() => import("./Variants").then((module) => ({ default: module.Variants })));
 const TestSend = lazyComponent(() => import("./TestSend").then((module) => ({ default: module.TestSend })));
 
@@ -231,13 +232,15 @@ function Editor({
 		problems: path === written ? mail.problems : undefined,
 		// Beside the mail, that says it.
 		notice: path === written && !isWide && mail.notShown && (
-			<NotShown
-				{...mail.notShown}
-				onGo={({ field, line }) => {
-					const path = isBody(field) ? written : field;
-					reveal(sectionOf(path), path, isBody(field) ? { at: line ?? 1 } : undefined);
-				}}
-			/>
+			<Suspense>
+				<NotShown
+					{...mail.notShown}
+					onGo={({ field, line }) => {
+						const path = isBody(field) ? written : field;
+						reveal(sectionOf(path), path, isBody(field) ? { at: line ?? 1 } : undefined);
+					}}
+				/>
+			</Suspense>
 		),
 		place: path === place?.path ? place : null,
 	});

@@ -13,7 +13,7 @@ import { type Found, placeIn } from "../source/checks";
 import { MailPane } from "../source/MailPane";
 import type { Shown } from "../source/MjmlField";
 import type { HtmlCode } from "../source/useHtmlPicture";
-import { whyNotShown } from "../source/NotShown";
+import { whyNotShown } from "../source/whyNotShown";
 import { pictureOf } from "../source/pictureOf";
 import { useNamesOfPaths } from "../rules/useFields";
 import css from "./Composer.module.css";

@@ -1,5 +1,4 @@
-import type { UseQueryResult } from "@tanstack/react-query";
-import type { PreviewAnswer, PreviewProblem } from "../../api/schema";
+import type { PreviewProblem } from "../../api/schema";
 import { explain, mailProblem } from "../../base/words/errors";
 import { clockWithSeconds } from "../../base/words/formats";
 import { catalogue } from "../../base/words/catalogue";
@@ -7,6 +6,7 @@ import { Button } from "../../ui/Button";
 import { Callout } from "../../ui/Page";
 import { Failure } from "../../ui/States";
 import css from "./Source.module.css";
+import type { Reason } from "./whyNotShown";
 
 const words = catalogue("source.notShown", {
 	stale: "From {at}; the code has {errors, plural, one {# error} other {# errors}} since.",
@@ -17,30 +17,10 @@ const words = catalogue("source.notShown", {
 	again: "Try again",
 });
 
-type Props = {
-	/** Why the server did not answer; null if it did. */
-	error: unknown;
-	retry: () => void;
-	/** What is wrong in the code. */
-	errors: PreviewProblem[];
-	/** When the mail was made that is shown; null if there is none. */
-	at: Date | null;
+type Props = Reason & {
 	/** Leads to an error. */
 	onGo?: (problem: PreviewProblem) => void;
 };
-
-type Made = {
-	query: Pick<UseQueryResult<PreviewAnswer>, "data" | "error" | "isError" | "refetch">;
-	lastValid: { at: Date } | null;
-};
-
-/** whyNotShown returns why a preview does not show the mail of the newest text; null if it does, or will soon. */
-export function whyNotShown({ query, lastValid }: Made): Props | null {
-	const { data, error, isError } = query;
-	if (!isError && (!data || data.html !== null)) return null;
-	const errors = isError ? [] : (data?.problems ?? []).filter((problem) => problem.severity === "error");
-	return { error: isError ? error : null, retry: () => void query.refetch(), errors, at: lastValid?.at ?? null };
-}
 
 /** NotShown says why a preview does not show the mail of the newest text; where it leads to an error, also what can be done. */
 export function NotShown({ error, retry, errors, at, onGo }: Props) {
