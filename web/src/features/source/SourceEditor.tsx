@@ -33,7 +33,6 @@ import { fixesFor } from "./fixes";
 import { lineAt, withoutMarks } from "./mailParts";
 import { MjmlField } from "./MjmlField";
 import { useNames } from "./names";
-import { NotShown } from "./NotShown";
 import { whyNotShown } from "./whyNotShown";
 import { ProblemList } from "./ProblemList";
 import { pictureOf } from "./pictureOf";
@@ -50,6 +49,8 @@ const ContactPick = lazyComponent(() => import("./ContactPick").then((module) =>
 const Review = lazyComponent(() => import("./Review").then((module) => ({ default: module.Review<Draft> })));
 
 const SchemaEditor = lazyComponent(() => import("./Schema").then((module) => ({ default: module.SchemaEditor })));
+
+const NotShown = lazyComponent(() => import("./NotShown").then((module) => ({ default: module.NotShown })));
 
 const HtmlMail = lazyComponent(() => import("./HtmlMail"));
 
@@ -383,7 +384,13 @@ export function SourceEditor<Row>(props: Props<Row>) {
 												problems={faultsOf.mjml}
 												place={placeOf("mjml")}
 												picture={picture}
-												notice={notShown && <NotShown {...notShown} onGo={focusProblem} />}
+												notice={
+													notShown && (
+														<Suspense>
+															<NotShown {...notShown} onGo={focusProblem} />
+														</Suspense>
+													)
+												}
 												declared={schema}
 												tools={<div className={css.tools}>{previewTools}</div>}
 											/>
@@ -478,7 +485,7 @@ export function SourceEditor<Row>(props: Props<Row>) {
 					<div className={css.right}>
 						<h2>{words.preview}</h2>
 						{previewTools}
-						{notShown && <NotShown {...notShown} />}
+						<Suspense>{notShown && <NotShown {...notShown} />}</Suspense>
 						{props.hasSubject && shown && (
 							<p>
 								<b>{words.subjectLine}:</b> {shown.subject || words.noSubject}
