@@ -120,6 +120,7 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 	const [place, setPlace] = useState(() => cursorIn(tree, control.current));
 	const [said, setSaid] = useState("");
 	const [focus, setFocus] = useState(0);
+	const [settings, setSettings] = useState(0); // how often they were to take the focus
 	const [width, setWidth] = useParam("device", "600");
 	const [rects, setRects] = useState<Rect[]>([]);
 	const [drag, setDrag] = useState<{ landings: Landing[]; target: Landing | null } | null>(null);
@@ -208,8 +209,23 @@ function Editor({ tree, text, readOnly, control, ...props }: Props & { tree: Tre
 		const element = readOnly || !layer.current?.checkVisibility() ? null : withText(node);
 		const isShown = element && view.boxesOf(element).length > 0;
 		if (isShown && (await canEdit(tree, element))) select(node, true);
-		else requestAnimationFrame(() => focusIn(inspector));
+		else setSettings((count) => count + 1);
 	};
+	// The settings of what was selected just now are shown by now; the editor of its text may be loaded still.
+	// biome-ignore lint/correctness/useExhaustiveDependencies: they get the focus once
+	useEffect(() => {
+		if (settings === 0) return;
+		let frames = withText(selected) && !readOnly ? 120 : 0;
+		let frame = 0;
+		const look = () => {
+			const text = inspector.current?.querySelector<HTMLElement>('[data-path="text"]');
+			if (text) text.focus();
+			else if (frames-- > 0) frame = requestAnimationFrame(look);
+			else focusIn(inspector);
+		};
+		look();
+		return () => cancelAnimationFrame(frame);
+	}, [settings]);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: it is opened once
 	useEffect(() => {
 		const node = props.element && (nodeAt(tree, props.element.at) ?? find(tree, props.element.at));
