@@ -66,6 +66,7 @@ func (page appPage) useSegment() {
 	page.T.Helper()
 	page.PressEnterOn("Write to these people", "Shift+Tab")
 	page.Dialog().ExpectText("To: Germans")
+	page.WaitFor(`document.querySelector('[role=dialog] li input:checked')`)
 	page.PressEnterOn("Create")
 	page.expectURL("/broadcasts/[0-9a-f-]+/edit$")
 	draft := page.EvaluateString(`location.pathname.split('/').at(-2)`)

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Versioned } from "../../api/client";
 import type { MessageSession, RebasedMessage } from "../../api/schema";
 import { useParams } from "../../base/params";
@@ -98,7 +99,8 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 		merged ? "message_rebase" : "message",
 	);
 	const leave = () => setParams({ edit: null, v: null }, { replace: true });
-	const versions = useVersions(entry.id, draft.state.changed.length > 0 || merged !== null).data?.data;
+	const [isReviewed, setReviewed] = useState(false);
+	const versions = useVersions(entry.id, isReviewed).data?.data;
 	const current = versions?.find(({ version }) => version === entry.current_version);
 	const unpinned = holders((current?.usage ?? []).filter((use) => use.version === null));
 	const editor = useEntryEditor({
@@ -107,6 +109,7 @@ function Form({ server, merged }: Omit<Props, "rebase"> & { merged: RebasedMessa
 		isRebase: merged !== null,
 		disabledReason,
 		affected: unpinned ? [words.pinned({ who: unpinned })] : [],
+		onReview: () => setReviewed(true),
 		onSaved: leave,
 	});
 	return (

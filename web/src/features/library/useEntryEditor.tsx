@@ -67,13 +67,14 @@ type Props = {
 	/** Whether it may be saved without a change, since it begins with what its template has become. */
 	isRebase?: boolean;
 	disabledReason?: string;
-	/** What saving changes elsewhere, in sentences. */
+	/** What saving changes elsewhere, in sentences, and what is called before they are shown. */
 	affected: string[];
+	onReview: () => void;
 	onSaved: () => void;
 };
 
 /** useEntryEditor writes the next version of a library entry. It returns what a page or a panel shows of it. */
-export function useEntryEditor({ entry, draft, isRebase = false, disabledReason, affected, onSaved }: Props) {
+export function useEntryEditor({ entry, draft, isRebase = false, disabledReason, affected, onReview, onSaved }: Props) {
 	const client = useQueryClient();
 	const { values, changed, conflict, mergedChanges, restored } = draft.state;
 	const dirty = changed.length > 0;
@@ -117,9 +118,13 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 			setBusy(false);
 		}
 	};
+	const review = () => {
+		onReview();
+		setReviewing(true);
+	};
 	useShortcuts({
 		"mod+s": () => {
-			if (saveDisabledReason === undefined) setReviewing(true);
+			if (saveDisabledReason === undefined) review();
 		},
 	});
 	const [, showPane] = usePane();
@@ -164,7 +169,7 @@ export function useEntryEditor({ entry, draft, isRebase = false, disabledReason,
 	const actions = (
 		<>
 			{dirty && <Button onClick={() => draft.discard()}>{words.discard}</Button>}
-			<Button variant="primary" disabledReason={saveDisabledReason} busy={busy} onClick={() => setReviewing(true)}>
+			<Button variant="primary" disabledReason={saveDisabledReason} busy={busy} onClick={review}>
 				{words.save({ number: next })}
 			</Button>
 		</>

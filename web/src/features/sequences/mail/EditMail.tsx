@@ -63,7 +63,8 @@ function Form({
 	const draft = useEntryDraft(server, disabledReason !== undefined, beginning && begins(beginning));
 	const [focus] = useState({});
 	const version = versionOf(step.config);
-	const versions = useVersions(entry.id, draft.state.changed.length > 0).data?.data ?? [];
+	const [isReviewed, setReviewed] = useState(false);
+	const versions = useVersions(entry.id, isReviewed).data?.data ?? [];
 	const editor = useEntryEditor({
 		entry,
 		draft,
@@ -74,6 +75,7 @@ function Form({
 			sequence,
 			versions.flatMap(({ usage }) => usage ?? []),
 		),
+		onReview: () => setReviewed(true),
 		onSaved: () => {
 			onSaved();
 			onClose();
