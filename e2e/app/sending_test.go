@@ -398,7 +398,7 @@ func TestARelayIsTestedBeforeItIsSaved(t *testing.T) {
 		page.expectURL(`mta/[0-9a-f-]{36}$`)
 		page.WaitFor(`JSON.parse(localStorage.getItem('packetboat-recent'))?.records.some(([, list]) => list[0].title === 'Ours')`)
 		page.open("/")
-		page.Press("Control+k")
+		page.ClickElement(`[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('Search or go to'))`)
 		page.WaitFor(`[...document.querySelectorAll('dialog [role=group]')].some(g => g.getAttribute('aria-label') === 'Recent' && g.textContent.includes('Ours'))`)
 		page.expectAccessible("the search with its headings")
 		page.Type("log out")

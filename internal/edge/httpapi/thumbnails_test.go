@@ -11,9 +11,9 @@ func TestThumbnails(t *testing.T) {
 		letter := s.must(201, "editor", "POST /templates", `{"name": "Letter", "format": "mjml", "subject": "{{param:title}}", "content_html": "", "content_mjml": "<mjml><mj-body><mj-section><mj-column><mj-text>{{param:title}}</mj-text></mj-column></mj-section></mj-body></mjml>", "parameters_schema": [{"name": "title", "type": "text", "required": true, "sample": "Spring"}]}`).str("id")
 		s.must(201, "editor", "POST /templates", `{"name": "Plain", "content_html": "<p>{{ first_name }}</p>{{slot:hero}}", "slots_schema": [{"name": "hero"}], "expects_schema": [{"path": "first_name", "type": "string", "sample": "Ann"}]}`)
 		s.must(201, "editor", "POST /blocks", `{"name": "Hero", "content_html": "<h1>{{param:x}}</h1>", "parameters_schema": [{"name": "x", "type": "text", "required": true, "sample": "Tea"}]}`)
-		r := s.must(200, "viewer", "GET /thumbnails?templates="+letter+",plain,nothing&blocks=hero,plain", "")
+		r := s.must(200, "viewer", "GET /thumbnails?templates="+letter+",plain,nothing&blocks=hero,plain&starters=welcome,hero", "")
 		for i, want := range []struct{ kind, ref, html string }{
-			{"template", letter, "Spring"}, {"template", "plain", "<p>Ann</p>"}, {"template", "nothing", ""}, {"block", "hero", "<h1>Tea</h1>"}, {"block", "plain", ""},
+			{"template", letter, "Spring"}, {"template", "plain", "<p>Ann</p>"}, {"template", "nothing", ""}, {"block", "hero", "<h1>Tea</h1>"}, {"block", "plain", ""}, {"starter", "welcome", "acme"}, {"starter", "hero", ""},
 		} {
 			row := r.body["data"].([]any)[i].(map[string]any)
 			html, _ := row["html"].(string)

@@ -4336,7 +4336,7 @@ export type TestedMTAConfig = {
 
 export type Thumbnail = {
 	html: string | null;
-	kind: "template" | "block";
+	kind: "template" | "block" | "starter";
 	ref: string;
 };
 
@@ -5043,7 +5043,7 @@ export type Routes = {
 	"POST /templates/{id}/render": { path: { id: string }; query: never; body: RenderTemplateRequestBody; answer: RenderedTemplate };
 	"GET /templates/{id}/schema": { path: { id: string }; query: never; body: never; answer: TemplateSchema };
 	"POST /templates/{id}/validate-binding": { path: { id: string }; query: never; body: ValidateBindingRequestBody; answer: BindingVerdict };
-	"GET /thumbnails": { path: never; query: { templates?: string | string[]; blocks?: string | string[] }; body: never; answer: ListThumbnail };
+	"GET /thumbnails": { path: never; query: { templates?: string | string[]; blocks?: string | string[]; starters?: string | string[] }; body: never; answer: ListThumbnail };
 	"GET /users": { path: never; query: never; body: never; answer: ListMember };
 	"POST /users/invite": { path: never; query: never; body: InviteMemberRequestBody; answer: InvitedMember };
 	"DELETE /users/{id}": { path: { id: string }; query: never; body: never; answer: undefined };

@@ -169,7 +169,7 @@ export const table = {
 	"templates.names": kind({ hints: ["template"], persisted: true }),
 	"templates.usage": kind({ hints: ["template"], persisted: true }),
 	template_starters: kind({ staleTime: 10 * minute, hints: ["account"], persisted: true }), // they are in the brand
-	"template_starters.picture": kind<[starter: string, code: string]>({ staleTime: 5 * minute, hints: ["account"] }),
+	"starter.thumb": kind<[starter: string, code: string]>({ staleTime: 5 * minute, hints: ["account"] }),
 	template: kind<[id: string]>({ record: "template" }),
 	"template.touched": kind<[id: string]>({ staleTime: 0, unannounced: "computed" }),
 	"template.preview": kind<[id: string, asked: string]>({ staleTime: 0, gcTime: minute, unannounced: "computed" }),

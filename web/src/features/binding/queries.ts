@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import { bindingOptions } from "../../base/collections";
 import { answer } from "../../base/queries";
-import { thumbnail } from "./thumbnails";
+import { type Kind, thumbnail } from "./thumbnails";
 
 /** bindingOptionsQuery reads what a template, by its id or slug, can be filled with. */
 export const bindingOptionsQuery = (template: string) =>
@@ -28,8 +28,8 @@ export const pickedQuery = (template: string, record: string | undefined, bindin
 			}),
 	});
 
-/** thumbnailQuery renders a stored template or block with its samples; again when it was changed. */
-export const thumbnailQuery = (kind: "template" | "block", ref: string, changed: string | undefined) =>
+/** thumbnailQuery renders a stored template or block, or a starter, with its samples; again when it was changed. */
+export const thumbnailQuery = (kind: Kind, ref: string, changed: string | undefined) =>
 	queryOptions({
 		...answer(`${kind}.thumb`, ref, changed ?? ""),
 		retry: false,

@@ -6,7 +6,6 @@ import { catalogue } from "../../base/words/catalogue";
 import { Failure, Skeleton } from "../../ui/States";
 import { Thumb } from "../../ui/Thumb";
 import { thumbnailQuery } from "../binding/queries";
-import { BrandHint } from "./BrandHint";
 import { aboutOf, createFromStarter, useStarters } from "./fromStarter";
 import { idOf, type Mails, newStarters, starterOf } from "./mails";
 import { templateNamesQuery } from "./queries";
@@ -81,9 +80,6 @@ export function MailChoice({ mails: { mails, error, retry }, value, onChange, ow
 							),
 						)}
 					{own && choice(own.id, own.name, own.text, <span className={css.blank} />)}
-					<li className={css.whole}>
-						<BrandHint />
-					</li>
 				</ul>
 			</fieldset>
 		</>
