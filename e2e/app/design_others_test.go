@@ -34,6 +34,7 @@ func TestADesignFollowsItsTextAndSaysWhatItRefuses(t *testing.T) {
 		page.WaitFor(rows("Text Guten Tag"))
 		page.Evaluate(rows("Text Guten Tag") + `.click()`)
 		selected("Text Guten Tag")
+		page.Evaluate(selectedRow + `.focus()`) // the palette has a Code of its own
 		page.PressEnterOn("Code", "Shift+Tab")
 		page.WaitFor(line + `.includes('Guten Tag')`)
 		page.Evaluate(root + `.querySelector('.cm-content').focus()`)
