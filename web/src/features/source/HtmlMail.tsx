@@ -24,7 +24,7 @@ type Props = {
 
 /** HtmlMail shows a mail that is made of HTML. What is pressed in it is edited, in the mail or in the code. */
 export default function HtmlMail({ mail, made, code, readOnly, fill, onCode }: Props) {
-	const { html, text, size } = mail;
+	const { html, text } = mail;
 	const { parts, reports, overlay } = useHtmlPicture({
 		code: readOnly ? null : code,
 		made: made === null || typeof made === "string" ? made : htmlOf(made.request),
@@ -33,14 +33,17 @@ export default function HtmlMail({ mail, made, code, readOnly, fill, onCode }: P
 	const source = useMemo(() => html && withoutMarks(html), [html]);
 	return (
 		<>
-			{parts && parts.length > 0 && (
-				<div>
-					<Menu small start actions={parts}>
-						<ListTree aria-hidden /> {words.parts}
-					</Menu>
+			{!readOnly && (
+				// Its place is kept while the parts are found.
+				<div style={{ minBlockSize: "var(--target)" }}>
+					{parts && parts.length > 0 && (
+						<Menu small start actions={parts}>
+							<ListTree aria-hidden /> {words.parts}
+						</Menu>
+					)}
 				</div>
 			)}
-			<MailFrame fill={fill} html={html} text={text} size={size} source={source} reports={reports} overlay={overlay} />
+			<MailFrame fill={fill} html={html} text={text} size={false} source={source} reports={reports} overlay={overlay} />
 		</>
 	);
 }
