@@ -119,6 +119,7 @@ func (page appPage) insertImage() {
 
 	broadcast := page.createDraft(map[string]any{"content": map[string]any{"subject": "Hello", "body_mjml": "<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>"}})
 	page.open("/broadcasts/" + broadcast + "/edit")
+	page.ShowCode()
 	page.WaitFor(insert + ` && $.code()`)
 	page.Evaluate(`$.code().focus()`)
 	page.Press("Control+Home")
