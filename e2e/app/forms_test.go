@@ -133,7 +133,7 @@ func (page appPage) insertImage() {
 	})
 
 	page.open("/broadcasts/new")
-	page.WaitFor(`document.querySelector('[role=dialog] input[type=radio]:checked + * iframe')`) // the first mail is chosen, and seen
+	page.WaitFor(`document.querySelector('[role=dialog] label:has(input:checked) b') && document.querySelector('[role=dialog] label iframe')`) // one is chosen, and they are seen
 	page.ClickElement(`[...document.querySelectorAll('[role=dialog] label')].find(l => l.querySelector('b')?.textContent === 'Welcome')`)
 	page.Dialog().Click("Create")
 	page.expectURL(`broadcasts/[0-9a-f-]+/edit$`)
