@@ -48,7 +48,7 @@ func TestEachKindOfAnswersHasOneRequest(t *testing.T) {
 			kinds := []string{m[1]}
 			if m[2] != "" {
 				kinds = nil
-				for _, of := range []string{"template", "block", "message"} {
+				for _, of := range []string{"template", "block", "message", "starter"} {
 					if _, ok := requests[of+"."+m[2]]; ok {
 						kinds = append(kinds, of+"."+m[2])
 					}
